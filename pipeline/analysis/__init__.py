@@ -1,0 +1,7 @@
+"""Questions asked of the cubes: each analysis takes them by test set and gives rows of plain values."""
+
+from __future__ import annotations
+
+from pipeline.analysis.registry import list_analyses, load_analysis
+
+__all__ = ["list_analyses", "load_analysis"]

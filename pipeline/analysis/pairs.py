@@ -1,0 +1,143 @@
+"""Read the pairs of a cube as plain arrays, the better system first. This module is what the analyses share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+__all__ = ["PairTable", "Relation", "find_base", "find_relation", "has_value", "list_slices", "read_pairs", "read_units"]
+
+ONE_SIDED = "one-sided"
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The pairs of one (test set, metric, test size, procedure).
+
+    Parameters
+    ----------
+    better, worse : tuple of str
+        Names, ordered by the observed gain; a pair with gain 0 keeps the order of the cube.
+    first, second : (pair,) int64
+        Positions of these names in ``systems``.
+    gain : (pair,) float64
+        The observed difference, never negative.
+    se : (pair,) float64
+        Its standard error.
+    p : (pair,) float64
+        One-sided strict p-value of the ordered pair; NaN where there is none.
+    identical : (pair,) bool
+        Pairs whose unit statistics are all equal.
+    systems : tuple of str
+        All systems of the pairs, sorted, so that their numbers do not depend on the order of the cube.
+    """
+
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    se: NDArray[np.float64]
+    p: NDArray[np.float64]
+    identical: NDArray[np.bool_]
+    systems: tuple[str, ...]
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Pairs that are not identical and have a gain and a p-value."""
+        return ~self.identical & np.isfinite(self.p) & np.isfinite(self.gain)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What a coordinate says of each system, to split pairs into same and different."""
+
+    name: str
+    values: dict[str, str]
+
+    def classes(self, table: PairTable, *, combinations: bool = False) -> dict[str, NDArray[np.bool_]]:
+        """Give masks of pairs by class: ``same``, ``different``, and each combination of two values if asked.
+
+        A pair of which either system has no value is in no class.
+        """
+        a = np.array([self.values.get(name, "") for name in table.better], dtype=object)
+        b = np.array([self.values.get(name, "") for name in table.worse], dtype=object)
+        known = (a != "") & (b != "")
+        masks = {"same": known & (a == b), "different": known & (a != b)}
+        if combinations:
+            labels = np.array([" × ".join(sorted((x, y))) for x, y in zip(a, b, strict=True)], dtype=object)
+            masks |= {str(label): known & (labels == label) for label in sorted(set(labels[known]))}
+        return masks
+
+
+def has_value(value: object) -> bool:
+    """Say whether a coordinate's value says anything."""
+    if value is None or (isinstance(value, float | np.floating) and not np.isfinite(value)):
+        return False
+    return str(value) not in {"", "nan", "None"}
+
+
+def _by_system(cube: xr.Dataset, name: str) -> dict[str, str]:
+    if name not in cube.variables or cube[name].dims != ("system",):
+        return {}
+    pairs = zip(cube["system"].values.tolist(), cube[name].values.tolist(), strict=True)
+    return {str(system): str(value) for system, value in pairs if has_value(value)}
+
+
+def find_relation(cube: xr.Dataset, asked: str | None) -> Relation | None:
+    """Give the coordinate that splits the pairs: the one asked for, the study's, else ``model``, else ``group``."""
+    wanted = asked or cube.attrs.get("relation") or None
+    for name in [wanted] if wanted else ["model", "group"]:
+        values = _by_system(cube, str(name))
+        # A coordinate with one system a value (a model column that repeats the name) splits nothing.
+        if values and (wanted or len(set(values.values())) < len(values)):
+            return Relation(str(name), values)
+    return None
+
+
+def find_base(cube: xr.Dataset) -> dict[str, str]:
+    """Give the base model of each system where the systems are replicas of base models, else nothing."""
+    replicas = any(set(_by_system(cube, name).values()) - {"-1"} for name in ("replica", "sample"))
+    models = _by_system(cube, "model")
+    return models if replicas and len(set(models.values())) < len(models) else {}
+
+
+def list_slices(cube: xr.Dataset) -> Iterator[tuple[str, str]]:
+    """Go through (metric, procedure) in the order of the cube."""
+    for metric in cube["metric"].values.tolist():
+        for procedure in cube["procedure"].values.tolist():
+            yield str(metric), str(procedure)
+
+
+def read_units(cube: xr.Dataset) -> dict[str, int]:
+    """Give the number of units of each test size, smallest first."""
+    pairs = zip(cube["test_size"].values.tolist(), cube["n_units"].values.tolist(), strict=True)
+    return dict(sorted(((str(label), int(n)) for label, n in pairs), key=lambda item: (item[1], item[0] == "full")))
+
+
+def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str) -> PairTable:
+    """Read gains, standard errors and one-sided p-values of all pairs, the better system first."""
+    names_a = [str(name) for name in cube["system_a"].values.tolist()]
+    names_b = [str(name) for name in cube["system_b"].values.tolist()]
+    where = {"metric": metric, "test_size": test_size}
+    delta = cube["observed_delta"].sel(where).values.astype(np.float64)
+    swapped = delta < 0
+    better = tuple(b if swap else a for a, b, swap in zip(names_a, names_b, swapped, strict=True))
+    worse = tuple(a if swap else b for a, b, swap in zip(names_a, names_b, swapped, strict=True))
+    systems = tuple(sorted({*names_a, *names_b}))
+    number = {name: position for position, name in enumerate(systems)}
+    return PairTable(
+        better=better,
+        worse=worse,
+        first=np.array([number[name] for name in better], dtype=np.int64),
+        second=np.array([number[name] for name in worse], dtype=np.int64),
+        gain=np.abs(delta),
+        se=cube["se"].sel(where).values.astype(np.float64),
+        p=cube["p_value"].sel(where | {"procedure": procedure, "convention": ONE_SIDED}).values.astype(np.float64),
+        identical=cube["identical"].sel(where).values.astype(np.bool_),
+        systems=systems,
+    )

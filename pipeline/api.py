@@ -1,0 +1,208 @@
+"""The command line's verbs for a notebook. This module runs studies, opens their cubes, and holds no logic of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.errors import DataError, Interrupted, NothingToCompare, PipelineError, StoreError, TaskError, UsageError
+from pipeline.store.files import read_json
+from pipeline.store.runs import RunDirectory
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from pipeline.engine.coordinator import Ending, Progress
+    from pipeline.study.load import LoadedStudy
+
+__all__ = ["compare", "compare_study", "open_run", "run", "submit"]
+
+
+def open_run(path: str | Path) -> dict[str, xr.Dataset]:
+    """Open the cubes of a run: one xarray Dataset a test set, by name.
+
+    Parameters
+    ----------
+    path : str or Path
+        The run's directory.
+
+    Returns
+    -------
+    dict of str to xarray.Dataset
+        Dimensions ``pair``, ``replicate``, ``test_size``, ``system``, ``metric`` and more; each variable says in its
+        attributes what it is, in which units, and where it is defined. Values are read when they are used.
+    """
+    from pipeline.cubes.reading import open_cubes
+
+    return open_cubes(RunDirectory(Path(path)).cubes)
+
+
+def run(
+    study: str | Path, *, runs: str | Path = "runs", workers: int | None = None, serial: bool = False, overrides: Sequence[str] = ()
+) -> RunDirectory:
+    """Run a study here and give its run directory.
+
+    Parameters
+    ----------
+    study : str or Path
+        The study file.
+    runs : str or Path
+        The folder of runs.
+    workers : int, optional
+        Worker processes; by default one a core.
+    serial : bool
+        In this process, without a cluster: the same bits.
+    overrides : sequence of str
+        ``key.path=value``, as for ``--set``.
+
+    Raises
+    ------
+    PipelineError
+        With the exit code the command line would have had.
+    """
+    from pipeline.engine.launch import Launch, execute, is_complete, prepare
+    from pipeline.study.load import load_study
+
+    launch = Launch("serial" if serial else "local", workers)
+    directory = prepare(load_study(Path(study), overrides), Path(runs), launch)
+    if not is_complete(directory):
+        _raise_unless_done(execute(directory, launch), directory)
+    return directory
+
+
+def submit(study: str | Path, *, runs: str | Path = "runs", cluster: str = "local", workers: int | None = None) -> RunDirectory:
+    """Start a study on a cluster and give its run directory at once; follow it with ``pipeline status``."""
+    from pipeline.engine.launch import Launch, is_complete, prepare, start_detached
+    from pipeline.study.load import load_study
+
+    launch = Launch(cluster, workers)
+    directory = prepare(load_study(Path(study)), Path(runs), launch)
+    if not is_complete(directory):
+        start_detached(directory, launch)
+    return directory
+
+
+def compare_study(
+    outputs: Mapping[str, str],
+    references: Sequence[str],
+    *,
+    metrics: Sequence[str] = (),
+    format: str = "text",
+    documents: str | None = None,
+    replicates: int = 100_000,
+    seed: int = 20120712,
+    alpha: float = 0.05,
+) -> LoadedStudy:
+    """Give the study that `compare` runs: one test set, all pairs, the full size.
+
+    Parameters
+    ----------
+    outputs : mapping of str to str
+        Path of each system's output; the single key ``*`` names a table that holds all systems.
+    references : sequence of str
+        References (text) or one gold file (labels); none for scores.
+    """
+    from pipeline.study.load import study_from_value
+
+    default = {"text": ["bleu"], "labels": ["accuracy"], "scores": ["mean"]}
+    if format not in default:
+        raise UsageError.of("P010", f"unknown format {format!r}", help=f"formats: {', '.join(default)}")
+    if format == "labels" and len(references) != 1:
+        raise UsageError.of(
+            "P011", f"labels need one gold file, {len(references)} are given", where="-r", help="give the gold file with -r"
+        )
+    if format == "text" and not references:
+        raise UsageError.of("P012", "text needs at least one reference", where="-r", help="give it with -r REF")
+    test_set: dict[str, Any] = {"format": format, "outputs": outputs["*"] if set(outputs) == {"*"} else dict(outputs)}
+    if format == "text":
+        test_set["references"] = list(references)
+    elif format == "labels":
+        test_set["gold"] = references[0]
+    if documents is not None:
+        test_set["documents"] = documents
+    value = {
+        "schema": 1,
+        "study": "compare",
+        "seed": seed,
+        "test_sets": {"test set": test_set},
+        "metrics": list(metrics) or default[format],
+        "resampling": {
+            "replicates": replicates,
+            "keep_replicates": 0,
+            "unit": "document" if documents else "item",
+            "alpha": alpha,
+        },
+        "analyses": ["thresholds"],
+    }
+    return study_from_value(value, base=Path.cwd())
+
+
+def compare(
+    outputs: Mapping[str, str] | Sequence[str],
+    references: Sequence[str] = (),
+    *,
+    runs: str | Path | None = None,
+    progress: Progress = lambda state: None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Compare outputs without a study file and give the document of ``report.json``.
+
+    Parameters
+    ----------
+    outputs : mapping of str to str, or sequence of str
+        Paths by system name, or paths whose file names name the systems.
+    references : sequence of str
+        References, or the gold file.
+    runs : str or Path, optional
+        Keep the run there; by default nothing is kept.
+    **options
+        As for `compare_study`: metrics, format, documents, replicates, seed, alpha.
+
+    Raises
+    ------
+    PipelineError
+    """
+    from pipeline.engine.launch import Launch, execute, is_complete, prepare
+
+    named = outputs if isinstance(outputs, Mapping) else name_outputs(outputs)
+    loaded = compare_study(named, references, **options)
+    with tempfile.TemporaryDirectory(prefix="pipeline-compare-") as scratch:
+        launch = Launch("serial")
+        directory = prepare(loaded, Path(runs or scratch), launch)
+        if not is_complete(directory):
+            _raise_unless_done(execute(directory, launch, progress=progress), directory)
+        document: dict[str, Any] = read_json(directory.report / "report.json")
+    return document
+
+
+def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:
+    if ending.exit_code:
+        kinds = {kind.exit_code: kind for kind in (TaskError, DataError, NothingToCompare, StoreError, Interrupted)}
+        raise kinds.get(ending.exit_code, PipelineError).of(
+            "P409",
+            f"the run ended {ending.state.lower()}: {ending.message}",
+            where=str(directory.root),
+            help="`pipeline logs` says more",
+        )
+
+
+def name_outputs(paths: Sequence[str]) -> dict[str, str]:
+    """Name systems by their files: the part before the first dot; the whole name, then the path, where that is not unique.
+
+    Examples
+    --------
+    >>> name_outputs(["a/uedin.txt.gz", "a/nvidia.txt"])
+    {'uedin': 'a/uedin.txt.gz', 'nvidia': 'a/nvidia.txt'}
+    >>> sorted(name_outputs(["one/out.txt", "two/out.txt"]))
+    ['one/out.txt', 'two/out.txt']
+    """
+    if len(set(paths)) != len(paths):
+        doubled = sorted({path for path in paths if list(paths).count(path) > 1})
+        raise UsageError.of("P013", f"an output is given twice: {', '.join(doubled)}", help="give each file once")
+    for name in (lambda p: Path(p).name.split(".")[0] or Path(p).name, lambda p: Path(p).name):
+        names = [name(path) for path in paths]
+        if len(set(names)) == len(names):
+            return dict(zip(names, paths, strict=True))
+    return {path: path for path in paths}

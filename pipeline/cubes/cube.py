@@ -1,0 +1,258 @@
+"""A cube is written by one writer, block by block, and is whole or absent. This module makes it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import zarr
+from numpy.typing import ArrayLike, NDArray
+from zarr.codecs import ZstdCodec
+
+from pipeline.cubes.checked import seal
+from pipeline.cubes.layout import CubeLayout, chunk_shape
+from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, VARIABLES, Variable
+from pipeline.store import digest, write_json
+from pipeline.store.files import make_directory, store_error, sync_directory, temporary_name
+
+__all__ = ["CubeWriter", "cube_name"]
+
+
+def cube_name(test_set: str) -> str:
+    """Give the directory name of a test set's cube: a digest, since names may hold anything."""
+    return digest(test_set)[:16]
+
+
+class CubeWriter:
+    """Write the cube of one test set below a ``cubes.zarr`` directory.
+
+    The cube grows under a temporary name and takes its own when the ``with`` block ends well, in place of an older one.
+    When the block fails nothing is left. Blocks may come in any order; those that cover whole chunks (`CHUNKS`) are
+    written fastest. Memory is that of one block. The files depend on the content alone.
+
+    Parameters
+    ----------
+    directory : Path
+        The run's ``cubes.zarr``.
+    layout : CubeLayout
+        What the cube will hold.
+    """
+
+    def __init__(self, directory: Path | str, layout: CubeLayout) -> None:
+        self.layout = layout
+        self.path = Path(directory) / cube_name(layout.test_set)
+        self._temporary = Path(directory) / temporary_name()
+
+    def __enter__(self) -> Self:
+        make_directory(self.path.parent)
+        try:
+            self._create()
+        except BaseException as error:
+            self._abandon(error)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None:
+            try:
+                self._finish()
+            except BaseException as failure:
+                self._abandon(failure)
+                raise
+        else:
+            self._abandon(error)
+
+    def write_observed(
+        self,
+        metric: str,
+        size: str,
+        *,
+        score: ArrayLike,
+        delta: ArrayLike,
+        se: ArrayLike,
+        discordant: ArrayLike,
+        identical: ArrayLike,
+    ) -> None:
+        """Write what holds on the test set itself: ``score`` (system,), the others (pair,)."""
+        at = self.layout.positions(metric=metric, test_size=size)
+        values = {"observed_score": score, "observed_delta": delta, "se": se, "discordant": discordant, "identical": identical}
+        for name, value in values.items():
+            self._put(name, at, value)
+
+    def write_cells(
+        self,
+        metric: str,
+        size: str,
+        first_cell: int,
+        *,
+        counts: NDArray[Any],
+        empty: NDArray[Any],
+        sums: NDArray[Any],
+        first_pair: int = 0,
+        procedure: str | None = None,
+    ) -> None:
+        """Write cells of pairs: ``counts`` (pair, cell, 8), ``empty`` (pair, cell), ``sums`` (pair, cell, 3)."""
+        at = (*self._procedure(procedure), *self.layout.positions(metric=metric, test_size=size))
+        columns = [*zip(COUNTS, np.moveaxis(counts, -1, 0), strict=True), *zip(SUMS, np.moveaxis(sums, -1, 0), strict=True)]
+        for variable, values in [*columns, (VARIABLES["count_empty"], empty)]:
+            self._put(variable.name, at, values, (first_pair, first_cell))
+
+    def write_histogram(
+        self, metric: str, size: str, values: ArrayLike, *, first_pair: int = 0, procedure: str | None = None
+    ) -> None:
+        """Write histograms (pair, bin), summed over the cells."""
+        at = (*self._procedure(procedure), *self.layout.positions(metric=metric, test_size=size))
+        self._put("histogram", at, values, (first_pair, 0))
+
+    def write_scores(self, metric: str, size: str, first_replicate: int, values: ArrayLike) -> None:
+        """Write scores (system, replicate) of kept replicates."""
+        self._put("score", self.layout.positions(metric=metric, test_size=size), values, (0, first_replicate))
+
+    def write_table(self, metric: str, size: str, values: Mapping[str, ArrayLike], *, procedure: str | None = None) -> None:
+        """Write what is read off the counts, by name of the variable: (convention, pair), ``bias`` (pair,), ``p_adjusted``
+        (convention, adjustment, pair).
+        """  # noqa: D205 - one sentence
+        test = dict(zip(("metric", "test_size"), self.layout.positions(metric=metric, test_size=size), strict=True))
+        test["procedure"] = self._procedure(procedure)[0]
+        for name, value in values.items():
+            if VARIABLES.get(name) not in TABLE:
+                raise ValueError(f"no variable {name!r} in the table; there are {', '.join(v.name for v in TABLE)}")
+            region = tuple(test.get(dimension, slice(None)) for dimension in VARIABLES[name].dims)
+            self._assign(name, region, np.asarray(value))
+
+    def write_statistics(
+        self,
+        metric: str,
+        values: NDArray[np.int64],
+        *,
+        ids: Sequence[str],
+        statistics: Sequence[str],
+        decimals: Sequence[int],
+        first_system: int = 0,
+    ) -> None:
+        """Write the statistics (system, item, statistic) of some systems, into the metric's own group."""
+        self.layout.positions(metric=metric)
+        path = f"statistics/{digest(metric)[:16]}"
+        sizes = (len(self.layout.systems), len(ids), len(statistics))
+        if path not in self._group:
+            self._group.require_group("statistics")
+            coordinates: dict[str, list[Any]] = {
+                "system": list(self.layout.systems),
+                "item": list(ids),
+                "statistic": list(statistics),
+                "decimals": [int(places) for places in decimals],
+            }
+            attributes = {"test_set": self.layout.test_set, "metric": metric, "coordinates": "decimals"}
+            group = self._group.create_group(path, attributes={**attributes, "variables": sorted([*coordinates, "statistics"])})
+            for name, given in coordinates.items():
+                _create_filled(group, COORDINATES[name], given)
+            _create(group, STATISTICS, sizes)
+        region = (slice(first_system, first_system + len(values)), slice(None), slice(None))
+        self._assign(f"{path}/statistics", region, values)
+
+    def _create(self) -> None:
+        layout = self.layout
+        coordinates = [(COORDINATES[name], values) for name, values in layout.coordinate_values().items()]
+        coordinates += [_known(name, values) for name, values in layout.coordinates.items()]
+        variables = [variable for variable in VARIABLES.values() if layout.holds(variable)]
+        extra = [_path(variable.name) for variable, _ in coordinates if (variable.name,) != variable.dims]
+        attributes = {
+            **layout.attributes(),
+            "coordinates": " ".join(sorted(extra)),
+            "variables": sorted(_path(variable.name) for variable in [*variables, *(v for v, _ in coordinates)]),
+        }
+        self._group = zarr.create_group(self._temporary, zarr_format=3, attributes=attributes)
+        for variable, values in coordinates:
+            _create_filled(self._group, variable, values)
+        for variable in variables:
+            _create(self._group, variable, layout.shape(variable))
+
+    def _finish(self) -> None:
+        seal(self._temporary)
+        root = self.path.parent / "zarr.json"
+        if not root.exists():
+            write_json(root, {"zarr_format": 3, "node_type": "group", "attributes": {}})
+        # Chunks are not synced one by one: a cube can be built again, and its checksums tell whether it must be.
+        old = self.path.parent / temporary_name()
+        if self.path.exists():
+            os.rename(self.path, old)
+        os.rename(self._temporary, self.path)
+        sync_directory(self.path.parent)
+        shutil.rmtree(old, ignore_errors=True)
+
+    def _abandon(self, error: BaseException) -> None:
+        shutil.rmtree(self._temporary, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise store_error(error, self.path) from error
+
+    def _procedure(self, name: str | None) -> tuple[int, ...]:
+        return self.layout.positions(procedure=name or self.layout.procedures[0])
+
+    def _put(self, name: str, at: tuple[int, ...], values: ArrayLike, first: tuple[int, ...] = ()) -> None:
+        block = np.asarray(values)
+        starts = first or (0,) * block.ndim
+        stops = [start + length for start, length in zip(starts, block.shape, strict=True)]
+        lengths = self.layout.shape(VARIABLES[name])[len(at) :]
+        if len(lengths) != block.ndim or any(stop > length for stop, length in zip(stops, lengths, strict=True)):
+            raise ValueError(f"{name}: a block of shape {block.shape} at {starts} does not fit into {lengths}")
+        if not first and block.shape != lengths:
+            raise ValueError(f"{name}: shape {block.shape}, expected {lengths}")
+        self._assign(name, (*at, *map(slice, starts, stops)), block)
+
+    def _assign(self, name: str, region: tuple[Any, ...], block: NDArray[Any]) -> None:
+        array: Any = self._group[name]
+        target = tuple(len(range(*part.indices(n))) for part, n in zip(region, array.shape, strict=True) if isinstance(part, slice))
+        if block.shape != target:
+            raise ValueError(f"{name}: shape {block.shape}, expected {target}")
+        if not np.can_cast(block.dtype, array.dtype, "same_kind"):
+            raise ValueError(f"{name}: dtype {block.dtype}, expected {array.dtype}")
+        array[region] = block
+
+
+def _known(name: str, values: Sequence[Any]) -> tuple[Variable, list[Any]]:
+    """Give what is known of the systems: integers, floats (NaN: not known) or text ("" where it is not known)."""
+    known = [value for value in values if value is not None]
+    free = f"table_{name}" if name in VARIABLES or name in COORDINATES or name == "pair" else name
+
+    def column(dtype: str, unknown: Any, plain: Callable[[Any], Any]) -> tuple[Variable, list[Any]]:
+        variable = Variable(free, ("system",), dtype, unknown, "1", f"{name} of the system")
+        return variable, [unknown if value is None else plain(value) for value in values]
+
+    if known and len(known) == len(values) and all(type(value) is int for value in known):
+        return column("int64", -1, int)
+    if known and all(type(value) in (int, float) for value in known):
+        return column("float64", float("nan"), float)
+    return column("str", "", str)
+
+
+def _path(name: str) -> str:
+    """Give a variable's directory: its name, but for columns of the user's own naming that may hold anything."""
+    return name if re.fullmatch(r"[A-Za-z0-9_]{1,64}", name) else f"column_{digest(name)[:16]}"
+
+
+def _create(group: zarr.Group, variable: Variable, shape: tuple[int, ...]) -> Any:
+    attributes = variable.attributes
+    if _path(variable.name) != variable.name:
+        attributes["name"] = variable.name
+    return group.create_array(
+        _path(variable.name),
+        shape=shape,
+        dtype=str if variable.dtype == "str" else np.dtype(variable.dtype).newbyteorder("<"),
+        chunks=chunk_shape(variable, shape),
+        fill_value=variable.fill,
+        compressors=ZstdCodec(level=3, checksum=True),
+        dimension_names=variable.dims,
+        attributes=attributes,
+        config={"write_empty_chunks": True},
+    )
+
+
+def _create_filled(group: zarr.Group, variable: Variable, values: Sequence[Any]) -> None:
+    array = _create(group, variable, (len(values),))
+    array[:] = np.array(values, dtype=object if variable.dtype == "str" else variable.dtype)

@@ -1,0 +1,158 @@
+"""What a cube will hold, before it holds it. This module is the frozen description from which a cube's skeleton is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.cubes.variables import CHUNKS, Variable
+
+__all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo"]
+
+SCHEMA_VERSION = 1
+CELL_REPLICATES = 2**14
+
+
+@dataclass(frozen=True)
+class MetricInfo:
+    """A metric as a cube knows it."""
+
+    name: str
+    signature: str
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class CubeLayout:
+    """One test set's cube: its names, sizes and pairs.
+
+    Parameters
+    ----------
+    study, test_set : str
+        Names; the test set's name decides the directory (by digest), so it may hold anything.
+    metrics : sequence of MetricInfo
+    test_sizes : sequence of (str, int)
+        Label and number of units of each test size.
+    systems : sequence of str
+    pairs : (pair, 2) int
+        Positions of the two systems of each pair.
+    replicates : int
+        b, the number of replicates.
+    kept : int
+        How many first replicates keep their scores.
+    bins : int
+        Number of bins of the histogram; 0 for none.
+    seed : int
+    alpha : float
+    procedures, conventions, adjustments : sequence of str
+    coordinates : mapping of str to sequence
+        What is known of the systems: text, numbers, or None where it is not known. A name that a cube uses itself
+        (``score``) becomes ``table_score``.
+    attrs : mapping
+        More plain values that belong to the cube.
+    """
+
+    study: str
+    test_set: str
+    metrics: Sequence[MetricInfo]
+    test_sizes: Sequence[tuple[str, int]]
+    systems: Sequence[str]
+    pairs: NDArray[np.int64]
+    replicates: int
+    kept: int = 0
+    bins: int = 0
+    seed: int = 0
+    alpha: float = 0.05
+    procedures: Sequence[str] = ("paired-bootstrap",)
+    conventions: Sequence[str] = ()
+    adjustments: Sequence[str] = ()
+    coordinates: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pairs", np.asarray(self.pairs, dtype=np.int64).reshape(-1, 2))
+        for what, names in self._names().items():
+            if len(set(names)) != len(names):
+                raise ValueError(f"{what}: {len(names)} names, {len(set(names))} different ones")
+        if self.pairs.size and not 0 <= self.pairs.min() <= self.pairs.max() < len(self.systems):
+            raise ValueError(f"pairs reach from {self.pairs.min()} to {self.pairs.max()}, there are {len(self.systems)} systems")
+        for name, values in self.coordinates.items():
+            if len(values) != len(self.systems):
+                raise ValueError(f"coordinate {name!r} has {len(values)} values for {len(self.systems)} systems")
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Length of each dimension."""
+        return {
+            **{dimension: len(names) for dimension, names in self._names().items()},
+            "pair": len(self.pairs),
+            "cell": -(-self.replicates // CELL_REPLICATES),
+            "replicate": min(self.kept, self.replicates),
+            "bin": self.bins,
+        }
+
+    def shape(self, variable: Variable) -> tuple[int, ...]:
+        """Give the shape of a variable."""
+        return tuple(self.sizes[dimension] for dimension in variable.dims)
+
+    def holds(self, variable: Variable) -> bool:
+        """Tell whether a variable has any values here."""
+        return all(self.shape(variable))
+
+    def positions(self, **labels: str) -> tuple[int, ...]:
+        """Give the position of each label along its dimension; ValueError with the labels there are."""
+        names = self._names()
+        for dimension, label in labels.items():
+            if label not in names[dimension]:
+                raise ValueError(f"no {dimension} {label!r}; there are {', '.join(map(repr, names[dimension]))}")
+        return tuple(names[dimension].index(label) for dimension, label in labels.items())
+
+    def coordinate_values(self) -> dict[str, list[Any]]:
+        """Give the values of every declared coordinate that has any."""
+        first, second = self.pairs[:, 0].tolist(), self.pairs[:, 1].tolist()
+        sizes = self.sizes
+        values: dict[str, list[Any]] = {
+            **self._names(),
+            "n_units": [int(n_units) for _, n_units in self.test_sizes],
+            "system_a": [self.systems[position] for position in first],
+            "system_b": [self.systems[position] for position in second],
+            "a": first,
+            "b": second,
+            **{dimension: list(range(sizes[dimension])) for dimension in ("cell", "replicate", "bin")},
+        }
+        return {name: given for name, given in values.items() if given}
+
+    def attributes(self) -> dict[str, Any]:
+        """Give the attributes of the group, plain JSON."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "study": self.study,
+            "test_set": self.test_set,
+            "seed": self.seed,
+            "replicates": self.replicates,
+            "kept": self.sizes["replicate"],
+            "alpha": self.alpha,
+            "metric_signatures": {metric.name: metric.signature for metric in self.metrics},
+            "higher_is_better": {metric.name: metric.higher_is_better for metric in self.metrics},
+            **self.attrs,
+        }
+
+    def _names(self) -> dict[str, list[str]]:
+        return {
+            "metric": [metric.name for metric in self.metrics],
+            "procedure": list(self.procedures),
+            "convention": list(self.conventions),
+            "adjustment": list(self.adjustments),
+            "test_size": [label for label, _ in self.test_sizes],
+            "system": list(self.systems),
+        }
+
+
+def chunk_shape(variable: Variable, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Give the chunks of a variable: the fixed grid, or the whole length where that is shorter."""
+    grid = {**CHUNKS, **variable.chunks}
+    return tuple(max(1, min(length, grid.get(dimension, length))) for dimension, length in zip(variable.dims, shape, strict=True))

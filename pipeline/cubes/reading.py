@@ -1,0 +1,123 @@
+"""Cubes as labelled arrays. This module opens what `CubeWriter` wrote, lazily, and tells damage from data."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from pipeline.cubes.checked import REBUILD, CheckedStore, verify_group
+from pipeline.errors import Problem, StoreError
+from pipeline.store import canonical_json, digest, digest_bytes
+
+__all__ = ["digest_cubes", "open_cubes", "open_statistics", "verify_cubes"]
+
+
+def open_cubes(path: Path | str) -> dict[str, xr.Dataset]:
+    """Open the cubes of a run by name of the test set, sorted by name.
+
+    Coordinates are loaded, variables when they are used. `StoreError` (P707, P708) where something is missing or damaged,
+    here or when it is used.
+    """
+    cubes = {}
+    for group in _groups(Path(path)):
+        dataset = _open(group)
+        cubes[str(dataset.attrs["test_set"])] = dataset
+    return dict(sorted(cubes.items()))
+
+
+def open_statistics(path: Path | str, test_set: str) -> dict[str, xr.Dataset]:
+    """Open the statistics of a test set by name of the metric; empty where none were written."""
+    group = Path(path) / digest(test_set)[:16]
+    _attributes(group)
+    statistics = [_open(found) for found in _subgroups(group)]
+    return dict(sorted((str(dataset.attrs["metric"]), dataset) for dataset in statistics))
+
+
+def verify_cubes(path: Path | str) -> list[Problem]:
+    """List everything that is missing or damaged in the cubes of a run; reads every byte."""
+    problems: list[Problem] = []
+    try:
+        groups = _groups(Path(path))
+    except StoreError as error:
+        return list(error.problems)
+    for group in [part for found in groups for part in (found, *_subgroups(found))]:
+        try:
+            problems += verify_group(group, list(_attributes(group)["variables"]))
+        except StoreError as error:
+            problems += error.problems
+    return problems
+
+
+def digest_cubes(path: Path | str) -> str:
+    """Give one digest of all values, names and attributes of a run's cubes.
+
+    Two runs with the same numbers have the same digest, whatever version of the compressor wrote them. The values are read
+    variable by variable.
+    """
+    parts: dict[str, Any] = {}
+    for group in [part for found in _groups(Path(path)) for part in (found, *_subgroups(found))]:
+        dataset = _open(group)
+        name = group.relative_to(path).as_posix()
+        parts[name] = json.loads(json.dumps(dataset.attrs))
+        for variable, array in dataset.variables.items():
+            values = array.values
+            text = values.dtype == object
+            data = canonical_json(values.tolist()) if text else np.ascontiguousarray(values).tobytes()
+            parts[f"{name}/{variable}"] = [list(map(str, array.dims)), list(array.shape), str(values.dtype), digest_bytes(data)]
+    return digest(parts)
+
+
+def _groups(path: Path) -> list[Path]:
+    try:
+        found = sorted(folder for folder in path.iterdir() if re.fullmatch(r"[0-9a-f]{16}", folder.name))
+    except OSError as error:
+        raise StoreError(Problem("P708", "there are no cubes", str(path), REBUILD)) from error
+    return found
+
+
+def _subgroups(group: Path) -> list[Path]:
+    return sorted((group / "statistics").glob("[0-9a-f]*"))
+
+
+def _attributes(group: Path) -> dict[str, Any]:
+    try:
+        attributes: dict[str, Any] = json.loads((group / "zarr.json").read_bytes())["attributes"]
+        for key in ("test_set", "variables"):
+            attributes[key]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _unreadable(group) from error
+    return attributes
+
+
+def _unreadable(group: Path) -> StoreError:
+    return StoreError(Problem("P708", "the description of a cube is missing or damaged", str(group / "zarr.json"), REBUILD))
+
+
+def _open(group: Path) -> xr.Dataset:
+    attributes = _attributes(group)
+    try:
+        # Decoding is off: nothing is a date, and the fill value of a count must not make it a float.
+        dataset = xr.open_zarr(CheckedStore(group), consolidated=False, chunks=None, decode_times=False, mask_and_scale=False)
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise _unreadable(group) from error
+    missing = sorted(set(attributes["variables"]) - set(map(str, dataset.variables)))
+    if missing:
+        raise StoreError(*(Problem("P708", f"the variable {name!r} is missing", str(group), REBUILD) for name in missing))
+    return _with_plain_coordinates(dataset)
+
+
+def _with_plain_coordinates(dataset: xr.Dataset) -> xr.Dataset:
+    """Load coordinates, text as plain str objects: versions of Zarr give it in different dtypes."""
+    plain = {}
+    for name, coordinate in dataset.coords.items():
+        values = coordinate.values
+        if values.dtype.kind in "OTU":
+            values = np.array([str(value) for value in values.tolist()], dtype=object)
+        plain[name] = (coordinate.dims, values, coordinate.attrs)
+    loaded: xr.Dataset = dataset.assign_coords(plain)
+    return loaded.rename({name: plain[name][2]["name"] for name in plain if "name" in plain[name][2]})

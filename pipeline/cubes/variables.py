@@ -1,0 +1,186 @@
+"""Every variable of a cube, declared once: dimensions, type, units, meaning and where it is defined.
+
+Counts, sums, histogram and p-values are of the pair *ordered so that the observed gain δ is not negative*: where
+``observed_delta`` is below zero they are of (``system_b``, ``system_a``). δ* is the difference on one replicate, b the number
+of replicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["CHUNKS", "COORDINATES", "COUNTS", "METHODS", "STATISTICS", "SUMS", "TABLE", "VARIABLES", "Variable"]
+
+CHUNKS: Mapping[str, int] = {
+    "metric": 1,
+    "procedure": 1,
+    "convention": 1,
+    "adjustment": 1,
+    "test_size": 1,
+    "system": 16,
+    "pair": 4096,
+    "cell": 64,
+    "replicate": 2**14,
+    "item": 2**16,
+}
+"""Length of a chunk along each dimension; others are not cut. A constant: chunks never depend on blocks or workers."""
+
+METHODS = ("monte-carlo", "exact", "tail")
+"""Codes of the variable ``method``, by position."""
+
+BERG_KIRKPATRICK = (
+    "Berg-Kirkpatrick, Burkett & Klein 2012, An Empirical Investigation of Statistical Significance in NLP, EMNLP, ACL D12-1091"
+)
+EFRON = "Efron & Tibshirani 1993, An Introduction to the Bootstrap, doi:10.1201/9780429246593"
+CLOPPER_PEARSON = "Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404"
+HOLM = "Holm 1979, Scand. J. Statist. 6(2), 65-70; Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One declared variable.
+
+    ``fill`` stands where nothing was written. ``chunks`` overrides `CHUNKS` for single dimensions.
+    """
+
+    name: str
+    dims: tuple[str, ...]
+    dtype: str
+    fill: Any
+    units: str
+    description: str
+    reference: str = ""
+    chunks: Mapping[str, int] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What is stored beside the numbers."""
+        attributes: dict[str, Any] = {"units": self.units, "description": self.description}
+        if self.reference:
+            attributes["reference"] = self.reference
+        if self.flags:
+            attributes |= {"flag_values": list(range(len(self.flags))), "flag_meanings": " ".join(self.flags)}
+        return attributes
+
+
+_NAN = float("nan")
+_PAIRS = ("metric", "test_size", "pair")
+_CELLS = ("procedure", *_PAIRS, "cell")
+_TESTS = ("procedure", "convention", *_PAIRS)
+
+
+def _count(name: str, meaning: str) -> Variable:
+    return Variable(f"count_{name}", _CELLS, "int32", -1, "replicates", f"replicates of the cell {meaning}", BERG_KIRKPATRICK)
+
+
+def _sum(name: str, formula: str) -> Variable:
+    return Variable(f"sum_{name}", _CELLS, "float64", _NAN, "points", f"{formula}, summed over the replicates of the cell", EFRON)
+
+
+COUNTS = (
+    _count("below_zero", "with δ* < 0"),
+    _count("at_zero", "with δ* = 0"),
+    _count("below_delta", "with δ* < δ"),
+    _count("at_delta", "with δ* = δ"),
+    _count("at_twice_delta", "with δ* = 2δ"),
+    _count("above_twice_delta", "with δ* > 2δ"),
+    _count("margin_above", "with δ* ≥ 2δ + margin; -1 where no margin is given"),
+    _count("margin_below", "with δ* ≤ 2δ − margin; -1 where no margin is given"),
+)
+"""In the order of the last axis of a block's counts."""
+
+SUMS = (_sum("shift", "δ* − δ"), _sum("squared_shift", "(δ* − δ)²"), _sum("absolute", "|δ*|"))
+"""In the order of the last axis of a block's sums."""
+
+TABLE = (
+    Variable("p_value", _TESTS, "float64", _NAN, "1", "p-value by the convention", BERG_KIRKPATRICK),
+    Variable("log10_p", _TESTS, "float64", _NAN, "1", "decimal logarithm of the p-value; finite where the p-value underflows"),
+    Variable("p_error", _TESTS, "float64", _NAN, "1", "Monte-Carlo error: half width of the 95 % interval", CLOPPER_PEARSON),
+    Variable("method", _TESTS, "int8", -1, "1", "how the p-value was found; -1 where there is none", flags=METHODS),
+    Variable("stable", _TESTS, "bool", False, "1", "another set of replicates would give the same decision at the study's level"),
+    Variable("bias", ("procedure", *_PAIRS), "float64", _NAN, "points", "mean of δ* − δ over all replicates", EFRON),
+    Variable(
+        "p_adjusted",
+        ("procedure", "convention", "adjustment", *_PAIRS),
+        "float64",
+        _NAN,
+        "1",
+        "p-value adjusted for the family of all pairs of this test set, metric and test size",
+        HOLM,
+    ),
+)
+"""What is read off the counts; written per metric and test size."""
+
+VARIABLES: Mapping[str, Variable] = {
+    variable.name: variable
+    for variable in (
+        Variable(
+            "score", ("metric", "test_size", "system", "replicate"), "float64", _NAN, "points", "score on a kept replicate", EFRON
+        ),
+        Variable("observed_score", ("metric", "test_size", "system"), "float64", _NAN, "points", "score on the test set itself"),
+        Variable(
+            "observed_delta",
+            _PAIRS,
+            "float64",
+            _NAN,
+            "points",
+            "observed gain δ of system_a over system_b, above zero where system_a is better, whichever way the metric points",
+            BERG_KIRKPATRICK,
+        ),
+        Variable("se", _PAIRS, "float64", _NAN, "points", "jackknife standard error of the observed gain", EFRON),
+        Variable("discordant", _PAIRS, "int64", -1, "units", "units on which the statistics of the two systems differ"),
+        Variable("identical", _PAIRS, "bool", False, "1", "the statistics of all units are equal"),
+        *COUNTS,
+        *SUMS,
+        _count("empty", "on which a score is undefined (0/0)"),
+        Variable(
+            "histogram",
+            ("procedure", *_PAIRS, "bin"),
+            "int64",
+            -1,
+            "replicates",
+            "(δ* − δ) / se in equal bins from -12 to 12; the end bins hold what lies beyond; se = 0 counts in the middle",
+            chunks={"pair": 1024},
+        ),
+        *TABLE,
+    )
+}
+"""Every variable of a test set's group."""
+
+COORDINATES: Mapping[str, Variable] = {
+    variable.name: variable
+    for variable in (
+        Variable("metric", ("metric",), "str", "", "1", "name of the metric"),
+        Variable("procedure", ("procedure",), "str", "", "1", "significance test"),
+        Variable("convention", ("convention",), "str", "", "1", "how a p-value is read off the counts"),
+        Variable("adjustment", ("adjustment",), "str", "", "1", "correction for many pairs"),
+        Variable("test_size", ("test_size",), "str", "", "1", "label of the test size"),
+        Variable("n_units", ("test_size",), "int64", -1, "units", "number of units that are drawn"),
+        Variable("system", ("system",), "str", "", "1", "name of the system"),
+        Variable("system_a", ("pair",), "str", "", "1", "name of the first system"),
+        Variable("system_b", ("pair",), "str", "", "1", "name of the second system"),
+        Variable("a", ("pair",), "int64", -1, "1", "position of the first system"),
+        Variable("b", ("pair",), "int64", -1, "1", "position of the second system"),
+        Variable("cell", ("cell",), "int64", -1, "1", "16384 consecutive replicates; the last cell may be partial"),
+        Variable("replicate", ("replicate",), "int64", -1, "1", "number of the replicate"),
+        Variable("bin", ("bin",), "int64", -1, "1", "number of the bin"),
+        Variable("item", ("item",), "str", "", "1", "identifier of the item"),
+        Variable("statistic", ("statistic",), "str", "", "1", "name of the statistic"),
+        Variable("decimals", ("statistic",), "int64", -1, "1", "decimal places: the integers are in units of 10^-decimals"),
+    )
+}
+"""Every coordinate; what a study knows of its systems (model, group, …) comes on top, along ``system``."""
+
+STATISTICS = Variable(
+    "statistics",
+    ("system", "item", "statistic"),
+    "int64",
+    0,
+    "10^-decimals",
+    "additive statistics of each item",
+    chunks={"system": 1},
+)
+"""The one variable of a metric's own group."""

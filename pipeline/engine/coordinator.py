@@ -1,0 +1,261 @@
+"""Drives a run from its plan to its report. This module is the one writer of a run: tasks out, receipts in, ledger first.
+
+Done means: the ledger has the receipt, written after the data and fsynced. Everything else here may be lost at any moment.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+from pipeline.engine.executor import Executor, Outcome
+from pipeline.engine.queue import TaskQueue
+from pipeline.engine.signals import StopRequest, listen
+from pipeline.engine.state import RunState
+from pipeline.engine.stock import take_stock
+from pipeline.errors import Interrupted, PipelineError, StoreError
+from pipeline.store.files import sweep_temporaries
+from pipeline.store.lease import Lease, hold_lease
+from pipeline.store.ledger import Ledger
+from pipeline.store.runs import RunDirectory
+from pipeline.study.inventory import Inventory
+from pipeline.study.plan import Plan, plan_study
+from pipeline.study.task import Failure, Receipt, Task
+from pipeline.tasks.manifest import Manifest, failure_entry, read_manifest
+
+__all__ = ["Ending", "coordinate"]
+
+WORKER_LOST_LIMIT = 5
+"""A task whose worker died so often is quarantined: it may be what kills them."""
+
+UNEXPECTED_RETRIES = 1
+"""A task that failed for no reason of its own is tried once more."""
+
+DAMAGE_LIMIT = 3
+"""Stored results that are found damaged are computed again, so often at the most: then it is the disk."""
+
+GRACE_SECONDS = 30.0
+"""How long tasks that run may take to end once a stop is asked."""
+
+
+class Ending(NamedTuple):
+    """How a run ended."""
+
+    state: str
+    exit_code: int
+    message: str
+
+
+Progress = Callable[[RunState], None]
+OpenExecutor = Callable[[], AbstractContextManager[Executor]]
+
+
+def coordinate(
+    run: RunDirectory,
+    open_executor: OpenExecutor,
+    *,
+    progress: Progress = lambda state: None,
+    block_cells: int | None = None,
+    workers: int = 1,
+    verify: bool = False,
+) -> Ending:
+    """Run everything of a run that is still open.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        A run whose `plan.json` is there.
+    open_executor : callable
+        Gives a context manager of the executor; called only if anything is open.
+    progress : callable
+        Called with the state after every step.
+    block_cells : int, optional
+        Cells of a resample task; by default the plan's choice.
+    workers : int
+        For which number of workers the plan cuts blocks.
+    verify : bool
+        Read every stored result first and compute damaged ones again.
+
+    Returns
+    -------
+    Ending
+        State, exit code, message.
+
+    Raises
+    ------
+    RunLocked
+        Another process writes this run.
+    """
+    with hold_lease(run.root) as lease, Ledger(run.ledger, fence=lease.fence) as ledger:
+        manifest = read_manifest(run)
+        state = RunState(run, study=manifest.study.study, fence=lease.fence)
+        coordinator = Coordinator(run, manifest, lease, ledger, state, progress, block_cells, workers)
+        stop = StopRequest(run.cancel)
+        try:
+            with listen(stop):
+                ending = coordinator.drive(open_executor, stop, verify=verify)
+        except PipelineError as error:
+            ending = Ending("FAILED", error.exit_code, "; ".join(p.message for p in error.problems))
+            _try_to_end(state, ending)
+            raise
+        except BaseException as error:
+            _try_to_end(state, Ending("FAILED", 70, f"{type(error).__name__}: {error}"))
+            raise
+        state.end(*ending)
+        progress(state)
+        return ending
+
+
+def _try_to_end(state: RunState, ending: Ending) -> None:
+    try:
+        state.end(*ending)
+    except (StoreError, OSError):
+        # The disk may be full: the error that brought us here says so already.
+        return
+
+
+class Coordinator:
+    """The loop: fill the window, take outcomes, write receipts, plan again where something failed."""
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        manifest: Manifest,
+        lease: Lease,
+        ledger: Ledger,
+        state: RunState,
+        progress: Progress,
+        block_cells: int | None,
+        workers: int,
+    ) -> None:
+        self.run, self.manifest, self.lease, self.ledger, self.state = run, manifest, lease, ledger, state
+        self.progress, self.block_cells, self.workers = progress, block_cells, workers
+        self.inventory = Inventory()
+        self.attempts: Counter[str] = Counter()
+        self.damages = 0
+        self.running: dict[str, Task] = {}
+        self.queue = TaskQueue((), done=())
+        self.outlook: Counter[str] = Counter()
+
+    def drive(self, open_executor: OpenExecutor, stop: StopRequest, *, verify: bool) -> Ending:
+        """Do what is open and say how it ended."""
+        self.ledger.append({"event": "started"})
+        self.state.event("started", f"attempt {self.lease.fence}")
+        sweep_temporaries(self.run.root)
+        self.inventory = take_stock(self.run, self.manifest, self.ledger, self.state, verify=verify)
+        plan = self._plan()
+        if plan.tasks:
+            with open_executor() as executor:
+                self.state.facts["engine"] = executor.describe()
+                self._loop(executor, stop)
+            if stop.wanted:
+                return self._stopped(stop)
+            plan = self._plan()
+        return self._ended(plan)
+
+    def _plan(self) -> Plan:
+        plan = plan_study(
+            self.manifest.study,
+            self.manifest.inputs,
+            self.inventory,
+            run=self.run.id,
+            block_cells=self.block_cells,
+            workers=self.workers,
+        )
+        self.queue = TaskQueue(plan.tasks, done=self.inventory.receipts.keys(), running=self.running.keys())
+        self.outlook = Counter(task.kind for task in plan.tasks)
+        self._show()
+        return plan
+
+    def _loop(self, executor: Executor, stop: StopRequest) -> None:
+        deadline: float | None = None
+        while True:
+            if stop.wanted and deadline is None:
+                deadline = time.monotonic() + GRACE_SECONDS
+                self.state.facts["state"] = "DRAINING"
+                self.state.event("draining", f"{len(self.running)} tasks may end")
+            if deadline is None:
+                self._fill(executor)
+            if not self.running:
+                if deadline is None and len(self.queue):
+                    raise RuntimeError(f"{len(self.queue)} tasks wait for something that nobody makes")
+                return
+            if deadline is not None and (stop.urgent or time.monotonic() > deadline):
+                return
+            for outcome in executor.wait(0.5):
+                self._take(outcome)
+            self._show()
+
+    def _fill(self, executor: Executor) -> None:
+        free = executor.free()
+        while free > 0 and (task := self.queue.take()) is not None:
+            self.running[task.key] = task
+            executor.submit(task, self.attempts[task.key] + self.lease.fence * 1000)
+            free -= 1
+
+    def _take(self, outcome: Outcome) -> None:
+        task, result = outcome.task, outcome.result
+        del self.running[task.key]
+        if isinstance(result, Receipt):
+            self.lease.check()
+            self.ledger.append({"event": "done", "receipt": result.to_json()})
+            self.inventory.add(result)
+            self.queue.finish(result.key)
+            self.outlook[result.kind] -= 1
+            self.state.took(result.kind, result.seconds)
+        else:
+            self._take_failure(task, result)
+
+    def _take_failure(self, task: Task, failure: Failure) -> None:
+        self.attempts[task.key] += 1
+        self.state.event("failed", failure.reason, label=task.label, attempt=self.attempts[task.key], traceback=failure.traceback)
+        codes = {problem.code for problem in failure.problems}
+        if codes & {"P704", "P705", "P706"} and self.damages < DAMAGE_LIMIT:
+            # Something that was stored is gone or damaged: look at all of it, compute that again, then this.
+            self.damages += 1
+            self.inventory = take_stock(self.run, self.manifest, self.ledger, self.state, verify=True)
+            self._plan()
+            return
+        if failure.exit_code == StoreError.exit_code:
+            raise StoreError(*failure.problems)
+        if self.attempts[task.key] <= _retries(task, failure):
+            self.queue.give_back(task)
+            return
+        self.ledger.append(failure_entry(failure))
+        self.inventory.fail(failure)
+        self._plan()
+
+    def _show(self) -> None:
+        done = Counter(receipt.kind for receipt in self.inventory.receipts.values())
+        self.state.count(done, self.outlook, self.workers)
+        self.state.write()
+        self.progress(self.state)
+
+    def _stopped(self, stop: StopRequest) -> Ending:
+        if stop.cancelled:
+            return Ending("CANCELLED", Interrupted.exit_code, "cancelled; `pipeline resume` goes on after all")
+        code = 130 if stop.interrupted else Interrupted.exit_code
+        return Ending("INTERRUPTED", code, "stopped on request; `pipeline resume` goes on")
+
+    def _ended(self, plan: Plan) -> Ending:
+        failures = list(self.inventory.failures.values())
+        last = [f for f in failures if f.label == "report" or f.label.startswith("collect ")]
+        if last:
+            return Ending("FAILED", last[0].exit_code, last[0].reason)
+        if not any(receipt.kind == "report" for receipt in self.inventory.receipts.values()):
+            return Ending("FAILED", 4, "; ".join(f.reason for f in failures) or "fewer than two systems are left")
+        if plan.absent or failures:
+            names = sorted({a.system for a in plan.absent if a.system}) or [f.label for f in failures]
+            return Ending("INCOMPLETE", 4, f"done without {', '.join(names)}")
+        return Ending("COMPLETED", 0, "")
+
+
+def _retries(task: Task, failure: Failure) -> int:
+    if failure.worker_lost:
+        return WORKER_LOST_LIMIT
+    if failure.exit_code == 70:
+        return max(UNEXPECTED_RETRIES, task.retries)
+    return task.retries

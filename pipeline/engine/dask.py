@@ -1,0 +1,255 @@
+"""Runs tasks on a Dask cluster. This module is the only one that knows Dask.
+
+A bounded window of futures, each released as soon as its receipt is here: nothing that was computed lives only in a worker's
+memory, and a graph of the whole study is never built.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dask.config
+from distributed import Client, Future, as_completed
+from distributed.scheduler import KilledWorker
+
+from pipeline.engine.executor import Outcome
+from pipeline.errors import ClusterError
+from pipeline.study.load import ClusterProfile
+from pipeline.study.task import Failure, Receipt, Task
+from pipeline.tasks.run import run_task
+
+__all__ = ["DaskExecutor", "open_executor"]
+
+WINDOW_PER_THREAD = 3
+"""Tasks in flight for each worker thread: one runs, two wait, and a stop or a lost worker costs little."""
+
+RESCALE_SECONDS = 30.0
+"""How often workers that are gone are asked for again: a batch system does not do that by itself."""
+
+STARVED_SECONDS = 600.0
+"""How long a run waits without a single worker before it gives up, resumable."""
+
+CONFIG: dict[str, Any] = {
+    # A worker that dies makes all its tasks suspects; preemption must not condemn the innocent. The coordinator counts itself.
+    "distributed.scheduler.allowed-failures": 20,
+    "distributed.worker.memory.target": False,  # results leave at once: spilling would be a leak, not a need
+    "distributed.worker.memory.spill": False,
+    "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
+    "distributed.nanny.pre-spawn-environ.VECLIB_MAXIMUM_THREADS": 1,
+    "distributed.comm.timeouts.connect": "30s",
+    "distributed.admin.log-length": 0,
+}
+
+
+class DaskExecutor:
+    """A client and its window of futures."""
+
+    def __init__(self, client: Client, runs: Path, *, prefix: str, cluster: Any = None, workers: int | None = None) -> None:
+        self._client = client
+        self._runs = str(runs)
+        self._prefix = prefix
+        self._cluster = cluster
+        self._workers = workers
+        self._running: dict[str, Task] = {}
+        self._ended = as_completed(raise_errors=False)
+        self._threads = 1
+        self._looked = 0.0
+        self._rescaled = time.monotonic()
+        self._worked = time.monotonic()
+
+    def free(self) -> int:
+        """Give the room left in the window."""
+        self._look()
+        return max(4, WINDOW_PER_THREAD * self._threads) - len(self._running)
+
+    def submit(self, task: Task, attempt: int) -> None:
+        """Hand a task to the scheduler."""
+        # The attempt is in the key: Dask gives back a known future for a known key, even one that failed.
+        future = self._client.submit(
+            run_task, task, self._runs, key=f"{self._prefix}-{task.kind}-{task.key}-a{attempt}", pure=False
+        )
+        self._running[future.key] = task
+        self._ended.add(future)
+
+    def wait(self, seconds: float) -> Sequence[Outcome]:
+        """Give what ended; ClusterError when there has been no worker for too long."""
+        deadline = time.monotonic() + seconds
+        outcomes: list[Outcome] = []
+        while self._running and not outcomes and time.monotonic() < deadline:
+            if self._client.status != "running":
+                raise ClusterError.of("P603", "the scheduler is gone", help="`pipeline resume` goes on with a new one")
+            if not self._ended.has_ready():
+                time.sleep(0.01)
+                self._look()
+                continue
+            outcomes.extend(self._outcome(future) for future in self._ended.next_batch(block=False))
+        return outcomes
+
+    def _outcome(self, future: Future) -> Outcome:
+        task = self._running.pop(future.key)
+        result: Receipt | Failure
+        if future.status == "finished":
+            result = future.result()
+        else:
+            error = future.exception() if future.status == "error" else None
+            if error is None or isinstance(error, KilledWorker):
+                result = Failure.lost(task, f"its worker died ({error or future.status})")
+            else:
+                # Not raised by the task, which returns its failures: transport, or a package that differs on the worker.
+                result = Failure.lost(task, f"the worker could not run it: {type(error).__name__}: {error}")
+        future.release()
+        return Outcome(task, result)
+
+    def _look(self) -> None:
+        """Count threads about once a second, ask for lost workers again, and notice starvation."""
+        now = time.monotonic()
+        if now - self._looked < 1.0:
+            return
+        self._looked = now
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        self._threads = sum(int(worker["nthreads"]) for worker in workers.values())
+        if workers:
+            self._worked = now
+        elif now - self._worked > STARVED_SECONDS:
+            raise ClusterError.of(
+                "P602",
+                f"no worker for {STARVED_SECONDS:.0f} s",
+                help="look at the queue and the workers' logs; `pipeline resume` goes on",
+            )
+        if self._cluster is not None and self._workers and len(workers) < self._workers and now - self._rescaled > RESCALE_SECONDS:
+            self._rescaled = now
+            self._cluster.scale(self._workers)
+
+    def describe(self) -> dict[str, object]:
+        """Give the scheduler's address and its workers."""
+        info = self._client.scheduler_info(n_workers=-1)
+        pids = sorted(int(w["name"]) if str(w["name"]).isdigit() else -1 for w in info["workers"].values())
+        return {"engine": "dask", "scheduler": info["address"], "workers": len(pids)}
+
+    def close(self) -> None:
+        """Close client and cluster."""
+        self._ended.clear()
+        self._client.close(timeout=10)
+        if self._cluster is not None:
+            self._cluster.close(timeout=30)
+
+
+@contextmanager
+def open_executor(profile: ClusterProfile, runs: Path, *, prefix: str, workers: int | None, logs: Path) -> Iterator[DaskExecutor]:
+    """Start or join the cluster of a profile and close it again.
+
+    Parameters
+    ----------
+    profile : ClusterProfile
+        Which `distributed` Cluster class with which options, or the address of a scheduler.
+    runs : Path
+        The folder of runs, on a file system that the workers share.
+    prefix : str
+        Before every key: unique to the run, so that runs may share a scheduler.
+    workers : int, optional
+        In place of the profile's number.
+    logs : Path
+        A folder for the logs of workers.
+
+    Raises
+    ------
+    ClusterError
+        P601 the cluster cannot be made or reached; P602 it gives no workers.
+    """
+    for name in ("distributed", "distributed.nanny", "distributed.worker", "distributed.scheduler", "distributed.core", "tornado"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    with dask.config.set({**CONFIG, **dict(profile.config)}):
+        wanted = workers or profile.workers
+        cluster = _make_cluster(profile, wanted, logs)
+        client: Client | None = None
+        try:
+            client = _connect(profile, cluster)
+            executor = DaskExecutor(client, runs, prefix=prefix, cluster=cluster, workers=None if profile.adapt else wanted)
+            _await_workers(client, profile)
+            yield executor
+            executor.close()
+        except BaseException:
+            if client is not None:
+                client.close(timeout=2)
+            if cluster is not None:
+                cluster.close(timeout=10)
+            raise
+
+
+def _make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> Any:
+    if profile.cluster is None:
+        return None
+    module, _, name = profile.cluster.rpartition(".")
+    try:
+        factory = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ClusterError.of(
+            "P604",
+            f"the cluster class {profile.cluster!r} cannot be imported: {error}",
+            where=profile.name,
+            help="`pip install dask-jobqueue` for SLURM and its kin, or mend `cluster:` in the profile",
+        ) from error
+    options = dict(profile.options)
+    if name == "LocalCluster":
+        local = {"n_workers": workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+        options = {**local, "dashboard_address": None, **options}
+        if workers:
+            options["n_workers"] = workers
+    elif name.endswith("Cluster") and module.startswith("dask_jobqueue"):
+        logs.mkdir(parents=True, exist_ok=True)
+        options = {"python": sys.executable, "log_directory": str(logs), **options}
+    try:
+        cluster = factory(**options)
+        if name != "LocalCluster":
+            if profile.adapt:
+                cluster.adapt(**profile.adapt)
+            else:
+                cluster.scale(workers or 1)
+    except (OSError, TypeError, ValueError, RuntimeError, TimeoutError) as error:
+        raise ClusterError.of(
+            "P601",
+            f"the cluster cannot be started: {type(error).__name__}: {error}",
+            where=profile.name,
+            help="mend `options:` of the profile",
+        ) from error
+    return cluster
+
+
+def _connect(profile: ClusterProfile, cluster: Any) -> Client:
+    target: Mapping[str, Any]
+    if cluster is not None:
+        target = {"address": cluster}
+    elif profile.scheduler_file:
+        target = {"scheduler_file": profile.scheduler_file}
+    else:
+        target = {"address": profile.address}
+    try:
+        return Client(**target, timeout=30, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        place = profile.address or profile.scheduler_file or profile.name
+        raise ClusterError.of(
+            "P601",
+            f"no scheduler answers at {place}: {error}",
+            where=profile.name,
+            help="start it, or mend `address:` in the profile",
+        ) from error
+
+
+def _await_workers(client: Client, profile: ClusterProfile) -> None:
+    try:
+        client.wait_for_workers(1, timeout=profile.start_seconds)
+    except TimeoutError as error:
+        raise ClusterError.of(
+            "P602",
+            f"no worker came within {profile.start_seconds:.0f} s",
+            where=profile.name,
+            help="look at the queue and at the logs of the workers in the run's logs/",
+        ) from error

@@ -1,0 +1,43 @@
+"""What the coordinator asks of whatever runs its tasks. This module is the seam between the serial engine and the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.study.task import Failure, Receipt, Task
+
+__all__ = ["Executor", "Outcome"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one submitted task ended."""
+
+    task: Task
+    result: Receipt | Failure
+
+
+class Executor(Protocol):
+    """Runs tasks; sees a task and gives back a receipt or a failure, nothing else."""
+
+    def free(self) -> int:
+        """Give how many more tasks should be submitted now."""
+        ...
+
+    def submit(self, task: Task, attempt: int) -> None:
+        """Start a task."""
+        ...
+
+    def wait(self, seconds: float) -> Sequence[Outcome]:
+        """Give the tasks that ended, after at most so many seconds."""
+        ...
+
+    def describe(self) -> dict[str, object]:
+        """Give facts for `state.json`: workers, address."""
+        ...
+
+    def close(self) -> None:
+        """Let go of workers; what still runs is abandoned."""
+        ...

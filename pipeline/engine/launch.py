@@ -1,0 +1,175 @@
+"""From a study to a run directory and its coordinator. This module prepares runs and starts them, here or detached."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.engine.coordinator import Ending, Progress, coordinate
+from pipeline.engine.executor import Executor
+from pipeline.engine.serial import SerialExecutor
+from pipeline.engine.state import now
+from pipeline.errors import RunLocked
+from pipeline.store.addresses import digest
+from pipeline.store.files import make_directory, read_json, write_bytes, write_json
+from pipeline.store.lease import read_holder
+from pipeline.store.runs import RunDirectory
+from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
+from pipeline.study.plan import Plan, plan_study
+from pipeline.tasks.manifest import Manifest, read_inventory, read_manifest
+from pipeline.tasks.survey import survey_study
+
+__all__ = ["Launch", "execute", "is_complete", "open_plan", "prepare", "read_launch", "start_detached"]
+
+PACKAGES = ("dask", "distributed", "numba", "numpy", "sacrebleu", "scikit-learn", "scipy", "xarray", "zarr")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Where and how a run is executed: nothing of it changes a number.
+
+    Parameters
+    ----------
+    cluster : str
+        ``serial``, ``local``, or the path of a profile.
+    workers : int, optional
+        In place of the profile's number.
+    block_cells : int, optional
+        Cells of a resample task, in place of the plan's choice.
+    """
+
+    cluster: str = "local"
+    workers: int | None = None
+    block_cells: int | None = None
+
+
+def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
+    """Survey a study's inputs and make its run directory, or find the one that is there.
+
+    The same study on the same inputs has the same id. Nothing is written before everything was found in order.
+    """
+    survey = survey_study(loaded.study, loaded.base)
+    manifest = Manifest(loaded.study, survey.inputs, tuple(loaded.overrides))
+    run = RunDirectory(runs.resolve() / f"{loaded.study.slug}-{digest(manifest.identity())[:12]}")
+    if not run.plan.is_file():
+        make_directory(run.root)
+        survey.store_frames(run.store)
+        write_bytes(run.root / "study.yaml", loaded.text.encode("utf-8"))
+        write_json(run.root / "versions.json", _versions())
+        _write_state(run, loaded.study.study)
+        write_json(run.launch, asdict(launch))
+        # Last: a directory with a plan is a run.
+        write_json(run.plan, manifest.to_json())
+    return run
+
+
+def _versions() -> dict[str, str]:
+    import pipeline
+
+    packages = {name: importlib.metadata.version(name) for name in PACKAGES}
+    return {"pipeline": pipeline.__version__, "python": platform.python_version(), **packages}
+
+
+def _write_state(run: RunDirectory, study: str) -> None:
+    write_json(
+        run.state,
+        {
+            "schema_version": 1,
+            "run": run.id,
+            "study": study,
+            "state": "PENDING",
+            "phase": "planned",
+            "done": 0,
+            "total": 0,
+            "updated": now(),
+        },
+    )
+
+
+def is_complete(run: RunDirectory) -> bool:
+    """Say whether a run has nothing left to do."""
+    state = run.read_state()
+    return state.get("state") == "COMPLETED" and (run.report / "report.json").is_file() and run.cubes.is_dir()
+
+
+def read_launch(run: RunDirectory) -> Launch:
+    """Read how a run was launched."""
+    return Launch(**read_json(run.launch))
+
+
+def open_plan(run: RunDirectory) -> Plan:
+    """Give what is open, from the run's own ledger."""
+    manifest = read_manifest(run)
+    return plan_study(manifest.study, manifest.inputs, read_inventory(run), run=run.id)
+
+
+def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda state: None, verify: bool = False) -> Ending:
+    """Run what is open of a run, in this process, and say how it ended."""
+    profile = None if launch.cluster == "serial" else load_profile(launch.cluster)
+    workers = 1 if profile is None else launch.workers or profile.workers or os.cpu_count() or 1
+    if launch.cluster == "local" and profile is not None:
+        launch = Launch(launch.cluster, workers, launch.block_cells)
+    return coordinate(
+        run,
+        _opener(run, profile, launch),
+        progress=progress,
+        block_cells=launch.block_cells,
+        workers=workers,
+        verify=verify,
+    )
+
+
+def _opener(run: RunDirectory, profile: ClusterProfile | None, launch: Launch) -> Callable[[], AbstractContextManager[Executor]]:
+    @contextmanager
+    def open_serial() -> Iterator[Executor]:
+        executor = SerialExecutor(run.root.parent)
+        yield executor
+        executor.close()
+
+    @contextmanager
+    def open_cluster() -> Iterator[Executor]:
+        from pipeline.engine.dask import open_executor
+
+        assert profile is not None
+        with open_executor(profile, run.root.parent, prefix=run.id, workers=launch.workers, logs=run.root / "logs") as executor:
+            yield executor
+
+    return open_serial if profile is None else open_cluster
+
+
+def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -> int:
+    """Start a coordinator that outlives this process and this terminal; give its process id.
+
+    Raises
+    ------
+    RunLocked
+        P801 another process writes this run.
+    """
+    holder = read_holder(run.root)
+    if holder is not None and holder.in_force:
+        raise RunLocked.of(
+            "P801",
+            f"process {holder.process.pid} on {holder.process.host} writes this run",
+            where=str(run.root),
+            help="follow it with `pipeline status`, or stop it with `pipeline cancel`",
+        )
+    write_json(run.launch, asdict(launch))
+    run.cancel.unlink(missing_ok=True)
+    run.log.parent.mkdir(parents=True, exist_ok=True)
+    command: list[str] = [sys.executable, "-m", "pipeline", "coordinate", str(run.root)]
+    if verify:
+        command.append("--verify")
+    environment: dict[str, Any] = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with open(run.log, "ab") as log:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment, cwd="/"
+        )
+    return process.pid

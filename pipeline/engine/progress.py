@@ -1,0 +1,93 @@
+"""What a person sees of a run. This module shows stages and time left: bars on a terminal, now and then a line elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["format_line", "format_seconds", "show_progress"]
+
+LINE_SECONDS = 30.0
+
+
+def format_seconds(seconds: float | None) -> str:
+    """Give a duration for people.
+
+    Examples
+    --------
+    >>> [format_seconds(s) for s in (None, 4.2, 75, 7300)]
+    ['–', '4 s', '1 min 15 s', '2 h 1 min']
+    """
+    if seconds is None:
+        return "–"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def format_line(facts: Mapping[str, Any]) -> str:
+    """Give the state of a run as one line."""
+    stages = "  ".join(f"{name} {count['done']}/{count['total']}" for name, count in facts.get("stages", {}).items())
+    left = facts.get("eta_seconds")
+    return f"{facts['run']}  {facts['state'].lower()}  {stages}" + (f"  about {format_seconds(left)} left" if left else "")
+
+
+@contextmanager
+def show_progress(*, quiet: bool = False) -> Iterator[Callable[[Any], None]]:
+    """Give what the coordinator calls with its state: bars where stderr is a terminal, else a line every half minute."""
+    if quiet:
+        yield lambda state: None
+    elif sys.stderr.isatty():
+        with _bars() as update:
+            yield update
+    else:
+        yield _lines()
+
+
+def _lines() -> Callable[[Any], None]:
+    last = [0.0, ""]
+
+    def update(state: Any) -> None:
+        ended = state.facts["exit_code"] is not None
+        key = f"{state.facts['phase']}{ended}"
+        now = time.monotonic()
+        # A line at each new stage, at the end, and every half minute between.
+        if key != last[1] or now - float(last[0]) > LINE_SECONDS:
+            last[:] = [now, key]
+            print(format_line(state.facts), file=sys.stderr, flush=True)
+
+    return update
+
+
+@contextmanager
+def _bars() -> Iterator[Callable[[Any], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bars: dict[str, Any] = {}
+
+        def update(state: Any) -> None:
+            for name, count in state.facts["stages"].items():
+                if name not in bars:
+                    bars[name] = progress.add_task(name, total=count["total"], left="")
+                here = name == state.facts["phase"]
+                left = f"about {format_seconds(state.facts['eta_seconds'])} left in all" if here else ""
+                progress.update(bars[name], completed=count["done"], total=count["total"], left=left)
+                if count["done"] == count["total"]:
+                    progress.stop_task(bars[name])
+
+        yield update

@@ -1,0 +1,40 @@
+"""Runs tasks one after the other in this process. This module is the oracle of the distributed engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.engine.executor import Outcome
+from pipeline.study.task import Task
+from pipeline.tasks.run import run_task
+
+__all__ = ["SerialExecutor"]
+
+
+class SerialExecutor:
+    """One task at a time, in the order given, here."""
+
+    def __init__(self, runs: Path) -> None:
+        self._runs = str(runs)
+        self._queue: list[Task] = []
+
+    def free(self) -> int:
+        """Take one task at a time, so that a stop is never far."""
+        return 1 - len(self._queue)
+
+    def submit(self, task: Task, attempt: int) -> None:
+        """Queue a task."""
+        self._queue.append(task)
+
+    def wait(self, seconds: float) -> Sequence[Outcome]:
+        """Run what is queued, however long it takes."""
+        queue, self._queue = self._queue, []
+        return [Outcome(task, run_task(task, self._runs)) for task in queue]
+
+    def describe(self) -> dict[str, object]:
+        """Say that it is this process."""
+        return {"engine": "serial", "workers": 1}
+
+    def close(self) -> None:
+        """Nothing to let go of."""

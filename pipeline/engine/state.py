@@ -1,0 +1,104 @@
+"""Where a run stands, for anybody who looks. This module writes `state.json` and `events.jsonl`; neither is needed to resume."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline.store.files import write_json
+from pipeline.store.runs import RunDirectory
+
+__all__ = ["STAGES", "RunState", "now"]
+
+STAGES = ("train", "extract", "resample", "collect", "report")
+
+WRITE_SECONDS = 1.0
+
+
+def now() -> str:
+    """Give the time in UTC, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+class RunState:
+    """The state of a run while its coordinator lives."""
+
+    def __init__(self, run: RunDirectory, *, study: str, fence: int) -> None:
+        self._run = run
+        self._start = time.monotonic()
+        self._written = 0.0
+        self._seconds: dict[str, float] = {}
+        self._finished_here: dict[str, int] = {}
+        self.facts: dict[str, Any] = {
+            "schema_version": 1,
+            "run": run.id,
+            "study": study,
+            "state": "RUNNING",
+            "phase": "starting",
+            "stages": {},
+            "done": 0,
+            "total": 0,
+            "eta_seconds": None,
+            "started": now(),
+            "updated": now(),
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "attempt": fence,
+            "exit_code": None,
+            "message": "",
+            "engine": {},
+        }
+
+    def event(self, kind: str, text: str, **more: Any) -> None:
+        """Append to `events.jsonl`: what happened, when."""
+        line = json.dumps({"time": now(), "event": kind, "text": text, **more}, ensure_ascii=False)
+        with open(self._run.events, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(line + "\n")
+
+    def took(self, kind: str, seconds: float) -> None:
+        """Note how long a task took, for the time left."""
+        self._seconds[kind] = self._seconds.get(kind, 0.0) + seconds
+        self._finished_here[kind] = self._finished_here.get(kind, 0) + 1
+
+    def count(self, done: Mapping[str, int], open_: Mapping[str, int], workers: int) -> None:
+        """Set how much is done and open in each stage, and guess the time left from the tasks that ended here."""
+        stages = {k: {"done": done.get(k, 0), "total": done.get(k, 0) + open_.get(k, 0)} for k in STAGES}
+        self.facts["stages"] = {k: v for k, v in stages.items() if v["total"]}
+        self.facts["done"] = sum(v["done"] for v in stages.values())
+        self.facts["total"] = sum(v["total"] for v in stages.values())
+        self.facts["phase"] = next((k for k in STAGES if open_.get(k)), "report")
+        self.facts["eta_seconds"] = self._time_left(open_, max(workers, 1))
+
+    def _time_left(self, open_: Mapping[str, int], workers: int) -> float | None:
+        left = 0.0
+        for kind, number in open_.items():
+            if not number:
+                continue
+            if kind not in self._finished_here:
+                if kind in {"collect", "report"}:
+                    left += 3.0 * number
+                    continue
+                return None
+            left += number * self._seconds[kind] / self._finished_here[kind] / workers
+        return round(left, 1)
+
+    def write(self, *, at_once: bool = False) -> None:
+        """Write `state.json`, at most once a second."""
+        if not at_once and time.monotonic() - self._written < WRITE_SECONDS:
+            return
+        self._written = time.monotonic()
+        self.facts["updated"] = now()
+        self.facts["elapsed_seconds"] = round(time.monotonic() - self._start, 1)
+        write_json(self._run.state, self.facts)
+
+    def end(self, state: str, exit_code: int, message: str) -> None:
+        """Write how the run ended."""
+        self.facts.update(state=state, exit_code=exit_code, message=message, eta_seconds=None)
+        if state == "COMPLETED":
+            self.facts["phase"] = "done"
+        self.event("ended", f"{state}: {message}" if message else state, exit_code=exit_code)
+        self.write(at_once=True)

@@ -1,0 +1,79 @@
+"""What of a run is done already. This module reads ledgers, adopts what other runs stored, and drops what is damaged."""
+
+from __future__ import annotations
+
+from pipeline.engine.state import RunState
+from pipeline.errors import StoreError
+from pipeline.store.ledger import Ledger, read_ledger
+from pipeline.store.runs import RunDirectory, iterate_ledgers
+from pipeline.study.inventory import Inventory
+from pipeline.study.plan import wanted_addresses
+from pipeline.study.task import Receipt
+from pipeline.tasks.manifest import Manifest, damaged_cubes, damaged_results, receipts_of, result_exists
+
+__all__ = ["take_stock"]
+
+
+def take_stock(run: RunDirectory, manifest: Manifest, ledger: Ledger, state: RunState, *, verify: bool) -> Inventory:
+    """Give what is done: the run's own receipts, and those of other runs that this one can use.
+
+    Adopted receipts are written into this run's ledger, so that it stands alone. Receipts whose result is gone, or damaged
+    where ``verify`` asks to read all, are dropped from it: their tasks are open again.
+    """
+    entries, torn = read_ledger(run.ledger)
+    if torn:
+        state.event("torn", "the last line of the ledger was torn and is dropped")
+    own = receipts_of(entries)
+    for receipt, why in _unsound(run, list(own.values()), verify=verify):
+        ledger.append({"event": "dropped", "key": receipt.key, "why": why})
+        state.event("dropped", why, label=receipt.label)
+        del own[receipt.key]
+    adopted = _adoptable(run, manifest, own)
+    damaged = {receipt.key for receipt, _ in damaged_results(adopted.values(), run.store)} if adopted else set()
+    for key, receipt in adopted.items():
+        if key not in damaged:
+            ledger.append({"event": "reused", "receipt": receipt.to_json()})
+            own[key] = receipt
+    return Inventory.of(own.values())
+
+
+def _unsound(run: RunDirectory, known: list[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:
+    stored = [receipt for receipt in known if receipt.kind not in {"collect", "report"}]
+    gone = [(receipt, "its result is gone") for receipt in stored if not result_exists(receipt, run.store)]
+    missing = {receipt.key for receipt, _ in gone}
+    unsound = gone
+    if verify:
+        unsound = unsound + damaged_results([r for r in stored if r.key not in missing], run.store)
+    return unsound + _unsound_cubes(run, known, verify=verify)
+
+
+def _unsound_cubes(run: RunDirectory, receipts: list[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:
+    collected = [receipt for receipt in receipts if receipt.kind == "collect"]
+    reported = [receipt for receipt in receipts if receipt.kind == "report"]
+    why = damaged_cubes(run, verify=verify) if collected else ""
+    if why:
+        return [(receipt, why) for receipt in collected + reported]
+    if reported and not (run.report / "report.json").is_file():
+        return [(receipt, "the report is gone") for receipt in reported]
+    return []
+
+
+def _adoptable(run: RunDirectory, manifest: Manifest, own: dict[str, Receipt]) -> dict[str, Receipt]:
+    keys, columns = wanted_addresses(manifest.study, manifest.inputs)
+    found: dict[str, Receipt] = {}
+    for path in iterate_ledgers(run.root.parent):
+        if path == run.ledger:
+            continue
+        try:
+            entries, _ = read_ledger(path)
+        except StoreError:
+            # A neighbour's damaged ledger is its own trouble: without it this run only computes more.
+            continue
+        for receipt in receipts_of(entries).values():
+            if receipt.key in own or receipt.key in found or not result_exists(receipt, run.store):
+                continue
+            if receipt.key in keys or (
+                receipt.kind == "resample" and any(column["column"] in columns for column in receipt.covers["columns"])
+            ):
+                found[receipt.key] = receipt
+    return found

@@ -1,0 +1,184 @@
+"""What can go wrong, each with a code, an exit status and a way out. This module draws the exception tree.
+
+::
+
+    PipelineError            exit 70   something of ours broke
+    ├── UsageError           exit  2   P0xx  the command line
+    ├── StudyError           exit  2   P1xx  the study file or a cluster profile
+    ├── DataError            exit  3   P2xx  outputs, references, alignment
+    │   └── NothingToCompare exit  5   P29x  fewer than two systems
+    ├── PluginError          exit  2   P3xx  a reader, metric, trainer or analysis that is not there
+    ├── TaskError            exit  4   P4xx  one task failed; the rest goes on
+    ├── RunNotFound          exit 66   P5xx  no such run
+    ├── ClusterError         exit 69   P6xx  no scheduler, no workers
+    ├── StoreError           exit 73   P7xx  disk full, not writable, stored bytes damaged
+    ├── RunLocked            exit 74   P8xx  another process writes this run
+    └── Interrupted          exit 75   P9xx  stopped on request, resumable
+
+An exception carries one or more `Problem`; a border collects all problems of a kind before it raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+__all__ = [
+    "ClusterError",
+    "DataError",
+    "Interrupted",
+    "NothingToCompare",
+    "PipelineError",
+    "PluginError",
+    "Problem",
+    "RunLocked",
+    "RunNotFound",
+    "StoreError",
+    "StudyError",
+    "TaskError",
+    "UsageError",
+    "render_problems",
+]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: what, where, and how to mend it.
+
+    Parameters
+    ----------
+    code : str
+        Stable code, for example ``P203``.
+    message : str
+        What is wrong, in one sentence.
+    where : str, optional
+        File with line and column, or cube and block.
+    help : str, optional
+        What to do about it.
+    note : str, optional
+        What else is worth knowing.
+    """
+
+    code: str
+    message: str
+    where: str | None = None
+    help: str | None = None
+    note: str | None = None
+
+
+class PipelineError(Exception):
+    """The root of the tree; raised itself only for what is our own fault."""
+
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, *problems: Problem) -> None:
+        if not problems:
+            raise ValueError("an error needs at least one problem")
+        self.problems: tuple[Problem, ...] = problems
+        super().__init__("; ".join(f"{p.code}: {p.message}" for p in problems))
+
+    def __reduce__(self) -> tuple[type[PipelineError], tuple[Problem, ...]]:
+        # Exceptions travel between processes; the default would rebuild from the joined message.
+        return type(self), self.problems
+
+    @classmethod
+    def of(
+        cls,
+        code: str,
+        message: str,
+        *,
+        where: str | None = None,
+        help: str | None = None,
+        note: str | None = None,
+    ) -> PipelineError:
+        """Make an error of this class that holds one problem."""
+        return cls(Problem(code, message, where, help, note))
+
+
+class UsageError(PipelineError):
+    """The command line is wrong."""
+
+    exit_code = 2
+
+
+class StudyError(PipelineError):
+    """The study file, or a profile it names, is wrong."""
+
+    exit_code = 2
+
+
+class DataError(PipelineError):
+    """Outputs or references are missing, unreadable or do not align."""
+
+    exit_code = 3
+
+
+class NothingToCompare(DataError):
+    """There are fewer than two systems."""
+
+    exit_code = 5
+
+
+class PluginError(PipelineError):
+    """A named reader, metric, trainer, procedure or analysis does not exist or cannot be loaded."""
+
+    exit_code = 2
+
+
+class TaskError(PipelineError):
+    """One task failed for a reason of its own; the rest of the study goes on."""
+
+    exit_code = 4
+
+
+class RunNotFound(PipelineError):
+    """No run answers to this name."""
+
+    exit_code = 66
+
+
+class ClusterError(PipelineError):
+    """The cluster cannot be reached or gives no workers."""
+
+    exit_code = 69
+
+
+class StoreError(PipelineError):
+    """Something cannot be written, or stored bytes are damaged."""
+
+    exit_code = 73
+
+
+class RunLocked(PipelineError):
+    """Another process is writing this run."""
+
+    exit_code = 74
+
+
+class Interrupted(PipelineError):
+    """The run was stopped on request; what is done is kept."""
+
+    exit_code = 75
+
+
+def render_problems(problems: Iterable[Problem] | Sequence[Problem]) -> str:
+    """Give problems as text for a terminal, one paragraph each.
+
+    Examples
+    --------
+    >>> print(render_problems([Problem("P101", "unknown key 'bootstraps'", "study.yaml:21:3", "did you mean 'replicates'?")]))
+    error[P101]: unknown key 'bootstraps'
+      --> study.yaml:21:3
+       = help: did you mean 'replicates'?
+    """
+    lines: list[str] = []
+    for problem in problems:
+        lines.append(f"error[{problem.code}]: {problem.message}")
+        if problem.where:
+            lines.append(f"  --> {problem.where}")
+        if problem.help:
+            lines.append(f"   = help: {problem.help}")
+        if problem.note:
+            lines.append(f"   = note: {problem.note}")
+    return "\n".join(lines)

@@ -1,0 +1,170 @@
+"""p-values of pairs under every convention, with their Monte-Carlo error. This module reads them off the counts of a pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from pipeline.resampling.measures import COUNTS, SUMS
+
+__all__ = ["CONVENTIONS", "REASONS", "PValues", "clopper_pearson", "p_values"]
+
+CONVENTIONS = ("one-sided", "two-sided", "below-zero", "at-or-below-zero", "one-sided-plus-one", "two-sided-plus-one")
+"""#(δ* > 2δ)/b · #(|δ* − δ| ≥ δ)/b · #(δ* < 0)/b · #(δ* ≤ 0)/b · the first two as (s + 1)/(b + 1); δ ≥ 0."""
+
+REASONS = ("", "identical", "no order", "no defined replicate")
+"""Why a pair has no ordinary p-value: its systems are identical; δ = 0, so no side; every replicate was empty."""
+
+_LEVEL = 0.95
+_UNSTABLE_SHARE = 0.01  # chance that any of K decisions is called stable wrongly
+
+
+@dataclass(frozen=True, eq=False)
+class PValues:
+    """p-values of pairs, ordered so that the observed gain is not negative.
+
+    Parameters
+    ----------
+    p : (convention, pair) float64
+        In the order of `CONVENTIONS`; nan where there is none.
+    log10_p : (convention, pair) float64
+        nan where p is nan, and where p = 0: all that is known then is that p is below about 1/b.
+    lo, hi : (convention, pair) float64
+        95 % Clopper-Pearson bounds of the p-value that infinitely many replicates would give.
+    p_error : (convention, pair) float64
+        Half of ``hi − lo``.
+    bias : (pair,) float64
+        mean δ* − δ; nan without replicates.
+    reason : (pair,) int8
+        Position in `REASONS`.
+    hits : (convention, pair) int64
+        Replicates that count against the observed gain.
+    replicates : (pair,) int64
+        Replicates in which both scores were defined.
+    """
+
+    p: NDArray[np.float64]
+    log10_p: NDArray[np.float64]
+    lo: NDArray[np.float64]
+    hi: NDArray[np.float64]
+    p_error: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    reason: NDArray[np.int8]
+    hits: NDArray[np.int64] = field(repr=False)
+    replicates: NDArray[np.int64] = field(repr=False)
+
+    def stable(self, alpha: float, pairs: int) -> NDArray[np.bool_]:
+        """Tell where more replicates would not change the decision at ``alpha``.
+
+        Parameters
+        ----------
+        alpha : float
+            Level of the decision p ≤ alpha.
+        pairs : int
+            K, the pairs of the family: bounds are taken at level 1 − .01/K, so that the chance of any wrong "stable" among
+            them is at most 1 %.
+
+        Returns
+        -------
+        (convention, pair) bool
+            False where there is no p-value.
+        """
+        lo, hi = _bounds(self.hits, self.replicates, self.reason, 1 - _UNSTABLE_SHARE / max(pairs, 1))
+        with np.errstate(invalid="ignore"):  # comparisons with nan are False: not stable
+            return np.isfinite(self.p) & ((hi <= alpha) | (lo > alpha))
+
+
+def p_values(
+    counts: NDArray[np.integer],
+    replicates: NDArray[np.integer],
+    *,
+    delta: NDArray[np.float64],
+    identical: NDArray[np.bool_],
+    sums: NDArray[np.float64],
+) -> PValues:
+    """Read the p-values off three-way counts.
+
+    Two-sided hits are #(> 2δ) + #(= 2δ) + #(< 0) + #(= 0), which for δ > 0 is #(|δ* − δ| ≥ δ). Identical systems have p = 1.
+    Systems that differ but score the same (δ = 0) have a two-sided p of 1 and no one-sided one: there is no order.
+
+    Parameters
+    ----------
+    counts : (pair, 8) int
+        In the order of `pipeline.resampling.measures.COUNTS`, summed over cells.
+    replicates : (pair,) int
+        Effective replicates: b less the empty ones.
+    delta : (pair,) float64
+        Observed gains; the sign does not matter.
+    identical : (pair,) bool
+    sums : (pair, 3) float64
+        Summed over cells, in the order of ``SUMS``.
+
+    Returns
+    -------
+    PValues
+
+    Examples
+    --------
+    >>> counts = np.array([[2, 1, 0, 0, 3, 4, -1, -1]])
+    >>> found = p_values(counts, np.array([100]), delta=np.ones(1), identical=np.zeros(1, bool), sums=np.zeros((1, 3)))
+    >>> dict(zip(CONVENTIONS[:4], found.p[:4, 0].tolist()))
+    {'one-sided': 0.04, 'two-sided': 0.1, 'below-zero': 0.02, 'at-or-below-zero': 0.03}
+    """
+    pairs = len(delta)
+    if counts.shape != (pairs, len(COUNTS)) or replicates.shape != (pairs,) or sums.shape != (pairs, len(SUMS)):
+        raise ValueError(f"counts {counts.shape}, replicates {replicates.shape} and sums {sums.shape} are not of {pairs} pairs")
+    b = replicates.astype(np.int64)
+    hits = _count_hits(counts.astype(np.int64))
+    reason = np.select([identical, (b == 0) | np.isnan(delta), delta == 0], [1, 3, 2]).astype(np.int8)
+    with np.errstate(divide="ignore", invalid="ignore"):  # no replicates: 0/0 is nan, and the reason says so
+        p = hits / b
+        p[4:] = (hits[4:] + 1) / (b + 1)
+        bias = np.where(reason == 1, 0.0, sums[:, SUMS.index("shift")] / b)
+    p = _apply_reasons(p, reason)
+    lo, hi = _bounds(hits, b, reason, _LEVEL)
+    log10_p = np.log10(p, out=np.full(p.shape, np.nan), where=p > 0)
+    return PValues(p, log10_p, lo, hi, (hi - lo) / 2, bias, reason, hits, b)
+
+
+def clopper_pearson(
+    hits: NDArray[np.int64], trials: NDArray[np.int64], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the exact binomial bounds of a share (Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404).
+
+    Examples
+    --------
+    >>> lo, hi = clopper_pearson(np.array([0]), np.array([100]), 0.95)
+    >>> float(lo[0]), round(float(hi[0]), 4)
+    (0.0, 0.0362)
+    """
+    tail = (1 - level) / 2
+    misses = trials - hits
+    lo = np.where(hits > 0, betaincinv(np.maximum(hits, 1), misses + 1, tail), 0.0)
+    hi = np.where(misses > 0, betaincinv(hits + 1, np.maximum(misses, 1), 1 - tail), 1.0)
+    return lo, hi
+
+
+def _count_hits(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    below_zero, at_zero, _, _, at_twice, above_twice = counts[:, :6].T
+    two_sided = above_twice + at_twice + below_zero + at_zero
+    return np.stack([above_twice, two_sided, below_zero, below_zero + at_zero, above_twice, two_sided])
+
+
+def _bounds(
+    hits: NDArray[np.int64], replicates: NDArray[np.int64], reason: NDArray[np.int8], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    # With δ = 0 or without replicates the hits mean nothing, and may exceed b: any valid number stands in until the reason.
+    usable = np.where(reason == 0, hits[:4], 0)
+    lo, hi = clopper_pearson(usable, np.broadcast_to(np.maximum(replicates, 1), usable.shape), level)
+    order = [0, 1, 2, 3, 0, 1]  # plus-one conventions have the hits, and so the error, of the plain ones
+    return _apply_reasons(lo[order], reason), _apply_reasons(hi[order], reason)
+
+
+def _apply_reasons(values: NDArray[np.float64], reason: NDArray[np.int8]) -> NDArray[np.float64]:
+    two_sided = np.array([name.startswith("two-sided") for name in CONVENTIONS])[:, None]
+    certain = (reason == 1) | ((reason == 2) & two_sided)
+    missing = (reason == 3) | ((reason == 2) & ~two_sided)
+    return np.where(certain, 1.0, np.where(missing, np.nan, values))

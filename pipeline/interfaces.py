@@ -1,0 +1,189 @@
+"""What a plugin meets: the values that cross the borders and the protocols of each family.
+
+This module imports nothing of the package. Readers, trainers, metrics and analyses import it, and never one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = [
+    "Analysis",
+    "Finding",
+    "Items",
+    "Metric",
+    "Reader",
+    "ScoreFunction",
+    "Statistics",
+    "Trainer",
+    "TrainingItems",
+]
+
+ScoreFunction = Callable[[NDArray[Any]], NDArray[np.float64]]
+"""Summed statistics ``(statistic, ...)`` to scores ``(...)``, float64; pure, called on cache-sized batches."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items of one file in file order: identifiers and named columns of values.
+
+    Parameters
+    ----------
+    ids : tuple of str
+        One identifier an item, in file order. Files without identifiers number their items from ``"1"``.
+    columns : mapping of str to sequence
+        Values by name, one an item: ``text`` (outputs), ``reference.0`` … (references), ``label``, or the numeric
+        columns of a score table as the *strings* of the file (so that decimals are not lost before they are counted).
+    source : str
+        The file, as the user named it.
+    lines : tuple of int
+        1-based line of each item, for messages.
+    numbered : bool
+        True where the identifiers are line numbers.
+    """
+
+    ids: tuple[str, ...]
+    columns: Mapping[str, Sequence[Any]]
+    source: str
+    lines: tuple[int, ...]
+    numbered: bool = True
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Additive integer statistics of the items of one output.
+
+    Parameters
+    ----------
+    values : (item, statistic) int64
+        The statistic in units of ``10 ** -decimals``.
+    decimals : tuple of int
+        Decimal places of each statistic; 0 for counts.
+    rounding_error : float
+        The largest absolute error made when a float was put on its lattice; 0.0 for counts.
+    """
+
+    values: NDArray[np.int64]
+    decimals: tuple[int, ...]
+    rounding_error: float = 0.0
+
+
+class Reader(Protocol):
+    """Reads one family of files into `Items`."""
+
+    name: ClassVar[str]
+
+    def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
+        """Give references or gold values, or None where the outputs need none."""
+        ...
+
+    def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
+        """Give the outputs in a file by system name; ``system`` names a file that holds one system."""
+        ...
+
+
+class Metric(Protocol):
+    """Turns items into additive integer statistics, and summed statistics into a score.
+
+    ``form`` is ``ratio`` where the score is ``factor × statistics[0] / statistics[1]``: comparisons of systems with equal
+    denominators are then exact in integers. Any other score is ``general``.
+    """
+
+    name: ClassVar[str]
+    statistics: tuple[str, ...]
+    higher_is_better: bool
+    form: Literal["ratio", "general"]
+
+    @property
+    def signature(self) -> str:
+        """One line that pins the metric: name, options, version of what counts the statistics."""
+        ...
+
+    def prepare(self, gold: Items | None) -> Any:
+        """Process references once; the result is passed to every `extract`."""
+        ...
+
+    def extract(self, prepared: Any, output: Items) -> Statistics:
+        """Count the statistics of each item of one output, aligned with the gold items."""
+        ...
+
+    def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
+        """Give the score function for statistics on these decimal lattices."""
+        ...
+
+
+@dataclass(frozen=True)
+class TrainingItems:
+    """Items a trainer learns from, or a test set it is to predict.
+
+    Parameters
+    ----------
+    features : (item, …) ndarray
+        One row an item.
+    labels : tuple of str
+        Gold label of each item.
+    ids : tuple of str
+        Identifiers, as in the test set's `Items`.
+    """
+
+    features: NDArray[Any]
+    labels: tuple[str, ...]
+    ids: tuple[str, ...]
+
+
+class Trainer(Protocol):
+    """Fits a model to sampled training items and predicts test sets."""
+
+    name: ClassVar[str]
+
+    def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> Any:
+        """Fit to ``items`` drawn at the positions ``sample`` (with repetitions) and return the model."""
+        ...
+
+    def predict(self, model: Any, items: TrainingItems) -> tuple[str, ...]:
+        """Predict one label an item."""
+        ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an analysis found: rows of plain values, ready for JSON, and the words that belong to them.
+
+    Parameters
+    ----------
+    analysis : str
+        Name of the analysis.
+    rows : tuple of mapping
+        One mapping a row; missing numbers are None and come with a ``reason``.
+    notes : tuple of str
+        Sentences that must stand beside the numbers.
+    details : mapping
+        Anything a figure needs beyond the rows.
+    """
+
+    analysis: str
+    rows: tuple[Mapping[str, Any], ...]
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Analysis(Protocol):
+    """A question asked of the cubes; pure."""
+
+    name: ClassVar[str]
+
+    def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
+        """Answer from the cubes, by test set name."""
+        ...

@@ -1,0 +1,1 @@
+"""Items: files to aligned items, or a refusal that names every problem."""

@@ -1,0 +1,221 @@
+"""Whether outputs have the same items. This module compares each output with the items its test set should have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from pipeline.errors import Problem
+from pipeline.interfaces import Items
+from pipeline.items.frame import Missing, Output
+from pipeline.items.parting import locate_parting
+
+__all__ = ["Alignment", "Candidate", "FullIds", "check_alignment", "choose_frame_ids"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An output that was read, before it is known whether it aligns."""
+
+    output: Output
+    source: str
+    ids: tuple[str, ...]
+    numbered: bool
+    documents: tuple[str, ...] | None = None
+
+    @property
+    def system(self) -> str:
+        """Name of the system."""
+        return self.output.system
+
+
+@dataclass(frozen=True)
+class FullIds:
+    """The items a test set should have: those of ``whose``."""
+
+    ids: tuple[str, ...]
+    numbered: bool
+    whose: str
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How all outputs align, which items all of them have, and what is wrong."""
+
+    outputs: list[Output] = field(default_factory=list)
+    kept: Collection[str] = ()
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def choose_frame_ids(gold: Items | None, candidates: Sequence[Candidate]) -> FullIds:
+    """Give the items of the gold; without one, those most outputs have in the order most have them, then the rest.
+
+    The majority decides so that adding one system does not reorder the items, and with them the draws, of all others.
+    """
+    if gold is not None:
+        return FullIds(gold.ids, gold.numbered, "the gold")
+    if not candidates:
+        return FullIds((), True, "the gold")
+    counts = Counter(candidate.ids for candidate in candidates)
+    most = max(counts, key=lambda ids: (counts[ids], len(ids)))
+    numbered = all(candidate.numbered for candidate in candidates)
+    if numbered:
+        return FullIds(most, True, "the other systems" if counts[most] > 1 else "the longest file")
+    rest = dict.fromkeys(name for candidate in candidates for name in candidate.ids)
+    return FullIds(tuple(dict.fromkeys((*most, *rest))), False, "the other systems")
+
+
+def check_alignment(
+    full: FullIds,
+    candidates: Sequence[Candidate],
+    gold: Items | None,
+    *,
+    missing: Missing,
+    reread: Callable[[Candidate], Items],
+) -> Alignment:
+    """Compare every output with the items there should be.
+
+    Parameters
+    ----------
+    full : FullIds
+        The items there should be.
+    candidates : sequence of Candidate
+        The outputs.
+    gold : Items, optional
+        To find the line near which files part.
+    missing : {"error", "drop", "zero"}
+        What the study says.
+    reread : callable
+        Gives the items of a candidate once more, for files that part.
+    """
+    wanted = dict.fromkeys(full.ids)
+    result = Alignment(kept=wanted)
+    lengths = {len(c.ids) for c in candidates}
+    aligned = sum(_agrees(c, full, wanted) for c in candidates)
+    if gold is not None and len(candidates) > 1 and len(lengths) == 1 and not aligned and all(c.numbered for c in candidates):
+        (length,) = lengths
+        message = f"items do not align: the gold has {len(full.ids)} items, all {len(candidates)} systems have {length}"
+        result.problems.append(Problem("P203", message, gold.source, "check that it is the gold of this test set"))
+        return result
+    kept = set(full.ids)
+    for candidate in candidates:
+        by_line = candidate.numbered and (full.numbered or len(candidate.ids) == len(full.ids))
+        if by_line:
+            given = dict.fromkeys(full.ids[: len(candidate.ids)])
+            lacks = full.ids[len(candidate.ids) :]
+            extra = max(0, len(candidate.ids) - len(full.ids))
+        else:
+            given = dict.fromkeys(candidate.ids)
+            lacks = tuple(name for name in full.ids if name not in given)
+            extra = sum(name not in wanted for name in candidate.ids)
+        result.outputs.append(replace(candidate.output, missing=len(lacks), extra=extra))
+        kept &= given.keys()
+        if candidate.numbered and (lacks or extra):
+            problem = _judge_lines(candidate, full, candidates, gold, missing, reread, aligned)
+        else:
+            problem = _judge_names(candidate, full, wanted, lacks, extra, missing, aligned)
+        if problem is not None:
+            result.problems.append(problem)
+        elif lacks or extra:
+            result.warnings.append(_tell_loss(candidate, len(lacks), extra, missing))
+        elif candidate.numbered and not full.numbered:
+            result.warnings.append(f"{candidate.source} has no identifiers: it goes line by line with {full.whose}")
+    if missing != "drop":
+        return result
+    if full.ids and not kept:
+        result.problems.append(Problem("P218", "no item is in all outputs", help="`pipeline check` prints what each has"))
+    unnamed = [c.system for c in candidates if c.numbered and not full.numbered]
+    if unnamed and len(kept) < len(full.ids):
+        message = f"items are dropped by name, and the output of '{unnamed[0]}' has only line numbers"
+        result.problems.append(Problem("P214", message, help="give it an item column"))
+    return replace(result, kept=kept)
+
+
+def _agrees(candidate: Candidate, full: FullIds, wanted: Collection[str]) -> bool:
+    if len(candidate.ids) != len(full.ids):
+        return False
+    return candidate.numbered or candidate.ids == full.ids or all(name in wanted for name in candidate.ids)
+
+
+def _judge_lines(
+    candidate: Candidate,
+    full: FullIds,
+    candidates: Sequence[Candidate],
+    gold: Items | None,
+    missing: Missing,
+    reread: Callable[[Candidate], Items],
+    aligned: int,
+) -> Problem | None:
+    """Judge a file that has only line numbers, and another number of them."""
+    count, right = len(candidate.ids), len(full.ids)
+    near = _find_parting(candidate, right, candidates, gold, reread)
+    where = candidate.source if near is None else f"{candidate.source}, near line {near}"
+    message = f"items do not align: system '{candidate.system}' has {count} lines, {full.whose} {_have(full.whose)} {right}"
+    note = f"the other {aligned} systems align" if aligned > 1 else None
+    mend = "mend the file: a line is lost, split or joined there; an empty output is an empty line"
+    if near is not None:
+        code = "P203" if missing == "error" else "P214"
+        return Problem(
+            code, message, where, mend, note if code == "P203" else f"`missing: {missing}` would pair the wrong lines after it"
+        )
+    if missing == "drop" or (missing == "zero" and count < right):
+        return None
+    drop = f"set `missing: drop` to test on the first {min(count, right)} lines, or mend the file"
+    return Problem("P203", message, where, drop, note)
+
+
+def _find_parting(
+    candidate: Candidate, right: int, candidates: Sequence[Candidate], gold: Items | None, reread: Callable[[Candidate], Items]
+) -> int | None:
+    if gold is not None and len(gold) == right:
+        peer = gold
+    else:
+        other = next((c for c in candidates if len(c.ids) == right), None)
+        if other is None:
+            return None
+        peer = reread(other)
+    ours, theirs = (
+        next((values for name, values in items.columns.items() if name != "document"), ()) for items in (reread(candidate), peer)
+    )
+    return locate_parting(ours, theirs)
+
+
+def _judge_names(
+    candidate: Candidate,
+    full: FullIds,
+    wanted: Collection[str],
+    lacks: Sequence[str],
+    extra: int,
+    missing: Missing,
+    aligned: int,
+) -> Problem | None:
+    """Judge a file whose items have names."""
+    note = f"the other {aligned} systems align" if aligned > 1 else None
+    if lacks and missing == "error":
+        message = f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items: {_some(lacks)}"
+        return Problem("P216", message, candidate.source, "set `missing: drop` or `missing: zero`, or mend the file", note)
+    if extra and missing != "drop":
+        unknown = [name for name in candidate.ids if name not in wanted]
+        message = f"system '{candidate.system}' has {extra} items that {full.whose} {_have(full.whose)} not: {_some(unknown)}"
+        return Problem("P217", message, candidate.source, "set `missing: drop`, or mend the file", note)
+    return None
+
+
+def _tell_loss(candidate: Candidate, lacks: int, extra: int, missing: Missing) -> str:
+    parts = []
+    if lacks:
+        parts.append(f"lacks {lacks} items, which are {'left out for all systems' if missing == 'drop' else 'counted as empty'}")
+    if extra:
+        parts.append(f"has {extra} items more, which are left out")
+    return f"system '{candidate.system}' {' and '.join(parts)}"
+
+
+def _have(whose: str) -> str:
+    return "have" if whose.endswith("s") else "has"
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:5]))
+    return f"{shown}, …" if len(names) > 5 else shown

@@ -1,0 +1,111 @@
+"""Where the outputs are. This module turns `outputs:` of a test set into named files, or into one table."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.errors import Problem
+
+__all__ = ["Found", "find_outputs", "is_excluded", "is_table"]
+
+_PLACEHOLDER = re.compile(r"\{([^{}/]*)\}")
+_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file and the system it holds; ``system`` is None for a table of all systems."""
+
+    system: str | None
+    path: Path
+
+
+def is_table(outputs: str | Mapping[str, str] | None) -> bool:
+    """Tell whether one file holds all systems."""
+    return isinstance(outputs, str) and "{system}" not in outputs
+
+
+def is_excluded(system: str, patterns: Iterable[str]) -> bool:
+    """Tell whether a system is named in `systems.exclude`, literally or by a shell pattern."""
+    return any(system == pattern or fnmatch.fnmatchcase(system, pattern) for pattern in patterns)
+
+
+def find_outputs(
+    outputs: str | Mapping[str, str] | None, *, base: Path, exclude: Iterable[str] = ()
+) -> tuple[list[Found], list[Problem]]:
+    """Give the files of outputs, sorted by system where a pattern finds them, and what is wrong with them.
+
+    Parameters
+    ----------
+    outputs : str, mapping or None
+        A pattern with ``{system}``, in which ``*`` and ``?`` match within one folder name; the path of a table; or paths by system.
+    base : Path
+        The folder relative paths start from.
+    exclude : iterable of str
+        Systems that are left out, before their files are opened.
+    """
+    if outputs is None:
+        return [], []
+    if not isinstance(outputs, str):
+        return [Found(system, base / path) for system, path in outputs.items() if not is_excluded(system, exclude)], []
+    unknown = [name for name in _PLACEHOLDER.findall(outputs) if name != "system"]
+    if unknown:
+        message = f"the outputs have the placeholder {{{unknown[0]}}}, and only {{system}} is known"
+        return [], [Problem("P219", message, outputs)]
+    if is_table(outputs):
+        path = base / outputs
+        if path.is_dir():
+            hint = f'name its files: outputs: "{outputs.rstrip("/")}/{{system}}.txt"'
+            return [], [Problem("P219", "the outputs are a folder", str(path), hint)]
+        return [Found(None, path)], []
+    matches = _match(str(base / outputs))
+    if not matches:
+        return [], [Problem("P207", "no file matches the pattern of the outputs", str(base / outputs), _suggest(base / outputs))]
+    kept = [found for found in matches if not is_excluded(str(found.system), exclude)]
+    return kept, _duplicates(kept)
+
+
+def _match(pattern: str) -> list[Found]:
+    parts = pattern.split("{system}")
+    # Only * and ? are wild: a bracket in a folder's name is a bracket.
+    found = glob.glob("*".join(part.replace("[", "[[]") for part in parts))
+    expressions = ["".join({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)) for char in part) for part in parts]
+    named = re.compile(expressions[0] + r"(?P<system>[^/]+)" + "(?P=system)".join(expressions[1:]), re.DOTALL)
+    matched = ((named.fullmatch(path), path) for path in found if os.path.isfile(path))
+    return sorted(
+        (Found(match["system"], Path(path)) for match, path in matched if match), key=lambda f: (str(f.system), str(f.path))
+    )
+
+
+def _duplicates(found: list[Found]) -> list[Problem]:
+    first: dict[str | None, Path] = {}
+    problems = []
+    for one in found:
+        if one.system in first:
+            problems.append(
+                Problem(
+                    "P208",
+                    f"two files are named for the system '{one.system}'",
+                    f"{first[one.system]} and {one.path}",
+                    "make the pattern narrower, or map names to paths",
+                )
+            )
+        first.setdefault(one.system, one.path)
+    return problems
+
+
+def _suggest(pattern: Path) -> str:
+    """Look for the same names compressed, or not compressed."""
+    text = str(pattern)
+    suffix = next((suffix for suffix in _SUFFIXES if text.endswith(suffix)), None)
+    for other in (text.removesuffix(suffix),) if suffix else tuple(text + suffix for suffix in _SUFFIXES):
+        count = len(_match(other))
+        if count:
+            return f"did you mean {other}? ({count} files match)"
+    return "paths are relative to the study file; {system} stands for one part of a file's name"

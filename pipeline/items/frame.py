@@ -1,0 +1,141 @@
+"""What the outputs of a test set are aligned to. This module holds frames, outputs and surveys, and puts items into a frame."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline.errors import DataError
+from pipeline.interfaces import Items
+
+__all__ = ["Frame", "Output", "Survey", "align_items", "digest_items"]
+
+Missing = Literal["error", "drop", "zero"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The items of a test set, in the order in which every output is read, and the unit of each.
+
+    Parameters
+    ----------
+    test_set : str
+        Its name.
+    ids : tuple of str
+        Identifiers; line numbers where the files have none.
+    unit_of_item : tuple of int
+        Position in ``units`` of each item.
+    units : tuple of str
+        What is resampled: the items, or documents in order of their first item.
+    """
+
+    test_set: str
+    ids: tuple[str, ...]
+    unit_of_item: tuple[int, ...]
+    units: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Output:
+    """The output of one system: where it is and how it aligns.
+
+    Parameters
+    ----------
+    system : str
+        Its name.
+    path : str
+        The absolute path of its file, or of the table it is in.
+    digest : str
+        SHA-256 of its decoded content: equal outputs have equal digests, whatever their names and compression.
+    n_items : int
+        Items in the file.
+    missing, extra, duplicates : int
+        Items the gold has and it lacks; items it has and the gold lacks; items that occur twice (always refused, so 0).
+    """
+
+    system: str
+    path: str
+    digest: str
+    n_items: int
+    missing: int = 0
+    extra: int = 0
+    duplicates: int = 0
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Everything that is known of a test set after reading each of its files once.
+
+    Parameters
+    ----------
+    frame : Frame
+        What outputs are aligned to.
+    outputs : tuple of Output
+        One a system.
+    gold_digest : str
+        SHA-256 of the gold or references; empty where there are none.
+    reader : str
+        Name of the reader.
+    warnings : tuple of str
+        What the user should know and may change.
+    identical : tuple of tuple of str
+        Groups of systems whose outputs are the same.
+    """
+
+    frame: Frame
+    outputs: tuple[Output, ...]
+    gold_digest: str
+    reader: str
+    warnings: tuple[str, ...] = ()
+    identical: tuple[tuple[str, ...], ...] = ()
+
+
+def digest_items(items: Items, *, leave_out: Iterable[str] = ()) -> str:
+    """Give the SHA-256 of identifiers (where they are not line numbers) and columns, as hexadecimal digits.
+
+    Each string goes in with its length before it, so that no two contents are encoded alike.
+    """
+    content = hashlib.sha256(b"pipeline-items-1\0")
+    columns: dict[str, Iterable[str]] = {name: items.columns[name] for name in sorted(items.columns) if name not in set(leave_out)}
+    # A column name never is the empty string that stands for the identifiers: it would come first all the same.
+    parts: Mapping[str, Iterable[str]] = columns if items.numbered else {"": items.ids, **columns}
+    for name, values in parts.items():
+        encoded = [value.encode() for value in (name, *values)]
+        content.update(b"%d\n" % len(encoded))
+        content.update(b"".join(b"%d:%s" % (len(value), value) for value in encoded))
+    return content.hexdigest()
+
+
+def align_items(items: Items, frame: Frame, *, missing: Missing = "error", blank: str = "") -> Items:
+    """Give items in the order of a frame.
+
+    Parameters
+    ----------
+    items : Items
+        Of one file. Line numbers are identifiers like any other; where the frame has names and the file only lines, the two
+        are as long as each other and go line by line.
+    frame : Frame
+        The order that is wanted.
+    missing : {"error", "drop", "zero"}
+        With ``zero``, items the file lacks are filled with ``blank``; else they are an error, since a frame made with ``drop``
+        has only items that all files have.
+    blank : str
+        An empty output, or a score of 0.
+
+    Raises
+    ------
+    DataError
+        P216, where items lack.
+    """
+    if items.ids == frame.ids or (items.numbered and len(items.ids) == len(frame.ids)):
+        return Items(frame.ids, items.columns, items.source, items.lines, items.numbered)
+    place = {name: k for k, name in enumerate(items.ids)}
+    order = [place.get(name, -1) for name in frame.ids]
+    lacking = [name for name, k in zip(frame.ids, order, strict=True) if k < 0]
+    if lacking and missing != "zero":
+        raise DataError.of("P216", f"{len(lacking)} items are missing, the first is '{lacking[0]}'", where=items.source)
+    columns = {name: tuple(values[k] if k >= 0 else blank for k in order) for name, values in items.columns.items()}
+    lines = tuple(items.lines[k] if k >= 0 else 0 for k in order)
+    return Items(frame.ids, columns, items.source, lines, items.numbered)

@@ -1,0 +1,51 @@
+"""Where two files of different length part. This module finds the line at which one gap explains them best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+
+__all__ = ["locate_parting"]
+
+_EVIDENCE = 3.0
+"""How many standard errors a shift must gain before it is believed; nine lines that all agree better are just enough."""
+
+
+def locate_parting(one: Sequence[str], other: Sequence[str]) -> int | None:
+    """Give the 1-based line near which the shorter of two parallel files lacks lines, or None where nothing says so.
+
+    Up to that line the files are compared line by line, after it with the shift that their lengths differ by; the line is where
+    the sum of likenesses (Jaccard's, of words) is largest. A file that merely ends early gives None.
+
+    Examples
+    --------
+    >>> long = [f"line number {chr(97 + k)} of the text {k}" for k in range(20)]
+    >>> locate_parting(long[:7] + long[8:], long)
+    8
+    >>> locate_parting(long[:19], long) is None
+    True
+    """
+    shorter, longer = sorted((one, other), key=len)
+    shift = len(longer) - len(shorter)
+    if shift == 0 or not shorter:
+        return None
+    words_short = [_words(line) for line in shorter]
+    words_long = [_words(line) for line in longer]
+    gains = [_likeness(words, words_long[k + shift]) - _likeness(words, words_long[k]) for k, words in enumerate(words_short)]
+    after = list(accumulate(reversed(gains)))[::-1]  # what the shift gains from line k to the end
+    start = max(range(len(gains)), key=after.__getitem__)
+    spread = math.sqrt(sum(gain * gain for gain in gains[start:]))
+    return start + 1 if after[start] > _EVIDENCE * spread else None
+
+
+def _words(line: str) -> frozenset[str]:
+    words = line.split()
+    # Scripts without spaces are compared by pairs of characters.
+    return frozenset(words) if len(words) > 1 or len(line) < 8 else frozenset(line[k : k + 2] for k in range(len(line) - 1))
+
+
+def _likeness(a: frozenset[str], b: frozenset[str]) -> float:
+    both = len(a & b)
+    either = len(a) + len(b) - both
+    return both / either if either else 1.0

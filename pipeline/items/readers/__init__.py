@@ -1,0 +1,7 @@
+"""Readers: one module for each family of file formats."""
+
+from __future__ import annotations
+
+from pipeline.items.readers.registry import list_readers, load_reader
+
+__all__ = ["list_readers", "load_reader"]

@@ -1,0 +1,140 @@
+"""Files as lines of text. This module decompresses by content, decodes UTF-8 strictly and splits on line feeds only."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import lzma
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import DataError
+
+__all__ = ["Lines", "read_lines"]
+
+_BOM = b"\xef\xbb\xbf"
+_WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a file without their ends, and what was odd about it."""
+
+    values: tuple[str, ...]
+    source: str
+    warnings: tuple[str, ...] = ()
+
+
+def read_lines(path: Path) -> Lines:
+    """Read a text file, compressed or not.
+
+    Lines end at a line feed and nowhere else: U+2028 or a carriage return inside a segment is part of it. A last line need not
+    end. An empty line is an empty value.
+
+    Raises
+    ------
+    DataError
+        P201 not there, P202 not readable, P204 not UTF-8, P205 empty, P206 not decompressible.
+    """
+    data = _decompress(_read_bytes(path), path)
+    warnings = []
+    if data.startswith(_BOM):
+        data = data[len(_BOM) :]
+        warnings.append(f"{path} begins with a byte order mark, which was left out")
+    if not data:
+        raise DataError.of(
+            "P205", f"{path.name} is empty", where=str(path), help="write one line for each item; an empty output is an empty line"
+        )
+    lines = _decode(data, path).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    carriage_returns = sum(line.endswith("\r") for line in lines)
+    if carriage_returns:
+        lines = [line.removesuffix("\r") for line in lines]
+        warnings.append(f"{path} has carriage returns at the end of {carriage_returns} of {len(lines)} lines, which were left out")
+    return Lines(tuple(lines), str(path), tuple(warnings))
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as exc:
+        raise DataError.of(
+            "P201", f"there is no file {path.name}", where=str(path), help="paths are relative to the study file"
+        ) from exc
+    except OSError as exc:
+        reason = "it is a directory" if path.is_dir() else exc.strerror
+        raise DataError.of("P202", f"{path.name} cannot be read: {reason}", where=str(path)) from exc
+
+
+def _decompress(data: bytes, path: Path) -> bytes:
+    opener = _find_decompressor(data, path)
+    if opener is None:
+        return data
+    try:
+        return opener(data)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as exc:
+        raise DataError.of(
+            "P206", f"{path.name} is compressed, and damaged: {exc}", where=str(path), help="copy or make the file again"
+        ) from exc
+
+
+def _find_decompressor(data: bytes, path: Path) -> Callable[[bytes], bytes] | None:
+    """Choose by the first bytes: names lie after a download."""
+    if data.startswith(b"\x1f\x8b\x08"):
+        return gzip.decompress
+    if data[:3] == b"BZh" and data[4:10] in {b"1AY&SY", b"\x17rE8P\x90"}:
+        return bz2.decompress
+    if data.startswith(b"\xfd7zXZ\x00"):
+        return lzma.decompress
+    if data.startswith(b"\x28\xb5\x2f\xfd"):
+        return _zstd_decompressor(path)
+    return None
+
+
+def _zstd_decompressor(path: Path) -> Callable[[bytes], bytes]:
+    # The standard library has it from Python 3.14; before that, whichever package is there.
+    for module in ("compression.zstd", "backports.zstd", "zstandard"):
+        try:
+            found: Any = importlib.import_module(module)
+        except ImportError:
+            continue
+        return partial(_decompress_zstd, found)
+    raise DataError.of(
+        "P206",
+        f"{path.name} is compressed with Zstandard, which this Python cannot read",
+        where=str(path),
+        help="`pip install backports.zstd`, or decompress the file",
+    )
+
+
+def _decompress_zstd(module: Any, data: bytes) -> bytes:
+    try:
+        if hasattr(module, "decompress") and hasattr(module, "ZstdFile"):
+            plain: bytes = module.decompress(data)
+        else:
+            plain = module.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
+    except module.ZstdError as exc:
+        raise ValueError(str(exc)) from exc
+    return plain
+
+
+def _decode(data: bytes, path: Path) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        start = exc.start
+        line = data.count(b"\n", 0, start) + 1
+        column = start - (data.rfind(b"\n", 0, start) + 1) + 1
+        wide = data.startswith(_WIDE_BOMS)
+        raise DataError.of(
+            "P204",
+            f"line {line} is not UTF-8: byte 0x{data[start]:02x} at byte {column} of the line, offset {start} of the text",
+            where=f"{path}:{line}",
+            help="the file looks like UTF-16: " * wide + f"convert it: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8",
+        ) from exc

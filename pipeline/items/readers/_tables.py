@@ -1,0 +1,127 @@
+"""Tables in CSV and TSV. This module gives rows of strings with the lines they stand on, and finds columns by role."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.errors import DataError, Problem
+from pipeline.items.readers._files import Lines
+
+__all__ = ["Table", "find_column", "find_delimiter", "parse_table"]
+
+_USUAL: dict[str, tuple[str, ...]] = {
+    "item": ("item", "id", "item_id", "segment"),
+    "system": ("system",),
+    "document": ("document",),
+    "label": ("label",),
+}
+_MOST_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Table:
+    """A header, rows of strings, and the 1-based line on which each row begins."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+    source: str
+
+    def column(self, name: str) -> tuple[str, ...]:
+        """Give the values of a column from top to bottom."""
+        place = self.header.index(name)
+        return tuple(row[place] for row in self.rows)
+
+
+def find_delimiter(header: str) -> str | None:
+    """Choose tab, comma or semicolon, the first that is in the header; None for a single column."""
+    return next((delimiter for delimiter in "\t,;" if delimiter in header), None)
+
+
+def parse_table(lines: Lines) -> Table:
+    """Split lines into a header and rows.
+
+    Fields separated by tabs are taken as they are; those separated by commas or semicolons may stand in double quotes. Empty
+    lines at the end are no rows. Values stay strings: ``1.0``, ``NA`` and ``007`` are what the file says.
+
+    Raises
+    ------
+    DataError
+        P211 a column name twice; P212 rows with another number of fields, or no rows at all.
+    """
+    values = list(lines.values)
+    while len(values) > 1 and not values[-1].strip():
+        values.pop()
+    delimiter = find_delimiter(values[0])
+    split = _split_quoted if delimiter in {",", ";"} else _split_plain
+    rows = list(split(values, delimiter, lines.source))
+    (_, header), body = rows[0], rows[1:]
+    repeated = [name for k, name in enumerate(header) if name in header[:k]]
+    if repeated:
+        raise DataError.of("P211", f"the header names a column twice: {', '.join(map(repr, repeated))}", where=f"{lines.source}:1")
+    if not body:
+        raise DataError.of("P212", "the table has a header and no rows", where=lines.source)
+    problems = (
+        Problem("P212", f"the row has {len(row)} fields, the header has {len(header)}", f"{lines.source}:{line}")
+        for line, row in body
+        if len(row) != len(header)
+    )
+    refuse(problems)
+    return Table(header, tuple(row for _, row in body), tuple(line for line, _ in body), lines.source)
+
+
+def find_column(role: str, header: Sequence[str], columns: Mapping[str, str], source: str) -> str | None:
+    """Give the name of the column that has a role: the one the study names, which must be there, else a usual one."""
+    named = columns.get(role)
+    if named is None:
+        return next((name for name in _USUAL[role] if name in header), None)
+    if named in header:
+        return named
+    close = difflib.get_close_matches(named, header, n=1)
+    raise DataError.of(
+        "P211",
+        f"there is no column '{named}' for the {role}; the header has {', '.join(map(repr, header))}",
+        where=f"{source}:1",
+        help=f"did you mean '{close[0]}'?" if close else f"name it in the study: columns: {{{role}: …}}",
+    )
+
+
+def refuse(problems: Iterable[Problem]) -> None:
+    """Raise the first problems of a kind together, and say how many more there are."""
+    found = list(problems)
+    if not found:
+        return
+    if len(found) > _MOST_SHOWN:
+        last = found[_MOST_SHOWN - 1]
+        more = Problem(
+            last.code, last.message, last.where, last.help, f"and {len(found) - _MOST_SHOWN} more of this kind in the file"
+        )
+        found = [*found[: _MOST_SHOWN - 1], more]
+    raise DataError(*found)
+
+
+_Rows = Iterator[tuple[int, tuple[str, ...]]]
+_Split = Callable[[list[str], str | None, str], _Rows]
+
+
+def _split_plain(values: list[str], delimiter: str | None, source: str) -> _Rows:
+    for line, value in enumerate(values, start=1):
+        yield line, tuple(value.split(delimiter)) if delimiter else (value,)
+
+
+def _split_quoted(values: list[str], delimiter: str | None, source: str) -> _Rows:
+    reader = csv.reader((value + "\n" for value in values), delimiter=delimiter or ",", strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as exc:
+            raise DataError.of(
+                "P212", f"the row cannot be split: {exc}", where=f"{source}:{line}", help="check its quotes"
+            ) from exc
+        yield line, tuple(row)

@@ -1,0 +1,69 @@
+"""Plain text. This module reads one segment a line, with one or several files of references."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pipeline.errors import DataError
+from pipeline.interfaces import Items
+from pipeline.items.readers._files import Lines, read_lines
+
+__all__ = ["TextReader"]
+
+
+class TextReader:
+    """One segment a line; the line number is the item's identifier.
+
+    Attributes
+    ----------
+    warnings : list of str
+        What was odd about the files read so far.
+    """
+
+    name: ClassVar[str] = "text"
+    blank: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
+        """Give the references as columns ``reference.0``, ``reference.1``, …; None without references."""
+        if not paths:
+            return None
+        references = [self._read(path) for path in paths]
+        first = references[0]
+        for other in references[1:]:
+            if len(other.values) != len(first.values):
+                raise DataError.of(
+                    "P215",
+                    f"references have different numbers of lines: {len(first.values)} in {first.source}, "
+                    f"{len(other.values)} in {other.source}",
+                    where=other.source,
+                    help="every reference file has one line for each segment; a missing reference is an empty line",
+                )
+        return _number({f"reference.{k}": lines.values for k, lines in enumerate(references)}, first.source)
+
+    def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
+        """Give the segments of one system as the column ``text``."""
+        if system is None:
+            raise DataError.of(
+                "P219",
+                "a text file holds the output of one system, and none is named",
+                where=str(path),
+                help='write the place of the name into the path, `outputs: "systems/{system}.txt"`, or map names to paths',
+            )
+        lines = self._read(path)
+        return {system: _number({"text": lines.values}, lines.source)}
+
+    def _read(self, path: Path) -> Lines:
+        lines = read_lines(path)
+        self.warnings.extend(lines.warnings)
+        return lines
+
+
+def _number(columns: Mapping[str, Sequence[str]], source: str) -> Items:
+    count = len(next(iter(columns.values())))
+    lines = tuple(range(1, count + 1))
+    return Items(tuple(map(str, lines)), columns, source, lines)

@@ -1,0 +1,7 @@
+"""Metrics: items to additive integer statistics, summed statistics to a score."""
+
+from __future__ import annotations
+
+from pipeline.metrics.registry import list_metrics, load_metric
+
+__all__ = ["list_metrics", "load_metric"]

@@ -1,0 +1,81 @@
+"""Numbers of a file as integers with a decimal scale. This module rounds once, and says by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.errors import DataError
+
+__all__ = ["Lattice", "put_on_lattice"]
+
+MOST_DECIMALS = 9
+_EXACT = 2**53
+# The default context rounds to 28 digits; a number of a file may have more.
+_CONTEXT = Context(prec=400)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Integers in units of ``10 ** -decimals``, and the largest error of rounding to them."""
+
+    values: NDArray[np.int64]
+    decimals: int
+    rounding_error: float
+
+
+def put_on_lattice(numbers: Sequence[str], *, source: str, column: str) -> Lattice:
+    """Give the numbers of a column as integers.
+
+    The scale is the largest number of decimals in the file, at most 9, and less where the sum of as many times the largest
+    number would leave the 53 bits in which doubles are exact.
+
+    Examples
+    --------
+    >>> put_on_lattice(["0.5", "1.25", "-3"], source="scores.csv", column="score")
+    Lattice(values=array([  50,  125, -300]), decimals=2, rounding_error=0.0)
+    """
+    exact = [_parse(number, place, source, column) for place, number in enumerate(numbers)]
+    largest = max((abs(number) for number in exact), default=Decimal(0))
+    wanted = min(max((_count_decimals(number) for number in exact), default=0), MOST_DECIMALS)
+    # At least 1, so that a count of items brought to the same scale is exact as well.
+    bound = max(largest, Decimal(1)) * max(len(exact), 1)
+    decimals = next((k for k in range(wanted, -1, -1) if bound.scaleb(k, _CONTEXT) < _EXACT), None)
+    if decimals is None:
+        raise DataError.of(
+            "P227",
+            f"the numbers of column '{column}' are too large to be added exactly: {len(exact)} times {largest:g} exceeds 2^53",
+            where=source,
+            help="give them in a larger unit",
+        )
+    scaled = [number.scaleb(decimals, _CONTEXT) for number in exact]
+    rounded = [number.to_integral_value(ROUND_HALF_EVEN) for number in scaled]
+    error = max((abs(a - b) for a, b in zip(scaled, rounded, strict=True)), default=Decimal(0))
+    return Lattice(np.array([int(r) for r in rounded], dtype=np.int64), decimals, float(error.scaleb(-decimals, _CONTEXT)))
+
+
+def _parse(number: str, place: int, source: str, column: str) -> Decimal:
+    try:
+        value = Decimal(number.strip())
+    except InvalidOperation:
+        value = Decimal("nan")
+    if not value.is_finite():
+        raise DataError.of(
+            "P210",
+            f"column '{column}' has {number!r} at item {place + 1}, which is not a finite number",
+            where=source,
+            help="choose a column of numbers; a missing score is not a number",
+        )
+    return value
+
+
+def _count_decimals(number: Decimal) -> int:
+    """Count decimal places without trailing zeros: 0.50 has one."""
+    if not number:
+        return 0
+    exponent = number.normalize(_CONTEXT).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0

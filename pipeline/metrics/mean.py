@@ -1,0 +1,63 @@
+"""The mean of a score. This module turns the numbers of one column into integers and an item count."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.metrics._lattice import put_on_lattice
+from pipeline.metrics._options import check_flag, output_column
+from pipeline.metrics.kernels import score_ratio
+
+__all__ = ["Mean"]
+
+
+class Mean:
+    """Mean of a numeric column over the items, in the unit of the file.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column; without it ``score``, or the only numeric column there is.
+    higher_is_better : bool
+        False for errors and costs.
+    """
+
+    name = "mean"
+    form: Literal["ratio", "general"] = "ratio"
+    factor = 1.0
+    statistics: tuple[str, ...] = ("sum", "items")
+
+    def __init__(self, *, column: str | None = None, higher_is_better: bool = True) -> None:
+        if column is not None and not isinstance(column, str):
+            raise ValueError(f"option 'column' is the name of a column, not {column!r}")
+        self.column = column
+        self.higher_is_better = check_flag("higher_is_better", higher_is_better)
+
+    @property
+    def signature(self) -> str:
+        """Name, column and direction."""
+        return f"mean|column:{self.column or 'score'}|higher:{'better' if self.higher_is_better else 'worse'}"
+
+    def prepare(self, gold: Items | None) -> None:
+        """Nothing: scores need no gold."""
+
+    def extract(self, prepared: None, output: Items) -> Statistics:
+        """Give the score of each item on the decimal lattice of the file, and 1."""
+        column = self.column or self._only_column(output)
+        numbers = output_column(self.name, output, column)
+        lattice = put_on_lattice(numbers, source=output.source, column=column)
+        values = np.column_stack([lattice.values, np.ones(len(numbers), dtype=np.int64)])
+        return Statistics(values, (lattice.decimals, 0), lattice.rounding_error)
+
+    def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
+        """Give the mean of summed scores."""
+        return partial(score_ratio, decimals=decimals, factor=self.factor)
+
+    @staticmethod
+    def _only_column(output: Items) -> str:
+        columns = [name for name in output.columns if name != "document"]
+        return columns[0] if len(columns) == 1 else "score"

@@ -1,0 +1,54 @@
+"""What a cube says of itself. This module reads its attributes and optional variables, with None where it is silent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+__all__ = ["FULL", "count_of", "metric_fact", "read_method", "read_variable", "summed"]
+
+FULL = "full"
+
+
+def read_variable(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | None:
+    """Give a variable at some labels, or None where the cube does not hold it."""
+    if name not in cube.variables:
+        return None
+    variable = cube[name]
+    return np.asarray(variable.sel({dim: label for dim, label in where.items() if dim in variable.dims}).values)
+
+
+def summed(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | None:
+    """Give a variable summed over its cells, in their order."""
+    values = read_variable(cube, name, **where)
+    if values is None or "cell" not in cube[name].dims:
+        return values
+    kept = [dim for dim in cube[name].dims if dim not in where]
+    kind = np.int64 if np.issubdtype(values.dtype, np.integer) else np.float64
+    return np.asarray(values.astype(kind).sum(axis=kept.index("cell")))
+
+
+def count_of(cube: xr.Dataset, name: str, **where: str) -> NDArray[np.int64] | None:
+    """Give a count of replicates by pair; None where it is absent or was not asked for (−1)."""
+    values = summed(cube, f"count_{name}", **where)
+    if values is None or (values.size and values.min() < 0):
+        return None
+    return values.astype(np.int64)
+
+
+def metric_fact(cube: xr.Dataset, name: str, metric: str) -> Any:
+    """Give what an attribute, a mapping by metric, says of one metric."""
+    return dict(cube.attrs.get(name, {})).get(metric)
+
+
+def read_method(cube: xr.Dataset, **where: str) -> list[str | None]:
+    """Give how each p-value was computed, by the flags of the variable."""
+    values = read_variable(cube, "method", **where)
+    if values is None:
+        return [None] * cube.sizes["pair"]
+    attributes = cube["method"].attrs
+    words = dict(zip(map(int, attributes["flag_values"]), str(attributes["flag_meanings"]).split(), strict=True))
+    return [words.get(int(code)) for code in values.tolist()]

@@ -1,0 +1,157 @@
+"""The document of a report: every number once, in values of JSON's own types. Pages and tables are views of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import xarray as xr
+
+from pipeline.analysis.pairs import list_slices, read_units
+from pipeline.interfaces import Finding
+from pipeline.report.cube_facts import FULL, count_of, metric_fact
+from pipeline.report.input import ReportInput
+from pipeline.report.leaderboard import list_ranks, list_systems
+from pipeline.report.pair_rows import NO_MAX_T, list_pairs
+from pipeline.report.values import plain
+from pipeline.report.verdict import describe_trust, describe_verdict
+
+__all__ = ["SCHEMA_VERSION", "build_document", "digits_of"]
+
+SCHEMA_VERSION = 1
+OWN = ("thresholds", "size-curve", "calibration-transfer")
+REASONS = {
+    "clusters": "groups of systems are not computed by this version; leaderboard[] has intervals of ranks",
+    "pairs.p_adjusted.max_t": NO_MAX_T,
+}
+
+
+def build_document(report: ReportInput) -> dict[str, Any]:
+    """Build what ``report.json`` holds and ``compare --json`` prints.
+
+    Missing numbers are None, with a ``reason``, ``note`` or an entry of ``reasons`` beside them; nothing is NaN.
+    """
+    study = report.study
+    alpha, unit = study.resampling.alpha, study.resampling.unit
+    pairs: list[dict[str, Any]] = []
+    board: list[dict[str, Any]] = []
+    for name, cube in report.cubes.items():
+        rows = list(list_pairs(cube, name, alpha=alpha, unit=unit, margins=study.resampling.margin))
+        pairs += rows
+        for metric, procedure in list_slices(cube):
+            board += [{"test_set": name, **row} for row in list_ranks(rows, cube, metric=metric, procedure=procedure)]
+    findings = {finding.analysis: finding for finding in report.findings}
+    document: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "study": study.study,
+        "run_id": report.run_id,
+        "alpha": alpha,
+        "seed": study.seed,
+        "unit": unit,
+        "signature": [row for name, cube in report.cubes.items() for row in _signatures(report, name, cube)],
+        "versions": plain(report.versions),
+        "test_sets": [_test_set(name, cube, report) for name, cube in report.cubes.items()],
+        "systems": [row for name, cube in report.cubes.items() for row in list_systems(cube, name)],
+        "leaderboard": board,
+        "pairs": pairs,
+        "clusters": [],
+        "thresholds": _rows(findings.get("thresholds")),
+        "size_curve": _curves(findings.get("size-curve")),
+        "calibration": _rows(findings.get("calibration-transfer")),
+        "findings": [{"analysis": f.analysis, "rows": plain(f.rows)} for f in report.findings if f.analysis not in OWN],
+        "notes": {finding.analysis: list(finding.notes) for finding in report.findings},
+        "reasons": dict(REASONS),
+        "alignment": plain(list(report.alignment)),
+        "warnings": [str(warning) for warning in report.warnings],
+        "failures": plain(list(report.failures)),
+    }
+    keys = ("test_set", "metric", "procedure")
+    document["verdict"] = [
+        {**where, "sentences": describe_verdict(document, where, digits_of(document, where["metric"]))}
+        for where in ({key: row[key] for key in keys} for row in document["signature"])
+    ]
+    document["trust"] = describe_trust(document)
+    return document
+
+
+def digits_of(document: Mapping[str, Any], metric: str | None) -> int:
+    """Give the decimals to print for a metric: three in points of a hundred, five where scores do not pass 1."""
+    scores = [abs(row["scores"][metric]) for row in document["systems"] if row["scores"].get(metric) is not None]
+    return 5 if scores and max(scores) <= 1.5 else 3
+
+
+def _rows(finding: Finding | None) -> list[dict[str, Any]]:
+    return [plain(row) for row in finding.rows] if finding is not None else []
+
+
+def _curves(finding: Finding | None) -> list[dict[str, Any]]:
+    """Give one entry a curve: its points and its fits."""
+    if finding is None:
+        return []
+    keys = ("test_set", "metric", "procedure")
+    curves: dict[tuple[str, ...], dict[str, Any]] = {}
+    for kind, rows in (("points", finding.rows), ("fits", finding.details.get("fits", ()))):
+        for row in rows:
+            key = tuple(row[k] for k in keys)
+            curve = curves.setdefault(key, {**dict(zip(keys, key, strict=True)), "points": [], "fits": []})
+            curve[kind].append(plain({k: v for k, v in row.items() if k not in keys}))
+    return list(curves.values())
+
+
+def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any]:
+    metrics = [str(metric) for metric in cube["metric"].values.tolist()]
+    sizes = read_units(cube)
+    empty = [count_of(cube, "empty", metric=m, procedure=p, test_size=FULL) for m, p in list_slices(cube)]
+    empty_replicates = None if any(e is None for e in empty) else sum(int(e.max(initial=0)) for e in empty if e is not None)
+    row: dict[str, Any] = plain(
+        {
+            "name": name,
+            "units": sizes[FULL],
+            "unit": report.study.resampling.unit,
+            "items": _items(name, cube, report),
+            "test_sizes": [{"label": label, "units": units} for label, units in sizes.items()],
+            "systems": cube.sizes["system"],
+            "pairs": cube.sizes["pair"],
+            "replicates": cube.attrs.get("replicates"),
+            "empty_replicates": empty_replicates,
+            "metrics": [
+                {
+                    "name": metric,
+                    "signature": metric_fact(cube, "metric_signatures", metric),
+                    "higher_is_better": metric_fact(cube, "higher_is_better", metric),
+                }
+                for metric in metrics
+            ],
+        }
+    )
+    return row
+
+
+def _items(name: str, cube: xr.Dataset, report: ReportInput) -> int | None:
+    if report.study.resampling.unit == "item":
+        return int(cube["n_units"].sel(test_size=FULL).item())
+    rows = [row for row in report.alignment if row.get("test_set") == name and row.get("items") is not None]
+    return int(rows[0]["items"]) if rows else None
+
+
+def _signatures(report: ReportInput, name: str, cube: xr.Dataset) -> list[dict[str, str]]:
+    study = report.study
+    units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(name, cube, report)
+    n = f"{units}" if items in {None, units} else f"{items}/{units}"
+    rows = []
+    for metric, procedure in list_slices(cube):
+        parts = [
+            f"pipeline:{report.versions.get('pipeline', 'unknown')}",
+            procedure,
+            f"b:{cube.attrs.get('replicates', study.resampling.replicates)}",
+            f"seed:{study.seed}",
+            f"unit:{study.resampling.unit}",
+            f"n:{n}",
+            "sides:two",
+            f"family:all-pairs({cube.sizes['pair']})",
+            f"metric:{metric}",
+        ]
+        own = metric_fact(cube, "metric_signatures", metric)
+        line = "|".join([*parts, str(own)] if own else parts)
+        rows.append({"test_set": name, "metric": metric, "procedure": procedure, "line": line})
+    return rows

@@ -1,0 +1,49 @@
+"""The page of a report: one file, nothing loaded from elsewhere. This module fills the template from the document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from pipeline.report.methods import describe_methods, methods_paragraph
+from pipeline.report.svg import Drawing, inline_svg
+from pipeline.report.views import View
+
+__all__ = ["render_html"]
+
+LONG = 25
+SECTIONS = (
+    ("leaderboard", "Leaderboard", ("ranks",)),
+    ("figures", "Confidence against gain", ("confidence",)),
+    ("thresholds", "Thresholds", ()),
+    ("size-curve", "Test size", ("size-curve",)),
+    ("calibration", "Calibration across test sets", ("calibration",)),
+    ("pairs", "Pairs", ()),
+)
+
+
+def render_html(document: Mapping[str, Any], views: Sequence[View], drawings: Sequence[Drawing]) -> str:
+    """Give the page as text; every name of the study is escaped."""
+    environment = Environment(
+        loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    # The SVG is made by `pipeline.report.svg`, where matplotlib escapes all text; it is the only markup let through.
+    inline = {drawing.file: Markup(inline_svg(drawing.svg, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
+    sections = []
+    for key, title, kinds in SECTIONS:
+        figures = [drawing for drawing in drawings if drawing.kind in kinds]
+        tables = [view for view in views if view.kind == key]
+        if figures or tables:
+            sections.append({"key": key, "title": title, "figures": figures, "views": tables})
+    text = environment.get_template("report.html.j2").render(
+        document=document,
+        sections=sections,
+        inline=inline,
+        long=LONG,
+        methods=describe_methods(document),
+        paragraph=methods_paragraph(document),
+    )
+    return text.rstrip() + "\n"

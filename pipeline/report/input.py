@@ -1,0 +1,48 @@
+"""What a report is made of. This module is the one value that `write_report` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import xarray as xr
+
+from pipeline.interfaces import Finding
+from pipeline.study.schema import Study
+
+__all__ = ["ReportInput"]
+
+
+@dataclass(frozen=True)
+class ReportInput:
+    """A finished study, ready to be told.
+
+    Parameters
+    ----------
+    study : Study
+        What was asked.
+    cubes : mapping of str to Dataset
+        The cubes by test set name.
+    findings : sequence of Finding
+        What the analyses found.
+    alignment : sequence of mapping
+        One row a test set and system: ``test_set, system, items, missing, duplicates`` and what else is known.
+    warnings : sequence of str
+        What went wrong without stopping anything.
+    failures : sequence of mapping
+        Tasks or systems that failed: ``code, message, where`` and what else is known.
+    versions : mapping of str to str
+        Versions of this package and of what it stands on.
+    run_id : str
+        The run's id.
+    """
+
+    study: Study
+    cubes: Mapping[str, xr.Dataset]
+    findings: Sequence[Finding]
+    alignment: Sequence[Mapping[str, Any]] = ()
+    warnings: Sequence[str] = ()
+    failures: Sequence[Mapping[str, Any]] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    run_id: str = ""

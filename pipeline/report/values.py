@@ -1,0 +1,97 @@
+"""Values that JSON can hold and people can read. This module turns numbers into both, the same way everywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["MISSING", "encode_document", "format_interval", "format_number", "format_p", "format_share", "plain"]
+
+MISSING = "–"
+
+
+def plain(value: Any) -> Any:
+    """Give a value of JSON's own types; what is not a finite number becomes None.
+
+    Examples
+    --------
+    >>> plain({"a": (float("nan"), float("inf"), 1)})
+    {'a': [None, None, 1]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return str(value)
+
+
+def encode_document(document: Mapping[str, Any]) -> bytes:
+    """Give the bytes of a document: a key a line, and a row a line where the value is a list of rows."""
+    parts = []
+    for key, value in document.items():
+        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+            text = "[\n  " + ",\n  ".join(_dump(row) for row in value) + "\n ]"
+        else:
+            text = _dump(value)
+        parts.append(f" {json.dumps(key)}: {text}")
+    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def format_number(value: float | None, digits: int = 3) -> str:
+    """Give a number with fixed digits.
+
+    Examples
+    --------
+    >>> format_number(12.3456), format_number(None), format_number(-0.0001)
+    ('12.346', '–', '0.000')
+    """
+    if value is None:
+        return MISSING
+    text = f"{value:.{digits}f}"
+    return text[1:] if text.startswith("-") and not text.strip("-0.") else text
+
+
+def format_p(value: float | None, replicates: int | None = None) -> str:
+    """Give a p-value: four decimals, or a power of ten when small; a count of nothing as a bound.
+
+    Examples
+    --------
+    >>> format_p(0.04211), format_p(0.0000123), format_p(0.0, 1000), format_p(None)
+    ('0.0421', '1.2e-05', '< 1.0e-03', '–')
+    """
+    if value is None:
+        return MISSING
+    if value == 0:
+        return f"< {1 / replicates:.1e}" if replicates else "0"
+    return f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def format_share(value: float | None) -> str:
+    """Give a share in percent."""
+    return MISSING if value is None else f"{100 * value:.1f} %"
+
+
+def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, percent: bool = False) -> str:
+    """Give the two ends of an interval in brackets."""
+    if interval is None:
+        return MISSING
+    ends = [interval["lo"], interval["hi"]]
+    if percent:
+        return f"[{100 * ends[0]:.1f}, {100 * ends[1]:.1f}] %"
+    return f"[{format_number(ends[0], digits)}, {format_number(ends[1], digits)}]"

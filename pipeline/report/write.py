@@ -1,0 +1,45 @@
+"""Write a report. This module decides which files there are; each appears whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pipeline.report.document import build_document
+from pipeline.report.figures import draw_all
+from pipeline.report.html import render_html
+from pipeline.report.input import ReportInput
+from pipeline.report.markdown import render_markdown
+from pipeline.report.tables import make_tables
+from pipeline.report.values import encode_document
+from pipeline.report.views import view_all
+from pipeline.store.files import write_bytes
+
+__all__ = ["ReportInput", "render_report", "write_report"]
+
+
+def render_report(report: ReportInput, document: Mapping[str, Any]) -> dict[str, bytes]:
+    """Give the bytes of every file of a report by its path below the report's directory."""
+    formats = report.study.report.formats
+    views, drawings = view_all(document), draw_all(report, document)
+    files = {f"tables/{name}": content for name, content in make_tables(document, report.cubes).items()}
+    files |= {f"figures/{drawing.file}": drawing.svg.encode() for drawing in drawings}
+    if "json" in formats:
+        files["report.json"] = encode_document(document)
+    if "markdown" in formats:
+        files["report.md"] = render_markdown(document, views, drawings).encode()
+    if "html" in formats:
+        files["index.html"] = render_html(document, views, drawings).encode()
+    return files
+
+
+def write_report(report: ReportInput, out_dir: Path) -> Path:
+    """Write a report into a directory and give the path of its page, or of the directory where no page was asked for.
+
+    The same input gives the same bytes. Files are replaced one by one, the page last, so that a reader never meets half a file.
+    """
+    document = build_document(report)
+    for name, content in render_report(report, document).items():
+        write_bytes(out_dir / name, content)
+    return out_dir / "index.html" if "html" in report.study.report.formats else out_dir

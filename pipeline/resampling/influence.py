@@ -1,0 +1,113 @@
+"""How much each unit moves a score. This module takes the jackknife of systems and of pairs, and counts discordant units."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pipeline.resampling.measures import ScoreFunction
+
+__all__ = ["count_discordant", "leave_one_out", "pair_errors"]
+
+
+def leave_one_out(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArray[np.float64]:
+    """Score each system without each unit.
+
+    Parameters
+    ----------
+    statistics : (unit, system, statistic) int64
+    score : ScoreFunction
+
+    Returns
+    -------
+    (system, unit) float64
+        nan where what is left has no score.
+    """
+    out = np.empty((statistics.shape[1], statistics.shape[0]))
+    for system in range(statistics.shape[1]):
+        # One system at a time: the bits of its scores cannot depend on the others.
+        own = statistics[:, system].T
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: nan
+            out[system] = score((own.sum(axis=1, keepdims=True) - own).astype(np.float64))
+    out[~np.isfinite(out)] = np.nan
+    return out
+
+
+def pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give the jackknife standard error of each pair's difference of scores.
+
+    With d_i the difference without unit i of n: se = √((n − 1)/n · Σ(d_i − mean d)²).
+
+    Parameters
+    ----------
+    scores : (system, unit) float64
+        From `leave_one_out`.
+    pairs : (pair, 2) int64
+
+    Returns
+    -------
+    (pair,) float64
+        nan with one unit, or where a leave-one-out score is undefined.
+
+    Examples
+    --------
+    >>> pair_errors(np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([[0, 1]])).round(3)
+    array([0.5])
+    """
+    return _pair_errors(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64))
+
+
+def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the units of which any statistic differs between the two systems of each pair.
+
+    Parameters
+    ----------
+    statistics : (unit, system, statistic) int64
+    pairs : (pair, 2) int64
+
+    Returns
+    -------
+    (pair,) int64
+    """
+    by_system = np.ascontiguousarray(statistics.transpose(1, 2, 0))
+    return _count_discordant(by_system, np.ascontiguousarray(pairs, np.int64))
+
+
+@njit(nogil=True, cache=True)
+def _pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    units = scores.shape[1]
+    errors = np.full(len(pairs), np.nan)
+    if units < 2:
+        return errors
+    for pair in range(len(pairs)):
+        a, b = scores[pairs[pair, 0]], scores[pairs[pair, 1]]
+        total = 0.0
+        for unit in range(units):
+            total += a[unit] - b[unit]
+        mean = total / units
+        squares = 0.0
+        for unit in range(units):
+            deviation = (a[unit] - b[unit]) - mean
+            squares += deviation * deviation
+        errors[pair] = math.sqrt((units - 1) / units * squares)
+    return errors
+
+
+@njit(nogil=True, cache=True)
+def _count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    found = np.zeros(len(pairs), np.int64)
+    differs = np.empty(statistics.shape[2], np.uint8)
+    for pair in range(len(pairs)):
+        a, b = statistics[pairs[pair, 0]], statistics[pairs[pair, 1]]
+        differs[:] = 0
+        for statistic in range(statistics.shape[1]):
+            for unit in range(statistics.shape[2]):
+                differs[unit] |= a[statistic, unit] != b[statistic, unit]
+        count = 0
+        for unit in range(statistics.shape[2]):
+            count += differs[unit]
+        found[pair] = count
+    return found

@@ -1,0 +1,94 @@
+"""The test set as it is: scores, gains and their errors. This module decides which system of a pair is ahead."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.resampling.contract import FLOAT64_LIMIT, largest_magnitude
+from pipeline.resampling.influence import count_discordant, leave_one_out, pair_errors
+from pipeline.resampling.measures import Measure, Observed
+
+__all__ = ["TOLERANCE", "observe", "ratio_factor", "score_observed"]
+
+TOLERANCE = 2.0**-40
+"""Differences up to this share of |s_A| + |s_B| (observed) are "equal" where no exact comparison exists."""
+
+_RATIO_SLACK = 1e-9  # a ratio metric may order its operations as it likes; it may not be another function
+
+
+def observe(measure: Measure) -> Observed:
+    """Score the test set itself, and compare its systems.
+
+    Ratios are ordered by exact integer cross-multiplication, whatever their denominators; other scores are equal within
+    `TOLERANCE`.
+
+    Returns
+    -------
+    Observed
+    """
+    score = score_observed(measure)
+    discordant = count_discordant(measure.statistics, measure.pairs)
+    return Observed(
+        score=score,
+        delta=_deltas(measure, score),
+        se=pair_errors(leave_one_out(measure.statistics, measure.score), measure.pairs),
+        discordant=discordant,
+        identical=discordant == 0,
+    )
+
+
+def score_observed(measure: Measure) -> NDArray[np.float64]:
+    """Score every system on the whole test set; nan where undefined."""
+    units = len(measure.statistics)
+    bound = units * largest_magnitude(measure.statistics)
+    if bound >= FLOAT64_LIMIT:
+        raise ValueError(f"totals up to {bound} are not exact: float64 holds integers below {FLOAT64_LIMIT}")
+    totals = measure.statistics.sum(axis=0).T.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: nan
+        score = np.array(measure.score(totals), np.float64)
+    if score.shape != (totals.shape[1],):
+        raise ValueError(f"the score of {totals.shape} statistics has shape {score.shape}, not {(totals.shape[1],)}")
+    score[~np.isfinite(score)] = np.nan
+    if measure.form == "ratio":
+        _check_ratio(totals, score, ratio_factor(measure))
+    return score
+
+
+def ratio_factor(measure: Measure) -> float:
+    """Give the factor of factor × statistics[0] / statistics[1]."""
+    factor = float(measure.score(np.ones((2, 1)))[0])
+    if not 0 < factor < np.inf:
+        raise ValueError(f"a ratio has a positive factor, not {factor}: order its numerator or its direction instead")
+    return factor
+
+
+def _check_ratio(totals: NDArray[np.float64], score: NDArray[np.float64], factor: float) -> None:
+    defined = (totals[1] > 0) & np.isfinite(score)
+    expected = factor * totals[0, defined] / totals[1, defined]
+    wrong = np.flatnonzero(np.abs(score[defined] - expected) > _RATIO_SLACK * np.abs(expected))
+    if wrong.size:
+        raise ValueError(f"a ratio scores {factor} × s[0]/s[1] = {expected[wrong[0]]}, not {score[defined][wrong[0]]}")
+
+
+def _deltas(measure: Measure, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    direction = 1.0 if measure.higher_is_better else -1.0
+    first, second = score[measure.pairs[:, 0]], score[measure.pairs[:, 1]]
+    delta = direction * (first - second)
+    delta[np.abs(delta) <= TOLERANCE * (np.abs(first) + np.abs(second))] = 0.0
+    if measure.form == "ratio":
+        totals = [(int(n), int(c)) for n, c in measure.statistics.sum(axis=0)]
+        factor = ratio_factor(measure)
+        for pair, (a, b) in enumerate(measure.pairs.tolist()):
+            (n_a, c_a), (n_b, c_b) = totals[a], totals[b]
+            if c_a > 0 and c_b > 0:
+                delta[pair] = _ratio_delta(n_a * c_b - n_b * c_a, c_a * c_b, factor * direction, float(delta[pair]))
+    return delta
+
+
+def _ratio_delta(crossed: int, denominator: int, factor: float, rounded: float) -> float:
+    """Keep the difference of the rounded scores unless rounding lost the order."""
+    if crossed == 0:
+        return 0.0
+    gain = factor * (crossed / denominator)
+    return rounded if rounded * gain > 0 else gain

@@ -1,0 +1,194 @@
+"""One pass over cells of replicates: draw, contract, score, compare. This module is the resampling of the package.
+
+Nothing of size replicates × pairs is ever written. The result does not depend on how memory is divided, on the cells that
+are asked for together, or on the other systems and measures that share the pass: bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.resampling.address import CELL, cell_bounds
+from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values, fold_lanes
+from pipeline.resampling.contract import Contraction, Product, plan_contraction
+from pipeline.resampling.draws import Draws, draw_weights
+from pipeline.resampling.measures import BINS, COUNTS, SUMS, Measure, Observed, PairCounts
+from pipeline.resampling.observe import observe
+from pipeline.resampling.thresholds import Plan, Rule, plan_measure
+
+__all__ = ["Measure", "Observed", "PairCounts", "observe", "resample"]
+
+_LONGEST_BATCH = 4096  # replicates; longer ones leave the cache and gain nothing
+
+
+def resample(
+    draws: Draws,
+    measures: Sequence[Measure],
+    *,
+    cells: range,
+    replicates: int,
+    keep_replicates: int = 0,
+    memory_bytes: int = 2**26,
+    observed: Sequence[Observed] | None = None,
+) -> list[PairCounts]:
+    """Compare all pairs of all measures on shared bootstrap samples.
+
+    Parameters
+    ----------
+    draws : Draws
+        The address of the draws; ``n_units`` is that of every measure.
+    measures : sequence of Measure
+        They share the samples, and columns that are equal are summed once.
+    cells : range
+        Cells to count; results are kept per cell, so any split of a pass gives the same numbers.
+    replicates : int
+        Of the whole pass: the last cell may be partial.
+    keep_replicates : int, optional
+        Replicates of which the scores of kept systems are returned.
+    memory_bytes : int, optional
+        For weights, sums and scores of a batch; changes no result. A batch has at least 32 replicates.
+    observed : sequence of Observed, optional
+        What `observe` gave for each measure, where it is at hand.
+
+    Returns
+    -------
+    list of PairCounts
+        One a measure.
+
+    Raises
+    ------
+    ValueError
+        Where units do not match, or sums would not be exact.
+    """
+    for measure in measures:
+        if len(measure.statistics) != draws.n_units:
+            raise ValueError(f"statistics of {len(measure.statistics)} units, draws of {draws.n_units}")
+    if observed is None:
+        observed = [observe(measure) for measure in measures]
+    plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
+    kept = [min(max(min(cell_bounds(c, replicates)[1], keep_replicates) - c * CELL, 0), CELL) for c in cells]
+    columns = _Columns.of(plans, with_scores=sum(kept) > 0)
+    contraction = plan_contraction(columns.statistics, n_units=draws.n_units, n_draws=draws.n_draws)
+    batch = _batch_length(contraction, plans, memory_bytes)
+    results = [_empty_counts(plan, len(cells), sum(kept)) for plan in plans]
+    lanes = [np.empty((len(plan.measure.pairs), len(SUMS), LANES)) for plan in plans]
+    weights = np.empty((batch, draws.n_units), np.float32)
+    for number, cell in enumerate(cells):
+        first, stop = cell_bounds(cell, replicates)
+        for running in lanes:
+            running[:] = 0.0
+        for start in range(first, stop, batch):
+            product = contraction.multiply(draw_weights(draws, start, min(batch, stop - start), out=weights))
+            wanted = min(max(first + kept[number] - start, 0), product.narrow.shape[1])
+            at = sum(kept[:number]) + start - first
+            for index, (plan, result) in enumerate(zip(plans, results, strict=True)):
+                sums = _Sums(plan.measure, product, columns, contraction.position, index)
+                tally = Tally(result.counts, result.histogram, result.empty, lanes[index])
+                for rule in plan.rules:
+                    _compare(plan, rule, sums, tally, number)
+                if wanted and len(result.score):
+                    result.score[:, at : at + wanted] = sums.scores(np.flatnonzero(plan.measure.keep))[:, :wanted]
+        for plan, result, running in zip(plans, results, lanes, strict=True):
+            _close_cell(plan, result, running, number)
+    return results
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The columns a pass needs, and where those of (measure, system, statistic) are."""
+
+    statistics: list[NDArray[np.int64]]
+    place: dict[tuple[int, int, int], int]
+
+    @classmethod
+    def of(cls, plans: Sequence[Plan], *, with_scores: bool) -> _Columns:
+        columns = cls([], {})
+        for index, plan in enumerate(plans):
+            every = range(plan.measure.statistics.shape[2])
+            if with_scores:
+                columns._add(index, plan, np.flatnonzero(plan.measure.keep), every)
+            for rule in plan.rules:
+                # Over a constant denominator numerators are enough.
+                columns._add(index, plan, rule.systems, range(1) if rule.name == "integer" else every)
+        return columns
+
+    def _add(self, index: int, plan: Plan, systems: NDArray[np.int64], statistics: range) -> None:
+        for system in systems.tolist():
+            for statistic in statistics:
+                if (index, system, statistic) not in self.place:
+                    self.place[index, system, statistic] = len(self.statistics)
+                    self.statistics.append(np.ascontiguousarray(plan.measure.statistics[:, system, statistic]))
+
+
+class _Sums:
+    """Summed statistics and scores of one measure in one batch; a system is scored once."""
+
+    def __init__(self, measure: Measure, product: Product, columns: _Columns, position: NDArray[np.int64], index: int) -> None:
+        self._measure, self._product, self._columns, self._position, self._index = measure, product, columns, position, index
+        self._scored: dict[int, NDArray[np.float64]] = {}
+
+    def of(self, systems: NDArray[np.int64], statistic: int) -> NDArray[np.float64]:
+        """Give (system, replicate) sums of one statistic."""
+        place, index = self._columns.place, self._index
+        return self._product.take(self._position[place[index, system, statistic]] for system in systems.tolist())
+
+    def scores(self, systems: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Give (system, replicate) scores, nan where undefined."""
+        for system in systems.tolist():
+            if system not in self._scored:
+                self._scored[system] = self._score(system)
+        return np.array([self._scored[system] for system in systems.tolist()]).reshape(len(systems), -1)
+
+    def _score(self, system: int) -> NDArray[np.float64]:
+        place, index = self._columns.place, self._index
+        statistics = range(self._measure.statistics.shape[2])
+        sums = self._product.take(self._position[place[index, system, statistic]] for statistic in statistics)
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
+            score = np.asarray(self._measure.score(sums), np.float64)
+        return np.where(np.isfinite(score), score, np.nan)
+
+
+def _compare(plan: Plan, rule: Rule, sums: _Sums, tally: Tally, cell: int) -> None:
+    if rule.crossed is not None:
+        numerators, denominators = sums.of(rule.systems, 0), sums.of(rule.systems, 1)
+        scale = np.divide(plan.factor, denominators, out=np.full(denominators.shape, np.nan), where=denominators > 0)
+        if rule.name == "crossed-int64":
+            wide = numerators.astype(np.int64), denominators.astype(np.int64)
+            compare_crossed(*wide, scale, rule.crossed, rule.thresholds, tally, cell)
+        else:
+            compare_crossed(numerators, denominators, scale, rule.crossed, rule.thresholds, tally, cell)
+    else:
+        values = sums.of(rule.systems, 0) if rule.name == "integer" else sums.scores(rule.systems)
+        compare_values(values, rule.thresholds, tally, cell)
+
+
+def _close_cell(plan: Plan, result: PairCounts, lanes: NDArray[np.float64], cell: int) -> None:
+    folded = fold_lanes(lanes)
+    for rule in plan.rules:
+        pair, unit = rule.thresholds.pair, rule.unit
+        result.sums[pair, cell] = folded[pair] * np.stack([unit, unit * unit, unit], axis=1)
+    if plan.measure.margin is None:
+        result.counts[:, cell, COUNTS.index("margin_above") :] = -1
+
+
+def _empty_counts(plan: Plan, cells: int, kept: int) -> PairCounts:
+    pairs = len(plan.measure.pairs)
+    return PairCounts(
+        counts=np.zeros((pairs, cells, len(COUNTS)), np.int32),
+        sums=np.zeros((pairs, cells, len(SUMS))),
+        histogram=np.zeros((pairs, cells, BINS), np.uint16),
+        empty=np.zeros((pairs, cells), np.int32),
+        score=np.empty((int(plan.measure.keep.sum()), kept)),
+        rule=plan.rule,
+    )
+
+
+def _batch_length(contraction: Contraction, plans: Sequence[Plan], memory_bytes: int) -> int:
+    """Give the replicates of a batch: a multiple of LANES, so that every batch of a cell starts at lane 0."""
+    rows = max((sum(len(rule.systems) * (5 if rule.crossed else 2) for rule in plan.rules) for plan in plans), default=0)
+    fitting = memory_bytes // (contraction.bytes_per_replicate + 8 * rows)
+    return max(min(fitting, _LONGEST_BATCH) // LANES, 1) * LANES

@@ -1,0 +1,220 @@
+"""How each pair is compared, decided before anything is drawn. This module turns observed scores into thresholds.
+
+The choice depends on the two systems of the pair alone, never on who else is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.resampling.compare import Crossed, Thresholds
+from pipeline.resampling.contract import FLOAT64_LIMIT
+from pipeline.resampling.measures import BINS, HALF_WIDTH, RULES, Measure, Observed
+from pipeline.resampling.observe import TOLERANCE, ratio_factor
+
+__all__ = ["Plan", "Rule", "plan_measure"]
+
+_INT64_LIMIT = 2**63
+_TOLERANCE, _INTEGER, _CROSSED, _CROSSED_INT64, _TOO_WIDE = range(len(RULES))
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Pairs compared in one way.
+
+    Parameters
+    ----------
+    name : str
+        One of `RULES`.
+    thresholds : Thresholds
+        Rows of values are positions in ``systems``.
+    crossed : Crossed or None
+        For the cross-multiplied rules; denominators are positions in ``systems``.
+    systems : (row,) int64
+        Systems these pairs need.
+    unit : (chosen,) float64
+        Score points of one unit of the values compared: sums are scaled by it at the end of a cell.
+    """
+
+    name: str
+    thresholds: Thresholds
+    crossed: Crossed | None
+    systems: NDArray[np.int64]
+    unit: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A measure with its pairs sorted by rule.
+
+    Parameters
+    ----------
+    rule : (pair,) int8
+        Position in `RULES`.
+    rules : tuple of Rule
+        Those that some pair needs.
+    factor : float
+        Of a ratio; nan for other scores.
+    """
+
+    measure: Measure
+    rule: NDArray[np.int8]
+    rules: tuple[Rule, ...]
+    factor: float
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Integers of one oriented pair of a ratio: D* = N*_first − N*_second, in all units D ≥ 0 over C = Σ denominators."""
+
+    gain: int
+    total: int
+    largest_gain: int  # bound of |d_i|
+    largest_denominator: int
+    is_shared: bool
+    is_constant: bool
+
+
+def plan_measure(measure: Measure, observed: Observed, *, n_draws: int) -> Plan:
+    """Choose a rule for each pair and compute its thresholds."""
+    ahead = ~(observed.delta < 0)  # nan and 0: the order as given
+    as_given = ahead == measure.higher_is_better  # lower is better: δ = −(s_A − s_B), the rows change places
+    oriented = np.where(as_given[:, None], measure.pairs, measure.pairs[:, ::-1])
+    if measure.form == "ratio":
+        factor = ratio_factor(measure)
+        integers = _pair_integers(measure, oriented)
+        rule = np.array([_choose_rule(pair, n_draws) for pair in integers], np.int8)
+    else:
+        factor, integers, rule = np.nan, [], np.full(len(oriented), _TOLERANCE, np.int8)
+    rules: list[Rule] = []
+    scores = np.flatnonzero((rule == _TOLERANCE) | (rule == _TOO_WIDE))
+    if scores.size:
+        rules.append(_by_score(measure, observed, oriented, scores))
+    for code in (_INTEGER, _CROSSED, _CROSSED_INT64):
+        chosen = np.flatnonzero(rule == code)
+        if chosen.size and code == _INTEGER:
+            rules.append(_by_integer(measure, observed, oriented, chosen, integers, factor, n_draws))
+        elif chosen.size:
+            rules.append(_by_crossing(measure, observed, oriented, chosen, integers, RULES[code]))
+    return Plan(measure, rule, tuple(rules), factor)
+
+
+def _pair_integers(measure: Measure, oriented: NDArray[np.int64]) -> list[_Pair]:
+    totals = measure.statistics.sum(axis=0).tolist()
+    highest, lowest = measure.statistics.max(axis=0).tolist(), measure.statistics.min(axis=0).tolist()
+    groups: dict[bytes, int] = {}
+    group = [groups.setdefault(column.tobytes(), len(groups)) for column in measure.statistics[:, :, 1].T]
+    return [
+        _Pair(
+            gain=totals[a][0] - totals[b][0],
+            total=totals[a][1],
+            largest_gain=max(highest[a][0] - lowest[b][0], highest[b][0] - lowest[a][0]),
+            largest_denominator=highest[a][1],
+            is_shared=group[a] == group[b] and lowest[a][1] >= 0 and totals[a][1] > 0,
+            is_constant=highest[a][1] == lowest[a][1],
+        )
+        for a, b in oriented.tolist()
+    ]
+
+
+def _choose_rule(pair: _Pair, n_draws: int) -> int:
+    if not pair.is_shared:
+        return _TOLERANCE
+    reach = n_draws * pair.largest_gain
+    if pair.is_constant:
+        return _INTEGER if max(reach, 2 * abs(pair.gain) * n_draws) < FLOAT64_LIMIT else _TOO_WIDE
+    common = gcd(pair.gain, pair.total)
+    largest = max(reach * (pair.total // common), 2 * abs(pair.gain // common) * n_draws * pair.largest_denominator)
+    if reach >= FLOAT64_LIMIT or largest >= _INT64_LIMIT:
+        return _TOO_WIDE
+    return _CROSSED if largest < FLOAT64_LIMIT else _CROSSED_INT64
+
+
+def _by_score(measure: Measure, observed: Observed, oriented: NDArray[np.int64], chosen: NDArray[np.int64]) -> Rule:
+    """δ* within the tolerance of a threshold is equal to it; an undefined observed score makes all replicates empty."""
+    delta = np.abs(observed.delta[chosen])
+    exact = np.arange(3.0) * delta[:, None]
+    slack = _slack(observed, oriented, chosen)[:, None]
+    systems, rows = np.unique(oriented[chosen], return_inverse=True)
+    rows = rows.reshape(-1, 2)
+    thresholds = Thresholds(
+        chosen, *_columns(rows), exact - slack, exact + slack, delta, _bin_scale(observed.se[chosen]),
+        *_margins(measure, delta, slack[:, 0], np.ones(len(chosen))),
+    )  # fmt: skip
+    return Rule(RULES[_TOLERANCE], thresholds, None, systems, np.ones(len(chosen)))
+
+
+def _by_integer(
+    measure: Measure,
+    observed: Observed,
+    oriented: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    integers: list[_Pair],
+    factor: float,
+    n_draws: int,
+) -> Rule:
+    """D*/(n_draws·c) against k·D/(n·c): the integer D* against k·D·n_draws/n, rounded up and down."""
+    n_units = len(measure.statistics)
+    scaled = [integers[pair].gain * n_draws for pair in chosen.tolist()]
+    low = np.array([[-(-k * gain // n_units) for k in range(3)] for gain in scaled], np.float64)
+    high = np.array([[k * gain // n_units for k in range(3)] for gain in scaled], np.float64)
+    center = np.array([gain / n_units for gain in scaled])
+    unit = np.array([factor / (n_draws * integers[pair].largest_denominator) for pair in chosen.tolist()])
+    systems, rows = np.unique(oriented[chosen], return_inverse=True)
+    rows = rows.reshape(-1, 2)
+    thresholds = Thresholds(
+        chosen, *_columns(rows), low, high, center, _bin_scale(observed.se[chosen]) * unit,
+        *_margins(measure, np.abs(observed.delta[chosen]), _slack(observed, oriented, chosen), unit),
+    )  # fmt: skip
+    return Rule(RULES[_INTEGER], thresholds, None, systems, unit)
+
+
+def _by_crossing(
+    measure: Measure,
+    observed: Observed,
+    oriented: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    integers: list[_Pair],
+    name: str,
+) -> Rule:
+    """D*/C* against k·D/C: the integer D*·C against k·D·C*, both divided by what C and D have in common."""
+    common = [gcd(integers[pair].gain, integers[pair].total) for pair in chosen.tolist()]
+    total = np.array([integers[pair].total // by for pair, by in zip(chosen.tolist(), common, strict=True)], np.int64)
+    gain = np.array([integers[pair].gain // by for pair, by in zip(chosen.tolist(), common, strict=True)], np.int64)
+    systems, rows = np.unique(oriented[chosen], return_inverse=True)
+    rows = rows.reshape(-1, 2)
+    delta = np.abs(observed.delta[chosen])
+    unused = np.zeros((0, 3))
+    thresholds = Thresholds(
+        chosen, *_columns(rows), unused, unused, delta, _bin_scale(observed.se[chosen]),
+        *_margins(measure, delta, _slack(observed, oriented, chosen), np.ones(len(chosen))),
+    )  # fmt: skip
+    crossed = Crossed(np.ascontiguousarray(rows[:, 0]), total, gain)
+    return Rule(name, thresholds, crossed, systems, np.ones(len(chosen)))
+
+
+def _columns(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1])
+
+
+def _slack(observed: Observed, oriented: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    return TOLERANCE * np.abs(observed.score[oriented[chosen]]).sum(axis=1)
+
+
+def _bin_scale(se: NDArray[np.float64]) -> NDArray[np.float64]:
+    usable = np.isfinite(se) & (se > 0)
+    scale = np.zeros(len(se))
+    scale[usable] = BINS / (2 * HALF_WIDTH) / se[usable]
+    return scale
+
+
+def _margins(
+    measure: Measure, delta: NDArray[np.float64], slack: NDArray[np.float64], unit: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if measure.margin is None:
+        return np.zeros(0), np.zeros(0)
+    return (2 * delta + measure.margin - slack) / unit, (2 * delta - measure.margin + slack) / unit

@@ -1,0 +1,217 @@
+"""Files that are whole or absent. This module writes bytes and JSON atomically and explains what hinders it."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.errors import Problem, StoreError
+from pipeline.store import container
+
+__all__ = [
+    "make_directory",
+    "read_arrays",
+    "read_json",
+    "replacing",
+    "store_error",
+    "sweep_temporaries",
+    "sync_directory",
+    "temporary_name",
+    "write_arrays",
+    "write_bytes",
+    "write_json",
+]
+
+RECOMPUTE = "`pipeline resume` computes it again"
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_REFUSED = {errno.EROFS, errno.EACCES, errno.EPERM}
+_TEMPORARY = re.compile(r"\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{16}$")
+
+
+def store_error(error: OSError, path: Path | str) -> StoreError:
+    """Explain why a path could not be written or read, with what to do about it."""
+    where = str(path)
+    if error.errno in _FULL:
+        cause = "the quota is used up" if error.errno == errno.EDQUOT else "the disk is full"
+        help = "free some space, or name another place with --runs; then `pipeline resume` goes on where it stopped"
+        return StoreError(Problem("P701", f"{cause}: {_free(path)}", where, help, "what was written before is kept"))
+    if error.errno in _REFUSED:
+        cause = "the file system is read-only" if error.errno == errno.EROFS else "no permission"
+        help = "make the directory writable for this user, or name another place with --runs"
+        return StoreError(Problem("P702", f"cannot write: {cause}", where, help))
+    if isinstance(error, FileNotFoundError):
+        return StoreError(Problem("P704", "a stored file is not there", where, RECOMPUTE))
+    return StoreError(Problem("P703", f"input or output failed: {error.strerror or error}", where, "check the file system"))
+
+
+def temporary_name() -> str:
+    """Give a file name that nobody else uses and that tells `sweep_temporaries` who made it."""
+    return f".tmp-{_host()}-{os.getpid()}-{secrets.token_hex(8)}"
+
+
+@contextmanager
+def replacing(path: Path | str) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name, whole and on disk, when the block ends well, and not at all otherwise."""
+    final = Path(path)
+    temporary = final.parent / temporary_name()
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, final)
+        sync_directory(final.parent)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError):
+            raise store_error(error, final) from error
+        raise
+
+
+def write_bytes(path: Path | str, data: bytes) -> None:
+    """Write bytes atomically."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write a value as indented JSON, keys in their given order, atomically."""
+    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    # A lone surrogate (an undecodable file name) stays readable as an escape.
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def read_json(path: Path | str) -> Any:
+    """Read a JSON file that the store wrote; StoreError where it is absent or damaged."""
+    try:
+        return json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise store_error(error, path) from error
+    except ValueError as error:
+        raise StoreError(Problem("P705", f"a stored file is damaged: {error}", str(path), RECOMPUTE)) from error
+
+
+def write_arrays(path: Path | str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Write named arrays atomically and return the checksum of the file; equal arrays give equal bytes."""
+    checksum = hashlib.sha256()
+    with replacing(path) as file:
+        for piece in container.pack(arrays):
+            checksum.update(piece)
+            file.write(piece)
+    return checksum.hexdigest()
+
+
+def read_arrays(path: Path | str, checksum: str | None = None, *, memory_map: bool = False) -> dict[str, NDArray[Any]]:
+    """Read named arrays, read-only.
+
+    Parameters
+    ----------
+    path : Path
+        A file that `write_arrays` wrote.
+    checksum : str, optional
+        What `write_arrays` returned: the bytes must be these. Without it the file's own checksums are held.
+    memory_map : bool
+        Map the file in place of reading it. Without a checksum only its head and length are then held.
+
+    Raises
+    ------
+    StoreError
+        The file is absent (P704) or damaged (P705).
+    """
+    try:
+        mapped = memory_map and os.stat(path).st_size > 0
+        data: Any = np.memmap(path, dtype=np.uint8, mode="r") if mapped else Path(path).read_bytes()
+    except OSError as error:
+        raise store_error(error, path) from error
+    try:
+        if checksum is not None and hashlib.sha256(data).hexdigest() != checksum:
+            raise ValueError("its bytes are not those that were written")
+        return container.unpack(data, verify=not memory_map and checksum is None)
+    except ValueError as error:
+        raise StoreError(Problem("P705", f"a stored file is damaged: {error}", str(path), RECOMPUTE)) from error
+
+
+def make_directory(path: Path | str) -> Path:
+    """Make a directory and its parents where they are missing."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise store_error(error, path) from error
+    return Path(path)
+
+
+def sync_directory(path: Path | str) -> None:
+    """Bring a directory's entries to disk, so that a rename outlives a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # some network file systems cannot sync directories
+            raise
+    finally:
+        os.close(handle)
+
+
+def sweep_temporaries(directory: Path | str, *, max_age_seconds: float = 86_400.0) -> int:
+    """Remove what killed writers left below a directory and return how many there were.
+
+    A temporary file or directory goes when its process on this host is gone, or when it is older than ``max_age_seconds``;
+    what a living process writes stays.
+    """
+    swept = 0
+    for folder, folders, names in os.walk(directory):
+        for name in [*folders, *names]:
+            found = _TEMPORARY.search(name)
+            path = Path(folder, name)
+            if found and _is_abandoned(path, found[1], int(found[2]), max_age_seconds):
+                if name in folders:
+                    folders.remove(name)
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
+                swept += 1
+    return swept
+
+
+def _is_abandoned(path: Path, host: str, pid: int, max_age_seconds: float) -> bool:
+    if host == _host():
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        if pid == os.getpid():
+            return False
+    try:
+        return time.time() - path.stat().st_mtime > max_age_seconds
+    except OSError:
+        return False
+
+
+def _host() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _free(path: Path | str) -> str:
+    for folder in [Path(path), *Path(path).absolute().parents]:
+        with suppress(OSError):
+            return f"{shutil.disk_usage(folder).free:,} bytes are free"
+    return "free space unknown"

@@ -1,0 +1,134 @@
+"""What is done, and nothing else. This module appends receipts to a file and reads them back.
+
+One line a receipt: a JSON object whose last key is the CRC-32 of the object without it, written with one call and fsynced
+before `Ledger.append` returns. A last line that a crash tore is dropped; its work is simply done again. A damaged line
+before the last one cannot come from a crash, so it is an error.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pipeline.errors import Problem, StoreError
+from pipeline.store.addresses import canonical_json
+from pipeline.store.files import store_error, sync_directory
+
+__all__ = ["Ledger", "read_ledger"]
+
+_CHECKED = re.compile(rb',"crc32":"([0-9a-f]{8})"\}$')
+_RESERVED = ("crc32", "fence")
+
+
+class Ledger:
+    """An open ledger. One process at a time has one: the holder of the run's lease.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it is made where it is missing, and a torn last line is cut off.
+    fence : int
+        The lease's fencing number, written into every entry: an entry tells which attempt made it.
+    """
+
+    def __init__(self, path: Path | str, *, fence: int = 0) -> None:
+        self.path, self.fence = Path(path), fence
+        entries, _, self._size = _scan(self.path)
+        self.entries: tuple[dict[str, Any], ...] = entries
+        try:
+            self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            os.ftruncate(self._handle, self._size)
+            os.fsync(self._handle)
+            sync_directory(self.path.parent)
+        except OSError as error:
+            raise store_error(error, self.path) from error
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Add a receipt; when this returns it is on disk, when it raises the ledger is as it was."""
+        taken = [key for key in _RESERVED if key in entry]
+        if taken:
+            raise ValueError(f"an entry may not have the key {taken[0]!r}")
+        line = _line({**entry, "fence": self.fence})
+        try:
+            if os.write(self._handle, line) != len(line):
+                os.ftruncate(self._handle, self._size)
+                os.write(self._handle, line)  # says why by raising, where the disk is still full
+            os.fsync(self._handle)
+            if os.fstat(self._handle).st_size != self._size + len(line):
+                raise OSError(errno.EIO, "the line was not written whole")
+        except OSError as error:
+            os.ftruncate(self._handle, self._size)
+            raise store_error(error, self.path) from error
+        self._size += len(line)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def read_ledger(path: Path | str) -> tuple[tuple[dict[str, Any], ...], int]:
+    """Give the entries of a ledger in order, and the number of torn last lines that were dropped (0 or 1).
+
+    A ledger that does not exist is empty. Reading needs no lease.
+    """
+    entries, dropped, _ = _scan(Path(path))
+    return entries, dropped
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    body = canonical_json(entry)
+    return body[:-1] + b',"crc32":"%08x"}\n' % zlib.crc32(body)
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    found = _CHECKED.search(line)
+    if found is None:
+        return None
+    body = line[: found.start()] + b"}"
+    if zlib.crc32(body) != int(found[1], 16):
+        return None
+    entry: dict[str, Any] = json.loads(body)
+    return entry
+
+
+def _scan(path: Path) -> tuple[tuple[dict[str, Any], ...], int, int]:
+    """Give entries, lines dropped, and the length of the sound part."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return (), 0, 0
+    except OSError as error:
+        raise store_error(error, path) from error
+    tail = lines.pop()  # what follows the last line end: nothing, or a line that was cut
+    entries: list[dict[str, Any]] = []
+    size = 0
+    for number, line in enumerate(lines, start=1):
+        entry = _entry(line)
+        if entry is None:
+            if number == len(lines) and not tail:
+                return tuple(entries), 1, size
+            raise StoreError(
+                Problem(
+                    "P706",
+                    "a line of the ledger is damaged",
+                    f"{path}:{number}",
+                    "delete this line: no other line depends on it, and `pipeline resume` computes again what it stood for",
+                    f"{len(lines)} lines, {len(entries)} sound ones before it",
+                )
+            )
+        entries.append(entry)
+        size += len(line) + 1
+    return tuple(entries), int(bool(tail)), size

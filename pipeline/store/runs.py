@@ -1,0 +1,140 @@
+"""Where a run keeps its files and how it is found again. This module knows paths and nothing of their content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.errors import RunNotFound
+from pipeline.store.files import read_json
+
+__all__ = ["RunDirectory", "Store", "find_run", "list_runs"]
+
+STORE_NAME = ".store"
+
+
+@dataclass(frozen=True)
+class Store:
+    """The shared, content-addressed results below ``runs/.store``."""
+
+    root: Path
+
+    def path(self, kind: str, key: str, suffix: str) -> Path:
+        """Give where a result of this kind and key lives."""
+        return self.root / kind / key[:2] / f"{key}{suffix}"
+
+    def relative(self, path: Path) -> str:
+        """Give a path as receipts name it."""
+        return path.relative_to(self.root).as_posix()
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """One run's directory."""
+
+    root: Path
+
+    @property
+    def id(self) -> str:
+        """The run's id: its directory's name."""
+        return self.root.name
+
+    @property
+    def store(self) -> Store:
+        """The store this run shares with its neighbours."""
+        return Store(self.root.parent / STORE_NAME)
+
+    @property
+    def plan(self) -> Path:
+        """What was asked, resolved, and the inputs that were found."""
+        return self.root / "plan.json"
+
+    @property
+    def launch(self) -> Path:
+        """Where and with how many workers it runs: no part of what it computes."""
+        return self.root / "launch.json"
+
+    @property
+    def state(self) -> Path:
+        """Where it stands."""
+        return self.root / "state.json"
+
+    @property
+    def ledger(self) -> Path:
+        """What is done."""
+        return self.root / "ledger.jsonl"
+
+    @property
+    def events(self) -> Path:
+        """What happened."""
+        return self.root / "events.jsonl"
+
+    @property
+    def cancel(self) -> Path:
+        """A file whose presence asks the coordinator to stop for good."""
+        return self.root / "cancel"
+
+    @property
+    def log(self) -> Path:
+        """What a detached coordinator printed."""
+        return self.root / "logs" / "coordinator.log"
+
+    @property
+    def cubes(self) -> Path:
+        """The numbers."""
+        return self.root / "cubes.zarr"
+
+    @property
+    def report(self) -> Path:
+        """The report's folder."""
+        return self.root / "report"
+
+    def read_state(self) -> dict[str, object]:
+        """Give the last state the coordinator wrote."""
+        return dict(read_json(self.state))
+
+
+def list_runs(runs: Path) -> list[RunDirectory]:
+    """Give the runs in a folder, the latest started last."""
+    if not runs.is_dir():
+        return []
+    found = [RunDirectory(path) for path in runs.iterdir() if (path / "plan.json").is_file()]
+    return sorted(found, key=lambda run: (run.plan.stat().st_mtime_ns, run.id))
+
+
+def find_run(runs: Path, name: str | None) -> RunDirectory:
+    """Give the run with this id, unique prefix or path; without a name the latest.
+
+    Raises
+    ------
+    RunNotFound
+        P501 no run answers; P502 several do.
+    """
+    if name is not None and (Path(name) / "plan.json").is_file():
+        return RunDirectory(Path(name).resolve())
+    known = list_runs(runs)
+    if name is None:
+        if not known:
+            raise RunNotFound.of(
+                "P501",
+                f"there are no runs in {runs}",
+                help="start one with `pipeline run study.yaml`, or name another place with --runs",
+            )
+        return known[-1]
+    exact = [run for run in known if run.id == name]
+    matches = exact or [run for run in known if run.id.startswith(name)]
+    if not matches:
+        raise RunNotFound.of("P501", f"no run answers to {name!r} in {runs}", help="`pipeline list` shows the runs")
+    if len(matches) > 1:
+        raise RunNotFound.of(
+            "P502", f"{name!r} fits several runs: {', '.join(run.id for run in matches)}", help="give more of the id"
+        )
+    return matches[0]
+
+
+def iterate_ledgers(runs: Path) -> Iterator[Path]:
+    """Give the ledgers of all runs in a folder."""
+    for run in list_runs(runs):
+        if run.ledger.is_file():
+            yield run.ledger

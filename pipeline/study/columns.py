@@ -1,0 +1,72 @@
+"""What is counted. This module gives test sizes, and the address of every metric on every test size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.store.addresses import digest
+from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.study.schema import Study
+
+__all__ = ["Column", "Size", "columns_of", "sizes_of", "statistics_key"]
+
+EXTRACT_VERSION = 1
+"""Raised when extraction changes its numbers; part of every address it makes."""
+
+RESAMPLE_VERSION = 1
+"""Raised when draws or counts change; part of the address of every cell."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """One test size: its label, its number of units."""
+
+    label: str
+    n_units: int
+
+
+@dataclass(frozen=True)
+class Column:
+    """One metric on one test size of one test set: its address and who takes part.
+
+    ``systems`` are sorted distinct statistics keys; ``key_of`` gives each present system's key by name, in the study's order.
+    """
+
+    address: str
+    metric: MetricInputs
+    margin: float | None
+    systems: tuple[str, ...]
+    key_of: Mapping[str, str]
+
+
+def sizes_of(study: Study, test_set: TestSetInputs) -> tuple[Size, ...]:
+    """Give the test sizes that fit, smallest first; ``full`` is always the last."""
+    numbers = [v for v in study.resampling.test_sizes.values if isinstance(v, int) and v < test_set.n_units]
+    return (*(Size(str(v), v) for v in sorted(numbers)), Size("full", test_set.n_units))
+
+
+def statistics_key(test_set: TestSetInputs, missing: str, metric: MetricInputs, output: OutputInputs) -> str:
+    """Give the address of one output's statistics: what was read, never where or under which name."""
+    return digest(["extract", EXTRACT_VERSION, test_set.frame, test_set.gold_digest, missing, metric.signature, output.identity])
+
+
+def columns_of(
+    study: Study, inputs: Inputs, test_set: TestSetInputs, size: Size, present: tuple[OutputInputs, ...]
+) -> tuple[Column, ...]:
+    """Give the columns of one test size: one a metric."""
+    missing = study.test_sets[test_set.name].missing
+    columns = []
+    for metric in inputs.metrics:
+        keys = {o.system: statistics_key(test_set, missing, metric, o) for o in present}
+        margin = study.resampling.margin.get(metric.name)
+        address = digest(
+            [
+                "column",
+                RESAMPLE_VERSION,
+                [test_set.name, study.seed, size.label, size.n_units, study.resampling.test_sizes.draw],
+                [study.resampling.procedures[0], metric.signature, margin],
+            ]
+        )
+        columns.append(Column(address, metric, margin, tuple(sorted(set(keys.values()))), keys))
+    return tuple(columns)

@@ -1,0 +1,186 @@
+"""What is wrong with a document, in words a user can act on. This module turns a validator's errors into problems.
+
+A validator tries every branch of a union and complains for each. Here one place gets one message.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from pipeline.errors import Problem
+from pipeline.study.marks import Document, KeyPath, dotted, look_up
+
+__all__ = ["complain", "suggest"]
+
+_KINDS = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+
+_LIMITS = {
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be below {lt}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "needs at least {min_length}",
+    "too_long": "takes at most {max_length}",
+    "string_too_short": "must not be empty",
+    "string_too_long": "takes at most {max_length} characters",
+}
+
+
+def complain(error: ValidationError, document: Document, model: type[BaseModel]) -> list[Problem]:
+    """Give one problem for each place that is wrong."""
+    places: dict[KeyPath, list[tuple[ErrorDetails, KeyPath]]] = {}
+    for detail in error.errors(include_url=False):
+        followed, _, passed = look_up(document.value, detail["loc"])
+        places.setdefault(followed, []).append((detail, passed))
+    problems: list[Problem] = []
+    for path, details in places.items():
+        # A complaint deeper within this value comes from the branch the user meant.
+        deeper = any(other[: len(path)] == path and len(other) > len(path) for other in places)
+        problems += _at(path, details, document, model, deeper=deeper)
+    return problems
+
+
+def suggest(word: str, known: Iterable[str]) -> str | None:
+    """Give the help for a word that is not known: the one that was meant, or those there are."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"there are: {', '.join(names)}" if names else None
+
+
+def _at(
+    path: KeyPath, details: Sequence[tuple[ErrorDetails, KeyPath]], document: Document, model: type[BaseModel], *, deeper: bool
+) -> list[Problem]:
+    problems: list[Problem] = []
+    wanted: list[str] = []
+    value = look_up(document.value, path)[1]
+    certain = any(detail["type"] in _LIMITS for detail, _ in details)
+    for detail, passed in details:
+        kind, context = detail["type"], detail.get("ctx", {})
+        if kind == "extra_forbidden":
+            problems.append(_unknown_key(path, document, model))
+        elif kind == "missing":
+            if not _is_other_branch(value, passed):
+                problems.append(_missing_key(path, str(passed[-1]), document))
+        elif kind in _KINDS or kind == "literal_error":
+            wanted.append(_KINDS.get(kind) or str(context["expected"]))
+        elif kind in _LIMITS:
+            if not (kind == "too_short" and isinstance(value, (list, dict)) and len(value) >= context["min_length"]):
+                message = f"{dotted(path)} {_LIMITS[kind].format(**context)}, not {_shown(value)}"
+                problems.append(Problem("P104", message, document.where(path)))
+        elif isinstance(context.get("error"), ValueError):
+            problems += _disagreements(path, context["error"], document)
+        else:
+            problems.append(Problem("P104", f"{dotted(path)}: {detail['msg']}", document.where(path)))
+    if wanted and not (certain or deeper or problems):
+        message = f"{dotted(path)}: expected {' or '.join(dict.fromkeys(wanted))}, found {_shown(value)}"
+        problems.append(Problem("P103", message, document.where(path), _type_help(value, details)))
+    return problems
+
+
+def _is_other_branch(value: Any, passed: KeyPath) -> bool:
+    """Say whether a missing key is missed in a mapping that the user did not write."""
+    return not isinstance(value, Mapping) or not passed
+
+
+def _unknown_key(path: KeyPath, document: Document, model: type[BaseModel]) -> Problem:
+    key, parent = str(path[-1]), path[:-1]
+    inside = f" in {dotted(parent)}" if parent else ""
+    return Problem("P101", f"unknown key {key!r}{inside}", document.where(path, key=True), suggest(key, _keys_at(model, parent)))
+
+
+def _missing_key(path: KeyPath, key: str, document: Document) -> Problem:
+    inside = f" in {dotted(path)}" if path else ""
+    help = "begin the file with `schema: 1`" if key == "schema" and not path else None
+    return Problem("P105", f"the key {key!r} is missing{inside}", document.where(path, key=True), help)
+
+
+def _disagreements(path: KeyPath, error: ValueError, document: Document) -> list[Problem]:
+    found = getattr(error, "found", None)
+    if found:
+        return [
+            Problem("P110", f"{dotted(part)}: {text}", document.where(look_up(document.value, part)[0])) for part, text in found
+        ]
+    message = f"{dotted(path)}: {error}" if path else str(error)
+    return [Problem("P110", message, document.where(path))]
+
+
+def _type_help(value: Any, details: Sequence[tuple[ErrorDetails, KeyPath]]) -> str | None:
+    kinds = {detail["type"] for detail, _ in details}
+    if value is None:
+        return "leave the key out for its default"
+    if "string_type" in kinds and isinstance(value, (bool, int, float)):
+        return "put it in quotes"
+    if isinstance(value, str) and "literal_error" in kinds:
+        expected = " ".join(str(detail.get("ctx", {}).get("expected", "")) for detail, _ in details)
+        choices = expected.split("'")[1::2]
+        close = difflib.get_close_matches(value, choices, n=1, cutoff=0.6)
+        return f"did you mean {close[0]!r}?" if close else None
+    return None
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list):
+        return "an empty list" if not value else f"a list of {len(value)}"
+    if isinstance(value, str):
+        return f"the text {value if len(value) <= 60 else value[:60] + '…'!r}"
+    return str(value)
+
+
+def _keys_at(model: type[BaseModel], path: KeyPath) -> set[str]:
+    """Give the keys that the models at a path know."""
+    types: list[Any] = [model]
+    for part in path:
+        types = [inner for kind in types for inner in _step(kind, part)]
+    return {field.alias or name for kind in types if isinstance(kind, type) for name, field in _fields(kind).items()}
+
+
+def _step(kind: Any, part: str | int) -> list[Any]:
+    if isinstance(part, str) and isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [
+            plain for name, field in _fields(kind).items() if (field.alias or name) == part for plain in _flat(field.annotation)
+        ]
+    origin, arguments = get_origin(kind), get_args(kind)
+    if isinstance(part, int) and origin in (tuple, list):
+        return _flat(arguments[0])
+    if isinstance(part, str) and isinstance(origin, type) and issubclass(origin, Mapping):
+        return _flat(arguments[1])
+    return []
+
+
+def _flat(kind: Any) -> list[Any]:
+    """Give the alternatives of a type, without annotations."""
+    if get_origin(kind) is Annotated:
+        return _flat(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return [plain for choice in get_args(kind) for plain in _flat(choice)]
+    return [kind]
+
+
+def _fields(kind: type) -> dict[str, Any]:
+    return dict(kind.model_fields) if issubclass(kind, BaseModel) else {}

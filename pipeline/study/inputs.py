@@ -1,0 +1,95 @@
+"""What a study found when it looked at its files. This module holds the frozen facts that the plan is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Inputs", "MetricInputs", "OutputInputs", "TestSetInputs"]
+
+
+@dataclass(frozen=True)
+class MetricInputs:
+    """A metric as the plan knows it."""
+
+    name: str
+    options: Mapping[str, Any]
+    signature: str
+    higher_is_better: bool
+
+
+@dataclass(frozen=True)
+class OutputInputs:
+    """One system's output on one test set: a file that is there, or a training that will make it.
+
+    ``identity`` pins the content: equal identities are equal outputs.
+    """
+
+    system: str
+    identity: str
+    output: Mapping[str, Any] | None = None
+    training: str | None = None
+
+
+@dataclass(frozen=True)
+class TestSetInputs:
+    """One test set: its frame, its gold, its outputs."""
+
+    __test__ = False
+
+    name: str
+    frame: str
+    gold_digest: str
+    n_items: int
+    n_units: int
+    outputs: tuple[OutputInputs, ...]
+    alignment: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that was found: the base directory, the test sets, the metrics and what is known of each system."""
+
+    base: str
+    test_sets: tuple[TestSetInputs, ...]
+    metrics: tuple[MetricInputs, ...]
+    coordinates: Mapping[str, Mapping[str, str]]
+    training_data: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values for `plan.json`."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Inputs:
+        """Read what `to_json` wrote."""
+        return cls(
+            base=value["base"],
+            test_sets=tuple(
+                TestSetInputs(
+                    **{
+                        **entry,
+                        "outputs": tuple(OutputInputs(**output) for output in entry["outputs"]),
+                        "alignment": tuple(entry["alignment"]),
+                        "warnings": tuple(entry["warnings"]),
+                    }
+                )
+                for entry in value["test_sets"]
+            ),
+            metrics=tuple(MetricInputs(**entry) for entry in value["metrics"]),
+            coordinates=value["coordinates"],
+            training_data=value["training_data"],
+        )
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Give what of the inputs decides the results: content, never places."""
+        return {
+            "test_sets": [
+                [t.name, t.frame, t.gold_digest, sorted([o.system, o.identity] for o in t.outputs)] for t in self.test_sets
+            ],
+            "metrics": [m.signature for m in self.metrics],
+            "coordinates": self.coordinates,
+            "training_data": self.training_data,
+        }

@@ -1,0 +1,184 @@
+"""What is still open. This module turns a study, its inputs and what exists into tasks; it is pure.
+
+``resume``, ``status``, ``plan`` and adding a system are this one function asked again with another inventory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.store.addresses import digest
+from pipeline.study.blocks import resamples_of
+from pipeline.study.columns import columns_of, sizes_of, statistics_key
+from pipeline.study.inputs import Inputs, OutputInputs, TestSetInputs
+from pipeline.study.inventory import Inventory
+from pipeline.study.schema import Study
+from pipeline.study.task import CollectSpec, ExtractSpec, ReportSpec, Task
+from pipeline.study.trainings import trainings_of
+
+__all__ = ["Absence", "Plan", "plan_study", "present_outputs", "wanted_addresses"]
+
+COLLECT_VERSION = 1
+"""Raised when cubes change; part of the address of every cube."""
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A system that is not there, and why."""
+
+    system: str
+    test_set: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Tasks still open, in the order they should start; how many were done; who is absent."""
+
+    tasks: tuple[Task, ...]
+    done: Mapping[str, int]
+    absent: tuple[Absence, ...]
+
+
+def plan_study(
+    study: Study, inputs: Inputs, inventory: Inventory, *, run: str, block_cells: int | None = None, workers: int = 1
+) -> Plan:
+    """Give what is still open.
+
+    Parameters
+    ----------
+    study, inputs
+        What is asked, and what was found.
+    inventory : Inventory
+        What exists, and what failed for good.
+    run : str
+        The run's id: cubes and report belong to a run.
+    block_cells : int, optional
+        Cells of a resample task; by default as many as should take `BLOCK_SECONDS`. Never part of an address.
+    workers : int
+        For spreading small studies over all workers.
+
+    Returns
+    -------
+    Plan
+        Tasks in the order they should start: trainings, extractions, then resamples and what follows them.
+    """
+    trainings = trainings_of(study, inputs.training_data or "", _predicted(study, inputs))
+    by_key = {task.key: task for task in trainings.values()}
+    tasks: list[Task] = [task for task in by_key.values() if _is_open(task, inventory)]
+    absent: list[Absence] = []
+    tail: list[Task] = []
+    collects: list[Task] = []
+    for test_set in inputs.test_sets:
+        present, missing = present_outputs(study, inputs, test_set, inventory)
+        absent.extend(missing)
+        extractions = _extractions(study, inputs, test_set, present)
+        tasks.extend(task for task in extractions.values() if _is_open(task, inventory))
+        if len(present) < 2:
+            continue
+        resamples = [
+            task
+            for size in sizes_of(study, test_set)
+            for task in resamples_of(study, inputs, test_set, size, present, inventory, block_cells, workers)
+        ]
+        tail.extend(task for task in resamples if _is_open(task, inventory))
+        collect = _collect(study, inputs, test_set, present, run, needs=tuple(task.key for task in resamples))
+        if any(task.key in inventory.failures for task in resamples):
+            absent.append(Absence("", test_set.name, "some resample tasks failed for good"))
+            continue
+        collects.append(collect)
+    tail.extend(task for task in collects if _is_open(task, inventory))
+    report_key = digest(["report", run, [c.key for c in collects], sorted([a.system, a.test_set] for a in absent)])
+    report = Task("report", report_key, "report", ReportSpec(run), needs=tuple(c.key for c in collects))
+    if collects and _is_open(report, inventory):
+        tail.append(report)
+    tasks.extend(tail)
+    done: dict[str, int] = {}
+    for receipt in inventory.receipts.values():
+        done[receipt.kind] = done.get(receipt.kind, 0) + 1
+    return Plan(tuple(tasks), done, tuple(absent))
+
+
+def present_outputs(
+    study: Study, inputs: Inputs, test_set: TestSetInputs, inventory: Inventory
+) -> tuple[tuple[OutputInputs, ...], list[Absence]]:
+    """Give the outputs of a test set that nothing failed for good for, and who is absent with the reason."""
+    present, absent = [], []
+    missing = study.test_sets[test_set.name].missing
+    for output in test_set.outputs:
+        keys = [statistics_key(test_set, missing, metric, output) for metric in inputs.metrics]
+        keys.extend([output.training] if output.training else [])
+        failure = next((inventory.failures[key] for key in keys if key in inventory.failures), None)
+        if failure is None:
+            present.append(output)
+        else:
+            absent.append(Absence(output.system, test_set.name, f"{failure.label}: {failure.reason}"))
+    return tuple(present), absent
+
+
+def wanted_addresses(study: Study, inputs: Inputs) -> tuple[set[str], set[str]]:
+    """Give the keys of all trainings and statistics, and the addresses of all columns, that a study can use."""
+    keys = {task.key for task in trainings_of(study, inputs.training_data or "", _predicted(study, inputs)).values()}
+    columns: set[str] = set()
+    for test_set in inputs.test_sets:
+        for size in sizes_of(study, test_set):
+            for column in columns_of(study, inputs, test_set, size, test_set.outputs):
+                keys.update(column.systems)
+                columns.add(column.address)
+    return keys, columns
+
+
+def _is_open(task: Task, inventory: Inventory) -> bool:
+    return task.key not in inventory.receipts and task.key not in inventory.failures
+
+
+def _predicted(study: Study, inputs: Inputs) -> dict[str, dict[str, Any]]:
+    predicted: dict[str, dict[str, Any]] = {}
+    for test_set in inputs.test_sets:
+        gold = study.test_sets[test_set.name].gold
+        if gold is not None and not isinstance(gold, str):
+            predicted[test_set.gold_digest] = gold.model_dump()
+    return predicted
+
+
+def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present: tuple[OutputInputs, ...]) -> dict[str, Task]:
+    spec = study.test_sets[test_set.name]
+    tasks: dict[str, Task] = {}
+    for output in present:
+        for metric in inputs.metrics:
+            key = statistics_key(test_set, spec.missing, metric, output)
+            extract = ExtractSpec(
+                test_set=test_set.name,
+                frame=test_set.frame,
+                gold_digest=test_set.gold_digest,
+                test_set_spec=spec.model_dump(),
+                base=inputs.base,
+                metric=metric.name,
+                options=metric.options,
+                output=output.output,
+                training=output.training,
+            )
+            needs = (output.training,) if output.training else ()
+            # Identical outputs share an address: the first names the task.
+            tasks.setdefault(key, Task("extract", key, f"{metric.name} of {output.system} on {test_set.name}", extract, needs))
+    return tasks
+
+
+def _collect(
+    study: Study, inputs: Inputs, test_set: TestSetInputs, present: tuple[OutputInputs, ...], run: str, *, needs: tuple[str, ...]
+) -> Task:
+    keys = [
+        [column.address, sorted(column.key_of.items())]
+        for size in sizes_of(study, test_set)
+        for column in columns_of(study, inputs, test_set, size, present)
+    ]
+    resampling = study.resampling
+    key = digest(
+        ["collect", COLLECT_VERSION, run, test_set.name, keys, resampling.replicates, resampling.keep_replicates, resampling.alpha]
+    )
+    statistics = {
+        k for size in sizes_of(study, test_set) for c in columns_of(study, inputs, test_set, size, present) for k in c.systems
+    }
+    return Task("collect", key, f"collect {test_set.name}", CollectSpec(run, test_set.name), (*needs, *sorted(statistics)))

@@ -1,0 +1,45 @@
+"""Where a study runs. This module is the shape of a cluster profile; `load` fills it from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from pipeline.study.schema import Frozen
+
+__all__ = ["LOCAL", "ClusterProfile"]
+
+
+class ClusterProfile(Frozen):
+    """A cluster: a `distributed` Cluster class and its options, or a scheduler that runs already."""
+
+    name: str = Field(min_length=1, description="What the profile is called in messages; the file's name by default.")
+    cluster: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z_][\w.]*\.[A-Za-z_]\w*$",
+        description="Path of a class, for example dask_jobqueue.SLURMCluster.",
+    )
+    address: str | None = Field(default=None, description="Address of a running scheduler, for example tls://host:8786.")
+    scheduler_file: str | None = Field(default=None, description="File in which a running scheduler wrote its address.")
+    options: Mapping[str, Any] = Field(default={}, description="Arguments of the class, by its own names.")
+    workers: Annotated[int, Field(ge=1)] | None = Field(default=None, description="How many workers; cores for local, 1 else.")
+    adapt: Mapping[str, Any] | None = Field(default=None, description="Arguments of the cluster's adapt(), in place of workers.")
+    config: Mapping[str, Any] = Field(default={}, description="Dask configuration, dotted keys.")
+    environment: Mapping[str, str] = Field(default={}, description="Environment variables of the workers.")
+    start_seconds: float = Field(default=120.0, gt=0.0, description="How long to wait for the first worker.")
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> ClusterProfile:
+        given = [key for key in ("cluster", "address", "scheduler_file") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise ValueError(f"give one of cluster, address and scheduler_file, not {' and '.join(given) or 'none'}")
+        unused = [key for key in ("options", "adapt", "workers") if getattr(self, key)] if self.cluster is None else []
+        if unused:
+            raise ValueError(f"{', '.join(unused)}: a scheduler that runs already has the workers it has")
+        return self
+
+
+LOCAL = ClusterProfile(name="local", cluster="distributed.LocalCluster")
+"""This machine's cores: one process each, nothing to be reached from outside; the engine's defaults, see cluster/local.yaml."""

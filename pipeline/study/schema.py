@@ -1,0 +1,243 @@
+"""What a study asks, as frozen values. This module is the shape of `study.yaml`; `load` fills it from text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+__all__ = [
+    "AnalysisSpec",
+    "BootstrapSample",
+    "DatasetSpec",
+    "MetricSpec",
+    "ModelSpec",
+    "Report",
+    "Resampling",
+    "Study",
+    "Systems",
+    "TestSet",
+    "TestSizes",
+    "Training",
+]
+
+SCHEMA_VERSION = 1
+
+
+class Disagreements(ValueError):
+    """Parts of a study that do not go together: the path of each, and why.
+
+    Parameters
+    ----------
+    found : sequence of (path, str)
+        All of them, not the first.
+    """
+
+    def __init__(self, found: Sequence[tuple[tuple[str | int, ...], str]]) -> None:
+        self.found = tuple(found)
+        super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text in found))
+
+
+class Frozen(BaseModel):
+    """A value that is complete when built and refuses keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+
+class DatasetSpec(Frozen):
+    """Data that ships inside a dependency, in place of a file."""
+
+    dataset: str = Field(description="Name of the embedded data set, for example digits.")
+    part: Literal["train", "test"] = Field(default="test", description="Which half of the items.")
+    rotate: float = Field(default=0.0, description="Degrees by which images are turned: a shifted test set.")
+    blur: float = Field(default=0.0, ge=0.0, description="Standard deviation of a Gaussian blur in pixels: a shifted test set.")
+
+
+class TestSet(Frozen):
+    """One test set: the gold and where the outputs are."""
+
+    __test__ = False  # not a test class, whatever its name says to a collector
+
+    format: str = Field(default="text", description="A reader's name: text, labels, scores.")
+    references: tuple[str, ...] = Field(default=(), description="Reference files, one or several (text).")
+    gold: str | DatasetSpec | None = Field(default=None, description="Gold file, or an embedded data set.")
+    outputs: str | Mapping[str, str] | None = Field(
+        default=None,
+        description="A path with the placeholder {system}, a table that holds all systems, or a mapping of system to path.",
+    )
+    documents: str | None = Field(default=None, description="File with one document name a line, in item order.")
+    columns: Mapping[str, str] = Field(default={}, description="Names of columns in tables: item, system, document.")
+    missing: Literal["error", "drop", "zero"] = Field(default="error", description="What to do with items a system lacks.")
+
+
+class Systems(Frozen):
+    """Which systems are compared, and what is known of each."""
+
+    table: str | None = Field(default=None, description="CSV with the column system and optional columns model, group, …")
+    exclude: tuple[str, ...] = Field(default=(), description="Names or shell patterns of systems to leave out.")
+    relation: str | None = Field(default=None, description="Coordinate that splits pairs into same and different: group, model, …")
+
+
+class BootstrapSample(Frozen):
+    """Training sets drawn with replacement."""
+
+    method: Literal["bootstrap"]
+    fraction: float = Field(default=1.0, gt=0.0, le=1.0, description="Size of the sample as a share of the training set.")
+    replicas: int = Field(ge=1, description="How many samples.")
+
+
+class ModelSpec(Frozen):
+    """One base model: a trainer and its options."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    trainer: str = Field(description="A trainer's name: sklearn.")
+    retries: int = Field(default=0, ge=0, description="How often a failed training is tried again.")
+
+
+class Training(Frozen):
+    """Systems made by training base models on resampled training sets."""
+
+    data: DatasetSpec
+    resamples: tuple[BootstrapSample, ...] = Field(min_length=1)
+    models: Mapping[str, ModelSpec] = Field(min_length=1)
+
+
+def _name_or_mapping(value: Any) -> Any:
+    if not isinstance(value, (str, Mapping, BaseModel)):
+        raise ValueError("a metric is its name, or a mapping of its name and options")
+    return {"name": value} if isinstance(value, str) else value
+
+
+class MetricSpec(Frozen):
+    """A metric and its options."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options beyond the name."""
+        return dict(self.model_extra or {})
+
+
+def _single_key_mapping(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"name": value, "options": {}}
+    if isinstance(value, Mapping) and len(value) == 1 and "name" not in value:
+        ((name, options),) = value.items()
+        if options is not None and not isinstance(options, Mapping):
+            raise ValueError(f"the options of {name} must be a mapping")
+        return {"name": name, "options": {} if options is None else options}
+    if isinstance(value, Mapping) and "name" not in value:
+        raise ValueError("one analysis an entry: its name, or its name with its options below it")
+    return value
+
+
+class AnalysisSpec(Frozen):
+    """An analysis and its options."""
+
+    name: str
+    options: Mapping[str, Any] = {}
+
+
+class TestSizes(Frozen):
+    """The test sizes of the sweep, in units."""
+
+    __test__ = False
+
+    values: tuple[Annotated[int, Field(ge=2)] | Literal["full"], ...] = ("full",)
+    draw: Literal["prefix"] = Field(default="prefix", description="The first units of the test set.")
+
+    @field_validator("values")
+    @classmethod
+    def _full_is_there_once(cls, values: tuple[int | str, ...]) -> tuple[int | str, ...]:
+        if len(set(values)) != len(values):
+            raise ValueError("a test size is given twice")
+        numbers = sorted(v for v in values if isinstance(v, int))
+        return (*numbers, "full")
+
+
+def _sizes(value: Any) -> Any:
+    sizes = {"values": value} if isinstance(value, (list, tuple)) else value
+    if isinstance(sizes, Mapping) and isinstance(sizes.get("values"), list):
+        # What a validator returns is no longer JSON, where a list would do for a tuple.
+        return {**sizes, "values": tuple(sizes["values"])}
+    return sizes
+
+
+class Resampling(Frozen):
+    """How test sets are resampled."""
+
+    procedures: tuple[Literal["paired-bootstrap"], ...] = Field(default=("paired-bootstrap",), min_length=1, max_length=1)
+    replicates: int = Field(default=1_000_000, ge=1, le=2**40)
+    keep_replicates: int = Field(default=131_072, ge=0)
+    unit: Literal["item", "document"] = "item"
+    test_sizes: Annotated[TestSizes, BeforeValidator(_sizes)] = TestSizes()
+    alpha: float = Field(default=0.05, gt=0.0, lt=1.0)
+    margin: Mapping[str, Annotated[float, Field(gt=0.0)]] = Field(
+        default={}, description="Equivalence margin in metric points, by metric."
+    )
+
+
+class Report(Frozen):
+    """What is written at the end."""
+
+    formats: tuple[Literal["html", "markdown", "json"], ...] = ("html", "markdown", "json")
+
+
+class Study(Frozen):
+    """One study: everything that is asked, nothing about where it runs but a default cluster."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    study: str = Field(min_length=1, max_length=200)
+    seed: int = Field(default=20120712, ge=0, lt=2**63)
+    test_sets: Mapping[str, TestSet] = Field(min_length=1)
+    systems: Systems = Systems()
+    training: Training | None = None
+    metrics: tuple[Annotated[MetricSpec, BeforeValidator(_name_or_mapping)], ...] = Field(min_length=1)
+    resampling: Resampling = Resampling()
+    analyses: tuple[Annotated[AnalysisSpec, BeforeValidator(_single_key_mapping)], ...] = (
+        AnalysisSpec(name="thresholds"),
+        AnalysisSpec(name="size-curve"),
+        AnalysisSpec(name="calibration-transfer"),
+    )
+    report: Report = Report()
+    cluster: str = "local"
+
+    @field_validator("test_sets")
+    @classmethod
+    def _names_print(cls, value: Mapping[str, TestSet]) -> Mapping[str, TestSet]:
+        for name in value:
+            if not name.strip() or not name.isprintable():
+                raise ValueError(f"the test set name {name!r} is empty or holds characters that do not print")
+        return value
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Study:
+        found = list(self._disagreements())
+        if found:
+            raise Disagreements(found)
+        return self
+
+    def _disagreements(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        names = [spec.name for spec in self.metrics]
+        for position, name in enumerate(names):
+            if name in names[:position]:
+                yield ("metrics", position), f"the metric {name!r} is named twice"
+        for name in self.resampling.margin:
+            if name not in names:
+                yield ("resampling", "margin", name), f"the study has no such metric; it has {', '.join(names)}"
+        for name, test_set in self.test_sets.items():
+            if self.training is None and test_set.outputs is None:
+                yield ("test_sets", name), "there are no outputs, and no training to make them"
+            if self.resampling.unit == "document" and test_set.documents is None and "document" not in test_set.columns:
+                yield ("test_sets", name), "resampling.unit is document, but documents are not given"
+
+    @property
+    def slug(self) -> str:
+        """The study's name as a directory name."""
+        return re.sub(r"[^A-Za-z0-9._-]+", "-", self.study).strip("-.")[:64] or "study"

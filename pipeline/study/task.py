@@ -1,0 +1,232 @@
+"""Tasks, receipts and what they carry. This module holds the frozen values that plan, engine and tasks exchange.
+
+A task is data: it can be printed, hashed, pickled and written as JSON. It goes to a worker, the worker writes its result into
+the store under the task's key, and a receipt comes back. Arrays never travel with either.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.errors import Problem
+
+__all__ = [
+    "CollectSpec",
+    "ColumnSpec",
+    "ExtractSpec",
+    "Failure",
+    "Receipt",
+    "ReportSpec",
+    "ResampleSpec",
+    "Task",
+    "TrainSpec",
+    "pack_mask",
+    "triangle",
+    "unpack_mask",
+]
+
+Kind = Literal["train", "extract", "resample", "collect", "report"]
+
+
+def pack_mask(mask: NDArray[np.bool_]) -> str:
+    """Give a boolean vector as a short string; the inverse of `unpack_mask`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unpack_mask(pack_mask(np.array([True, False, True])), 3).tolist()
+    [True, False, True]
+    """
+    return base64.b85encode(zlib.compress(np.packbits(mask).tobytes(), 9)).decode("ascii")
+
+
+def unpack_mask(text: str, length: int) -> NDArray[np.bool_]:
+    """Give the boolean vector of ``length`` that `pack_mask` wrote."""
+    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b85decode(text)), np.uint8), count=length)
+    return bits.astype(np.bool_)
+
+
+@dataclass(frozen=True)
+class TrainSpec:
+    """Fit one base model to one resampled training set and predict every test set."""
+
+    model: str
+    trainer: str
+    options: Mapping[str, Any]
+    data: Mapping[str, Any]
+    seed: int
+    method: str
+    fraction: float
+    replica: int
+    test_sets: Mapping[str, Mapping[str, Any]]  # gold digest → embedded data set
+
+
+@dataclass(frozen=True)
+class ExtractSpec:
+    """Count the statistics of one metric on one output of one test set."""
+
+    test_set: str
+    frame: str
+    gold_digest: str
+    test_set_spec: Mapping[str, Any]
+    base: str
+    metric: str
+    options: Mapping[str, Any]
+    output: Mapping[str, Any] | None  # a file's Output, or
+    training: str | None  # the key of the training that made it
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """One metric on one test size: whose statistics, which pairs, whose replicate scores are kept.
+
+    ``pairs`` masks the pairs ``i < j`` of ``systems`` in row order; ``kept`` masks ``systems``.
+    """
+
+    column: str
+    metric: str
+    options: Mapping[str, Any]
+    margin: float | None
+    systems: tuple[str, ...]
+    pairs: str
+    kept: str
+
+    def pair_mask(self) -> NDArray[np.bool_]:
+        """Which pairs of the upper triangle are asked."""
+        return unpack_mask(self.pairs, len(self.systems) * (len(self.systems) - 1) // 2)
+
+    def kept_mask(self) -> NDArray[np.bool_]:
+        """Whose replicate scores are asked."""
+        return unpack_mask(self.kept, len(self.systems))
+
+
+@dataclass(frozen=True)
+class ResampleSpec:
+    """Count the comparisons of a range of cells on one test size."""
+
+    test_set: str
+    frame: str
+    size: str
+    n_units: int
+    seed: int
+    rule: str
+    procedure: str
+    replicates: int
+    first_cell: int
+    stop_cell: int
+    columns: tuple[ColumnSpec, ...]
+
+
+@dataclass(frozen=True)
+class CollectSpec:
+    """Fold the cells of one test set into its cube."""
+
+    run: str
+    test_set: str
+
+
+@dataclass(frozen=True)
+class ReportSpec:
+    """Ask the cubes and write the report."""
+
+    run: str
+
+
+Spec = TrainSpec | ExtractSpec | ResampleSpec | CollectSpec | ReportSpec
+
+
+@dataclass(frozen=True)
+class Task:
+    """One coarse piece of work.
+
+    Parameters
+    ----------
+    kind : str
+        Which function runs it.
+    key : str
+        The content address of what it makes.
+    label : str
+        For people.
+    spec : frozen dataclass
+        Everything it needs to know beyond the store.
+    needs : tuple of str
+        Keys of tasks that must be done before.
+    retries : int
+        How often an ordinary failure is tried again.
+    """
+
+    kind: Kind
+    key: str
+    label: str
+    spec: Spec
+    needs: tuple[str, ...] = ()
+    retries: int = 0
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a finished task leaves: where its result is, how to recognise it, and what it covered.
+
+    Parameters
+    ----------
+    file : str
+        Result relative to the store, or to the run directory for cubes and report.
+    checksum : str
+        Checksum of that file; empty for directories.
+    covers : mapping
+        Facts later plans read: cells and pairs, training notes.
+    """
+
+    kind: Kind
+    key: str
+    label: str
+    file: str
+    checksum: str
+    seconds: float
+    worker: str
+    covers: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values for the ledger."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Receipt:
+        """Read what `to_json` wrote."""
+        return cls(**value)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a task gave no receipt."""
+
+    key: str
+    label: str
+    exit_code: int
+    problems: tuple[Problem, ...]
+    traceback: str = ""
+    worker_lost: bool = False
+
+    @property
+    def reason(self) -> str:
+        """One line for people."""
+        return "; ".join(p.message for p in self.problems)
+
+    @classmethod
+    def lost(cls, task: Task, message: str) -> Failure:
+        """Make the failure of a task whose worker died."""
+        problem = Problem("P402", message, where=task.label, help="`pipeline resume` tries it again")
+        return cls(task.key, task.label, 4, (problem,), worker_lost=True)
+
+
+def triangle(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the positions ``i < j`` of all pairs in row order."""
+    first, second = np.triu_indices(size, 1)
+    return first.astype(np.int64), second.astype(np.int64)

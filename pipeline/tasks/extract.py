@@ -1,0 +1,101 @@
+"""Counts the statistics of one output. This module is the extraction task, and loads what others extracted."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.errors import DataError, StoreError
+from pipeline.interfaces import Items, Metric, Statistics
+from pipeline.items.align import Frame, Output, load_gold, load_output
+from pipeline.items.datasets import gold_items, load_dataset
+from pipeline.metrics.registry import load_metric
+from pipeline.store.addresses import canonical_json
+from pipeline.store.files import read_arrays, read_json, write_arrays, write_json
+from pipeline.store.runs import STORE_NAME, Store
+from pipeline.study.schema import DatasetSpec, TestSet
+from pipeline.study.task import ExtractSpec, Receipt, Task
+
+__all__ = ["extract", "load_frame", "load_statistics", "store_frame"]
+
+
+def store_frame(frame: Frame, key: str, store: Store) -> None:
+    """Write a frame under its digest, once."""
+    path = store.path("frames", key, ".json")
+    if not path.exists():
+        write_json(path, {"test_set": frame.test_set, "ids": frame.ids, "unit_of_item": frame.unit_of_item, "units": frame.units})
+
+
+@lru_cache(maxsize=8)
+def load_frame(store: Store, key: str) -> Frame:
+    """Read a frame that `store_frame` wrote."""
+    value = read_json(store.path("frames", key, ".json"))
+    return Frame(value["test_set"], tuple(value["ids"]), tuple(value["unit_of_item"]), tuple(value["units"]))
+
+
+def extract(task: Task, runs: Path) -> Receipt:
+    """Extract the statistics of one metric from one output and store them, one row an item."""
+    spec = task.spec
+    assert isinstance(spec, ExtractSpec)
+    store = Store(runs / STORE_NAME)
+    frame = load_frame(store, spec.frame)
+    metric, prepared = _prepared(
+        store, spec.frame, spec.gold_digest, canonical_json([spec.test_set_spec, spec.base, spec.metric, spec.options])
+    )
+    output = _outputs(spec, frame, store)
+    statistics = metric.extract(prepared, output)
+    if statistics.values.shape != (len(frame.ids), len(metric.statistics)):
+        raise ValueError(f"{metric.name} gave statistics of shape {statistics.values.shape} for {len(frame.ids)} items")
+    path = store.path("statistics", task.key, ".arrays")
+    checksum = write_arrays(
+        path,
+        {
+            "values": statistics.values.astype(np.int64),
+            "decimals": np.array(statistics.decimals, np.int64),
+            "rounding_error": np.array([statistics.rounding_error]),
+        },
+    )
+    covers = {"rounding_error": statistics.rounding_error, "items": len(frame.ids)}
+    return Receipt("extract", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
+
+
+def load_statistics(store: Store, key: str) -> Statistics:
+    """Read the statistics stored under a key."""
+    arrays = read_arrays(store.path("statistics", key, ".arrays"))
+    return Statistics(arrays["values"], tuple(arrays["decimals"].tolist()), float(arrays["rounding_error"][0]))
+
+
+@lru_cache(maxsize=8)
+def _prepared(store: Store, frame_key: str, gold_digest: str, what: bytes) -> tuple[Metric, Any]:
+    """Process the references of one test set once a worker, whatever number of systems it extracts."""
+    import json
+
+    test_set_spec, base, name, options = json.loads(what)
+    spec = TestSet.model_validate(test_set_spec)
+    metric = load_metric(name, options)
+    frame = load_frame(store, frame_key)
+    if isinstance(spec.gold, DatasetSpec):
+        gold: Items | None = gold_items(load_dataset(spec.gold))
+    else:
+        gold = load_gold(spec, base=Path(base), frame=frame)
+    return metric, metric.prepare(gold)
+
+
+def _outputs(spec: ExtractSpec, frame: Frame, store: Store) -> Items:
+    if spec.training is not None:
+        made = read_json(store.path("outputs", spec.training, ".json"))["outputs"]
+        if spec.gold_digest not in made:
+            raise StoreError.of(
+                "P706",
+                "a stored training holds no outputs for this test set",
+                where=spec.training,
+                help="`pipeline resume` trains it again",
+            )
+        labels = made[spec.gold_digest]
+        return Items(frame.ids, {"label": labels}, spec.training, tuple(range(1, len(labels) + 1)))
+    if spec.output is None:
+        raise DataError.of("P230", "there is neither an output nor a training", where=spec.test_set)
+    return load_output(TestSet.model_validate(spec.test_set_spec), Output(**spec.output), frame=frame)

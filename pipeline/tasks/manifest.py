@@ -1,0 +1,145 @@
+"""What a run is: its study, its inputs, and what its ledger says is done. This module reads and writes that manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import Problem, StoreError
+from pipeline.store.addresses import digest_file
+from pipeline.store.files import read_arrays, read_json
+from pipeline.store.ledger import read_ledger
+from pipeline.store.runs import RunDirectory, Store
+from pipeline.study.inputs import Inputs
+from pipeline.study.inventory import Inventory
+from pipeline.study.schema import Study
+from pipeline.study.task import Failure, Receipt
+
+__all__ = [
+    "Manifest",
+    "damaged_cubes",
+    "damaged_results",
+    "failure_entry",
+    "read_inventory",
+    "read_manifest",
+    "receipts_of",
+    "result_exists",
+]
+
+MANIFEST_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A run's study and inputs, as they were when it was made."""
+
+    study: Study
+    inputs: Inputs
+    overrides: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values for `plan.json`."""
+        return {
+            "schema_version": MANIFEST_VERSION,
+            "study": self.study.model_dump(mode="json", by_alias=True),
+            "overrides": list(self.overrides),
+            "inputs": self.inputs.to_json(),
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """Give what the run id is made of: the resolved study without where it runs, and the content of its inputs."""
+        asked = self.study.model_dump(mode="json", by_alias=True, exclude={"cluster", "report"})
+        for test_set in asked["test_sets"].values():
+            # Places are no part of what is asked: the content is in the fingerprint.
+            for key in ("references", "gold", "outputs", "documents"):
+                if not isinstance(test_set[key], Mapping):
+                    test_set.pop(key)
+            if isinstance(test_set.get("outputs"), Mapping):
+                test_set.pop("outputs")
+        asked["systems"].pop("table")
+        return {"study": asked, "inputs": self.inputs.fingerprint()}
+
+
+def read_manifest(run: RunDirectory) -> Manifest:
+    """Read `plan.json`."""
+    value = read_json(run.plan)
+    if value.get("schema_version") != MANIFEST_VERSION:
+        raise StoreError.of(
+            "P707",
+            f"plan.json has schema_version {value.get('schema_version')}, this version reads {MANIFEST_VERSION}",
+            where=str(run.plan),
+            help="run the study again: what is stored is used again",
+        )
+    return Manifest(Study.model_validate(value["study"]), Inputs.from_json(value["inputs"]), tuple(value["overrides"]))
+
+
+def receipts_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
+    """Give the receipts that stand in ledger entries; a later ``dropped`` takes one back."""
+    receipts: dict[str, Receipt] = {}
+    for entry in entries:
+        if entry["event"] in {"done", "reused"}:
+            receipt = Receipt.from_json(entry["receipt"])
+            receipts[receipt.key] = receipt
+        elif entry["event"] == "dropped":
+            receipts.pop(entry["key"], None)
+    return receipts
+
+
+def failure_entry(failure: Failure) -> dict[str, Any]:
+    """Give a failure as the ledger holds it."""
+    problems = [[p.code, p.message, p.where, p.help, p.note] for p in failure.problems]
+    return {"event": "failed", "key": failure.key, "label": failure.label, "exit_code": failure.exit_code, "problems": problems}
+
+
+def read_inventory(run: RunDirectory) -> Inventory:
+    """Give what the run's own ledger says: receipts, and the failures since it was last started."""
+    entries, _ = read_ledger(run.ledger) if run.ledger.is_file() else ((), 0)
+    inventory = Inventory.of(receipts_of(entries).values())
+    failures: dict[str, Failure] = {}
+    for entry in entries:
+        if entry["event"] == "started":
+            failures.clear()
+        elif entry["event"] == "failed":
+            problems = tuple(Problem(*problem) for problem in entry["problems"])
+            failures[entry["key"]] = Failure(entry["key"], entry["label"], entry["exit_code"], problems)
+    for failure in failures.values():
+        if failure.key not in inventory.receipts:
+            inventory.fail(failure)
+    return inventory
+
+
+def damaged_results(receipts: Iterable[Receipt], store: Store) -> list[tuple[Receipt, str]]:
+    """Give the receipts whose stored result is gone or damaged, and what is wrong; reads every byte."""
+    damaged = []
+    for receipt in receipts:
+        if receipt.kind in {"collect", "report"}:
+            continue
+        path = store.root / receipt.file
+        try:
+            if path.suffix == ".arrays":
+                read_arrays(path, receipt.checksum)
+            elif digest_file(path) != receipt.checksum:
+                damaged.append((receipt, "its bytes are not those that were written"))
+        except StoreError as error:
+            damaged.append((receipt, error.problems[0].message))
+        except OSError as error:
+            damaged.append((receipt, error.strerror or str(error)))
+    return damaged
+
+
+def damaged_cubes(run: RunDirectory, *, verify: bool) -> str:
+    """Say what is wrong with a run's cubes, or nothing; ``verify`` reads every byte."""
+    if not run.cubes.is_dir():
+        return "the cubes are gone"
+    if not verify:
+        return ""
+    from pipeline.cubes.reading import verify_cubes  # Zarr, which a run without cubes need not load
+
+    return "; ".join(problem.message for problem in verify_cubes(run.cubes))
+
+
+def result_exists(receipt: Receipt, store: Store) -> bool:
+    """Say whether a stored result is there, without reading it."""
+    return Path(store.root / receipt.file).is_file()

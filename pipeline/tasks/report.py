@@ -1,0 +1,65 @@
+"""Asks the cubes and writes the report. This module is the last task of a run, and what `pipeline report` runs again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pipeline.analysis.registry import load_analysis
+from pipeline.cubes.reading import open_cubes
+from pipeline.interfaces import Finding
+from pipeline.report.input import ReportInput
+from pipeline.report.write import write_report
+from pipeline.store.files import read_json
+from pipeline.store.runs import RunDirectory
+from pipeline.study.plan import plan_study
+from pipeline.study.schema import Study
+from pipeline.study.task import Receipt, ReportSpec, Task
+from pipeline.tasks.manifest import read_inventory, read_manifest
+
+__all__ = ["gather", "report"]
+
+
+def report(task: Task, runs: Path) -> Receipt:
+    """Run the study's analyses on its cubes and write the report."""
+    spec = task.spec
+    assert isinstance(spec, ReportSpec)
+    run = RunDirectory(runs / spec.run)
+    write_report(gather(run), run.report)
+    return Receipt("report", task.key, task.label, run.report.name, "", 0.0, "", {})
+
+
+def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
+    """Give everything a report is made of; ``study`` replaces the run's own for another level, family or format."""
+    manifest = read_manifest(run)
+    asked = study or manifest.study
+    inventory = read_inventory(run)
+    cubes = open_cubes(run.cubes)
+    plan = plan_study(manifest.study, manifest.inputs, inventory, run=run.id)
+    failures: list[Mapping[str, Any]] = [
+        {"label": failure.label, "exit_code": failure.exit_code, "problems": [asdict(p) for p in failure.problems]}
+        for failure in inventory.failures.values()
+    ]
+    failures.extend({"label": f"{a.system} on {a.test_set}", "reason": a.reason} for a in plan.absent)
+    alignment = [{"test_set": t.name, **row} for t in manifest.inputs.test_sets for row in t.alignment]
+    warnings = [f"{t.name}: {warning}" for t in manifest.inputs.test_sets for warning in t.warnings]
+    return ReportInput(
+        study=asked,
+        cubes=cubes,
+        findings=tuple(_findings(asked, cubes)),
+        alignment=alignment,
+        warnings=warnings,
+        failures=failures,
+        versions=read_json(run.root / "versions.json"),
+        run_id=run.id,
+    )
+
+
+def _findings(study: Study, cubes: Mapping[str, Any]) -> list[Finding]:
+    findings = []
+    for spec in study.analyses:
+        options = dict(spec.options)
+        findings.append(load_analysis(spec.name, options).find(cubes, options))
+    return findings

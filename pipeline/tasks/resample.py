@@ -1,0 +1,120 @@
+"""Counts the comparisons of a block of cells. This module is the resampling task: statistics in, counts out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.metrics.registry import load_metric
+from pipeline.resampling.address import CELL, draw_key
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.resample import Measure, resample
+from pipeline.store.addresses import canonical_json
+from pipeline.store.files import write_arrays
+from pipeline.store.runs import STORE_NAME, Store
+from pipeline.study.task import ColumnSpec, Receipt, ResampleSpec, Task, triangle
+from pipeline.tasks.extract import load_frame, load_statistics
+
+__all__ = ["measure_of", "resample_block", "unit_statistics"]
+
+PARTS = ("counts", "sums", "histogram", "empty", "score")
+
+
+def resample_block(task: Task, runs: Path) -> Receipt:
+    """Draw a block of cells once, and count every pair of every metric asked on it."""
+    spec = task.spec
+    assert isinstance(spec, ResampleSpec)
+    store = Store(runs / STORE_NAME)
+    key = draw_key(seed=spec.seed, purpose=spec.procedure, test_set=spec.test_set, size=spec.size, rule=spec.rule)
+    draws = Draws(key=key, n_units=spec.n_units, n_draws=spec.n_units)
+    measures = [_measure(store, spec, column) for column in spec.columns]
+    # A kept cell is kept whole: what a later study asks of it is then there.
+    counted = resample(
+        draws,
+        measures,
+        cells=range(spec.first_cell, spec.stop_cell),
+        replicates=spec.replicates,
+        keep_replicates=spec.stop_cell * CELL if any(measure.keep.any() for measure in measures) else 0,
+    )
+    arrays = {f"{slot}/{part}": getattr(counts, part) for slot, counts in enumerate(counted) for part in PARTS}
+    path = store.path("cells", task.key, ".arrays")
+    checksum = write_arrays(path, arrays)
+    covers = {
+        "replicates": spec.replicates,
+        "first_cell": spec.first_cell,
+        "stop_cell": spec.stop_cell,
+        "columns": [{"column": c.column, "systems": list(c.systems), "pairs": c.pairs, "kept": c.kept} for c in spec.columns],
+    }
+    return Receipt("resample", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
+
+
+def _measure(store: Store, spec: ResampleSpec, column: ColumnSpec) -> Measure:
+    first, second = triangle(len(column.systems))
+    asked = column.pair_mask()
+    return measure_of(
+        store,
+        frame=spec.frame,
+        n_units=spec.n_units,
+        systems=column.systems,
+        metric=column.metric,
+        options=dict(column.options),
+        margin=column.margin,
+        pairs=np.stack([first[asked], second[asked]], axis=1),
+        keep=column.kept_mask(),
+    )
+
+
+def measure_of(
+    store: Store,
+    *,
+    frame: str,
+    n_units: int,
+    systems: tuple[str, ...],
+    metric: str,
+    options: dict[str, Any],
+    margin: float | None,
+    pairs: NDArray[np.int64],
+    keep: NDArray[np.bool_],
+) -> Measure:
+    """Load one metric on the first ``n_units`` units for the kernels."""
+    statistics, decimals = unit_statistics(store, frame, systems)
+    definition = _metric(metric, canonical_json(options))
+    return Measure(
+        statistics=statistics[:n_units],
+        score=definition.scorer(decimals),
+        form=definition.form,
+        higher_is_better=definition.higher_is_better,
+        pairs=pairs,
+        keep=keep,
+        margin=margin,
+    )
+
+
+@lru_cache(maxsize=8)
+def _metric(name: str, options: bytes) -> Any:
+    import json
+
+    return load_metric(name, json.loads(options))
+
+
+@lru_cache(maxsize=4)
+def unit_statistics(store: Store, frame: str, systems: tuple[str, ...]) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+    """Give (unit, system, statistic) int64 sums on one decimal lattice for all systems, and its decimals.
+
+    A finer lattice that another system brings multiplies numerators and denominators by the same power of ten, so that it
+    changes no score.
+    """
+    loaded = [load_statistics(store, key) for key in systems]
+    decimals = tuple(int(d) for d in np.max([s.decimals for s in loaded], axis=0))
+    unit_of_item = np.asarray(load_frame(store, frame).unit_of_item, np.int64)
+    n_units = int(unit_of_item.max()) + 1
+    units = np.zeros((n_units, len(systems), len(decimals)), np.int64)
+    for position, statistics in enumerate(loaded):
+        factor = np.array([10 ** (d - own) for d, own in zip(decimals, statistics.decimals, strict=True)], np.int64)
+        np.add.at(units[:, position], unit_of_item, statistics.values * factor)
+    units.flags.writeable = False
+    return units, decimals

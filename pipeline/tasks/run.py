@@ -1,0 +1,72 @@
+"""Runs one task and brings back a receipt or a failure, never an exception. This module is what an engine sends to a worker."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from pipeline.errors import PipelineError, Problem
+from pipeline.store.files import store_error
+from pipeline.study.task import Failure, Receipt, Task
+
+__all__ = ["run_task"]
+
+FUNCTIONS = {
+    "train": "pipeline.tasks.train:train",
+    "extract": "pipeline.tasks.extract:extract",
+    "resample": "pipeline.tasks.resample:resample_block",
+    "collect": "pipeline.tasks.collect:collect",
+    "report": "pipeline.tasks.report:report",
+}
+"""What runs each kind; imported by the first task of the kind, so that a worker pays only for what it does."""
+
+
+def run_task(task: Task, runs: str) -> Receipt | Failure:
+    """Run a task below the folder of runs.
+
+    Parameters
+    ----------
+    task : Task
+        What to do.
+    runs : str
+        The folder of runs, as this machine sees it.
+
+    Returns
+    -------
+    Receipt or Failure
+        A failure carries the problems of a `PipelineError`, or a traceback where something of ours broke.
+    """
+    from threadpoolctl import threadpool_limits
+
+    start = time.perf_counter()
+    try:
+        # One thread of BLAS a worker: two would fight for a core.
+        with threadpool_limits(1):
+            receipt = _function(task.kind)(task, Path(runs))
+    except PipelineError as error:
+        return Failure(task.key, task.label, error.exit_code, error.problems, traceback.format_exc())
+    except OSError as error:
+        mapped = store_error(error, error.filename or runs)
+        return Failure(task.key, task.label, mapped.exit_code, mapped.problems, traceback.format_exc())
+    except MemoryError:
+        problem = Problem(
+            "P403", "the worker ran out of memory", where=task.label, help="give workers more memory, or fewer threads"
+        )
+        return Failure(task.key, task.label, 4, (problem,), traceback.format_exc())
+    except Exception as error:  # the border of a worker: whatever broke is recorded, reported, and decides the exit code
+        problem = Problem("P401", f"{type(error).__name__}: {error}", where=task.label, help="`pipeline logs` has the traceback")
+        return Failure(task.key, task.label, 70, (problem,), traceback.format_exc())
+    seconds = round(time.perf_counter() - start, 4)
+    return replace(receipt, seconds=seconds, worker=f"{socket.gethostname()}:{os.getpid()}")
+
+
+def _function(kind: str) -> Callable[[Task, Path], Receipt]:
+    module, name = FUNCTIONS[kind].split(":")
+    function: Callable[[Task, Path], Receipt] = getattr(importlib.import_module(module), name)
+    return function

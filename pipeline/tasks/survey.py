@@ -1,0 +1,205 @@
+"""Looks at everything a study names. This module reads every file once, before anything is computed, and refuses or goes on."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pipeline.analysis.registry import load_analysis
+from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem
+from pipeline.interfaces import Items
+from pipeline.items.align import Survey, alignment_table, survey_test_set
+from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
+from pipeline.metrics.registry import load_metric
+from pipeline.store.addresses import digest
+from pipeline.store.runs import Store
+from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.study.schema import DatasetSpec, Study, TestSet
+from pipeline.study.trainings import trainings_of
+from pipeline.tasks.extract import store_frame
+
+__all__ = ["StudySurvey", "survey_study"]
+
+
+class StudySurvey:
+    """The inputs of a study, and the frames that go into the store once the study is run."""
+
+    def __init__(self, inputs: Inputs, frames: dict[str, Survey]) -> None:
+        self.inputs = inputs
+        self._frames = frames
+
+    def store_frames(self, store: Store) -> None:
+        """Write what tasks need to align outputs."""
+        for key, survey in self._frames.items():
+            store_frame(survey.frame, key, store)
+
+
+def survey_study(study: Study, base: Path) -> StudySurvey:
+    """Read all that a study names, with all that is wrong at once.
+
+    Parameters
+    ----------
+    study : Study
+    base : Path
+        The folder that relative paths start from.
+
+    Raises
+    ------
+    DataError
+        Everything that is wrong with the files, over all test sets.
+    NothingToCompare
+        If all that is wrong is that there are fewer than two systems.
+    """
+    for analysis in study.analyses:
+        load_analysis(analysis.name, analysis.options)
+    metrics = tuple(_metric_inputs(spec.name, spec.options) for spec in study.metrics)
+    surveys: dict[str, Survey] = {}
+    errors: list[PipelineError] = []
+    for name, spec in study.test_sets.items():
+        try:
+            surveys[name] = _survey(name, spec, study, base)
+        except DataError as error:
+            errors.append(error)
+    if errors:
+        problems = [problem for error in errors for problem in error.problems]
+        kind = NothingToCompare if all(isinstance(error, NothingToCompare) for error in errors) else DataError
+        raise kind(*problems)
+    data_digest, made = _training_outputs(study, surveys)
+    frames: dict[str, Survey] = {}
+    test_sets = []
+    for name, survey in surveys.items():
+        key = digest([list(survey.frame.ids), list(survey.frame.unit_of_item)])
+        frames[key] = survey
+        files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
+        outputs = (*files, *made(survey.gold_digest))
+        _refuse_doubles(name, outputs)
+        test_sets.append(
+            TestSetInputs(
+                name=name,
+                frame=key,
+                gold_digest=survey.gold_digest,
+                n_items=len(survey.frame.ids),
+                n_units=len(survey.frame.units),
+                outputs=outputs,
+                alignment=tuple(row._asdict() for row in alignment_table(survey)),
+                warnings=survey.warnings,
+            )
+        )
+    systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
+    coordinates = _coordinates(study, base, systems)
+    return StudySurvey(Inputs(str(base), tuple(test_sets), metrics, coordinates, data_digest), frames)
+
+
+def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
+    metric = load_metric(name, options)
+    return MetricInputs(name, options, metric.signature, metric.higher_is_better)
+
+
+def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:
+    gold: Items | None = gold_items(load_dataset(spec.gold)) if isinstance(spec.gold, DatasetSpec) else None
+    survey = survey_test_set(
+        name,
+        spec,
+        base=base,
+        systems=study.systems,
+        unit=study.resampling.unit,
+        gold=gold,
+        min_systems=0 if study.training else 2,
+    )
+    if isinstance(spec.gold, DatasetSpec):
+        # The features decide what a model predicts, so they belong to the identity of the test set.
+        survey = Survey(**{**vars(survey), "gold_digest": digest([survey.gold_digest, dataset_digest(spec.gold)])})
+    return survey
+
+
+def _training_outputs(study: Study, surveys: dict[str, Survey]) -> tuple[str | None, Callable[[str], tuple[OutputInputs, ...]]]:
+    if study.training is None:
+        return None, lambda gold_digest: ()
+    data_digest = dataset_digest(study.training.data)
+    predicted = {
+        survey.gold_digest: study.test_sets[name].gold.model_dump()  # type: ignore[union-attr]  # checked in the condition
+        for name, survey in surveys.items()
+        if isinstance(study.test_sets[name].gold, DatasetSpec)
+    }
+    trainings = trainings_of(study, data_digest, predicted)
+
+    def outputs(gold_digest: str) -> tuple[OutputInputs, ...]:
+        if gold_digest not in predicted:
+            return ()
+        return tuple(OutputInputs(system, digest([task.key, gold_digest]), training=task.key) for system, task in trainings.items())
+
+    return data_digest, outputs
+
+
+def _refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:
+    names = [output.system for output in outputs]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise DataError(
+            *(
+                Problem(
+                    "P231", f"the system {name!r} is both a file and a training", where=f"test set {test_set!r}", help="rename one"
+                )
+                for name in doubled
+            )
+        )
+
+
+def _coordinates(study: Study, base: Path, systems: list[str]) -> dict[str, dict[str, str]]:
+    """Give what is known of each system, from the table and from how it was trained."""
+    known: dict[str, dict[str, str]] = {system: {} for system in systems}
+    if study.training is not None:
+        for name, task in trainings_of(study, "", {}).items():
+            spec: Any = task.spec
+            if name in known:
+                known[name] |= {
+                    "model": spec.model,
+                    "sample": spec.method,
+                    "fraction": f"{spec.fraction:g}",
+                    "replica": str(spec.replica),
+                }
+    if study.systems.table is not None:
+        for system, row in _read_table(base / study.systems.table).items():
+            if system in known:
+                known[system] |= row
+    relation = study.systems.relation
+    if relation is not None:
+        lacking = [system for system in systems if not known[system].get(relation)]
+        if lacking:
+            shown = ", ".join(repr(name) for name in lacking[:5]) + (" …" if len(lacking) > 5 else "")
+            raise DataError.of(
+                "P232",
+                f"systems.relation is {relation!r}, but {len(lacking)} of {len(systems)} systems have no {relation}: {shown}",
+                where=study.systems.table,
+                help=f"give systems.table a column {relation!r}, or drop systems.relation",
+            )
+    return known
+
+
+def _read_table(path: Path) -> dict[str, dict[str, str]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError.of(
+            "P233", f"systems.table cannot be read: {error.strerror}", where=str(path), help="mend the path"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise DataError.of(
+            "P234", f"systems.table is not UTF-8: {error.reason}", where=str(path), help="save it as UTF-8"
+        ) from error
+    delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
+    rows = csv.DictReader(text.splitlines(), delimiter=delimiter)
+    if "system" not in (rows.fieldnames or ()):
+        raise DataError.of("P235", "systems.table has no column 'system'", where=f"{path}:1", help="name its first column system")
+    table: dict[str, dict[str, str]] = {}
+    for row in rows:
+        system = row.pop("system")
+        if system in table:
+            raise DataError.of(
+                "P236", f"systems.table names {system!r} twice", where=f"{path}:{rows.line_num}", help="drop one row"
+            )
+        table[system] = {key: value for key, value in row.items() if key is not None and value not in (None, "")}
+    return table

@@ -1,0 +1,1 @@
+"""Training items → models → outputs: sampling, the registry, and the families of trainers."""

@@ -1,0 +1,28 @@
+"""Fixtures that every test may use. This module finds the real data and keeps kernels on one thread."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def find_data() -> Path | None:
+    """Give the folder of real data sets, or None."""
+    candidates = [os.environ.get("PIPELINE_DATA"), str(ROOT.parent / "shared" / "data")]
+    return next((Path(c) for c in candidates if c and Path(c).is_dir()), None)
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real data sets; skips, saying so, where there is none."""
+    found = find_data()
+    if found is None:
+        pytest.skip("no real data: set PIPELINE_DATA to the folder of data sets")
+    return found

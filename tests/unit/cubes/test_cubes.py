@@ -1,0 +1,311 @@
+"""Cubes: what is written is what is read, whole or absent, and damage is never data."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.cubes import variables
+from pipeline.cubes.cube import CubeWriter, cube_name
+from pipeline.cubes.layout import CubeLayout, MetricInfo
+from pipeline.cubes.reading import digest_cubes, open_cubes, open_statistics, verify_cubes
+from pipeline.errors import StoreError
+
+ODD = ['<a&b>/"q"\'', "机器翻译", "with space ", "😀", "nan", "NA", "1.0", "../up", "None"]
+ALL = ("p_value", "log10_p", "p_error", "method", "stable", "bias", "p_adjusted")
+
+
+def make_layout(test_set: str = "news/<1>", systems: list[str] = ODD, **changes: object) -> CubeLayout:
+    pairs = np.array([(i, j) for i in range(len(systems)) for j in range(i + 1, len(systems))])
+    values: dict = {
+        "study": "a study",
+        "test_set": test_set,
+        "metrics": [MetricInfo("bleu", "bleu|v1"), MetricInfo("ter", "ter|v1", higher_is_better=False)],
+        "test_sizes": [("100", 100), ("full", 997)],
+        "systems": systems,
+        "pairs": pairs,
+        "replicates": 70 * 2**14 - 5,
+        "kept": 2**14 + 9,
+        "bins": 96,
+        "conventions": ("one-sided", "two-sided"),
+        "adjustments": ("holm",),
+        "coordinates": {
+            "model": ["m"] * len(systems),
+            "replica": range(len(systems)),
+            "fraction": [0.5, None] + [1.0] * (len(systems) - 2),
+        },
+    }
+    return CubeLayout(**{**values, **changes})
+
+
+def make_content(layout: CubeLayout) -> dict:
+    rng = np.random.default_rng(7)
+    pairs, systems = len(layout.pairs), len(layout.systems)
+    sizes = layout.sizes
+    return {
+        (metric.name, size): {
+            "counts": rng.integers(0, 2**14, (pairs, sizes["cell"], 8)),
+            "empty": rng.integers(0, 9, (pairs, sizes["cell"])),
+            "sums": rng.normal(size=(pairs, sizes["cell"], 3)),
+            "histogram": rng.integers(0, 999, (pairs, layout.bins)),
+            "score": rng.normal(size=(systems, sizes["replicate"])),
+            "table": {
+                name: rng.integers(0, 2, shape)
+                if name == "method"
+                else rng.random(shape) < 0.5
+                if name == "stable"
+                else rng.random(shape)
+                for name, shape in {
+                    **{name: (2, pairs) for name in ALL},
+                    "bias": (pairs,),
+                    "p_adjusted": (2, 1, pairs),
+                }.items()
+            },
+            "observed": {
+                "score": rng.normal(size=systems),
+                "delta": rng.normal(size=pairs),
+                "se": rng.random(pairs),
+                "discordant": rng.integers(0, 99, pairs),
+                "identical": rng.random(pairs) < 0.5,
+            },
+        }
+        for metric in layout.metrics
+        for size, _ in layout.test_sizes
+    }
+
+
+def write(directory: Path, layout: CubeLayout, *, step: int = 64, backwards: bool = False) -> dict:
+    content = make_content(layout)
+    with CubeWriter(directory, layout) as cube:
+        for (metric, size), part in content.items():
+            cells = range(0, layout.sizes["cell"], step)
+            for first in reversed(cells) if backwards else cells:
+                block = slice(first, first + step)
+                cube.write_cells(
+                    metric, size, first, counts=part["counts"][:, block], empty=part["empty"][:, block], sums=part["sums"][:, block]
+                )
+            cube.write_histogram(metric, size, part["histogram"])
+            for first in range(0, layout.sizes["replicate"], 2**14):
+                cube.write_scores(metric, size, first, part["score"][:, first : first + 2**14])
+            cube.write_observed(metric, size, **part["observed"])
+            cube.write_table(metric, size, part["table"])
+    return content
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    write(tmp_path / "cubes.zarr", make_layout(systems=ODD[:4]))
+    return tmp_path / "cubes.zarr"
+
+
+def test_every_number_comes_back_under_its_labels(tmp_path: Path) -> None:
+    layout = make_layout()
+    content = write(tmp_path, layout)
+    cube = open_cubes(tmp_path)["news/<1>"]
+    assert set(variables.VARIABLES) <= set(cube.data_vars)
+    for (metric, size), part in content.items():
+        at = cube.sel(metric=metric, test_size=size)
+        test = at.sel(procedure="paired-bootstrap")
+        for k, declared in enumerate(variables.COUNTS):
+            assert (test[declared.name].values == part["counts"][:, :, k]).all()
+        for k, declared in enumerate(variables.SUMS):
+            assert (test[declared.name].values == part["sums"][:, :, k]).all()
+        assert (test["count_empty"].values == part["empty"]).all()
+        assert (test["histogram"].values == part["histogram"]).all()
+        assert (at["score"].values == part["score"]).all()
+        assert (at["observed_score"].values == part["observed"]["score"]).all()
+        for name, stored in {"delta": "observed_delta", "se": "se", "discordant": "discordant", "identical": "identical"}.items():
+            assert (at[stored].values == part["observed"][name]).all()
+        for name in ALL:
+            assert (test[name].values == part["table"][name]).all()
+    assert cube["identical"].dtype == bool
+    assert cube["count_at_zero"].dtype == np.int32
+
+
+def test_names_of_any_kind_come_back_as_they_were(tmp_path: Path) -> None:
+    write(tmp_path, make_layout(test_set=ODD[0]))
+    cube = open_cubes(tmp_path)[ODD[0]]
+    assert cube["system"].values.tolist() == ODD
+    assert all(type(name) is str for name in cube["system"].values)
+    assert cube["system_a"].values.tolist()[:2] == [ODD[0], ODD[0]]
+    assert cube["system_b"].values.tolist()[:2] == [ODD[1], ODD[2]]
+    assert float(cube["observed_score"].sel(system="nan", metric="bleu", test_size="full")) == float(
+        cube["observed_score"][0, 1, 4]
+    )
+    assert all(part.isascii() for path in files(tmp_path) for part in path.split("/"))
+
+
+def test_what_is_known_of_systems_keeps_its_type(tmp_path: Path) -> None:
+    names = ["a", "b", "c"]
+    known = {"LM size/kB": ["x", None, "z"], "replica": [1, 2, 3], "fraction": [0.5, None, 1.0], "score": ["u", "v", "w"]}
+    write(tmp_path, make_layout(systems=names, coordinates=known))
+    cube = open_cubes(tmp_path)["news/<1>"]
+    assert cube["LM size/kB"].values.tolist() == ["x", "", "z"]
+    assert cube["replica"].values.tolist() == [1, 2, 3]
+    assert cube["fraction"].values[[0, 2]].tolist() == [0.5, 1.0]
+    assert np.isnan(cube["fraction"].values[1])
+    assert cube["table_score"].values.tolist() == ["u", "v", "w"]
+    assert cube["n_units"].values.tolist() == [100, 997]
+    assert {"LM size/kB", "replica", "system_a", "a", "n_units"} <= set(cube.coords)
+
+
+def test_attributes_say_what_was_asked(written: Path) -> None:
+    cube = open_cubes(written)["news/<1>"]
+    assert cube.attrs["higher_is_better"] == {"bleu": True, "ter": False}
+    assert cube.attrs["metric_signatures"] == {"bleu": "bleu|v1", "ter": "ter|v1"}
+    assert (cube.attrs["study"], cube.attrs["replicates"], cube.attrs["kept"]) == ("a study", 70 * 2**14 - 5, 2**14 + 9)
+    for name in variables.VARIABLES:
+        assert cube[name].attrs["units"]
+        assert cube[name].attrs["description"]
+
+
+def test_bytes_do_not_know_the_blocks_or_their_order(tmp_path: Path) -> None:
+    layout = make_layout(systems=ODD[:3])
+    write(tmp_path / "one", layout)
+    write(tmp_path / "two", layout, step=13, backwards=True)
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    assert digest_cubes(tmp_path / "one") == digest_cubes(tmp_path / "two")
+
+
+def test_another_number_gives_another_digest(tmp_path: Path, written: Path) -> None:
+    layout = make_layout(systems=ODD[:4])
+    with CubeWriter(tmp_path / "other", layout):
+        pass
+    assert digest_cubes(written) != digest_cubes(tmp_path / "other")
+    assert digest_cubes(written) == digest_cubes(written)
+
+
+def test_nothing_written_reads_as_missing_not_as_zero(tmp_path: Path) -> None:
+    layout = make_layout(systems=["a", "b"])
+    with CubeWriter(tmp_path, layout):
+        pass
+    cube = open_cubes(tmp_path)["news/<1>"]
+    assert np.isnan(cube["p_value"].values).all()
+    assert (cube["count_at_zero"].values == -1).all()
+    assert verify_cubes(tmp_path) == []
+
+
+def test_a_failed_writer_leaves_nothing_and_keeps_the_old_cube(written: Path) -> None:
+    before = files(written)
+    with pytest.raises(RuntimeError), CubeWriter(written, make_layout(systems=["other", "names"])) as cube:
+        cube.write_scores("bleu", "full", 0, np.zeros((2, 9)))
+        raise RuntimeError("killed")
+    assert files(written) == before
+    assert [path.name for path in written.iterdir() if path.is_dir()] == [cube_name("news/<1>")]
+
+
+def test_a_new_cube_takes_the_place_of_the_old_one(written: Path) -> None:
+    write(written, make_layout(systems=["x", "y"]))
+    assert open_cubes(written)["news/<1>"]["system"].values.tolist() == ["x", "y"]
+    assert sorted(path.name for path in written.iterdir()) == sorted([cube_name("news/<1>"), "zarr.json"])
+
+
+def chunk_of(directory: Path, variable: str) -> Path:
+    return sorted(path for path in (directory / cube_name("news/<1>") / variable / "c").rglob("*") if path.is_file())[0]
+
+
+@pytest.mark.parametrize("harm", ["flip", "cut", "swap", "remove"])
+def test_a_harmed_chunk_is_an_error_that_names_it(written: Path, harm: str) -> None:
+    chunk = chunk_of(written, "count_at_delta")
+    data = chunk.read_bytes()
+    if harm == "remove":
+        chunk.unlink()
+    elif harm == "swap":  # sound in itself, but another chunk
+        chunk.write_bytes(chunk_of(written, "count_below_delta").read_bytes())
+    else:
+        chunk.write_bytes(data[:-3] if harm == "cut" else data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
+    cube = open_cubes(written)["news/<1>"]
+    assert (cube["count_below_delta"].values >= 0).all()
+    with pytest.raises(StoreError) as raised:
+        cube["count_at_delta"].load()
+    problem = raised.value.problems[0]
+    assert problem.code == "P707"
+    assert "chunk 0/0/0/0/0 of the variable 'count_at_delta'" in problem.message
+    assert "'news/<1>'" in problem.message
+    assert "pipeline resume" in str(problem.help)
+    assert [found.message for found in verify_cubes(written)] == [problem.message]
+
+
+def test_a_removed_variable_and_a_broken_description_are_errors(written: Path) -> None:
+    group = written / cube_name("news/<1>")
+    shutil.rmtree(group / "se")
+    with pytest.raises(StoreError, match="P708: the variable 'se' is missing"):
+        open_cubes(written)
+    (group / "zarr.json").write_text("{")
+    with pytest.raises(StoreError, match="P708"):
+        open_cubes(written)
+    assert verify_cubes(written)[0].code == "P708"
+
+
+def test_a_harmed_coordinate_is_noticed_when_the_cube_is_opened(written: Path) -> None:
+    chunk = chunk_of(written, "system")
+    chunk.write_bytes(chunk.read_bytes()[:-1])
+    with pytest.raises(StoreError, match="P707"):
+        open_cubes(written)
+
+
+def test_no_cubes_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="P708"):
+        open_cubes(tmp_path / "cubes.zarr")
+
+
+def test_statistics_keep_items_names_and_lattice(tmp_path: Path) -> None:
+    layout = make_layout(systems=["a", "b", "c"])
+    values = np.random.default_rng(1).integers(-(2**50), 2**50, (3, 5, 2))
+    ids = ["1", "nan", "x/y", "段", " "]
+    with CubeWriter(tmp_path, layout) as cube:
+        for system in range(3):
+            cube.write_statistics(
+                "ter", values[system : system + 1], ids=ids, statistics=("edits", "length"), decimals=(0, 2), first_system=system
+            )
+    found = open_statistics(tmp_path, "news/<1>")["ter"]
+    assert (found["statistics"].values == values).all()
+    assert found["item"].values.tolist() == ids
+    assert found["decimals"].values.tolist() == [0, 2]
+    assert found["statistic"].values.tolist() == ["edits", "length"]
+    assert list(open_cubes(tmp_path)) == ["news/<1>"]
+    assert verify_cubes(tmp_path) == []
+    chunk = next(path for path in (tmp_path / cube_name("news/<1>") / "statistics").rglob("c/*/*/*"))
+    chunk.unlink()
+    assert len(verify_cubes(tmp_path)) == 1
+
+
+def test_blocks_that_do_not_fit_are_refused_with_both_shapes(tmp_path: Path) -> None:
+    with CubeWriter(tmp_path, make_layout(systems=["a", "b"])) as cube:
+        with pytest.raises(ValueError, match=r"\(2, 10\) at \(0, 16384\) does not fit into \(2, 16393\)"):
+            cube.write_scores("bleu", "full", 16384, np.zeros((2, 10)))
+        with pytest.raises(ValueError, match="no metric 'chrf'; there are 'bleu', 'ter'"):
+            cube.write_scores("chrf", "full", 0, np.zeros((2, 10)))
+        with pytest.raises(ValueError, match="dtype float64, expected int64"):
+            cube.write_histogram("bleu", "full", np.zeros((1, 96)))
+        with pytest.raises(ValueError, match="no variable 'p'"):
+            cube.write_table("bleu", "full", {"p": np.zeros((2, 1))})
+
+
+def test_a_full_disk_says_so_and_leaves_nothing(tmp_path: Path, small_disk: Path) -> None:
+    layout = make_layout(systems=[str(k) for k in range(40)])
+    with pytest.raises(StoreError, match="P701"):
+        write(small_disk / "cubes.zarr", layout)
+    assert list((small_disk / "cubes.zarr").iterdir()) == []
+
+
+def test_the_order_of_counts_and_sums_is_that_of_the_kernel() -> None:
+    measures = pytest.importorskip("pipeline.resampling.measures")
+    assert tuple(f"count_{name}" for name in measures.COUNTS) == tuple(variable.name for variable in variables.COUNTS)
+    assert tuple(f"sum_{name}" for name in measures.SUMS) == tuple(variable.name for variable in variables.SUMS)
+
+
+def test_a_cube_opens_without_the_package(written: Path) -> None:
+    import xarray as xr
+
+    plain = xr.open_zarr(written / cube_name("news/<1>"), consolidated=False, chunks=None)
+    assert plain["count_at_zero"].shape == open_cubes(written)["news/<1>"]["count_at_zero"].shape
+    assert os.fspath(written) not in "".join(map(str, plain.attrs.values()))

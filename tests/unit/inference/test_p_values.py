@@ -1,0 +1,99 @@
+"""p-values: conventions, errors, stability, and pairs that have none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import bdtr, bdtrc
+
+from pipeline.inference.p_values import CONVENTIONS, REASONS, clopper_pearson, p_values
+
+
+def one_pair(counts=(0, 0, 0, 0, 0, 0), b=1000, delta=1.0, identical=False, shift=0.0):
+    return p_values(
+        np.array([[*counts, -1, -1]]),
+        np.array([b]),
+        delta=np.array([delta]),
+        identical=np.array([identical]),
+        sums=np.array([[shift, 0.0, 0.0]]),
+    )
+
+
+def test_each_convention_reads_its_own_counts():
+    found = one_pair((1, 20, 400, 50, 3000, 40000), b=100_000)
+    expected = [0.4, 0.43021, 0.00001, 0.00021, 40001 / 100_001, 43022 / 100_001]
+    assert found.p[:, 0].tolist() == pytest.approx(expected, rel=1e-15)
+    assert found.log10_p[:, 0].tolist() == pytest.approx(np.log10(expected).tolist())
+    assert found.reason.tolist() == [0]
+
+
+def test_swapping_the_sign_of_the_gain_changes_nothing():
+    assert one_pair((1, 2, 3, 4, 5, 6), delta=-1.0).p.tobytes() == one_pair((1, 2, 3, 4, 5, 6), delta=1.0).p.tobytes()
+
+
+def test_identical_systems_have_p_one_under_every_convention():
+    found = one_pair((0, 1000, 0, 1000, 1000, 0), delta=0.0, identical=True)
+    assert found.p[:, 0].tolist() == [1.0] * len(CONVENTIONS)
+    assert found.p_error[:, 0].tolist() == [0.0] * len(CONVENTIONS)
+    assert found.stable(0.05, 1).all()
+    assert REASONS[found.reason[0]] == "identical"
+
+
+def test_equal_scores_of_different_systems_have_a_two_sided_p_of_one_and_no_one_sided_p():
+    found = one_pair((400, 200, 400, 200, 200, 400), delta=0.0)
+    assert {name: p for name, p in zip(CONVENTIONS, found.p[:, 0].tolist(), strict=True) if p == p} == {
+        "two-sided": 1.0,
+        "two-sided-plus-one": 1.0,
+    }
+    assert np.isnan(found.lo[[0, 2, 3, 4], 0]).all()
+    assert REASONS[found.reason[0]] == "no order"
+    assert found.stable(0.05, 1)[:, 0].tolist() == [False, True, False, False, False, True]
+
+
+@pytest.mark.parametrize("delta", [1.0, np.nan])
+def test_a_pair_without_defined_replicates_has_no_p(delta):
+    found = one_pair(b=0, delta=delta)
+    assert np.isnan(found.p).all()
+    assert np.isnan(found.bias).all()
+    assert not found.stable(0.05, 1).any()
+    assert REASONS[found.reason[0]] == "no defined replicate"
+
+
+def test_p_zero_has_no_logarithm_but_an_upper_bound_and_plus_one_has_both():
+    found = one_pair(b=10**6)
+    assert found.p[0, 0] == 0
+    assert np.isnan(found.log10_p[0, 0])
+    assert found.lo[0, 0] == 0
+    assert found.hi[0, 0] == pytest.approx(-np.log(0.025) / 10**6, rel=1e-4)
+    assert found.log10_p[4, 0] == pytest.approx(-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 10), (1, 10), (5, 10), (10, 10), (49_500, 10**6)])
+def test_clopper_pearson_bounds_leave_half_of_five_percent_on_each_side(hits, trials):
+    lo, hi = (float(bound[0]) for bound in clopper_pearson(np.array([hits]), np.array([trials]), 0.95))
+    assert bdtrc(hits - 1, trials, lo) == pytest.approx(0.025) if hits else lo == 0
+    assert bdtr(hits, trials, hi) == pytest.approx(0.025) if hits < trials else hi == 1
+
+
+def test_the_error_is_half_the_width_of_the_bounds():
+    found = one_pair((0, 0, 0, 0, 0, 50_000), b=10**6)
+    assert found.p_error[0, 0] == pytest.approx(1.96 * np.sqrt(0.05 * 0.95 / 10**6), rel=2e-3)
+    assert found.lo[0, 0] < 0.05 < found.hi[0, 0]
+
+
+def test_a_decision_is_stable_where_the_bounds_of_the_family_are_on_one_side():
+    counts = np.zeros((3, 8), np.int64)
+    counts[:, 5] = [49_000, 49_400, 51_000]  # 4.6, 2.75 and 4.6 standard errors of .000218 from .05
+    found = p_values(counts, np.full(3, 10**6), delta=np.ones(3), identical=np.zeros(3, bool), sums=np.zeros((3, 3)))
+    assert found.stable(0.05, 1)[0].tolist() == [True, True, True]
+    assert found.stable(0.05, 1000)[0].tolist() == [True, False, True]
+    assert not found.stable(0.049, 1)[0, 0]
+
+
+def test_bias_is_the_mean_shift():
+    assert one_pair(b=500, shift=-25.0).bias.tolist() == [-0.05]
+
+
+def test_shapes_that_do_not_match_are_refused_with_both_numbers():
+    with pytest.raises(ValueError, match=r"replicates \(2,\).* 1 pairs"):
+        p_values(np.zeros((1, 8), int), np.zeros(2, int), delta=np.ones(1), identical=np.zeros(1, bool), sums=np.zeros((1, 3)))

@@ -1,0 +1,180 @@
+"""Scores are sacreBLEU's: on real data for every system, and in the corners."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.interfaces import Items
+from pipeline.metrics import load_metric
+
+TEXTS = (
+    "the cat sat on the mat and looked at the dog .",
+    "The cat sat on a mat and looked at a dog .",
+    "cat sat",
+    "dog barks loud",
+    "a",
+    "",
+    "  ",
+    "nothing alike whatsoever",
+    "the the the the the",
+)
+
+
+@lru_cache(maxsize=64)
+def read(path: Path) -> tuple[str, ...]:
+    return tuple(gzip.decompress(path.read_bytes()).decode().split("\n")[:-1])
+
+
+def items(**columns: tuple[str, ...]) -> Items:
+    count = len(next(iter(columns.values())))
+    named = {name.replace("_", "."): tuple(values) for name, values in columns.items()}
+    return Items(tuple(map(str, range(count))), named, "test", tuple(range(1, count + 1)))
+
+
+def score(metric, prepared, text) -> float:
+    extracted = metric.extract(prepared, items(text=text))
+    return float(metric.scorer(extracted.decimals)(extracted.values.sum(axis=0)))
+
+
+def references(*texts) -> Items:
+    return items(**{f"reference_{k}": text for k, text in enumerate(texts)})
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["bleu", "chrf"])
+@pytest.mark.parametrize("reference", ["A", "B"])
+def test_every_system_of_wmt21_scores_what_the_independent_file_says(data_dir, name, reference):
+    folder = data_dir / "wmt21-de-en"
+    expected = json.loads((folder / "expected.json").read_text())["scores"][reference]
+    metric = load_metric(name)
+    prepared = metric.prepare(references(read(folder / f"ref.{reference}.en.txt.gz")))
+    assert len(expected) == 19
+    for system, values in expected.items():
+        text = read(folder / "systems" / f"{system}.txt.gz")
+        ours = score(metric, prepared, text)
+        assert ours == pytest.approx(values[name], abs=6e-7), system
+        assert ours == pytest.approx(prepared.corpus_score(list(text), None).score, rel=1e-13), system
+
+
+@pytest.mark.data
+def test_bleu_with_both_references_of_wmt21_is_sacrebleus(data_dir):
+    folder = data_dir / "wmt21-de-en"
+    expected = json.loads((folder / "expected.json").read_text())["multiref_bleu"]
+    metric = load_metric("bleu")
+    prepared = metric.prepare(references(*(read(folder / f"ref.{r}.en.txt.gz") for r in "AB")))
+    assert len(expected) == 19
+    for system, value in expected.items():
+        assert score(metric, prepared, read(folder / "systems" / f"{system}.txt.gz")) == pytest.approx(value, abs=6e-7)
+
+
+@pytest.mark.data
+def test_chrf_with_both_references_of_wmt21_is_sacrebleus(data_dir):
+    folder = data_dir / "wmt21-de-en"
+    metric = load_metric("chrf", {"word_order": 2})
+    prepared = metric.prepare(references(*(read(folder / f"ref.{r}.en.txt.gz")[:300] for r in "AB")))
+    for system in ("UF", "Facebook-AI", "happypoet"):
+        text = read(folder / "systems" / f"{system}.txt.gz")[:300]
+        assert score(metric, prepared, text) == prepared.corpus_score(list(text), None).score
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "reference"), [("bleu", "A"), ("bleu", "B"), ("chrf", "A")])
+def test_every_system_of_wmt24_scores_what_the_independent_file_says(data_dir, name, reference):
+    folder = data_dir / "wmt24-en-de"
+    document = json.loads((folder / "expected.json").read_text())
+    left_out = set(document["excluded_lines"])
+
+    def scored(path: Path) -> tuple[str, ...]:
+        return tuple(line for k, line in enumerate(read(path)) if k not in left_out)
+
+    metric = load_metric(name)
+    prepared = metric.prepare(references(scored(folder / f"ref.{reference}.de.txt.gz")))
+    for system, values in document["scores"][reference].items():
+        assert score(metric, prepared, scored(folder / "systems" / f"{system}.txt.gz")) == pytest.approx(values[name], abs=6e-7), (
+            system
+        )
+
+
+@pytest.mark.data
+def test_every_output_of_multeval_scores_what_the_independent_file_says(data_dir):
+    folder = data_dir / "multeval"
+    document = json.loads((folder / "expected.json").read_text())
+    metric = load_metric("bleu", {"tokenize": "none", "smooth": "none"})
+    prepared = metric.prepare(references(read(folder / "example" / "refs.test2010.lc.tok.en.0.gz")))
+    for name, values in document["example"].items():
+        text = read(folder / "example" / f"{name}.gz")
+        extracted = metric.extract(prepared, items(text=text))
+        sums = extracted.values.sum(axis=0)
+        assert sums.tolist() == [values["sys_len"], values["ref_len"], *values["counts"], *values["totals"]], name
+        assert float(metric.scorer(extracted.decimals)(sums)) == pytest.approx(values["bleu"], abs=6e-7), name
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("names", ["A", "AB"])
+def test_ter_is_sacrebleus_with_one_reference_and_with_two(data_dir, names):
+    folder = data_dir / "wmt21-de-en"
+    metric = load_metric("ter")
+    prepared = metric.prepare(references(*(read(folder / f"ref.{name}.en.txt.gz")[:100] for name in names)))
+    for system in ("UF", "Borderline"):
+        text = read(folder / "systems" / f"{system}.txt.gz")[:100]
+        assert score(metric, prepared, text) == pytest.approx(prepared.corpus_score(list(text), None).score, rel=1e-14)
+
+
+OPTIONS = [
+    ("bleu", {}),
+    ("bleu", {"effective_order": True}),
+    ("bleu", {"smooth": "none"}),
+    ("bleu", {"smooth": "none", "effective_order": True}),
+    ("bleu", {"smooth": "floor"}),
+    ("bleu", {"smooth": "floor", "smooth_value": 0.01, "effective_order": True}),
+    ("bleu", {"smooth": "add-k"}),
+    ("bleu", {"smooth": "add-k", "smooth_value": 2, "effective_order": True}),
+    ("bleu", {"lowercase": True, "tokenize": "intl"}),
+    ("chrf", {}),
+    ("chrf", {"word_order": 2}),
+    ("chrf", {"beta": 3, "char_order": 4, "lowercase": True, "whitespace": True}),
+    ("chrf", {"eps_smoothing": True, "word_order": 1}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIONS, ids=str)
+def test_corners_are_sacrebleus(name, options):
+    """No match, no n-grams, empty outputs, empty references: every pair of nine texts, alone and followed by one good segment."""
+    metric = load_metric(name, options)
+    for output, reference in product(TEXTS, TEXTS):
+        for more in ((), ("one good segment of a few words",)):
+            prepared = metric.prepare(references((reference, *more), (TEXTS[1], *more)))
+            wanted = prepared.corpus_score([output, *more], None).score
+            assert score(metric, prepared, (output, *more)) == pytest.approx(wanted, rel=1e-12, abs=1e-300), (
+                output,
+                reference,
+                more,
+            )
+
+
+def test_ter_corners_are_sacrebleus_where_there_is_a_reference_word():
+    metric = load_metric("ter")
+    for output, reference in product(TEXTS, TEXTS):
+        prepared = metric.prepare(references((reference,)))
+        wanted = prepared.corpus_score([output], None).score
+        ours = score(metric, prepared, (output,))
+        if reference.strip():
+            assert ours == wanted, (output, reference)
+        else:
+            assert np.isnan(ours)
+
+
+def test_bleu_of_nothing_is_zero():
+    assert load_metric("bleu").scorer((0,) * 10)(np.zeros(10)) == 0.0
+
+
+def test_an_empty_output_has_a_brevity_penalty_of_zero():
+    sums = np.array([0, 7, 1, 1, 1, 1, 1, 1, 1, 1])
+    assert load_metric("bleu").scorer((0,) * 10)(sums) == 0.0

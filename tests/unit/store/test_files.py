@@ -1,0 +1,173 @@
+"""Files are whole or absent, and what hinders them is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.errors import StoreError
+from pipeline.store import files
+from pipeline.store.files import read_arrays, read_json, replacing, sweep_temporaries, write_arrays, write_bytes, write_json
+
+ARRAYS = {
+    "counts": np.arange(24, dtype=np.int32).reshape(2, 3, 4),
+    "sums": np.array([[np.nan, -0.0, 1e-300]]),
+    "flags": np.array([True, False]),
+    "names": np.array(["a", "日本", ""]),
+    "one": np.array(7),
+    "none": np.zeros((0, 5)),
+}
+
+
+def test_a_write_that_dies_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    write_json(path, {"done": 1})
+    with pytest.raises(KeyboardInterrupt), replacing(path) as file:
+        file.write(b'{"done": ')
+        raise KeyboardInterrupt
+    assert read_json(path) == {"done": 1}
+    assert os.listdir(tmp_path) == ["state.json"]
+
+
+def test_a_process_killed_in_the_middle_leaves_the_old_file_and_rubbish_that_is_swept(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "state.json"
+    write_json(path, [1])
+    program = f"""
+import os, signal
+from pipeline.store.files import replacing
+with replacing({str(path)!r}) as file:
+    file.write(b"[2")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
+    assert read_json(path) == [1]
+    assert len(os.listdir(path.parent)) == 2
+    assert sweep_temporaries(tmp_path) == 1
+    assert os.listdir(path.parent) == ["state.json"]
+
+
+def test_what_a_living_process_writes_is_not_swept(tmp_path: Path) -> None:
+    with replacing(tmp_path / "file") as file:
+        file.write(b"x")
+        assert sweep_temporaries(tmp_path) == 0
+    assert (tmp_path / "file").read_bytes() == b"x"
+
+
+def test_old_rubbish_of_other_hosts_is_swept(tmp_path: Path) -> None:
+    left = tmp_path / ".tmp-00000000-17-0123456789abcdef"
+    left.write_bytes(b"")
+    assert sweep_temporaries(tmp_path) == 0
+    os.utime(left, (1, 1))
+    assert sweep_temporaries(tmp_path) == 1
+
+
+def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
+    checksum = write_arrays(tmp_path / "a", ARRAYS)
+    for read in (read_arrays(tmp_path / "a"), read_arrays(tmp_path / "a", checksum), read_arrays(tmp_path / "a", memory_map=True)):
+        assert set(read) == set(ARRAYS)
+        for name, array in ARRAYS.items():
+            assert read[name].dtype == array.dtype
+            assert read[name].shape == array.shape
+            assert read[name].tobytes() == array.tobytes()
+
+
+def test_bytes_depend_on_content_alone(tmp_path: Path) -> None:
+    one = write_arrays(tmp_path / "one", ARRAYS)
+    turned = {name: np.asfortranarray(ARRAYS[name]) for name in reversed(ARRAYS)}
+    turned["counts"] = turned["counts"].astype(">i4")
+    assert write_arrays(tmp_path / "two", turned) == one
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert one == "2ec0b25b" + one[8:] or len(one) == 64
+
+
+def test_read_arrays_cannot_be_changed_by_accident(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "a", ARRAYS)
+    with pytest.raises(ValueError, match="read-only"):
+        read_arrays(tmp_path / "a")["counts"][0] = 1
+
+
+def test_objects_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'x' has dtype object"):
+        write_arrays(tmp_path / "a", {"x": np.array([{}], dtype=object)})
+    assert os.listdir(tmp_path) == []
+
+
+def test_every_single_harmed_byte_of_the_arrays_is_noticed(tmp_path: Path) -> None:
+    checksum = write_arrays(tmp_path / "a", {"x": np.arange(5), "y": np.arange(3.0)})
+    whole = (tmp_path / "a").read_bytes()
+    unused = 0
+    for position in range(len(whole)):
+        (tmp_path / "a").write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
+        with pytest.raises(StoreError, match="P705"):
+            read_arrays(tmp_path / "a", checksum)
+        try:
+            read_arrays(tmp_path / "a")
+            unused += 1
+        except StoreError as error:
+            assert error.problems[0].where == str(tmp_path / "a")
+    assert unused < 128  # the gaps that align the buffers, which nothing reads
+
+
+@pytest.mark.parametrize("length", [0, 5, 40, 100, -1])
+@pytest.mark.parametrize("memory_map", [False, True])
+def test_a_cut_file_is_damaged_not_short(tmp_path: Path, length: int, memory_map: bool) -> None:
+    write_arrays(tmp_path / "a", ARRAYS)
+    whole = (tmp_path / "a").read_bytes()
+    (tmp_path / "a").write_bytes(whole[:length])
+    with pytest.raises(StoreError, match="P705") as raised:
+        read_arrays(tmp_path / "a", memory_map=memory_map)
+    assert "pipeline resume" in str(raised.value.problems[0].help)
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    for read in (read_arrays, read_json):
+        with pytest.raises(StoreError, match="P704"):
+            read(tmp_path / "absent")
+    (tmp_path / "broken.json").write_text('{"a": ')
+    with pytest.raises(StoreError, match="P705"):
+        read_json(tmp_path / "broken.json")
+
+
+def test_a_full_disk_is_named_with_its_free_bytes_and_nothing_is_left(small_disk: Path) -> None:
+    write_json(small_disk / "state.json", {"done": 1})
+    with pytest.raises(StoreError) as raised:
+        write_arrays(small_disk / "big", {"x": np.random.default_rng(1).random(2**18)})
+    problem = raised.value.problems[0]
+    assert problem.code == "P701"
+    assert "bytes are free" in problem.message
+    assert problem.where == str(small_disk / "big")
+    assert raised.value.exit_code == 73
+    assert os.listdir(small_disk) == ["state.json"]
+    assert read_json(small_disk / "state.json") == {"done": 1}
+
+
+def test_a_quota_and_a_read_only_place_are_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import errno
+
+    for number, code, words in [
+        (errno.EDQUOT, "P701", "quota"),
+        (errno.EROFS, "P702", "read-only"),
+        (errno.EACCES, "P702", "permission"),
+        (errno.EIO, "P703", "failed"),
+    ]:
+
+        def refuse(source: object, target: object, number: int = number) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(files.os, "replace", refuse)
+        with pytest.raises(StoreError, match=f"{code}.*{words}"):
+            write_bytes(tmp_path / "file", b"x")
+        assert os.listdir(tmp_path) == []
+
+
+def test_json_keeps_names_readable(tmp_path: Path) -> None:
+    write_json(tmp_path / "a", {"name": "日本 <&>", "file": "bad\udcff"})
+    assert "日本 <&>" in (tmp_path / "a").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "a").read_bytes())["file"] == "bad\udcff"

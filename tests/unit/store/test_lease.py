@@ -1,0 +1,168 @@
+"""A run has one writer at a time, whatever happens to the one before."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import RunLocked
+from pipeline.store import lease as leases
+from pipeline.store.lease import hold_lease, read_holder
+from pipeline.store.process import Process, process_is_gone, this_process
+
+HOLD = """
+import sys, time
+from pipeline.store.lease import hold_lease
+with hold_lease(sys.argv[1], heartbeat_seconds=0.1) as lease:
+    print(lease.fence, flush=True)
+    time.sleep(60)
+"""
+
+RACE = """
+import sys, time
+from pipeline.errors import RunLocked
+from pipeline.store.lease import hold_lease
+won = []
+while time.time() < float(sys.argv[2]):
+    try:
+        with hold_lease(sys.argv[1]) as lease:
+            lease.check()
+            with open(sys.argv[1] + "/inside", "x"): pass
+            won.append(lease.fence)
+            time.sleep(0.002)
+            import os; os.unlink(sys.argv[1] + "/inside")
+    except RunLocked:
+        time.sleep(0.001)
+print(*won)
+"""
+
+
+def start_holder(run: Path) -> tuple[subprocess.Popen[str], int]:
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(run)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+def end(process: subprocess.Popen[str], number: int = signal.SIGKILL) -> None:
+    process.send_signal(number)
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
+
+
+def test_a_second_writer_is_refused_and_told_who_holds_the_run(tmp_path: Path) -> None:
+    process, _ = start_holder(tmp_path)
+    try:
+        with pytest.raises(RunLocked) as raised, hold_lease(tmp_path):
+            pass
+    finally:
+        end(process)
+    problem = raised.value.problems[0]
+    assert problem.code == "P801"
+    assert raised.value.exit_code == 74
+    assert f"process {process.pid} on {os.uname().nodename} since 20" in problem.message
+
+
+def test_the_lease_of_a_killed_process_is_taken_over_at_once(tmp_path: Path) -> None:
+    process, fence = start_holder(tmp_path)
+    process.send_signal(signal.SIGKILL)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # dead, not yet collected
+    with hold_lease(tmp_path) as lease:
+        assert lease.fence == fence + 1
+    end(process)
+
+
+def test_a_suspended_process_keeps_its_lease(tmp_path: Path) -> None:
+    process, _ = start_holder(tmp_path)
+    process.send_signal(signal.SIGSTOP)
+    try:
+        os.utime(tmp_path / "lease.1", (1, 1))
+        with pytest.raises(RunLocked), hold_lease(tmp_path, stale_seconds=0.01):
+            pass
+    finally:
+        end(process)
+
+
+def test_fences_rise_and_are_never_given_twice(tmp_path: Path) -> None:
+    fences = []
+    for _ in range(3):
+        with hold_lease(tmp_path) as lease:
+            fences.append(lease.fence)
+    assert fences == [1, 2, 3]
+    assert os.listdir(tmp_path) == ["lease.3"]
+
+
+def test_a_lease_is_given_back_when_the_block_fails(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), hold_lease(tmp_path):
+        assert read_holder(tmp_path).in_force  # type: ignore[union-attr]  # it is held right here
+        raise RuntimeError
+    holder = read_holder(tmp_path)
+    assert holder is not None
+    assert holder.released
+    assert not holder.in_force
+
+
+def make_foreign(run: Path, age_seconds: float) -> None:
+    holder = leases.Holder(4, Process("far-away", "other-machine", 7, "1"), "2026-01-01T00:00:00+00:00", released=False)
+    (run / "lease.4").write_text(json.dumps(leases._content(holder)))
+    os.utime(run / "lease.4", (time.time() - age_seconds,) * 2)
+
+
+def test_on_another_machine_the_heartbeat_decides(tmp_path: Path) -> None:
+    make_foreign(tmp_path, 30)
+    with pytest.raises(RunLocked, match="process 7 on far-away since 2026-01-01"), hold_lease(tmp_path):
+        pass
+    make_foreign(tmp_path, 90)
+    with hold_lease(tmp_path) as lease:
+        assert lease.fence == 5
+
+
+def test_the_heart_beats(tmp_path: Path) -> None:
+    with hold_lease(tmp_path, heartbeat_seconds=0.02):
+        os.utime(tmp_path / "lease.1", (1, 1))
+        deadline = time.monotonic() + 5
+        while os.stat(tmp_path / "lease.1").st_mtime < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert os.stat(tmp_path / "lease.1").st_mtime > 2
+
+
+def test_a_holder_that_was_outnumbered_learns_it_and_harms_nobody(tmp_path: Path) -> None:
+    with hold_lease(tmp_path) as lease:
+        lease.check()
+        make_foreign(tmp_path, 0)
+        with pytest.raises(RunLocked, match="P802.*process 7 on far-away"):
+            lease.check()
+    holder = read_holder(tmp_path)
+    assert holder is not None
+    assert (holder.fence, holder.in_force) == (4, True)
+
+
+def test_processes_that_race_are_never_inside_together(tmp_path: Path) -> None:
+    end_time = str(time.time() + 2.5)
+    racers = [
+        subprocess.Popen([sys.executable, "-c", RACE, str(tmp_path), end_time], stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    outputs = [racer.communicate(timeout=30)[0] for racer in racers]
+    assert [racer.returncode for racer in racers] == [0, 0, 0]  # "inside" is made exclusively: two inside together would fail
+    fences = [int(fence) for output in outputs for fence in output.split()]
+    assert len(fences) == len(set(fences)) > 10
+
+
+def test_a_later_process_with_the_same_number_is_not_the_holder() -> None:
+    me = this_process()
+    assert process_is_gone(me) is False
+    assert process_is_gone(replace(me, started="1")) is True
+    assert process_is_gone(replace(me, machine="another start of this machine")) is None
+
+
+def test_nobody_has_held_a_new_run(tmp_path: Path) -> None:
+    assert read_holder(tmp_path) is None
+    assert read_holder(tmp_path / "none") is None

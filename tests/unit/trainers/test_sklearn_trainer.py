@@ -1,0 +1,137 @@
+"""The scikit-learn trainer: seeded, quiet, and clear about what it does not take."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.errors import PluginError, StudyError
+from pipeline.interfaces import TrainingItems
+from pipeline.trainers import registry
+from pipeline.trainers.registry import load_trainer
+from pipeline.trainers.sklearn import SklearnTrainer
+
+TREE = {"estimator": "sklearn.tree.DecisionTreeClassifier", "options": {"splitter": "random", "max_features": 1}}
+LOGISTIC = "sklearn.linear_model.LogisticRegression"
+
+
+@pytest.fixture(scope="module")
+def items() -> TrainingItems:
+    """Three classes that overlap, in four features."""
+    rows = np.random.default_rng(5).normal(size=(150, 2, 2)) + np.repeat(np.arange(3), 50)[:, None, None]
+    return TrainingItems(features=rows, labels=tuple(label for label in "abc" for _ in range(50)), ids=tuple(map(str, range(150))))
+
+
+def predictions(options, items, *, seed, sample=None):
+    trainer = load_trainer("sklearn", options)
+    model = trainer.fit(items, np.arange(150) if sample is None else sample, seed=seed, workdir=Path())
+    return trainer.predict(model, items)
+
+
+def test_the_same_seed_predicts_the_same_and_another_does_not(items):
+    sample = np.arange(0, 150, 3)
+    first = predictions(TREE, items, seed=7, sample=sample)
+    assert predictions(TREE, items, seed=7, sample=sample) == first
+    assert predictions(TREE, items, seed=8, sample=sample) != first
+
+
+def test_only_the_sampled_items_are_learnt_from_and_as_often_as_drawn(items):
+    knn = {"estimator": "sklearn.neighbors.KNeighborsClassifier", "options": {"n_neighbors": 3}}
+    sample = np.array([0, 140, 140])  # 'a' once, 'c' twice
+    assert set(predictions(knn, items, seed=0, sample=sample)) == {"c"}
+
+
+def test_an_estimator_without_a_seed_is_fitted_without_one(items):
+    naive_bayes = {"estimator": "sklearn.naive_bayes.GaussianNB"}
+    assert predictions(naive_bayes, items, seed=1) == predictions(naive_bayes, items, seed=2)
+
+
+def test_a_solver_that_does_not_converge_is_a_note_and_not_a_warning(items):
+    trainer = SklearnTrainer(estimator=LOGISTIC, options={"max_iter": 1})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = trainer.fit(items, np.arange(150), seed=0, workdir=Path())
+    assert len(model.notes) == 1
+    assert model.notes[0].startswith("ConvergenceWarning: lbfgs failed to converge")
+    assert "\n" not in model.notes[0]
+
+
+def test_a_fit_without_warnings_has_no_notes(items):
+    model = SklearnTrainer(estimator=LOGISTIC).fit(items, np.arange(150), seed=0, workdir=Path())
+    assert model.notes == ()
+
+
+def test_a_fit_that_fails_raises_what_the_estimator_raised(items):
+    with pytest.raises(ValueError, match="class"):  # one class only
+        predictions({"estimator": LOGISTIC}, items, seed=0, sample=np.arange(10))
+
+
+def test_an_unknown_trainer_is_refused_with_the_name_that_was_meant():
+    with pytest.raises(PluginError) as caught:
+        load_trainer("skleanr", {})
+    (problem,) = caught.value.problems
+    assert problem.code == "P305"
+    assert "did you mean 'sklearn'?" in problem.help
+
+
+def test_an_entry_point_that_cannot_be_imported_is_a_plugin_error(monkeypatch):
+    broken = EntryPoint("broken", "pipeline.no_such_module:Trainer", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [broken])
+    with pytest.raises(PluginError, match=r"pipeline\.no_such_module"):
+        load_trainer("broken", {})
+
+
+def test_every_wrong_option_of_a_trainer_is_named_at_once():
+    with pytest.raises(StudyError) as caught:
+        load_trainer("sklearn", {"estimater": LOGISTIC, "epochs": 5})
+    messages = [problem.message for problem in caught.value.problems]
+    assert [name for name in ("'estimater'", "'epochs'", "'estimator'") if any(name in m for m in messages)] == [
+        "'estimater'",
+        "'epochs'",
+        "'estimator'",
+    ]
+    assert caught.value.problems[0].help == "did you mean 'estimator'?"
+
+
+def test_every_wrong_parameter_of_an_estimator_is_named_with_what_was_meant():
+    with pytest.raises(StudyError) as caught:
+        SklearnTrainer(estimator=LOGISTIC, options={"max_itr": 5, "penalti": "l2"})
+    assert [problem.help for problem in caught.value.problems] == ["did you mean 'max_iter'?", "did you mean 'penalty'?"]
+
+
+@pytest.mark.parametrize("options", [{"max_iter": -1}, {"max_iter": "many"}])
+def test_a_parameter_with_a_value_of_no_use_is_refused_before_any_training(options):
+    with pytest.raises(StudyError, match="max_iter"):
+        SklearnTrainer(estimator=LOGISTIC, options=options)
+
+
+def test_a_random_state_of_the_users_own_is_refused():
+    with pytest.raises(StudyError, match="random_state"):
+        SklearnTrainer(estimator=LOGISTIC, options={"random_state": 1})
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("LogisticRegression", "not an import path"),
+        ("sklearn.linear_model.LogisticRegresion", "has no 'LogisticRegresion'"),
+        ("sklearn.nowhere.LogisticRegression", "cannot be imported"),
+        ("sklearn.preprocessing.StandardScaler", "no predict"),
+        ("sklearn.metrics.accuracy_score", "not an estimator"),
+        ("os; import sys.path", "not an import path"),
+    ],
+)
+def test_an_estimator_that_is_not_one_is_a_plugin_error_that_says_why(path, says):
+    with pytest.raises(PluginError, match=says) as caught:
+        SklearnTrainer(estimator=path)
+    assert caught.value.problems[0].code == "P306"
+
+
+def test_a_misspelt_estimator_is_refused_with_the_name_that_was_meant():
+    with pytest.raises(PluginError) as caught:
+        SklearnTrainer(estimator="sklearn.linear_model.LogisticRegresion")
+    assert caught.value.problems[0].help == "did you mean 'LogisticRegression'?"
