@@ -201,8 +201,8 @@ def name_outputs(paths: Sequence[str]) -> dict[str, str]:
     if len(set(paths)) != len(paths):
         doubled = sorted({path for path in paths if list(paths).count(path) > 1})
         raise UsageError.of("P013", f"an output is given twice: {', '.join(doubled)}", help="give each file once")
-    for name in (lambda p: Path(p).name.split(".")[0] or Path(p).name, lambda p: Path(p).name):
-        names = [name(path) for path in paths]
+    short = [Path(path).name.split(".")[0] or Path(path).name for path in paths]
+    for names in (short, [Path(path).name for path in paths]):
         if len(set(names)) == len(names):
             return dict(zip(names, paths, strict=True))
     return {path: path for path in paths}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
+# Before anything loads a BLAS: tests share two cores with the workers they start.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -24,7 +24,7 @@ ALLOWED = {
     "metrics": {"errors", "interfaces"},
     "trainers": {"errors", "interfaces", "resampling"},
     "cubes": {"errors", "store"},
-    "analysis": {"errors", "interfaces", "inference"},
+    "analysis": {"errors", "interfaces", "inference", "resampling"},
     "report": {"errors", "interfaces", "study", "analysis", "inference", "store"},
     "tasks": {
         "errors",

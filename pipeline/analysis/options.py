@@ -20,7 +20,7 @@ def read_options(kind: type[T], options: Mapping[str, Any], *, analysis: str) ->
     Raises
     ------
     StudyError
-        P101 for each key that ``kind`` does not have, P102 for a value it refuses.
+        P101 for each key that ``kind`` does not have, P104 for a value it refuses.
     """
     known = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]  # T is a dataclass by contract
     problems = []
@@ -41,4 +41,4 @@ def read_options(kind: type[T], options: Mapping[str, Any], *, analysis: str) ->
     try:
         return kind(**values)
     except (TypeError, ValueError) as error:
-        raise StudyError.of("P102", f"an option of the analysis {analysis!r}: {error}", where=f"analyses.{analysis}") from error
+        raise StudyError.of("P104", f"an option of the analysis {analysis!r}: {error}", where=f"analyses.{analysis}") from error

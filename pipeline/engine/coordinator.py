@@ -166,7 +166,7 @@ class Coordinator:
             workers=self.workers,
         )
         self.queue = TaskQueue(plan.tasks, done=self.inventory.receipts.keys(), running=self.running.keys())
-        self.outlook = Counter(task.kind for task in plan.tasks)
+        self.outlook = Counter(str(task.kind) for task in plan.tasks)
         self._show()
         return plan
 
@@ -229,7 +229,7 @@ class Coordinator:
         self._plan()
 
     def _show(self) -> None:
-        done = Counter(receipt.kind for receipt in self.inventory.receipts.values())
+        done = Counter(str(receipt.kind) for receipt in self.inventory.receipts.values())
         self.state.count(done, self.outlook, self.workers)
         self.state.write()
         self.progress(self.state)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +60,7 @@ class DaskExecutor:
         self._cluster = cluster
         self._workers = workers
         self._running: dict[str, Task] = {}
-        self._ended = as_completed(raise_errors=False)
+        self._ended = as_completed(loop=client.loop, raise_errors=False)
         self._threads = 1
         self._looked = 0.0
         self._rescaled = time.monotonic()
@@ -76,7 +77,7 @@ class DaskExecutor:
         future = self._client.submit(
             run_task, task, self._runs, key=f"{self._prefix}-{task.kind}-{task.key}-a{attempt}", pure=False
         )
-        self._running[future.key] = task
+        self._running[str(future.key)] = task
         self._ended.add(future)
 
     def wait(self, seconds: float) -> Sequence[Outcome]:
@@ -93,8 +94,8 @@ class DaskExecutor:
             outcomes.extend(self._outcome(future) for future in self._ended.next_batch(block=False))
         return outcomes
 
-    def _outcome(self, future: Future) -> Outcome:
-        task = self._running.pop(future.key)
+    def _outcome(self, future: Future[Any]) -> Outcome:
+        task = self._running.pop(str(future.key))
         result: Receipt | Failure
         if future.status == "finished":
             result = future.result()
@@ -198,14 +199,21 @@ def _make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> A
             help="`pip install dask-jobqueue` for SLURM and its kin, or mend `cluster:` in the profile",
         ) from error
     options = dict(profile.options)
+    environment = dict(profile.environment)
     if name == "LocalCluster":
         local = {"n_workers": workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
         options = {**local, "dashboard_address": None, **options}
+        if environment:
+            options["env"] = environment
         if workers:
             options["n_workers"] = workers
     elif name.endswith("Cluster") and module.startswith("dask_jobqueue"):
         logs.mkdir(parents=True, exist_ok=True)
-        options = {"python": sys.executable, "log_directory": str(logs), **options}
+        # By default the dashboard of a batch cluster listens on every interface, without a password.
+        scheduler = {"dashboard_address": "127.0.0.1:0", **options.pop("scheduler_options", {})}
+        options = {"python": sys.executable, "log_directory": str(logs), "scheduler_options": scheduler, **options}
+        exports = [f"export {variable}={shlex.quote(value)}" for variable, value in environment.items()]
+        options["job_script_prologue"] = [*exports, *options.get("job_script_prologue", ())]
     try:
         cluster = factory(**options)
         if name != "LocalCluster":

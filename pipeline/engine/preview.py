@@ -14,6 +14,7 @@ from pipeline.store.runs import RunDirectory, iterate_ledgers
 from pipeline.study.inventory import Inventory
 from pipeline.study.load import LoadedStudy
 from pipeline.study.plan import plan_study
+from pipeline.study.task import Receipt
 from pipeline.tasks.manifest import Manifest, receipts_of, result_exists
 from pipeline.tasks.survey import survey_study
 
@@ -25,7 +26,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     inputs = survey_study(loaded.study, loaded.base).inputs
     manifest = Manifest(loaded.study, inputs, tuple(loaded.overrides))
     run = RunDirectory(runs.resolve() / f"{loaded.study.slug}-{digest(manifest.identity())[:12]}")
-    receipts = {}
+    receipts: dict[str, Receipt] = {}
     for path in iterate_ledgers(runs):
         found = receipts_of(read_ledger(path)[0])
         mine = path == run.ledger

@@ -51,15 +51,15 @@ def show_progress(*, quiet: bool = False) -> Iterator[Callable[[Any], None]]:
 
 
 def _lines() -> Callable[[Any], None]:
-    last = [0.0, ""]
+    printed, stage = 0.0, ""
 
     def update(state: Any) -> None:
-        ended = state.facts["exit_code"] is not None
-        key = f"{state.facts['phase']}{ended}"
+        nonlocal printed, stage
+        here = f"{state.facts['phase']} {state.facts['state']}"
         now = time.monotonic()
         # A line at each new stage, at the end, and every half minute between.
-        if key != last[1] or now - float(last[0]) > LINE_SECONDS:
-            last[:] = [now, key]
+        if here != stage or now - printed > LINE_SECONDS:
+            printed, stage = now, here
             print(format_line(state.facts), file=sys.stderr, flush=True)
 
     return update

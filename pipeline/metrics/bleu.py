@@ -121,14 +121,14 @@ def _bleu_kernel(
             order = 4
             halving = 1.0
             for n in range(4):
-                correct = float(statistics[2 + n, i, j])
-                total = float(statistics[6 + n, i, j])
+                correct: float = np.float64(statistics[2 + n, i, j])
+                total: float = np.float64(statistics[6 + n, i, j])
                 if smoothing == 3 and n > 0:
                     correct += smooth_value
                     total += smooth_value
                 if total == 0.0:
                     # The output is shorter than this order: it counts as precision 0 unless the order is effective.
-                    if effective_order == 0:
+                    if effective_order == 0 or n == 0:
                         product = 0.0
                     break
                 if effective_order != 0:
@@ -147,8 +147,8 @@ def _bleu_kernel(
                     mean = exp(log(product) / 3.0)
                 elif order == 2:
                     mean = math.sqrt(product)
-            hypothesis_length = float(statistics[0, i, j])
-            reference_length = float(statistics[1, i, j])
+            hypothesis_length = np.float64(statistics[0, i, j])
+            reference_length = np.float64(statistics[1, i, j])
             if hypothesis_length < reference_length:
                 brevity = exp(1.0 - reference_length / hypothesis_length) if hypothesis_length > 0.0 else 0.0
                 mean *= brevity

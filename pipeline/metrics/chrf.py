@@ -111,9 +111,9 @@ def _chrf_kernel(statistics: NDArray[Any], out: NDArray[np.float64], factor: flo
             mean_recall = 0.0
             effective = 0
             for n in range(n_orders):
-                hypothesis = float(statistics[3 * n, i, j])
-                reference = float(statistics[3 * n + 1, i, j])
-                match = float(statistics[3 * n + 2, i, j])
+                hypothesis = np.float64(statistics[3 * n, i, j])
+                reference = np.float64(statistics[3 * n + 1, i, j])
+                match = np.float64(statistics[3 * n + 2, i, j])
                 precision = match / hypothesis if hypothesis > 0.0 else 1e-16
                 recall = match / reference if reference > 0.0 else 1e-16
                 if eps_smoothing != 0:

@@ -121,11 +121,12 @@ def _ratio_kernel(
 ) -> None:
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
-            denominator = float(statistics[1, i, j]) * denominator_scale
+            # `float()` of a float32 stays a float32 in compiled code.
+            denominator = np.float64(statistics[1, i, j]) * denominator_scale
             if denominator == 0.0:
                 out[i, j] = np.nan
             else:
-                out[i, j] = factor * ((float(statistics[0, i, j]) * numerator_scale) / denominator)
+                out[i, j] = factor * ((np.float64(statistics[0, i, j]) * numerator_scale) / denominator)
 
 
 def score_ratio(statistics: NDArray[Any], *, decimals: tuple[int, ...], factor: float) -> NDArray[np.float64]:

@@ -32,9 +32,9 @@ def summed(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | None:
 
 
 def count_of(cube: xr.Dataset, name: str, **where: str) -> NDArray[np.int64] | None:
-    """Give a count of replicates by pair; None where it is absent or was not asked for (−1)."""
+    """Give a count of replicates by pair, below 0 where it was not written; None where no pair has it."""
     values = summed(cube, f"count_{name}", **where)
-    if values is None or (values.size and values.min() < 0):
+    if values is None or not (values >= 0).any():
         return None
     return values.astype(np.int64)
 

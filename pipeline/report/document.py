@@ -108,7 +108,7 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
             "name": name,
             "units": sizes[FULL],
             "unit": report.study.resampling.unit,
-            "items": _items(name, cube, report),
+            "items": _items(cube),
             "test_sizes": [{"label": label, "units": units} for label, units in sizes.items()],
             "systems": cube.sizes["system"],
             "pairs": cube.sizes["pair"],
@@ -127,16 +127,13 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
     return row
 
 
-def _items(name: str, cube: xr.Dataset, report: ReportInput) -> int | None:
-    if report.study.resampling.unit == "item":
-        return int(cube["n_units"].sel(test_size=FULL).item())
-    rows = [row for row in report.alignment if row.get("test_set") == name and row.get("items") is not None]
-    return int(rows[0]["items"]) if rows else None
+def _items(cube: xr.Dataset) -> int | None:
+    return plain(cube.attrs.get("n_items")) or None
 
 
 def _signatures(report: ReportInput, name: str, cube: xr.Dataset) -> list[dict[str, str]]:
     study = report.study
-    units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(name, cube, report)
+    units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(cube)
     n = f"{units}" if items in {None, units} else f"{items}/{units}"
     rows = []
     for metric, procedure in list_slices(cube):

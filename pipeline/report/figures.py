@@ -1,4 +1,4 @@
-"""The figures of a report. This module draws confidence against gain, ranks, size curves and calibration."""
+"""The figures of a report. This module draws ranks, size curves and calibration, and gathers all."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-from pipeline.analysis.pairs import find_relation, read_pairs
-from pipeline.report.cube_facts import FULL
 from pipeline.report.document import digits_of
 from pipeline.report.input import ReportInput
-from pipeline.report.svg import GRID, INK, PALETTE, Drawing, canvas, finish, tidy_axes
+from pipeline.report.scatter import draw_scatters
+from pipeline.report.svg import INK, PALETTE, Drawing, canvas, finish, tidy_axes
 from pipeline.report.values import format_number
 from pipeline.report.verdict import select
 
-__all__ = ["MOST_POINTS", "draw_all"]
+__all__ = ["draw_all"]
 
-MOST_POINTS = 2000
 MOST_SYSTEMS = 20
-SURE = 0.0005
 MARKERS = "o^sDvP"
 
 
 def draw_all(report: ReportInput, document: Mapping[str, Any]) -> list[Drawing]:
     """Draw every figure that the findings allow, in the order of the page."""
-    drawings = [*_leaderboards(document), *_scatters(report, document), *_size_curves(document), *_calibrations(document)]
+    drawings = [*_leaderboards(document), *draw_scatters(report, document), *_size_curves(document), *_calibrations(document)]
     numbers: dict[str, int] = {}
     named = []
     for drawing in drawings:
@@ -67,77 +64,6 @@ def _leaderboards(document: Mapping[str, Any]) -> Iterator[Drawing]:
         )
 
 
-def _scatters(report: ReportInput, document: Mapping[str, Any]) -> Iterator[Drawing]:
-    for where in _where(document):
-        cube = report.cubes[where["test_set"]]
-        found = select(document["thresholds"], **where, test_size=FULL)
-        table = read_pairs(cube, metric=where["metric"], test_size=FULL, procedure=where["procedure"])
-        if not table.usable.any():
-            continue
-        relation = find_relation(cube, next((row["relation_by"] for row in found), None))
-        masks = relation.classes(table) if relation is not None else {}
-        classes = {label: mask & table.usable for label, mask in masks.items() if (mask & table.usable).any()}
-        rest = table.usable & ~np.any(list(classes.values()), axis=0) if classes else table.usable
-        if rest.any():
-            classes["other" if classes else "all"] = rest
-        undecided = table.usable & (table.p >= SURE)
-        right = 1.12 * float(table.gain[undecided if undecided.any() else table.usable].max()) or 1.0
-        beyond = int((table.usable & (table.gain > right)).sum())
-        digits = digits_of(document, where["metric"])
-        title = f"Confidence against gain on {where['test_set']}, {where['metric']}"
-        alt = f"{int(table.usable.sum())} pairs; the confidence rises with the gain from 0.5 towards 1. "
-        alt += " ".join(
-            f"Threshold, {row['relation']}: {format_number(row['gain'], digits)} from {row['pairs_in_window']} pairs."
-            for row in found
-            if row["gain"] is not None
-        )
-        with canvas(7.2, 4.4) as (figure, axes):
-            low, high = found[0]["window"] if found else (0.04, 0.06)
-            axes.axhspan(1 - high, 1 - low, color=GRID, alpha=0.28, linewidth=0)
-            # The larger class lies below, or it would hide the other.
-            for number, (label, mask) in enumerate(sorted(classes.items(), key=lambda item: -int(item[1].sum()))):
-                colour = {"same": PALETTE[0], "different": PALETTE[1]}.get(label, INK if label == "all" else PALETTE[2])
-                shown = mask & (table.gain <= right)
-                words = f"{label} {relation.name}" if relation is not None and label in {"same", "different"} else f"{label} pairs"
-                axes.scatter(
-                    table.gain[shown],
-                    1 - table.p[shown],
-                    s=13,
-                    marker={"same": "o", "different": "^"}.get(label, "s"),
-                    facecolors="none",
-                    edgecolors=colour,
-                    linewidths=0.7,
-                    alpha=0.75,
-                    label=f"{words} ({int(mask.sum()):,})",
-                    rasterized=int(table.usable.sum()) > MOST_POINTS,
-                    zorder=2 + number,
-                )
-            for row in found:
-                if row["gain"] is None or (row["relation"] == "all" and len(classes) > 1) or row["gain"] > right:
-                    continue
-                colour = {"same": PALETTE[0], "different": PALETTE[1]}.get(row["relation"], INK)
-                axes.axvline(row["gain"], color=colour, linewidth=1.1, linestyle=(0, (4, 3)))
-                axes.annotate(
-                    f"{format_number(row['gain'], digits)}, {row['pairs_in_window']} pairs",
-                    (row["gain"], 0.02 if row["relation"] != "different" else 0.08),
-                    xycoords=("data", "axes fraction"),
-                    xytext=(4, 0),
-                    textcoords="offset points",
-                    color=colour,
-                )
-            axes.set_xlim(0, right)
-            axes.set_ylim(min(0.48, 1 - float(table.p[table.usable].max())), 1.008)
-            tidy_axes(axes, x=f"gain in {where['metric']}", y="confidence, 1 − p (one-sided)")
-            axes.legend(loc="lower right", markerscale=1.4)
-            svg = finish(figure, title=title, alt=alt)
-        caption = "Each point is a pair."
-        if found:
-            caption += f" The band is p in [{low:g}, {high:g}], a dashed line the {found[0]['percentile']:g}th percentile of the gains in it."
-        if beyond:
-            caption += f" {beyond:,} pairs with larger gains, all with p < {SURE:g}, lie to the right of the axis."
-        yield Drawing("confidence", "", title, alt, caption, svg)
-
-
 def _size_curves(document: Mapping[str, Any]) -> Iterator[Drawing]:
     keys = dict.fromkeys((curve["metric"], curve["procedure"]) for curve in document["size_curve"])
     for metric, procedure in keys:
@@ -172,8 +98,10 @@ def _size_curves(document: Mapping[str, Any]) -> Iterator[Drawing]:
 
 def _one_curve(axes: Any, curve: Mapping[str, Any], colour: str, marker: str) -> None:
     there = [(p["units"], p["gain"]) for p in curve["points"] if p["gain"]]
-    if there:
-        axes.plot(*zip(*there, strict=True), marker, color=colour, markersize=6, label=_short(curve["test_set"]))
+    # Drawn also when empty: the legend must name every test set.
+    axes.plot(
+        [n for n, _ in there], [gain for _, gain in there], marker, color=colour, markersize=6, label=_short(curve["test_set"])
+    )
     spread = [(p["units"], 1.645 * p["median_se"]) for p in curve["points"] if p["median_se"]]
     if spread:
         axes.plot(*zip(*spread, strict=True), marker, color=colour, markersize=5, fillstyle="none", linestyle=":", linewidth=0.8)
@@ -207,7 +135,7 @@ def _calibrations(document: Mapping[str, Any]) -> Iterator[Drawing]:
                         ends = [100 * row["interval"]["lo"], 100 * row["interval"]["hi"]]
                         axes.vlines(x, *ends, color=PALETTE[number], linewidth=1.8)
                     axes.annotate(
-                        str(row["same_sign"] + _lost(row)),
+                        f"{row['same_sign'] + _lost(row):,}",
                         (x, 0),
                         xytext=(0, 3),
                         textcoords="offset points",

@@ -15,6 +15,7 @@ from pipeline.report.views import View
 __all__ = ["render_html"]
 
 LONG = 25
+MOST_FIGURES = 10
 SECTIONS = (
     ("leaderboard", "Leaderboard", ("ranks",)),
     ("figures", "Confidence against gain", ("confidence",)),
@@ -37,7 +38,8 @@ def render_html(document: Mapping[str, Any], views: Sequence[View], drawings: Se
         figures = [drawing for drawing in drawings if drawing.kind in kinds]
         tables = [view for view in views if view.kind == key]
         if figures or tables:
-            sections.append({"key": key, "title": title, "figures": figures, "views": tables})
+            shown, more = figures[:MOST_FIGURES], len(figures) - MOST_FIGURES
+            sections.append({"key": key, "title": title, "figures": shown, "more": max(0, more), "views": tables})
     text = environment.get_template("report.html.j2").render(
         document=document,
         sections=sections,

@@ -64,70 +64,36 @@ def list_pairs(
 def _rows(
     cube: xr.Dataset, test_set: str, metric: str, procedure: str, *, alpha: float, unit: str, margin: float | None
 ) -> Iterator[dict[str, Any]]:
-    where = {"metric": metric, "test_size": FULL}
-    full = where | {"procedure": procedure}
-    delta = np.asarray(cube["observed_delta"].sel(where).values, dtype=np.float64)
-    se = np.asarray(cube["se"].sel(where).values, dtype=np.float64)
-    identical = np.asarray(cube["identical"].sel(where).values, dtype=np.bool_)
-    p = {c: read_variable(cube, "p_value", **full, convention=c) for c in ("one-sided", "two-sided", "two-sided-plus-one")}
-    plus_one = np.asarray(p["two-sided-plus-one"], dtype=np.float64)
-    adjusted = {"holm": holm(plus_one), "benjamini_hochberg": benjamini_hochberg(plus_one)}
+    columns = _columns(cube, metric, procedure, level=1 - alpha, margin=margin is not None)
     units = int(cube["n_units"].sel(test_size=FULL).item())
-    replicates = int(cube.attrs.get("replicates", 0)) or None
-    counts, shift = count_of(cube, "above_twice_delta", **full), summed(cube, "sum_shift", **full)
-    histogram = read_variable(cube, "histogram", **full)
-    half = symmetric_half_widths(histogram, 1 - alpha) if histogram is not None else np.full(len(delta), np.nan)
-    half = np.where(se > 0, half * se, np.nan)
-    error = read_variable(cube, "p_error", **full, convention="one-sided")
-    steady = [read_variable(cube, "stable", **full, convention=c) for c in ("one-sided", "two-sided")]
-    discordant = read_variable(cube, "discordant", **where)
-    method = read_method(cube, **full, convention="one-sided")
-    margin_counts = [count_of(cube, f"margin_{side}", **full) for side in ("above", "below")] if margin else [None, None]
-    effective = units if unit == "item" else cube.attrs.get("effective_units")
-    scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
-    names = list(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True))
-    for k, (first, second) in enumerate(names):
-        a, b = (second, first) if delta[k] < 0 else (first, second)
-        above, below = margin_counts
-        p_margin = (
-            max(int(above[k]), int(below[k])) / replicates if above is not None and below is not None and replicates else None
-        )
-        row = {
+    family = sum(value is not None for value in columns["p_plus_one"])
+    for cells in zip(*columns.values(), strict=True):
+        of = dict(zip(columns, cells, strict=True))
+        row: dict[str, Any] = {
             "test_set": test_set,
             "metric": metric,
             "test_size": FULL,
             "procedure": procedure,
             "convention": "one-sided",
             "null": NULL.get(procedure, "as the procedure defines it"),
-            "system_a": str(a),
-            "system_b": str(b),
-            "score_a": scores[a],
-            "score_b": scores[b],
-            "delta": abs(delta[k]),
-            "se": se[k],
-            "bias": shift[k] / replicates if shift is not None and replicates else None,
-            "ties": units - int(discordant[k]) if discordant is not None else None,
-            "discordant": int(discordant[k]) if discordant is not None else None,
+            **{name: of[name] for name in ("system_a", "system_b", "score_a", "score_b", "delta", "se", "bias")},
+            "ties": None if of["discordant"] is None else units - of["discordant"],
+            "discordant": of["discordant"],
             "units": units,
-            "effective_units": effective,
-            "count": int(counts[k]) if counts is not None else None,
-            "replicates": replicates,
-            "p_one_sided": _at(p["one-sided"], k),
-            "p_two_sided": _at(p["two-sided"], k),
-            "p_plus_one": plus_one[k],
-            "p_adjusted": {"max_t": None, **{name: values[k] for name, values in adjusted.items()}, "reason": NO_MAX_T},
-            "family_size": int(np.isfinite(plus_one).sum()),
-            "interval": {"method": "symmetric", "level": 1 - alpha, "lo": abs(delta[k]) - half[k], "hi": abs(delta[k]) + half[k]}
-            if np.isfinite(half[k])
-            else None,
-            "monte_carlo_error": _at(error, k),
-            "stable": all(bool(s[k]) for s in steady if s is not None) if any(s is not None for s in steady) else None,
-            "method": method[k],
-            "identical": bool(identical[k]),
+            "effective_units": units if unit == "item" else plain(cube.attrs.get("effective_units")),
+            **{name: of[name] for name in ("count", "replicates", "p_one_sided", "p_two_sided", "p_plus_one")},
+            "p_adjusted": {
+                "max_t": None,
+                "holm": of["holm"],
+                "benjamini_hochberg": of["benjamini_hochberg"],
+                "reason": NO_MAX_T,
+            },
+            "family_size": family,
+            "interval": _interval(of["delta"], of["half_width"], 1 - alpha),
+            **{name: of[name] for name in ("monte_carlo_error", "stable", "method", "identical")},
             "margin": margin,
-            "p_equivalence": p_margin,
+            "p_equivalence": of["p_equivalence"],
         }
-        row = plain(row)
         holm_p = row["p_adjusted"]["holm"]
         row["separated"] = bool(not row["identical"] and row["delta"] and holm_p is not None and holm_p <= alpha)
         row["verdict"] = _verdict(row, alpha)
@@ -135,8 +101,94 @@ def _rows(
         yield row
 
 
-def _at(values: NDArray[Any] | None, k: int) -> Any:
-    return None if values is None else values[k]
+def _columns(cube: xr.Dataset, metric: str, procedure: str, *, level: float, margin: bool) -> dict[str, list[Any]]:
+    """Read everything a pair has, a list of plain values each; None where it is not known."""
+    where = {"metric": metric, "test_size": FULL}
+    full = where | {"procedure": procedure}
+    delta, se = (np.asarray(read_variable(cube, name, **where), dtype=np.float64) for name in ("observed_delta", "se"))
+    p = {name: _p_value(cube, convention=name, **full) for name in ("one-sided", "two-sided", "two-sided-plus-one")}
+    nothing = np.full(len(delta), np.nan)
+    empty = count_of(cube, "empty", **full)
+    replicates = np.full(len(delta), float(cube.attrs["replicates"])) - (0 if empty is None else np.maximum(empty, 0))
+    histogram = read_variable(cube, "histogram", **full)
+    half = symmetric_half_widths(histogram, level) if histogram is not None else nothing
+    shift, error = summed(cube, "sum_shift", **full), read_variable(cube, "p_error", **full, convention="one-sided")
+    scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
+    better, worse = _ordered(cube, delta)
+    numbers = {
+        "score_a": [scores[name] for name in better],
+        "score_b": [scores[name] for name in worse],
+        "delta": np.abs(delta),
+        "se": se,
+        "bias": _divide(shift, replicates) if shift is not None else nothing,
+        "p_one_sided": p["one-sided"],
+        "p_two_sided": p["two-sided"],
+        "p_plus_one": p["two-sided-plus-one"],
+        "holm": holm(p["two-sided-plus-one"]),
+        "benjamini_hochberg": benjamini_hochberg(p["two-sided-plus-one"]),
+        "half_width": np.where(se > 0, half * se, np.nan),
+        "monte_carlo_error": error if error is not None else nothing,
+        "p_equivalence": _p_equivalence(cube, replicates, **full) if margin else nothing,
+    }
+    counts = {
+        "count": count_of(cube, "above_twice_delta", **full),
+        "discordant": read_variable(cube, "discordant", **where),
+        "replicates": replicates,
+    }
+    return {
+        "system_a": better,
+        "system_b": worse,
+        **{name: plain(np.asarray(values, dtype=np.float64)) for name, values in numbers.items()},
+        **{name: _whole(values, len(delta)) for name, values in counts.items()},
+        "stable": _stable(cube, p, **full),
+        "method": read_method(cube, **full, convention="one-sided"),
+        "identical": plain(read_variable(cube, "identical", **where)),
+    }
+
+
+def _p_value(cube: xr.Dataset, **where: str) -> NDArray[np.float64]:
+    return np.asarray(read_variable(cube, "p_value", **where), dtype=np.float64)
+
+
+def _ordered(cube: xr.Dataset, delta: NDArray[np.float64]) -> tuple[list[str], list[str]]:
+    names = list(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True))
+    turned = [(b, a) if gain < 0 else (a, b) for (a, b), gain in zip(names, delta, strict=True)]
+    return [str(a) for a, _ in turned], [str(b) for _, b in turned]
+
+
+def _whole(values: NDArray[Any] | None, pairs: int) -> list[int | None]:
+    """Give counts as integers; below 0 means that nothing was written."""
+    return [None] * pairs if values is None else [int(value) if value >= 0 else None for value in values.tolist()]
+
+
+def _divide(values: NDArray[Any], by: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.divide(values, by, out=np.full(len(by), np.nan), where=by > 0), dtype=np.float64)
+
+
+def _p_equivalence(cube: xr.Dataset, replicates: NDArray[np.float64], **where: str) -> NDArray[np.float64]:
+    """Give max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)) / b; NaN where the counts were not taken."""
+    above, below = (count_of(cube, f"margin_{side}", **where) for side in ("above", "below"))
+    if above is None or below is None:
+        return np.full(len(replicates), np.nan)
+    return np.where(np.minimum(above, below) >= 0, _divide(np.maximum(above, below), replicates), np.nan)
+
+
+def _stable(cube: xr.Dataset, p: Mapping[str, NDArray[np.float64]], **where: str) -> list[bool | None]:
+    """Say whether both decisions, one-sided and two-sided, would hold with other draws; a p that is absent decides nothing."""
+    steady = [read_variable(cube, "stable", **where, convention=side) for side in ("one-sided", "two-sided")]
+    if steady[0] is None or steady[1] is None:
+        return [None] * cube.sizes["pair"]
+    holds = [
+        np.asarray(s, dtype=np.bool_) | ~np.isfinite(p[side]) for s, side in zip(steady, ("one-sided", "two-sided"), strict=True)
+    ]
+    measured = np.isfinite(p["two-sided"])
+    return [bool(a and b) if there else None for a, b, there in zip(*holds, measured, strict=True)]
+
+
+def _interval(delta: float | None, half: float | None, level: float) -> dict[str, Any] | None:
+    if delta is None or half is None:
+        return None
+    return {"method": "symmetric", "level": level, "lo": delta - half, "hi": delta + half}
 
 
 def _verdict(row: Mapping[str, Any], alpha: float) -> str:
@@ -151,8 +203,10 @@ def _verdict(row: Mapping[str, Any], alpha: float) -> str:
 
 def _note(row: Mapping[str, Any]) -> str | None:
     notes = []
+    if row["p_two_sided"] is None:
+        return "there is no p-value: nothing was written for this pair, or its score is undefined in every replicate"
     if row["identical"]:
-        notes.append("every unit statistic is equal: p = 1, no interval")
+        notes.append("identical: every unit statistic is equal, p = 1, no interval")
     elif row["delta"] == 0:
         notes.append("no order: the scores are equal")
     elif row["interval"] is None:

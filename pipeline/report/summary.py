@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.report.views import View, view_all
 
-__all__ = ["summarise"]
+__all__ = ["format_alignment", "summarise"]
 
 SHOWN = ("better", "worse", "gain", "p", "Holm", "verdict")
 
@@ -19,7 +19,7 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
     Parameters
     ----------
     most_pairs : int
-        Pairs to list; where there are more, those with p nearest to α were listed first in the report and the rest is counted.
+        Pairs to list, in the order of the report; the rest is counted.
     """
     views = view_all(document)
     boards = [view for view in views if view.kind == "leaderboard"]
@@ -34,6 +34,22 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
             lines.append(f"… {total - min(most_pairs, len(chosen.rows)):,} more pairs are in the report")
         blocks.append("\n".join([*lines, "", *verdict["sentences"]]))
     return "\n\n".join(blocks)
+
+
+def format_alignment(test_set: str, items: int, units: int, rows: Sequence[Mapping[str, Any]], warnings: Sequence[str] = ()) -> str:
+    """Give the alignment table of one test set as aligned text, a line a system, with what is odd below it."""
+    head = f"{test_set}: {items:,} items" + (f" in {units:,} units" if units != items else "") + f", {len(rows)} systems"
+    columns = tuple(rows[0]) if rows else ()
+    cells = tuple(tuple(_cell(row[column]) for column in columns) for row in rows)
+    names = tuple(column.replace("_", " ") for column in columns)
+    table = View("alignment", test_set, names, cells, "", frozenset({"system", "identical to"}))
+    return "\n".join([head, *(f"  {line}" for line in _lines(table) if line), *(f"  warning: {warning}" for warning in warnings)])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _pick(view: View, columns: Sequence[str]) -> View:

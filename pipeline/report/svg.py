@@ -41,7 +41,7 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
-    "savefig.dpi": 160,
+    "savefig.dpi": 130,
 }
 
 

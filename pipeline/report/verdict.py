@@ -41,7 +41,8 @@ def _borderline(row: Mapping[str, Any], size: int, digits: int) -> str:
         count = "1 pair is" if pairs == 1 else f"{pairs} pairs are"
         return f"Only {count} borderline at this size (n = {size:,}): too few for the threshold, {gain}, to be leaned on."
     interval = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
-    return f"Of the {pairs:,} pairs that are borderline at this size (n = {size:,}), {row['percentile']:g} % gain less than {gain}{interval}."
+    share = f"{row['percentile']:g} %"
+    return f"Of the {pairs:,} pairs that are borderline at this size (n = {size:,}), {share} gain less than {gain}{interval}."
 
 
 def _two(row: Mapping[str, Any], alpha: float, digits: int) -> list[str]:

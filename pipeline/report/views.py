@@ -153,24 +153,34 @@ def _units(value: float | None) -> str:
 
 def _calibrations(document: Mapping[str, Any]) -> Iterator[View]:
     found = document["calibration"]
-    caption = " ".join(document["notes"].get("calibration-transfer", []))
-    for row in (row for row in found if row["kind"] == "none"):
+    for row in select(found, kind="none"):
         title = f"{row['test_set']} → {row['against'] or 'other test sets'}"
         yield View("calibration", title, ("remark",), ((row["reason"],),), "", frozenset({"remark"}))
-    keys = dict.fromkeys((r["test_set"], r["against"], r["metric"], r["procedure"]) for r in found if r["kind"] != "none")
-    for base, against, metric, procedure in keys:
-        rows = []
-        for row in select(found, test_set=base, against=against, metric=metric, procedure=procedure):
-            if row["kind"] == "none":
-                continue
-            edges = f"{row['p_low']:g} – {row['p_high']:g}" + (" (window)" if row["kind"] == "window" else "")
-            cells = (edges, f"{row['pairs']:,}", f"{row['same_sign']:,}", f"{row['ties']:,}", format_share(row["share"]))
-            remark = "; ".join(words for words in (row["reason"], row["warning"], row["interval_note"]) if words)
-            rows.append((*cells, format_interval(row["interval"], percent=True), str(row["systems"]), remark or MISSING))
-        columns = ("p on the base", "pairs", "same sign", "tied", "share", "95 % interval", "systems", "remark")
-        yield View(
-            "calibration", f"{base} → {against} · {metric}", columns, tuple(rows), caption, frozenset({"p on the base", "remark"})
-        )
+    there = [row for row in found if row["kind"] != "none"]
+    columns = ("p on the base", "pairs", "same sign", "tied", "share", "95 % interval", "systems", "remark")
+    for base, against, metric, procedure in dict.fromkeys(
+        (row["test_set"], row["against"], row["metric"], row["procedure"]) for row in there
+    ):
+        here = select(there, test_set=base, against=against, metric=metric, procedure=procedure)
+        told = dict.fromkeys(row["interval_note"] for row in here if row["interval"] and row["interval_note"])
+        caption = " ".join([*document["notes"].get("calibration-transfer", []), *(f"Intervals: {note}." for note in told)])
+        rows = tuple(_bin(row) for row in here)
+        title = f"{base} → {against} · {metric} · {procedure}"
+        yield View("calibration", title, columns, rows, caption, frozenset({"p on the base", "remark"}))
+
+
+def _bin(row: Mapping[str, Any]) -> tuple[str, ...]:
+    why = None if row["interval"] else row["interval_note"]
+    return (
+        f"{row['p_low']:g} – {row['p_high']:g}" + (" (window)" if row["kind"] == "window" else ""),
+        f"{row['pairs']:,}",
+        f"{row['same_sign']:,}",
+        f"{row['ties']:,}",
+        format_share(row["share"]),
+        format_interval(row["interval"], percent=True),
+        str(row["systems"]),
+        "; ".join(words for words in (row["reason"], row["warning"], why) if words) or MISSING,
+    )
 
 
 def _pairs(document: Mapping[str, Any]) -> Iterator[View]:

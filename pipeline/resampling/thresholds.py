@@ -202,7 +202,9 @@ def _columns(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def _slack(observed: Observed, oriented: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.float64]:
-    return TOLERANCE * np.abs(observed.score[oriented[chosen]]).sum(axis=1)
+    first, second = observed.score[oriented[chosen]].T
+    slack: NDArray[np.float64] = TOLERANCE * (np.abs(first) + np.abs(second))
+    return slack
 
 
 def _bin_scale(se: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ before the last one cannot come from a crash, so it is an error.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -57,12 +56,10 @@ class Ledger:
             raise ValueError(f"an entry may not have the key {taken[0]!r}")
         line = _line({**entry, "fence": self.fence})
         try:
-            if os.write(self._handle, line) != len(line):
-                os.ftruncate(self._handle, self._size)
-                os.write(self._handle, line)  # says why by raising, where the disk is still full
+            rest = line
+            while rest:  # a disk that is nearly full takes a part, and says why only when the rest is tried
+                rest = rest[os.write(self._handle, rest) :]
             os.fsync(self._handle)
-            if os.fstat(self._handle).st_size != self._size + len(line):
-                raise OSError(errno.EIO, "the line was not written whole")
         except OSError as error:
             os.ftruncate(self._handle, self._size)
             raise store_error(error, self.path) from error

@@ -87,8 +87,9 @@ def _missing(
     kept = np.zeros((cells, n), np.bool_)
     kept[:kept_cells] = True
     for covered in inventory.coverage(column.address, column.systems, replicates):
-        pairs[np.ix_(covered.cells, covered.pairs)] = False
-        kept[np.ix_(covered.cells, covered.kept)] = False
+        cells_there = np.array(covered.cells)
+        pairs[np.ix_(cells_there, covered.pairs)] = False
+        kept[np.ix_(cells_there, covered.kept)] = False
     return pairs, kept
 
 

@@ -27,7 +27,12 @@ def expand_paths(document: Document) -> list[Problem]:
             if value is None:
                 where = document.where(path)
                 problems.append(
-                    Problem("P113", f"the environment variable {match[1]} is not set", where, f"set it, or write ${{{match[1]}:-a default}}")
+                    Problem(
+                        "P113",
+                        f"the environment variable {match[1]} is not set",
+                        where,
+                        f"set it, or write ${{{match[1]}:-a default}}",
+                    )
                 )
                 return match[0]
             return value

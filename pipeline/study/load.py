@@ -24,7 +24,16 @@ from pipeline.study.marks import Document, KeyPath
 from pipeline.study.profile import LOCAL, ClusterProfile
 from pipeline.study.schema import Frozen, Study
 
-__all__ = ["ClusterProfile", "LoadedStudy", "load_profile", "load_study", "locate_profile", "override_study", "resolve", "study_from_value"]
+__all__ = [
+    "ClusterProfile",
+    "LoadedStudy",
+    "load_profile",
+    "load_study",
+    "locate_profile",
+    "override_study",
+    "resolve",
+    "study_from_value",
+]
 
 _Model = TypeVar("_Model", bound=Frozen)
 
@@ -162,8 +171,10 @@ def _validate(model: type[_Model], document: Document, problems: list[Problem]) 
         # Strict JSON: lists become tuples, and neither "5" nor true is a number.
         value = model.model_validate_json(json.dumps(document.value), strict=True)
     except ValidationError as error:
-        found = sorted([*problems, *complain(error, document, model)], key=_position)
-        raise StudyError(*found) from error
+        # What could not be read stands there as nothing: no second complaint about that.
+        unread = {problem.where for problem in problems if problem.code == "P106"}
+        problems = problems + [problem for problem in complain(error, document, model) if problem.where not in unread]
+        raise StudyError(*sorted(problems, key=_position)) from error
     if problems:
         raise StudyError(*sorted(problems, key=_position))
     return value

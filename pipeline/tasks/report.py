@@ -36,7 +36,9 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     manifest = read_manifest(run)
     asked = study or manifest.study
     inventory = read_inventory(run)
-    cubes = open_cubes(run.cubes)
+    # Analyses and verdicts read the level and the relation off the cube: another study asks them anew.
+    asked_anew = {"alpha": asked.resampling.alpha, "relation": asked.systems.relation or ""}
+    cubes = {name: cube.assign_attrs(asked_anew) for name, cube in open_cubes(run.cubes).items()}
     plan = plan_study(manifest.study, manifest.inputs, inventory, run=run.id)
     failures: list[Mapping[str, Any]] = [
         {"label": failure.label, "exit_code": failure.exit_code, "problems": [asdict(p) for p in failure.problems]}

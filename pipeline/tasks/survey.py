@@ -20,6 +20,7 @@ from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInp
 from pipeline.study.schema import DatasetSpec, Study, TestSet
 from pipeline.study.trainings import trainings_of
 from pipeline.tasks.extract import store_frame
+from pipeline.trainers.registry import load_trainer
 
 __all__ = ["StudySurvey", "survey_study"]
 
@@ -55,6 +56,8 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     """
     for analysis in study.analyses:
         load_analysis(analysis.name, analysis.options)
+    for model in study.training.models.values() if study.training else ():
+        load_trainer(model.trainer, model.model_extra or {})
     metrics = tuple(_metric_inputs(spec.name, spec.options) for spec in study.metrics)
     surveys: dict[str, Survey] = {}
     errors: list[PipelineError] = []

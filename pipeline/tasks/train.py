@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from pipeline.errors import PipelineError, TaskError
 from pipeline.items.datasets import load_dataset
@@ -31,9 +32,9 @@ def train(task: Task, runs: Path) -> Receipt:
     store = Store(runs / STORE_NAME)
     data = load_dataset(DatasetSpec.model_validate(spec.data))
     name = str(spec.data["dataset"])
-    address = {"seed": spec.seed, "data": name, "method": spec.method, "fraction": spec.fraction, "replica": spec.replica}
-    sample = draw_sample(**address, n_items=len(data.labels))
-    seed = training_seed(**address, model=spec.model)
+    drawn: dict[str, Any] = {"method": spec.method, "fraction": spec.fraction, "replica": spec.replica}
+    sample = draw_sample(seed=spec.seed, data=name, n_items=len(data.labels), **drawn)
+    seed = training_seed(seed=spec.seed, data=name, model=spec.model, **drawn)
     trainer = load_trainer(spec.trainer, spec.options)
     try:
         with tempfile.TemporaryDirectory(prefix="pipeline-train-") as workdir:

@@ -102,6 +102,7 @@ def build_cube(
             "study": "synthetic",
             "test_set": name,
             "seed": 7,
+            "n_items": sizes["full"],
             "replicates": replicates,
             "alpha": 0.05,
             "higher_is_better": {metric: True},

@@ -19,10 +19,10 @@ def ulps(value: float, exact: Decimal) -> float:
 
 def test_exp_is_within_one_unit_in_the_last_place():
     draw = random.Random(20120712)
-    points = [draw.uniform(*bounds) for bounds in ((-1, 0), (-40, 0), (-700, 700), (-1e-8, 1e-8)) for _ in range(500)]
+    points = [draw.uniform(*bounds) for bounds in ((-1, 0), (-40, 0), (-700, 700), (-1e-8, 1e-8)) for _ in range(2000)]
     with localcontext() as context:
         context.prec = 50
-        assert max(ulps(exp(x), Decimal(x).exp()) for x in points) < 1.0
+        assert max(ulps(exp(x), Decimal(x).exp()) for x in points) < 0.85
 
 
 def test_log_is_within_one_unit_in_the_last_place():
@@ -56,7 +56,7 @@ def test_what_is_undefined_is_nan(function, at):
 
 @pytest.mark.golden
 def test_the_bits_of_exp_and_log_are_fixed():
-    assert exp(-0.0068).hex() == math.exp(-0.0068).hex() == "0x1.fc87c7b98bdc1p-1"
+    assert exp(-0.0068).hex() == math.exp(-0.0068).hex() == "0x1.fc87bbe2ab02cp-1"
     assert log(0.3).hex() == math.log(0.3).hex() == "-0x1.34378fcbda721p+0"
 
 

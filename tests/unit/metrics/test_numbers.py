@@ -27,6 +27,7 @@ def test_decimals_are_those_of_the_file_without_trailing_zeros():
     assert statistics.decimals == (3, 0)
     assert statistics.values.tolist() == [[500, 1], [1250, 1], [-3000, 1], [2, 1]]
     assert statistics.rounding_error == 0.0
+    assert extract("mean", items(score=["0.50", "100", "0.000"]))[1].decimals == (1, 0)
 
 
 def test_a_tie_of_decimal_scores_is_an_exact_tie():

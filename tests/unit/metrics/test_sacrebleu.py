@@ -60,7 +60,8 @@ def test_every_system_of_wmt21_scores_what_the_independent_file_says(data_dir, n
         text = read(folder / "systems" / f"{system}.txt.gz")
         ours = score(metric, prepared, text)
         assert ours == pytest.approx(values[name], abs=6e-7), system
-        assert ours == pytest.approx(prepared.corpus_score(list(text), None).score, rel=1e-13), system
+        if name == "bleu":  # chrF's own score takes as long as ours, and the file has six decimals of it
+            assert ours == pytest.approx(prepared.corpus_score(list(text), None).score, rel=1e-13), system
 
 
 @pytest.mark.data
@@ -85,7 +86,10 @@ def test_chrf_with_both_references_of_wmt21_is_sacrebleus(data_dir):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("name", "reference"), [("bleu", "A"), ("bleu", "B"), ("chrf", "A")])
+@pytest.mark.parametrize(
+    ("name", "reference"),
+    [("bleu", "A"), pytest.param("bleu", "B", marks=pytest.mark.slow), pytest.param("chrf", "A", marks=pytest.mark.slow)],
+)
 def test_every_system_of_wmt24_scores_what_the_independent_file_says(data_dir, name, reference):
     folder = data_dir / "wmt24-en-de"
     document = json.loads((folder / "expected.json").read_text())
@@ -157,6 +161,18 @@ def test_corners_are_sacrebleus(name, options):
                 reference,
                 more,
             )
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIONS, ids=str)
+def test_any_sums_score_as_sacrebleu_scores_them(name, options):
+    """Sums that no text has, zeros among them: resampling and plugins may hand in anything."""
+    metric = load_metric(name, options)
+    prepared = metric.prepare(references(("a",)))
+    draw = np.random.default_rng(20120712)
+    n_statistics = len(metric.statistics)
+    sums = draw.integers(0, 4, size=(300, n_statistics)) * draw.integers(0, 2, size=(300, n_statistics))
+    wanted = [prepared._compute_score_from_stats(row).score for row in sums.tolist()]
+    np.testing.assert_allclose(metric.scorer((0,) * n_statistics)(sums.T), wanted, rtol=1e-12)
 
 
 def test_ter_corners_are_sacrebleus_where_there_is_a_reference_word():

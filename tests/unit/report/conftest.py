@@ -3,59 +3,13 @@
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "analysis"))
 
-from synthetic_cubes import build_cube
-
-from pipeline.analysis import load_analysis
-from pipeline.report.input import ReportInput
-from pipeline.study.schema import Study
-
-ODD = ["<script>alert(1)</script>", "a & b", 'say "hi"', "中文系统", "pipe|*star*", "$x_1$"]
-
-
-def make_report(cubes, *, metric="bleu", analyses=("thresholds", "size-curve", "calibration-transfer"), **extra):
-    study = Study.model_validate(
-        {
-            "schema": 1,
-            "study": "synthetic <study>",
-            "seed": 7,
-            "metrics": [metric],
-            "test_sets": {name: {"outputs": "out/{system}.txt"} for name in cubes},
-        }
-    )
-    findings = [load_analysis(name).find(cubes, {}) for name in analyses]
-    alignment = [
-        {"test_set": name, "system": str(s), "items": 1000, "missing": 0, "duplicates": 0}
-        for name, cube in cubes.items()
-        for s in cube["system"].values
-    ]
-    given = {"alignment": alignment, "versions": {"pipeline": "0.1.0", "numpy": "2.2"}, "run_id": "synthetic-0123", **extra}
-    return ReportInput(study=study, cubes=cubes, findings=findings, **given)
-
-
-def odd_cubes(systems=12, seed=4):
-    rng = np.random.default_rng(seed)
-    names = [*ODD, *(f"s{i}" for i in range(systems - len(ODD)))]
-    models = ["m<1>" if i % 2 else "m&2" for i in range(systems)]
-    sizes = {"100": 100, "200": 200, "400": 400, "full": 1000}
-    n = np.array(list(sizes.values()))[:, None]
-    truth = rng.normal(50, 1.0, systems)
-    pairs = systems * (systems - 1) // 2
-    se = rng.uniform(8, 14, pairs) / np.sqrt(n)
-
-    def cube(name, shift):
-        noise = rng.normal(0, 8, (4, systems)) / np.sqrt(n)
-        return build_cube(
-            truth + shift + noise, names, name=name, sizes=sizes, se=se, coords={"model": models}, identical=[(names[-2], names[-1])]
-        )
-
-    return {"news <1>": cube("news <1>", 0.0), "other/..": cube("other/..", rng.normal(0, 0.7, systems))}
-
 
 @pytest.fixture(scope="session")
 def odd_report():
+    from synthetic_reports import make_report, odd_cubes
+
     return make_report(odd_cubes(), warnings=["a <b> & c"], failures=[{"code": "P401", "message": "x < y"}])

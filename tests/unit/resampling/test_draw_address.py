@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from pipeline.resampling.address import CELL, cell_bounds, count_cells, draw_key
@@ -29,7 +31,7 @@ def test_cells_tile_the_replicates(replicates):
     bounds = [cell_bounds(cell, replicates) for cell in range(count_cells(replicates))]
     assert bounds[0][0] == 0
     assert bounds[-1][1] == replicates
-    assert all(stop == next_first for (_, stop), (next_first, _) in zip(bounds, bounds[1:], strict=False))
+    assert all(stop == next_first for (_, stop), (next_first, _) in pairwise(bounds))
     assert all(first % CELL == 0 for first, _ in bounds)
 
 

@@ -33,7 +33,7 @@ def test_nan_has_no_address() -> None:
 
 def test_an_address_is_this_forever() -> None:
     assert canonical_json({"b": [1.5, "日", None], "a": "\udcff"}) == b'{"a":"\\udcff","b":[1.5,"\\u65e5",null]}'
-    assert digest({"seed": 20120712}) == "95f88c7dc5f2fea1e6a8bcc6e4cc0d0b" or len(digest({"seed": 20120712})) == 32
+    assert digest({"seed": 20120712}) == "643f20e01ed2a950ee700d464a76b044"
 
 
 def test_a_file_has_the_digest_of_its_bytes(tmp_path: Path) -> None:

@@ -101,9 +101,15 @@ def test_fences_rise_and_are_never_given_twice(tmp_path: Path) -> None:
 
 
 def test_a_lease_is_given_back_when_the_block_fails(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), hold_lease(tmp_path):
-        assert read_holder(tmp_path).in_force  # type: ignore[union-attr]  # it is held right here
-        raise RuntimeError
+    def fail() -> None:
+        with hold_lease(tmp_path):
+            inside = read_holder(tmp_path)
+            assert inside is not None
+            assert inside.in_force
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     holder = read_holder(tmp_path)
     assert holder is not None
     assert holder.released
@@ -138,7 +144,7 @@ def test_a_holder_that_was_outnumbered_learns_it_and_harms_nobody(tmp_path: Path
     with hold_lease(tmp_path) as lease:
         lease.check()
         make_foreign(tmp_path, 0)
-        with pytest.raises(RunLocked, match="P802.*process 7 on far-away"):
+        with pytest.raises(RunLocked, match=r"P802.*process 7 on far-away"):
             lease.check()
     holder = read_holder(tmp_path)
     assert holder is not None
@@ -147,11 +153,11 @@ def test_a_holder_that_was_outnumbered_learns_it_and_harms_nobody(tmp_path: Path
 
 def test_processes_that_race_are_never_inside_together(tmp_path: Path) -> None:
     end_time = str(time.time() + 2.5)
-    racers = [
-        subprocess.Popen([sys.executable, "-c", RACE, str(tmp_path), end_time], stdout=subprocess.PIPE, text=True) for _ in range(3)
-    ]
+    command = [sys.executable, "-c", RACE, str(tmp_path), end_time]
+    racers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     outputs = [racer.communicate(timeout=30)[0] for racer in racers]
-    assert [racer.returncode for racer in racers] == [0, 0, 0]  # "inside" is made exclusively: two inside together would fail
+    # "inside" is made exclusively: two inside together would fail.
+    assert [racer.returncode for racer in racers] == [0, 0, 0]
     fences = [int(fence) for output in outputs for fence in output.split()]
     assert len(fences) == len(set(fences)) > 10
 

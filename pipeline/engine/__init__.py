@@ -1,0 +1,1 @@
+"""Runs tasks: serial or on Dask, driven by one coordinator. Sees only functions, specs and receipts."""

@@ -1,0 +1,139 @@
+"""Confidence against gain, the figure of Berg-Kirkpatrick and others. This module draws one for each test set and metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from pipeline.analysis.pairs import PairTable, Relation, find_relation, read_pairs
+from pipeline.report.cube_facts import FULL
+from pipeline.report.document import digits_of
+from pipeline.report.input import ReportInput
+from pipeline.report.svg import GRID, INK, PALETTE, Drawing, canvas, finish, tidy_axes
+from pipeline.report.values import format_number
+from pipeline.report.verdict import select
+
+__all__ = ["draw_scatters"]
+
+MOST_POINTS = 4000
+POINTS_IN_ALL = 20_000
+SURE = 0.0005
+COLOURS = {"same": PALETTE[0], "different": PALETTE[1], "all": INK}
+MARKERS = {"same": "o", "different": "^", "all": "o"}
+
+
+def draw_scatters(report: ReportInput, document: Mapping[str, Any]) -> Iterator[Drawing]:
+    """Draw a scatter for each (test set, metric, procedure) that has p-values."""
+    # A page holds every figure: above this many points a scatter becomes a picture, whose size no longer grows.
+    most_points = min(MOST_POINTS, POINTS_IN_ALL // max(1, len(document["signature"])))
+    for signature in document["signature"]:
+        where = {key: signature[key] for key in ("test_set", "metric", "procedure")}
+        cube = report.cubes[where["test_set"]]
+        table = read_pairs(cube, metric=where["metric"], test_size=FULL, procedure=where["procedure"])
+        if not table.usable.any():
+            continue
+        found = select(document["thresholds"], **where, test_size=FULL)
+        relation = find_relation(cube, next((row["relation_by"] for row in found), None))
+        yield _draw(where, table, relation, found, digits_of(document, where["metric"]), most_points)
+
+
+def _draw(
+    where: Mapping[str, str],
+    table: PairTable,
+    relation: Relation | None,
+    found: Sequence[Mapping[str, Any]],
+    digits: int,
+    most_points: int,
+) -> Drawing:
+    classes = _classes(table, relation)
+    right = _right_end(table)
+    title = f"Confidence against gain on {where['test_set']}, {where['metric']}"
+    alt = f"{int(table.usable.sum())} pairs; the confidence rises with the gain from 0.5 towards 1." + "".join(
+        f" Threshold, {row['relation']}: {format_number(row['gain'], digits)} from {row['pairs_in_window']} pairs."
+        for row in found
+        if row["gain"] is not None
+    )
+    caption = "Each point is a pair."
+    with canvas(7.2, 4.4) as (figure, axes):
+        if found:
+            low, high = found[0]["window"]
+            axes.axhspan(1 - high, 1 - low, color=GRID, alpha=0.28, linewidth=0)
+            percentile = f"{found[0]['percentile']:g}th percentile"
+            caption += f" The band is p in [{low:g}, {high:g}], a dashed line the {percentile} of the gains in it."
+        _draw_points(axes, table, classes, relation, right, rasterized=int(table.usable.sum()) > most_points)
+        drawn = [row for row in found if row["gain"] is not None and row["gain"] <= right and row["relation"] in COLOURS]
+        for row in drawn:
+            if row["relation"] != "all" or len(classes) == 1:
+                _draw_threshold(axes, row, digits, left=row["relation"] == "same" and row["gain"] > 0.3 * right)
+        axes.set_xlim(0, right)
+        axes.set_ylim(min(0.48, 1 - float(table.p[table.usable].max())), 1.008)
+        tidy_axes(axes, x=f"gain in {where['metric']}", y="confidence, 1 − p (one-sided)")
+        axes.legend(loc="lower right", markerscale=1.4)
+        svg = finish(figure, title=title, alt=alt)
+    beyond = int((table.usable & (table.gain > right)).sum())
+    if beyond:
+        caption += f" {beyond:,} pairs with larger gains, all with p < {SURE:g}, lie to the right of the axis."
+    return Drawing("confidence", "", title, alt, caption, svg)
+
+
+def _classes(table: PairTable, relation: Relation | None) -> dict[str, NDArray[np.bool_]]:
+    """Give the usable pairs by class, the largest class first: it is drawn below the others."""
+    masks = relation.classes(table) if relation is not None else {}
+    classes = {label: mask & table.usable for label, mask in masks.items()}
+    rest = table.usable & ~np.any([*classes.values(), np.zeros_like(table.usable)], axis=0)
+    classes["other" if any(mask.any() for mask in classes.values()) else "all"] = rest
+    filled = {label: mask for label, mask in classes.items() if mask.any()}
+    return dict(sorted(filled.items(), key=lambda item: -int(item[1].sum())))
+
+
+def _right_end(table: PairTable) -> float:
+    """Give the end of the gain axis: beyond it every pair is sure, and would press the others together."""
+    undecided = table.usable & (table.p >= SURE)
+    return 1.12 * float(table.gain[undecided if undecided.any() else table.usable].max()) or 1.0
+
+
+def _draw_points(
+    axes: Axes,
+    table: PairTable,
+    classes: Mapping[str, NDArray[np.bool_]],
+    relation: Relation | None,
+    right: float,
+    *,
+    rasterized: bool,
+) -> None:
+    for number, (label, mask) in enumerate(classes.items()):
+        shown = mask & (table.gain <= right)
+        words = f"{label} {relation.name}" if relation is not None and label in {"same", "different"} else f"{label} pairs"
+        axes.scatter(
+            table.gain[shown],
+            1 - table.p[shown],
+            s=13,
+            marker=MARKERS.get(label, "s"),
+            facecolors="none",
+            edgecolors=COLOURS.get(label, PALETTE[2]),
+            linewidths=0.7,
+            alpha=0.75,
+            label=f"{words} ({int(mask.sum()):,})",
+            rasterized=rasterized,
+            zorder=2 + number,
+        )
+
+
+def _draw_threshold(axes: Axes, row: Mapping[str, Any], digits: int, *, left: bool) -> None:
+    colour = COLOURS[row["relation"]]
+    count = f"{row['pairs_in_window']} pair{'' if row['pairs_in_window'] == 1 else 's'}"
+    axes.axvline(row["gain"], color=colour, linewidth=1.1, linestyle=(0, (4, 3)))
+    axes.annotate(
+        f"{format_number(row['gain'], digits)}, {count}",
+        (row["gain"], 0.03),
+        xycoords=("data", "axes fraction"),
+        # Two thresholds that lie close to the left end stand one above the other.
+        xytext=(-4, 0) if left else (4, 12 if row["relation"] == "same" else 0),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        color=colour,
+    )

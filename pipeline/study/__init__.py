@@ -1,0 +1,1 @@
+"""What is asked: the shape of a study, the loader of study files and profiles, and the plan."""

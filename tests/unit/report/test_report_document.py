@@ -1,0 +1,222 @@
+import json
+import math
+
+import numpy as np
+import pytest
+from synthetic_cubes import build_cube
+from synthetic_reports import make_report, odd_cubes
+
+from pipeline.inference.multiplicity import holm
+from pipeline.report.document import build_document
+from pipeline.report.summary import format_alignment, summarise
+from pipeline.report.values import encode_document
+
+PAIR_FIELDS = [
+    "test_set",
+    "metric",
+    "test_size",
+    "procedure",
+    "convention",
+    "null",
+    "system_a",
+    "system_b",
+    "score_a",
+    "score_b",
+    "delta",
+    "se",
+    "bias",
+    "ties",
+    "discordant",
+    "units",
+    "effective_units",
+    "count",
+    "replicates",
+    "p_one_sided",
+    "p_two_sided",
+    "p_plus_one",
+    "p_adjusted",
+    "family_size",
+    "interval",
+    "monte_carlo_error",
+    "stable",
+    "method",
+    "note",
+]
+FIELDS = [
+    "schema_version",
+    "study",
+    "signature",
+    "versions",
+    "test_sets",
+    "systems",
+    "pairs",
+    "clusters",
+    "thresholds",
+    "size_curve",
+    "calibration",
+    "warnings",
+    "failures",
+]
+
+
+@pytest.fixture(scope="module")
+def document(odd_report):
+    return build_document(odd_report)
+
+
+def test_every_promised_field_is_there(document):
+    assert set(FIELDS) <= set(document)
+    assert all(set(PAIR_FIELDS) <= set(row) for row in document["pairs"])
+
+
+def test_the_better_system_comes_first_whatever_the_order_of_the_cube():
+    cube = build_cube(np.array([50.0, 53.0]), ["worse", "better"])
+    (row,) = build_document(make_report({"news": cube}))["pairs"]
+    assert (row["system_a"], row["system_b"], row["delta"]) == ("better", "worse", 3.0)
+    assert (row["score_a"], row["score_b"]) == (53.0, 50.0)
+
+
+def test_a_metric_where_less_is_better_puts_the_lower_score_first():
+    cube = build_cube(np.array([-50.0, -53.0]), ["low", "high"], metric="ter", attrs={"higher_is_better": {"ter": False}})
+    cube["observed_score"] = -cube["observed_score"]  # the cube's differences have the direction applied
+    document = build_document(make_report({"news": cube}, metric="ter"))
+    assert [row["name"] for row in document["leaderboard"]] == ["low", "high"]
+    assert document["pairs"][0]["system_a"] == "low"
+
+
+def test_nothing_is_nan_even_where_the_cube_is(document):
+    cube = build_cube(np.array([50.0, 53.0, 53.0]), list("abc"))
+    cube["se"] = cube["se"] * np.nan
+    cube["p_value"] = cube["p_value"] * np.nan
+    text = encode_document(build_document(make_report({"news": cube}))).decode()
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    json.loads(text, parse_constant=refuse)
+    json.loads(encode_document(document).decode(), parse_constant=refuse)
+
+
+def test_holm_is_over_all_pairs_of_the_two_sided_plus_one_p(document):
+    rows = [row for row in document["pairs"] if row["test_set"] == "news <1>"]
+    expected = holm(np.array([row["p_plus_one"] for row in rows]))
+    assert [row["p_adjusted"]["holm"] for row in rows] == pytest.approx(expected.tolist())
+    assert {row["family_size"] for row in rows} == {66}
+    assert all(row["p_adjusted"]["max_t"] is None and "max_t" in row["p_adjusted"]["reason"] for row in rows)
+
+
+def test_verdict_and_adjusted_p_never_disagree(document):
+    for row in document["pairs"]:
+        assert (row["verdict"] == "better") == (row["p_adjusted"]["holm"] <= document["alpha"])
+
+
+def test_identical_systems_are_called_so(document):
+    (row,) = [row for row in document["pairs"] if row["identical"] and row["test_set"] == "news <1>"]
+    assert row["verdict"] == "identical"
+    assert row["interval"] is None
+    assert "equal" in row["note"]
+    assert row["p_two_sided"] == 1.0
+
+
+def test_the_interval_is_the_symmetric_one(document):
+    row = next(row for row in document["pairs"] if row["interval"])
+    half = (row["interval"]["hi"] - row["interval"]["lo"]) / 2
+    assert half == pytest.approx(1.96 * row["se"], rel=0.01)
+    assert row["interval"]["lo"] + half == pytest.approx(row["delta"])
+
+
+def test_count_and_p_are_the_same_number(document):
+    for row in document["pairs"]:
+        if not row["identical"]:
+            assert row["count"] / row["replicates"] == row["p_one_sided"]
+
+
+def test_ranks_follow_from_the_separated_pairs(document):
+    for place in document["leaderboard"]:
+        lost = sum(
+            r["separated"] and r["system_b"] == place["name"] and r["test_set"] == place["test_set"] for r in document["pairs"]
+        )
+        assert place["rank_low"] == 1 + lost
+        assert place["rank_low"] <= place["rank"] <= place["rank_high"]
+
+
+def test_a_signature_pins_the_number(document):
+    line = document["signature"][0]["line"]
+    assert line == (
+        "pipeline:0.1.0|paired-bootstrap|b:1000000|seed:7|unit:item|n:1000|sides:two|family:all-pairs(66)|metric:bleu|nrefs:1|tok:13a"
+    )
+
+
+def test_equivalence_needs_a_margin_and_the_counts():
+    cube = build_cube(np.array([50.0, 50.1]), list("ab"))
+    zero = cube["count_above_twice_delta"] * 0
+    cube = cube.assign(count_margin_above=zero + 10, count_margin_below=zero + 20_000)
+    report = make_report({"news": cube})
+    study = report.study.model_copy(update={"resampling": report.study.resampling.model_copy(update={"margin": {"bleu": 1.0}})})
+    (row,) = build_document(type(report)(**{**vars(report), "study": study}))["pairs"]
+    assert row["p_equivalence"] == 0.04
+    assert row["verdict"] == "equivalent"
+    (row,) = build_document(report)["pairs"]
+    assert (row["margin"], row["p_equivalence"], row["verdict"]) == (None, None, "not separated")
+
+
+def test_two_systems_give_a_sentence_with_both_names_and_the_gain():
+    cube = build_cube(np.array([50.0, 50.1]), list("ab"))
+    (verdict,) = build_document(make_report({"news": cube}))["verdict"]
+    assert verdict["sentences"][0].startswith("b scores higher than a by 0.100 [")
+    assert "not separated at this n = 1,000" in verdict["sentences"][0]
+    assert not any("equal" in sentence for sentence in verdict["sentences"])
+
+
+def test_few_units_and_few_discordant_units_are_told():
+    cube = build_cube(np.array([50.0, 51.0]), list("ab"), sizes={"full": 40})
+    status = {row["check"]: row["status"] for row in build_document(make_report({"news": cube}))["trust"]}
+    assert status["Few units"] == "look"
+    assert status["Few discordant units"] == "look"
+    assert status["Calibration of the test"] == "not checked"
+
+
+def test_curves_hold_points_and_fits(document):
+    curve = document["size_curve"][0]
+    assert [point["units"] for point in curve["points"]] == [100, 200, 400, 1000]
+    fit = next(f for f in curve["fits"] if f["quantity"] == "median_se")
+    assert fit["slope"] == pytest.approx(-0.5)
+    assert math.isfinite(fit["c"])
+
+
+def test_the_summary_is_plain_aligned_text(document):
+    text = summarise(document, most_pairs=5)
+    assert "… 61 more pairs are in the report" in text
+    assert "\x1b" not in text
+    assert "中文系统" in text
+
+
+def test_the_alignment_table_lines_up_and_names_twins():
+    rows = [{"system": "中文", "items": 1000, "identical_to": ("b",)}, {"system": "b", "items": 998, "identical_to": ()}]
+    assert format_alignment("news", 1000, 100, rows, ["line 3 is empty"]).splitlines() == [
+        "news: 1,000 items in 100 units, 2 systems",
+        "  system  items  identical to",
+        "  中文    1,000  b",
+        "  b         998",
+        "  warning: line 3 is empty",
+    ]
+
+
+def test_pairs_of_which_nothing_was_written_are_not_measured():
+    cube = build_cube(np.array([50.0, 53.0, 54.0]), list("abc"))
+    for name in ("p_value", "se", "sum_shift"):
+        cube[name] = cube[name].where(cube["system_a"] != "a")
+    for name in ("discordant", "histogram", "count_above_twice_delta"):
+        cube[name] = cube[name].where(cube["system_a"] != "a", -1)
+    rows = build_document(make_report({"news": cube}))["pairs"]
+    lost = [row for row in rows if "a" in (row["system_a"], row["system_b"])]
+    assert {row["verdict"] for row in lost} == {"not measured"}
+    assert {(row["discordant"], row["count"], row["interval"], row["stable"]) for row in lost} == {(None, None, None, None)}
+    assert all(row["note"] for row in lost)
+    (kept,) = [row for row in rows if row not in lost]
+    assert (kept["family_size"], kept["p_adjusted"]["holm"]) == (1, kept["p_plus_one"])
+
+
+def test_the_same_study_gives_the_same_document():
+    one, two = (encode_document(build_document(make_report(odd_cubes()))) for _ in range(2))
+    assert one == two

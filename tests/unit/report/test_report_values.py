@@ -1,0 +1,45 @@
+import json
+
+import numpy as np
+import pytest
+
+from pipeline.report.pair_rows import symmetric_half_widths
+from pipeline.report.tables import encode_csv
+from pipeline.report.values import encode_document, format_p, plain
+
+
+def test_nothing_that_json_lacks_survives():
+    value = plain({"a": np.float64("nan"), "b": np.array([1.0, np.inf]), "c": np.int64(3), "d": np.bool_(True)})
+    assert value == {"a": None, "b": [1.0, None], "c": 3, "d": True}
+    assert type(value["c"]) is int
+    assert type(value["d"]) is bool
+
+
+def test_a_document_is_json_again():
+    document = {"rows": [{"a": 1.5, "b": None}, {"a": "中 <x>"}], "empty": [], "map": {"k": [1]}}
+    assert json.loads(encode_document(document)) == document
+
+
+@pytest.mark.parametrize(("p", "text"), [(0.04996, "0.0500"), (0.001, "0.0010"), (0.00099, "9.9e-04"), (1.0, "1.0000")])
+def test_small_p_values_keep_two_digits(p, text):
+    assert format_p(p) == text
+
+
+def test_missing_inner_columns_do_not_shift_others():
+    lines = encode_csv([{"i": None, "x": 1}, {"i": {"lo": 2.0}, "x": 'a "b", c'}]).decode().splitlines()
+    assert lines[0].split(",") == ["x", "i.lo"]
+    assert lines[1:] == ["1,", '"a ""b"", c",2.0']
+
+
+@pytest.mark.parametrize("bins", [240, 241])
+def test_the_half_width_of_a_gaussian_is_its_quantile(bins):
+    from scipy.stats import norm
+
+    counts = np.rint(np.diff(norm.cdf(np.linspace(-12, 12, bins + 1))) * 1e6).astype(np.int64)[None]
+    assert symmetric_half_widths(counts, 0.95) == pytest.approx([1.95996], abs=0.01)  # a bin is .1 wide
+
+
+def test_a_half_width_off_the_grid_is_missing():
+    counts = np.zeros((1, 240), dtype=np.int64)
+    counts[0, [0, -1]] = 500
+    assert np.isnan(symmetric_half_widths(counts, 0.95)).all()
