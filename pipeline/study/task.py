@@ -182,6 +182,8 @@ class Receipt:
         Checksum of that file; empty for directories.
     covers : mapping
         Facts later plans read: cells and pairs, training notes.
+    peak_memory_bytes : int
+        The most memory its worker had held by then, over all its tasks.
     """
 
     kind: Kind
@@ -192,6 +194,7 @@ class Receipt:
     seconds: float
     worker: str
     covers: Mapping[str, Any] = field(default_factory=dict)
+    peak_memory_bytes: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Give plain values for the ledger."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import resource
 import socket
 import time
 import traceback
@@ -63,7 +64,9 @@ def run_task(task: Task, runs: str) -> Receipt | Failure:
         problem = Problem("P401", f"{type(error).__name__}: {error}", where=task.label, help="`pipeline logs` has the traceback")
         return Failure(task.key, task.label, 70, (problem,), traceback.format_exc())
     seconds = round(time.perf_counter() - start, 4)
-    return replace(receipt, seconds=seconds, worker=f"{socket.gethostname()}:{os.getpid()}")
+    # Kilobytes on Linux; the high-water mark of the process, not of the task alone.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return replace(receipt, seconds=seconds, worker=f"{socket.gethostname()}:{os.getpid()}", peak_memory_bytes=peak)
 
 
 def _function(kind: str) -> Callable[[Task, Path], Receipt]:

@@ -1,0 +1,64 @@
+"""The bits of every count, p-value and cube are the same on every Python: digests of the values of a small study."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from studies import text_study, write_scores, write_study
+
+from pipeline.api import open_run, run
+
+GOLDEN = Path(__file__).with_name("cube_bits.json")
+
+DERIVED = {"log10_p"}
+"""The logarithm is the mathematics library's: for people to read, never compared."""
+
+
+def digests(directory: Path) -> dict[str, str]:
+    """Give a digest of the values of every variable of every cube of a run."""
+    found: dict[str, str] = {}
+    for test_set, cube in open_run(directory).items():
+        for name in sorted(set(cube.variables) - DERIVED):
+            values = cube[name].values
+            data: Any = json.dumps(values.tolist()) if values.dtype.kind in "OUT" else np.ascontiguousarray(values).tobytes().hex()
+            found[f"{test_set}/{name}"] = hashlib.sha256(f"{values.shape} {data}".encode()).hexdigest()[:16]
+    return found
+
+
+def text_digests(folder: Path) -> dict[str, str]:
+    study = text_study(folder / "text", metrics=["bleu", "chrf", "ter"])
+    return digests(run(study, runs=folder / "runs", serial=True).root)
+
+
+def score_digests(folder: Path) -> dict[str, str]:
+    write_scores(folder / "scores" / "scores.csv", ["a", "b", "c", "d"])
+    test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
+    resampling = {"replicates": 20_000, "keep_replicates": 100, "margin": {"mean": 0.2}}
+    study = write_study(folder / "scores" / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=resampling)
+    return digests(run(study, runs=folder / "runs", serial=True).root)
+
+
+MAKERS = {"text": text_digests, "scores": score_digests}
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("name", sorted(MAKERS))
+def test_a_small_study_has_the_bits_it_always_had(name: str, tmp_path: Path) -> None:
+    """After a change that is meant to change numbers: ``python tests/golden/test_cube_bits.py`` writes the file anew."""
+    found = MAKERS[name](tmp_path)
+    expected = json.loads(GOLDEN.read_text())[name]
+    changed = sorted(key for key in expected | found if expected.get(key) != found.get(key))
+    assert not changed
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as scratch:
+        golden = {name: make(Path(scratch)) for name, make in MAKERS.items()}
+    GOLDEN.write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n")
