@@ -45,7 +45,9 @@ def redraw(cube: xr.Dataset, size: str, replicate: int) -> NDArray[np.int64]:
     return draw_units(Draws(key=key, n_units=n, n_draws=n), replicate)
 
 
-def recount(cube: xr.Dataset, statistics: NDArray[np.int64], size: str, score: Callable[[NDArray[np.int64]], float]) -> NDArray[np.int64]:
+def recount(
+    cube: xr.Dataset, statistics: NDArray[np.int64], size: str, score: Callable[[NDArray[np.int64]], float]
+) -> NDArray[np.int64]:
     """Count (pair, [below zero, at zero, below δ, at δ, at 2δ, above 2δ]) over all replicates, one replicate at a time."""
     n = int(cube["n_units"].sel(test_size=size))
     observed = [score(s[:n].sum(0)) for s in statistics]
@@ -123,4 +125,6 @@ def test_p_values_are_the_counts_over_the_replicates(text_run: Path) -> None:
     np.testing.assert_array_equal(p.sel(convention="one-sided").values, counts[:, 5] / REPLICATES)
     np.testing.assert_array_equal(p.sel(convention="two-sided").values, counts[:, [5, 4, 0, 1]].sum(1) / REPLICATES)
     np.testing.assert_array_equal(p.sel(convention="below-zero").values, counts[:, 0] / REPLICATES)
-    np.testing.assert_array_equal(p.sel(convention="two-sided-plus-one").values, (counts[:, [5, 4, 0, 1]].sum(1) + 1) / (REPLICATES + 1))
+    np.testing.assert_array_equal(
+        p.sel(convention="two-sided-plus-one").values, (counts[:, [5, 4, 0, 1]].sum(1) + 1) / (REPLICATES + 1)
+    )

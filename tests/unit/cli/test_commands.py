@@ -31,7 +31,16 @@ def test_the_run_directory_is_the_only_line_on_stdout(done: tuple[Path, Path]) -
 def test_a_run_directory_holds_what_the_interface_names(done: tuple[Path, Path]) -> None:
     directory, _ = done
     names = {path.name for path in directory.iterdir()}
-    assert {"study.yaml", "plan.json", "versions.json", "state.json", "ledger.jsonl", "events.jsonl", "cubes.zarr", "report"} <= names
+    assert {
+        "study.yaml",
+        "plan.json",
+        "versions.json",
+        "state.json",
+        "ledger.jsonl",
+        "events.jsonl",
+        "cubes.zarr",
+        "report",
+    } <= names
     report = {path.name for path in (directory / "report").iterdir()}
     assert {"index.html", "report.md", "report.json", "tables", "figures"} <= report
 
@@ -151,7 +160,9 @@ def test_compare_refuses_what_it_cannot_compare(outputs: Path) -> None:
 def test_overrides_are_recorded_and_make_another_run(done: tuple[Path, Path], tmp_path: Path) -> None:
     directory, _ = done
     study = directory.parent.parent / "study.yaml"
-    ran = run_cli("run", study, "--runs", tmp_path, "--serial", "-b", 1000, "--set", "resampling.alpha=0.01", "--test-sizes", "30,full")
+    ran = run_cli(
+        "run", study, "--runs", tmp_path, "--serial", "-b", 1000, "--set", "resampling.alpha=0.01", "--test-sizes", "30,full"
+    )
     assert ran.returncode == 0, ran.stderr
     plan = json.loads((Path(ran.stdout.strip()) / "plan.json").read_text())
     assert plan["overrides"] == ["resampling.replicates=1000", "resampling.test_sizes=[30,full]", "resampling.alpha=0.01"]

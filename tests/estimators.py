@@ -1,0 +1,21 @@
+"""Estimators that fail when a test says so. This module is imported by the training task through its path."""
+
+from __future__ import annotations
+
+import os
+
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
+
+
+class FailsWhenTold(DummyClassifier):
+    """A classifier whose training breaks while the environment variable FAIL_TRAINING is set."""
+
+    def fit(self, X, y, sample_weight=None):  # noqa: N803 - scikit-learn's names
+        if os.environ.get("FAIL_TRAINING"):
+            raise FloatingPointError("the loss is not a number")
+        return super().fit(X, y, sample_weight)
+
+
+class Sound(GaussianNB):
+    """A classifier that always works."""
