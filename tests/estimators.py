@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 class FailsWhenTold(DummyClassifier):
     """A classifier whose training breaks while the environment variable FAIL_TRAINING is set."""
 
-    def fit(self, X, y, sample_weight=None):  # noqa: N803 - scikit-learn's names
+    def fit(self, X, y, sample_weight=None):
         if os.environ.get("FAIL_TRAINING"):
             raise FloatingPointError("the loss is not a number")
         return super().fit(X, y, sample_weight)

@@ -14,24 +14,38 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-POINT = re.compile(
-    r'\s*<g clip-path="(?P<clip>[^"]+)">\s*<use xlink:href="(?P<mark>[^"]+)" x="(?P<x>[^"]+)" y="(?P<y>[^"]+)" '
-    r'style="(?P<style>[^"]+)"/>\s*</g>'
+NUMBER = re.compile(r"-?\d+\.\d{3,}")
+PATTERNS = (
+    # A point that stands as the use of a mark, in a group of its own.
+    r'\s*<g clip-path="([^"]+)">\s*<use (xlink:href="[^"]+" x="[^"]+" y="[^"]+") style="([^"]+)"/>\s*</g>',
+    # A point that stands as a path.
+    r'\s*<path (d="M[^"]+") clip-path="([^"]+)" style="(fill: none; stroke: #[0-9a-f]{6}; stroke-opacity: [^"]+)"/>',
 )
 
 
 def shrink(svg: str) -> str:
     """Give the same picture with fewer bytes."""
+    for element, pattern in zip(("use", "path"), PATTERNS, strict=True):
+        point = re.compile(pattern)
+        runs = re.compile(f"(?:{pattern}){{2,}}")
+        svg = runs.sub(lambda found, element=element, point=point: group(element, point, found[0]), svg)
+    return svg
 
-    def regroup(run: re.Match[str]) -> str:
-        points = list(POINT.finditer(run[0]))
-        groups = []
-        for (clip, style), members in groupby(points, key=lambda point: (point["clip"], point["style"])):
-            uses = "\n".join(f'<use xlink:href="{p["mark"]}" x="{float(p["x"]):.2f}" y="{float(p["y"]):.2f}"/>' for p in members)
-            groups.append(f'\n<g clip-path="{clip}" style="{style}">\n{uses}\n</g>')
-        return "".join(groups)
 
-    return re.sub(f"(?:{POINT.pattern.replace('?P<', '?P<_')})+", regroup, svg)
+def group(element: str, point: re.Pattern[str], text: str) -> str:
+    """Give a run of points as groups, one for each look."""
+    places = {"use": (1, 0, 2), "path": (0, 1, 2)}[element]
+    points = [[found[place] for place in places] for found in point.findall(text)]
+    groups = []
+    for (clip, style), members in groupby(points, key=lambda of: (of[1], of[2])):
+        drawn = "\n".join(f"<{element} {re.sub(NUMBER, round_off, of[0]).replace(chr(10), '')}/>" for of in members)
+        groups.append(f'\n<g clip-path="{clip}" style="{style}">\n{drawn}\n</g>')
+    return "".join(groups)
+
+
+def round_off(number: re.Match[str]) -> str:
+    """Give a number with two decimals."""
+    return f"{float(number[0]):.2f}"
 
 
 if __name__ == "__main__":

@@ -240,7 +240,7 @@ def _connect(profile: ClusterProfile, cluster: Any) -> Client:
     else:
         target = {"address": profile.address}
     try:
-        return Client(**target, timeout=30, set_as_default=False)
+        return Client(**target, timeout=dask.config.get("distributed.comm.timeouts.connect"), set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         place = profile.address or profile.scheduler_file or profile.name
         raise ClusterError.of(

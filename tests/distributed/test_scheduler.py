@@ -1,0 +1,61 @@
+"""A study on a scheduler that runs already: joined by its file, used, and left running."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from studies import files_of, run_cli, text_study, times_done
+
+DASK = (sys.executable, "-m", "dask")
+QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A scheduler and one worker on loopback, announced in ``scheduler.json``."""
+    announced = tmp_path / "scheduler.json"
+    common = ("--host", "127.0.0.1", "--scheduler-file", str(announced), "--no-dashboard")
+    server = subprocess.Popen([*DASK, "scheduler", "--port", "0", *common], **QUIET)
+    worker = subprocess.Popen(
+        [*DASK, "worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path), *common], **QUIET
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not announced.exists():
+            assert time.monotonic() < deadline
+            assert server.poll() is None
+            time.sleep(0.1)
+        yield server
+    finally:
+        for process in (worker, server):
+            process.terminate()
+            process.wait(30)
+
+
+def test_a_running_scheduler_is_used_and_left_running(scheduler: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    profile = tmp_path / "scheduler.yaml"
+    profile.write_text("scheduler_file: scheduler.json\nstart_seconds: 60\n")
+    study = text_study(tmp_path / "s", ("a", "b", "c"))
+    ran = run_cli("submit", study, "--cluster", profile, "--wait", "--runs", tmp_path / "runs")
+    assert ran.returncode == 0, ran.stderr
+    directory = Path(ran.stdout.strip())
+    assert set(times_done(directory).values()) == {1}
+    assert scheduler.poll() is None
+    serial = run_cli("run", study, "--serial", "--runs", tmp_path / "serial")
+    assert files_of(directory / "cubes.zarr") == files_of(Path(serial.stdout.strip()) / "cubes.zarr")
+
+
+def test_a_scheduler_that_is_not_there_exits_with_69_and_can_be_resumed(tmp_path: Path) -> None:
+    profile = tmp_path / "nobody.yaml"
+    profile.write_text("address: tcp://127.0.0.1:9\nconfig: {distributed.comm.timeouts.connect: 1s}\n")
+    study = text_study(tmp_path / "s", ("a", "b"))
+    ran = run_cli("submit", study, "--cluster", profile, "--wait", "--runs", tmp_path / "runs")
+    assert ran.returncode == 69, ran.stderr
+    assert "tcp://127.0.0.1:9" in ran.stderr
+    resumed = run_cli("resume", ran.stdout.strip(), "--serial")
+    assert resumed.returncode == 0, resumed.stderr
