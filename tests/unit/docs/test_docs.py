@@ -1,0 +1,211 @@
+"""What the documentation repeats from the code is what the code says; what it shows can be run; its links lead somewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from studies import run_cli
+
+from pipeline.analysis.registry import list_analyses
+from pipeline.cli import cli
+from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
+from pipeline.items.readers.registry import load_reader
+from pipeline.metrics import list_metrics
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "cluster").rglob("*.md")])
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def table_of(variables: Iterable[Variable]) -> str:
+    """Give declarations as a Markdown table."""
+    rows = [("variable", "dimensions", "type", "units", "meaning"), ("---",) * 5]
+    for variable in variables:
+        meaning = variable.description + (f": {', '.join(variable.flags)}" if variable.flags else "")
+        rows.append((f"`{variable.name}`", ", ".join(variable.dims), variable.dtype, variable.units, meaning.replace("|", "\\|")))
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+TABLES = {"variables": [*VARIABLES.values(), STATISTICS], "coordinates": list(COORDINATES.values())}
+
+
+def block(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(<!-- {name} -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def fenced(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_the_tables_of_cubes_are_the_declarations(name: str) -> None:
+    page = (DOCS / "cubes.md").read_text(encoding="utf-8")
+    found = block(name).search(page)
+    assert found is not None
+    assert found[2].strip() == table_of(TABLES[name])
+
+
+def test_the_readme_lists_every_command() -> None:
+    listed = re.findall(r"^\| `pipeline ([a-z]+)` \|", README, re.MULTILINE)
+    assert listed == [name for name, command in cli.commands.items() if not command.hidden]
+
+
+def test_every_command_that_is_shown_exists_with_its_options() -> None:
+    for page in PAGES:
+        for name, rest in re.findall(
+            r"\bpipeline (compare|[a-z]+) +([^\n`;#)]*)", "\n".join(fenced(page.read_text(encoding="utf-8"), ""))
+        ):
+            assert name in cli.commands, f"{page.name}: pipeline {name}"
+            options = {option for parameter in cli.commands[name].params for option in parameter.opts}
+            used = set(re.findall(r"(?<!\S)(--?[a-z][a-z-]*)", rest))
+            assert used <= options, f"{page.name}: pipeline {name} {rest}"
+
+
+def codes_in_the_package() -> set[str]:
+    return {
+        code
+        for path in (ROOT / "pipeline").rglob("*.py")
+        for code in re.findall(r"\bP[0-9]{3}\b", path.read_text(encoding="utf-8"))
+    }
+
+
+def test_every_error_code_has_its_line_and_no_other_has_one() -> None:
+    listed = re.findall(r"^\| (P[0-9]{3}) \|", (DOCS / "errors.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == sorted(set(listed))
+    assert set(listed) == codes_in_the_package()
+
+
+def test_the_readme_lists_every_exit_code_that_an_error_has() -> None:
+    source = (ROOT / "pipeline" / "errors.py").read_text(encoding="utf-8")
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
+    assert {int(code) for code in re.findall(r"exit_code.* = (\d+)$", source, re.MULTILINE)} | {0, 130} == listed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in LINK.findall(text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), f"{page.name}: {target}"
+        if anchor:
+            heads = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}, f"{page.name}: {target}"
+
+
+def test_files_that_pages_name_are_there() -> None:
+    missing = set()
+    for page in PAGES:
+        for name in re.findall(
+            r"`((?:pipeline|tests|docs|workflows|cluster|scripts)/[\w./-]+\.(?:py|md|yaml|json))[`:]",
+            page.read_text(encoding="utf-8"),
+        ):
+            if not (ROOT / name).exists():
+                missing.add(f"{page.name}: {name}")
+    for name in re.findall(r"`([a-z]+/(?:[\w]+/)*\w+\.py)(?:: (\w+))?", (DOCS / "architecture.md").read_text(encoding="utf-8")):
+        path = next((root / name[0] for root in (ROOT / "pipeline", ROOT) if (root / name[0]).exists()), None)
+        if path is None or (name[1] and name[1] not in path.read_text(encoding="utf-8")):
+            missing.add(f"architecture.md: {name}")
+    assert not missing
+
+
+def test_tests_that_pages_name_are_there() -> None:
+    sources = "\n".join(
+        path.read_text(encoding="utf-8") for folder in ("tests", "pipeline") for path in (ROOT / folder).rglob("*.py")
+    )
+    for page in DOCS.rglob("*.md"):
+        for name in re.findall(r"\btest(?:_[a-z0-9]+){4,}\b(?!\.py)", page.read_text(encoding="utf-8")):
+            assert f"def {name}(" in sources, f"{page.name}: {name}"
+
+
+def test_the_import_table_is_that_of_the_test() -> None:
+    tree = ast.parse((ROOT / "tests" / "test_architecture.py").read_text(encoding="utf-8"))
+    allowed = next(ast.unparse(n.value) for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "ALLOWED")
+    table: dict[str, set[str]] = ast.literal_eval(allowed)
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8").split("## Who may import whom")[1].split("Outside packages")[0]
+    seen: set[str] = set()
+    for left, right in re.findall(r"^\| (`.*?) \| (.*?) \|$", page, re.MULTILINE):
+        names, may = re.findall(r"`(\w+)`", left), set(re.findall(r"`(\w+)`", right))
+        if right.startswith("everything above but"):
+            may = seen - may
+        for name in names:
+            assert table[name] == may, name
+        seen |= set(names)
+    assert seen == {name for name in table if not name.startswith("__")}
+
+
+def test_every_metric_and_analysis_is_described() -> None:
+    metrics, analyses = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("metrics", "analyses"))
+    assert re.findall(r"^\| `(\w+)` \|", metrics, re.MULTILINE)
+    assert set(re.findall(r"^\| `(\w+)` \|", metrics, re.MULTILINE)) == set(list_metrics())
+    assert set(re.findall(r"^## (.*)$", analyses, re.MULTILINE)) == set(list_analyses())
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The README's table of scores and its study file, made as a reader makes them."""
+    folder = tmp_path_factory.mktemp("readme")
+    make = next(code for code in fenced(README, "python") if "scores.csv" in code)
+    subprocess.run([sys.executable, "-c", make], cwd=folder, check=True)
+    (study,) = (code for code in fenced(README, "yaml"))
+    (folder / "study.yaml").write_text(study, encoding="utf-8")
+    return folder
+
+
+def test_compare_prints_what_the_readme_shows(example: Path) -> None:
+    (shown,) = fenced(README, "text")
+    printed = run_cli("compare", "scores.csv", "--format", "scores", "-q", cwd=example)
+    assert printed.returncode == 0, printed.stderr
+    assert printed.stdout == shown
+
+
+def test_the_study_of_the_readme_runs_and_its_cubes_open_as_shown(example: Path) -> None:
+    done = run_cli("run", "study.yaml", "--serial", "-b", 2000, "-q", cwd=example)
+    assert done.returncode == 0, done.stderr
+    show = next(code for code in fenced(README, "python") if "open_run" in code).replace("runs/first-…", done.stdout.strip())
+    printed = subprocess.run([sys.executable, "-c", show], cwd=example, check=True, capture_output=True, text=True).stdout
+    assert "large" in printed
+    assert "p-value by the convention" in printed
+
+
+TABLE_HEADS = {"wide": "item,north,south\n", "long": "item,system,errors,words\n", "transposed": "system,q1,q2\n"}
+
+
+@pytest.mark.parametrize("name", sorted(TABLE_HEADS))
+def test_a_table_of_the_formats_page_is_read(name: str, tmp_path: Path) -> None:
+    examples = fenced((DOCS / "formats.md").read_text(encoding="utf-8"), "text")
+    (table,) = (code for code in examples if code.startswith(TABLE_HEADS[name]))
+    (tmp_path / "scores.csv").write_text(table, encoding="utf-8")
+    found = load_reader("scores").read_outputs(tmp_path / "scores.csv", system=None, options={})
+    assert set(found) == {"north", "south"}
+    assert all(items.ids == ("q1", "q2") for items in found.values())
+
+
+def test_the_one_table_of_labels_of_the_formats_page_is_read(tmp_path: Path) -> None:
+    examples = fenced((DOCS / "formats.md").read_text(encoding="utf-8"), "text")
+    (table,) = (code for code in examples if code.startswith("id,gold,"))
+    (tmp_path / "all.csv").write_text(table, encoding="utf-8")
+    reader, options = load_reader("labels"), {"columns": {"label": "gold"}}
+    gold = reader.read_gold([tmp_path / "all.csv"], options)
+    assert gold is not None
+    assert gold.columns["label"] == ("noun", "verb")
+    assert set(reader.read_outputs(tmp_path / "all.csv", system=None, options=options)) == {"north", "south"}
+
+
+if __name__ == "__main__":
+    target = DOCS / "cubes.md"
+    text = target.read_text(encoding="utf-8")
+    for each, declared in TABLES.items():
+        written = table_of(declared)
+        text = block(each).sub(lambda found, written=written: f"{found[1]}{written}\n{found[3]}", text)
+    target.write_text(text, encoding="utf-8")
