@@ -160,7 +160,9 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
         _print_json({"test_sets": rows})
         return
     for test_set in inputs.test_sets:
-        click.echo(format_alignment(test_set.name, test_set.n_items, test_set.n_units, test_set.alignment, test_set.warnings))
+        planned = sum(output.training is not None for output in test_set.outputs)
+        table = (test_set.name, test_set.n_items, test_set.n_units, test_set.alignment, test_set.warnings)
+        click.echo(format_alignment(*table, planned=planned))
 
 
 @cli.command()

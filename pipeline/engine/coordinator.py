@@ -213,7 +213,7 @@ class Coordinator:
         self.attempts[task.key] += 1
         self.state.event("failed", failure.reason, label=task.label, attempt=self.attempts[task.key], traceback=failure.traceback)
         codes = {problem.code for problem in failure.problems}
-        if codes & {"P704", "P705", "P706"} and self.damages < DAMAGE_LIMIT:
+        if codes & {"P704", "P705", "P710"} and self.damages < DAMAGE_LIMIT:
             # Something that was stored is gone or damaged: look at all of it, compute that again, then this.
             self.damages += 1
             self.inventory = take_stock(self.run, self.manifest, self.ledger, self.state, verify=True)

@@ -202,7 +202,7 @@ def _make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> A
     environment = dict(profile.environment)
     if name == "LocalCluster":
         local = {"n_workers": workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
-        options = {**local, "dashboard_address": None, **options}
+        options = {**local, "dashboard_address": "127.0.0.1:0", **options}
         if environment:
             options["env"] = environment
         if workers:

@@ -1,4 +1,4 @@
-"""What each data error means. This module is the table behind `pipeline explain P2xx`; a cause has one code."""
+"""What each data error means. This module is the table behind an error P2xx; a cause has one code."""
 
 from __future__ import annotations
 

@@ -36,9 +36,15 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
     return "\n\n".join(blocks)
 
 
-def format_alignment(test_set: str, items: int, units: int, rows: Sequence[Mapping[str, Any]], warnings: Sequence[str] = ()) -> str:
-    """Give the alignment table of one test set as aligned text, a line a system, with what is odd below it."""
-    head = f"{test_set}: {items:,} items" + (f" in {units:,} units" if units != items else "") + f", {len(rows)} systems"
+def format_alignment(
+    test_set: str, items: int, units: int, rows: Sequence[Mapping[str, Any]], warnings: Sequence[str] = (), *, planned: int = 0
+) -> str:
+    """Give the alignment table of one test set as aligned text, a line a system, with what is odd below it.
+
+    ``planned`` systems have no outputs yet: they are to be trained.
+    """
+    there = [f"{len(rows)} systems"] * bool(rows or not planned) + [f"{planned} systems to be trained"] * bool(planned)
+    head = f"{test_set}: {items:,} items" + (f" in {units:,} units" if units != items else "") + f", {' and '.join(there)}"
     columns = tuple(rows[0]) if rows else ()
     cells = tuple(tuple(_cell(row[column]) for column in columns) for row in rows)
     names = tuple(column.replace("_", " ") for column in columns)

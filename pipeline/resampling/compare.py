@@ -39,6 +39,7 @@ class Thresholds(NamedTuple):
     bin_scale: NDArray[np.float64]  # (chosen,) bins per unit; 0 puts all in the middle
     above: NDArray[np.float64]  # (chosen,) margin_above is δ* ≥ above; (0,) without a margin
     below: NDArray[np.float64]
+    step: NDArray[np.float64]  # (chosen,) gains are divided by it, exactly, before they are summed
 
 
 class Crossed(NamedTuple):
@@ -105,6 +106,9 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
             counts[4] += upto_2 - less_2
             counts[5] += stop - start - empty - upto_2
             tally.empty[pair, cell] += empty
+            if thresholds.step[row] != 1.0:
+                for i in range(stop - start):
+                    gain[i] /= thresholds.step[row]
             _tally_gains(gain[: stop - start], bins, tables, empty, thresholds, row, tally, cell)
 
 
@@ -112,7 +116,7 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
 def compare_crossed(
     numerators: NDArray[np.generic],
     denominators: NDArray[np.generic],
-    scale: NDArray[np.float64],
+    scores: NDArray[np.float64],
     crossed: Crossed,
     thresholds: Thresholds,
     tally: Tally,
@@ -124,8 +128,8 @@ def compare_crossed(
     ----------
     numerators, denominators : (row, replicate) float64 or int64
         Whole numbers; the caller has checked that the products fit the type.
-    scale : (denominator row, replicate) float64
-        factor / denominator: turns a difference of numerators into one of scores; nan where the denominator is 0.
+    scores : (row, replicate) float64
+        For sums and bins; nan where the denominator is 0.
     thresholds : Thresholds
         ``low`` and ``high`` are not used.
     """
@@ -137,13 +141,14 @@ def compare_crossed(
         stop = min(start + _TILE, numerators.shape[1])
         for row in range(len(thresholds.pair)):
             a, b = numerators[thresholds.first[row], start:stop], numerators[thresholds.second[row], start:stop]
-            c, unit = denominators[crossed.denominator[row], start:stop], scale[crossed.denominator[row], start:stop]
+            score_a, score_b = scores[thresholds.first[row], start:stop], scores[thresholds.second[row], start:stop]
+            c = denominators[crossed.denominator[row], start:stop]
             total, observed = zero + crossed.total[row], zero + crossed.gain[row]
             pair = thresholds.pair[row]
             less_0 = upto_0 = less_1 = upto_1 = less_2 = upto_2 = empty = 0
             for i in range(stop - start):
                 d = a[i] - b[i]
-                gain[i] = d * unit[i]
+                gain[i] = score_a[i] - score_b[i]
                 here, once = d * total, observed * c[i]
                 twice = once + once
                 defined = c[i] > 0

@@ -89,7 +89,7 @@ def resample(
                 sums = _Sums(plan.measure, product, columns, contraction.position, index)
                 tally = Tally(result.counts, result.histogram, result.empty, lanes[index])
                 for rule in plan.rules:
-                    _compare(plan, rule, sums, tally, number)
+                    _compare(rule, sums, tally, number)
                 if wanted and len(result.score):
                     result.score[:, at : at + wanted] = sums.scores(np.flatnonzero(plan.measure.keep))[:, :wanted]
         for plan, result, running in zip(plans, results, lanes, strict=True):
@@ -152,15 +152,15 @@ class _Sums:
         return np.where(np.isfinite(score), score, np.nan)
 
 
-def _compare(plan: Plan, rule: Rule, sums: _Sums, tally: Tally, cell: int) -> None:
+def _compare(rule: Rule, sums: _Sums, tally: Tally, cell: int) -> None:
     if rule.crossed is not None:
         numerators, denominators = sums.of(rule.systems, 0), sums.of(rule.systems, 1)
-        scale = np.divide(plan.factor, denominators, out=np.full(denominators.shape, np.nan), where=denominators > 0)
+        scores = sums.scores(rule.systems)
         if rule.name == "crossed-int64":
             wide = numerators.astype(np.int64), denominators.astype(np.int64)
-            compare_crossed(*wide, scale, rule.crossed, rule.thresholds, tally, cell)
+            compare_crossed(*wide, scores, rule.crossed, rule.thresholds, tally, cell)
         else:
-            compare_crossed(numerators, denominators, scale, rule.crossed, rule.thresholds, tally, cell)
+            compare_crossed(numerators, denominators, scores, rule.crossed, rule.thresholds, tally, cell)
     else:
         values = sums.of(rule.systems, 0) if rule.name == "integer" else sums.scores(rule.systems)
         compare_values(values, rule.thresholds, tally, cell)

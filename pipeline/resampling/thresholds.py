@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pipeline.resampling.compare import Crossed, Thresholds
 from pipeline.resampling.contract import FLOAT64_LIMIT
 from pipeline.resampling.measures import BINS, HALF_WIDTH, RULES, Measure, Observed
-from pipeline.resampling.observe import TOLERANCE, ratio_factor
+from pipeline.resampling.observe import TOLERANCE
 
 __all__ = ["Plan", "Rule", "plan_measure"]
 
@@ -37,7 +37,7 @@ class Rule:
     systems : (row,) int64
         Systems these pairs need.
     unit : (chosen,) float64
-        Score points of one unit of the values compared: sums are scaled by it at the end of a cell.
+        Score points of one unit of the gains that are summed: sums are scaled by it at the end of a cell.
     """
 
     name: str
@@ -57,14 +57,11 @@ class Plan:
         Position in `RULES`.
     rules : tuple of Rule
         Those that some pair needs.
-    factor : float
-        Of a ratio; nan for other scores.
     """
 
     measure: Measure
     rule: NDArray[np.int8]
     rules: tuple[Rule, ...]
-    factor: float
 
 
 @dataclass(frozen=True)
@@ -77,6 +74,7 @@ class _Pair:
     largest_denominator: int
     is_shared: bool
     is_constant: bool
+    step: int  # greatest common divisor of all numerators: the lattice of these two systems, whoever else is there
 
 
 def plan_measure(measure: Measure, observed: Observed, *, n_draws: int) -> Plan:
@@ -85,11 +83,10 @@ def plan_measure(measure: Measure, observed: Observed, *, n_draws: int) -> Plan:
     as_given = ahead == measure.higher_is_better  # lower is better: δ = −(s_A − s_B), the rows change places
     oriented = np.where(as_given[:, None], measure.pairs, measure.pairs[:, ::-1])
     if measure.form == "ratio":
-        factor = ratio_factor(measure)
         integers = _pair_integers(measure, oriented)
         rule = np.array([_choose_rule(pair, n_draws) for pair in integers], np.int8)
     else:
-        factor, integers, rule = np.nan, [], np.full(len(oriented), _TOLERANCE, np.int8)
+        integers, rule = [], np.full(len(oriented), _TOLERANCE, np.int8)
     rules: list[Rule] = []
     scores = np.flatnonzero((rule == _TOLERANCE) | (rule == _TOO_WIDE))
     if scores.size:
@@ -97,10 +94,10 @@ def plan_measure(measure: Measure, observed: Observed, *, n_draws: int) -> Plan:
     for code in (_INTEGER, _CROSSED, _CROSSED_INT64):
         chosen = np.flatnonzero(rule == code)
         if chosen.size and code == _INTEGER:
-            rules.append(_by_integer(measure, observed, oriented, chosen, integers, factor, n_draws))
+            rules.append(_by_integer(measure, observed, oriented, chosen, integers, n_draws))
         elif chosen.size:
             rules.append(_by_crossing(measure, observed, oriented, chosen, integers, RULES[code]))
-    return Plan(measure, rule, tuple(rules), factor)
+    return Plan(measure, rule, tuple(rules))
 
 
 def _pair_integers(measure: Measure, oriented: NDArray[np.int64]) -> list[_Pair]:
@@ -108,6 +105,7 @@ def _pair_integers(measure: Measure, oriented: NDArray[np.int64]) -> list[_Pair]
     highest, lowest = measure.statistics.max(axis=0).tolist(), measure.statistics.min(axis=0).tolist()
     groups: dict[bytes, int] = {}
     group = [groups.setdefault(column.tobytes(), len(groups)) for column in measure.statistics[:, :, 1].T]
+    steps = np.gcd.reduce(measure.statistics[:, :, 0], axis=0).tolist()
     return [
         _Pair(
             gain=totals[a][0] - totals[b][0],
@@ -116,6 +114,7 @@ def _pair_integers(measure: Measure, oriented: NDArray[np.int64]) -> list[_Pair]
             largest_denominator=highest[a][1],
             is_shared=group[a] == group[b] and lowest[a][1] >= 0 and totals[a][1] > 0,
             is_constant=highest[a][1] == lowest[a][1],
+            step=gcd(steps[a], steps[b]) or 1,
         )
         for a, b in oriented.tolist()
     ]
@@ -143,7 +142,7 @@ def _by_score(measure: Measure, observed: Observed, oriented: NDArray[np.int64],
     rows = rows.reshape(-1, 2)
     thresholds = Thresholds(
         chosen, *_columns(rows), exact - slack, exact + slack, delta, _bin_scale(observed.se[chosen]),
-        *_margins(measure, delta, slack[:, 0], np.ones(len(chosen))),
+        *_margins(measure, delta, slack[:, 0], np.ones(len(chosen))), np.ones(len(chosen)),
     )  # fmt: skip
     return Rule(RULES[_TOLERANCE], thresholds, None, systems, np.ones(len(chosen)))
 
@@ -154,7 +153,6 @@ def _by_integer(
     oriented: NDArray[np.int64],
     chosen: NDArray[np.int64],
     integers: list[_Pair],
-    factor: float,
     n_draws: int,
 ) -> Rule:
     """D*/(n_draws·c) against k·D/(n·c): the integer D* against k·D·n_draws/n, rounded up and down."""
@@ -162,13 +160,16 @@ def _by_integer(
     scaled = [integers[pair].gain * n_draws for pair in chosen.tolist()]
     low = np.array([[-(-k * gain // n_units) for k in range(3)] for gain in scaled], np.float64)
     high = np.array([[k * gain // n_units for k in range(3)] for gain in scaled], np.float64)
-    center = np.array([gain / n_units for gain in scaled])
-    unit = np.array([factor / (n_draws * integers[pair].largest_denominator) for pair in chosen.tolist()])
+    step = np.array([integers[pair].step for pair in chosen.tolist()], np.float64)
+    center = np.array([gain / (n_units * integers[pair].step) for gain, pair in zip(scaled, chosen.tolist(), strict=True)])
+    # The score of one step: a finer lattice that another system brings gives the same float.
+    denominators = np.array([n_draws * integers[pair].largest_denominator for pair in chosen.tolist()], np.float64)
+    unit = np.array(measure.score(np.stack([step, denominators])), np.float64)
     systems, rows = np.unique(oriented[chosen], return_inverse=True)
     rows = rows.reshape(-1, 2)
     thresholds = Thresholds(
         chosen, *_columns(rows), low, high, center, _bin_scale(observed.se[chosen]) * unit,
-        *_margins(measure, np.abs(observed.delta[chosen]), _slack(observed, oriented, chosen), unit),
+        *_margins(measure, np.abs(observed.delta[chosen]), _slack(observed, oriented, chosen), unit), step,
     )  # fmt: skip
     return Rule(RULES[_INTEGER], thresholds, None, systems, unit)
 
@@ -191,7 +192,7 @@ def _by_crossing(
     unused = np.zeros((0, 3))
     thresholds = Thresholds(
         chosen, *_columns(rows), unused, unused, delta, _bin_scale(observed.se[chosen]),
-        *_margins(measure, delta, _slack(observed, oriented, chosen), np.ones(len(chosen))),
+        *_margins(measure, delta, _slack(observed, oriented, chosen), np.ones(len(chosen))), np.ones(len(chosen)),
     )  # fmt: skip
     crossed = Crossed(np.ascontiguousarray(rows[:, 0]), total, gain)
     return Rule(name, thresholds, crossed, systems, np.ones(len(chosen)))

@@ -106,7 +106,7 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
     text = _read(Path(path), "the study file")
     document, problems = _parse(text, str(path))
     if document.value is None and not problems:
-        help = "`pipeline init` writes one to start from"
+        help = "workflows/ in the source has examples to start from"
         raise StudyError(Problem("P107", "the study file is empty", str(path), help))
     problems += [problem for override in overrides for problem in _override(document, override)]
     problems += expand_paths(document)

@@ -89,7 +89,7 @@ def _outputs(spec: ExtractSpec, frame: Frame, store: Store) -> Items:
         made = read_json(store.path("outputs", spec.training, ".json"))["outputs"]
         if spec.gold_digest not in made:
             raise StoreError.of(
-                "P706",
+                "P710",
                 "a stored training holds no outputs for this test set",
                 where=spec.training,
                 help="`pipeline resume` trains it again",

@@ -67,7 +67,7 @@ def read_manifest(run: RunDirectory) -> Manifest:
     value = read_json(run.plan)
     if value.get("schema_version") != MANIFEST_VERSION:
         raise StoreError.of(
-            "P707",
+            "P709",
             f"plan.json has schema_version {value.get('schema_version')}, this version reads {MANIFEST_VERSION}",
             where=str(run.plan),
             help="run the study again: what is stored is used again",

@@ -103,6 +103,12 @@ def test_check_prints_the_alignment_and_computes_nothing(done: tuple[Path, Path]
     assert not (tmp_path / "runs").exists()
 
 
+def test_check_counts_systems_that_are_to_be_trained() -> None:
+    checked = run_cli("check", Path(__file__).resolve().parents[3] / "workflows" / "quickstart.yaml")
+    assert checked.returncode == 0, checked.stderr
+    assert "digits: 892 items, 75 systems to be trained" in checked.stdout
+
+
 def test_report_writes_the_same_bytes_again_and_other_levels_elsewhere(done: tuple[Path, Path], tmp_path: Path) -> None:
     directory, runs = done
     before = {path: path.read_bytes() for path in (directory / "report").rglob("*") if path.is_file()}
