@@ -13,8 +13,9 @@ from pipeline.errors import DataError
 
 __all__ = ["Lattice", "put_on_lattice"]
 
-MOST_DECIMALS = 9
 _EXACT = 2**53
+_COMFORTABLE = 2**43
+"""Sums of one output stay below this: systems a thousand times larger or finer can still be added on one lattice."""
 # The default context rounds to 28 digits; a number of a file may have more.
 _CONTEXT = Context(prec=400)
 
@@ -31,8 +32,8 @@ class Lattice:
 def put_on_lattice(numbers: Sequence[str], *, source: str, column: str) -> Lattice:
     """Give the numbers of a column as integers.
 
-    The scale is the largest number of decimals in the file, at most 9, and less where the sum of as many times the largest
-    number would leave the 53 bits in which doubles are exact.
+    The scale is the largest number of decimals in the file, and less where the sum of as many times the largest number would
+    pass 2^43: every number then keeps at least nine digits for a thousand items, however small or large the numbers are.
 
     Examples
     --------
@@ -41,10 +42,17 @@ def put_on_lattice(numbers: Sequence[str], *, source: str, column: str) -> Latti
     """
     exact = [_parse(number, place, source, column) for place, number in enumerate(numbers)]
     largest = max((abs(number) for number in exact), default=Decimal(0))
-    wanted = min(max((_count_decimals(number) for number in exact), default=0), MOST_DECIMALS)
-    # At least 1, so that a count of items brought to the same scale is exact as well.
-    bound = max(largest, Decimal(1)) * max(len(exact), 1)
-    decimals = next((k for k in range(wanted, -1, -1) if bound.scaleb(k, _CONTEXT) < _EXACT), None)
+    wanted = max((_count_decimals(number) for number in exact), default=0)
+    items = Decimal(max(len(exact), 1))
+    # A count of items brought to the same scale must be exact as well; whole numbers may use all there is.
+    decimals = next(
+        (
+            k
+            for k in range(wanted, -1, -1)
+            if (largest * items).scaleb(k, _CONTEXT) < (_COMFORTABLE if k else _EXACT) and items.scaleb(k, _CONTEXT) < _EXACT
+        ),
+        None,
+    )
     if decimals is None:
         raise DataError.of(
             "P227",

@@ -57,7 +57,7 @@ def collect(task: Task, runs: Path) -> Receipt:
     manifest, inventory = read_manifest(run), read_inventory(run)
     test_set = next(t for t in manifest.inputs.test_sets if t.name == spec.test_set)
     present, _ = present_outputs(manifest.study, manifest.inputs, test_set, inventory)
-    layout = _layout(manifest, test_set, present)
+    layout = _layout(manifest, test_set, present, effective_units=_effective_units(run.store, test_set.frame))
     with CubeWriter(run.cubes, layout) as cube:
         for size in sizes_of(manifest.study, test_set):
             for column in columns_of(manifest.study, manifest.inputs, test_set, size, present):
@@ -68,7 +68,15 @@ def collect(task: Task, runs: Path) -> Receipt:
     return Receipt("collect", task.key, task.label, run.cubes.name, "", 0.0, "", {"test_set": test_set.name})
 
 
-def _layout(manifest: Manifest, test_set: TestSetInputs, present: tuple[OutputInputs, ...]) -> CubeLayout:
+def _effective_units(store: Store, frame: str) -> float:
+    """Give (Σ n_g)² / Σ n_g², the number of equal units that would be worth as much as these."""
+    sizes = [int(size) for size in np.bincount(load_frame(store, frame).unit_of_item)]
+    return sum(sizes) ** 2 / sum(size * size for size in sizes)
+
+
+def _layout(
+    manifest: Manifest, test_set: TestSetInputs, present: tuple[OutputInputs, ...], *, effective_units: float
+) -> CubeLayout:
     study, systems = manifest.study, [output.system for output in present]
     known = [manifest.inputs.coordinates.get(system, {}) for system in systems]
     names = sorted({name for coordinates in known for name in coordinates})
@@ -92,6 +100,7 @@ def _layout(manifest: Manifest, test_set: TestSetInputs, present: tuple[OutputIn
         attrs={
             "unit": study.resampling.unit,
             "n_items": test_set.n_items,
+            "effective_units": effective_units,
             "relation": study.systems.relation or "",
             "margin": dict(study.resampling.margin),
         },

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.errors import DataError
+from pipeline.interfaces import Statistics
 from pipeline.metrics.registry import load_metric
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
@@ -110,6 +112,7 @@ def unit_statistics(store: Store, frame: str, systems: tuple[str, ...]) -> tuple
     """
     loaded = [load_statistics(store, key) for key in systems]
     decimals = tuple(int(d) for d in np.max([s.decimals for s in loaded], axis=0))
+    _refuse_inexact(systems, loaded, decimals)
     unit_of_item = np.asarray(load_frame(store, frame).unit_of_item, np.int64)
     n_units = int(unit_of_item.max()) + 1
     units = np.zeros((n_units, len(systems), len(decimals)), np.int64)
@@ -118,3 +121,18 @@ def unit_statistics(store: Store, frame: str, systems: tuple[str, ...]) -> tuple
         np.add.at(units[:, position], unit_of_item, statistics.values * factor)
     units.flags.writeable = False
     return units, decimals
+
+
+def _refuse_inexact(systems: tuple[str, ...], loaded: list[Statistics], decimals: tuple[int, ...]) -> None:
+    """Refuse systems whose numbers cannot be added exactly on one lattice: one is too large for the decimals of another."""
+    for key, statistics in zip(systems, loaded, strict=True):
+        for place, (joint, own) in enumerate(zip(decimals, statistics.decimals, strict=True)):
+            total = int(np.abs(statistics.values[:, place]).sum()) * 10 ** (joint - own)
+            if total >= 2**53:
+                finest = next(k for k, s in zip(systems, loaded, strict=True) if s.decimals[place] == joint)
+                raise DataError.of(
+                    "P237",
+                    f"scores of two systems cannot be added exactly together: one has sums up to {total // 10**joint:g}, another {joint} decimals",
+                    where=f"statistics {key} and {finest}",
+                    help="give the scores with fewer decimals, or compare these systems in studies of their own",
+                )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.analysis.registry import load_analysis
-from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem
+from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StudyError
 from pipeline.interfaces import Items
 from pipeline.items.align import Survey, alignment_table, survey_test_set
 from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
@@ -59,6 +59,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     for model in study.training.models.values() if study.training else ():
         load_trainer(model.trainer, model.model_extra or {})
     metrics = tuple(_metric_inputs(spec.name, spec.options) for spec in study.metrics)
+    _refuse_zeros(study, metrics)
     surveys: dict[str, Survey] = {}
     errors: list[PipelineError] = []
     for name, spec in study.test_sets.items():
@@ -88,7 +89,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
                 n_units=len(survey.frame.units),
                 outputs=outputs,
                 alignment=tuple(row._asdict() for row in alignment_table(survey)),
-                warnings=survey.warnings,
+                warnings=(*survey.warnings, *_tell_sizes(study, len(survey.frame.units))),
             )
         )
     systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
@@ -99,6 +100,30 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
     metric = load_metric(name, options)
     return MetricInputs(name, options, metric.signature, metric.higher_is_better)
+
+
+def _refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:
+    """Refuse ``missing: zero`` where a zero is no bad score: it would reward a system for what it lacks."""
+    problems = [
+        Problem(
+            "P114",
+            f"missing: zero would reward missing items: with {metric.name} a score of 0 is {why}",
+            where=f"test_sets.{name}.missing",
+            help="use `missing: drop`, or give the missing items the worst score in the file",
+        )
+        for name, spec in study.test_sets.items()
+        if spec.missing == "zero" and spec.format == "scores"
+        for metric in metrics
+        for why in (["the best one"] if not metric.higher_is_better else ["0 of 0, left out"] if metric.name == "ratio" else [])
+    ]
+    if problems:
+        raise StudyError(*problems)
+
+
+def _tell_sizes(study: Study, units: int) -> tuple[str, ...]:
+    """Say which test sizes are asked that the test set does not have."""
+    larger = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size >= units]
+    return (f"test sizes {', '.join(larger)} are left out: there are {units} units",) if larger else ()
 
 
 def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:

@@ -38,19 +38,33 @@ def test_a_tie_of_decimal_scores_is_an_exact_tie():
     assert scorer(one.values.sum(0)) == scorer(other.values.sum(0)) == 0.15
 
 
-def test_more_than_nine_decimals_are_rounded_and_the_error_is_recorded():
-    _, statistics = extract("mean", items(score=["0.12345678949", "1"]))
-    assert statistics.decimals == (9, 0)
-    assert statistics.values[0, 0] == 123456789
-    assert statistics.rounding_error == pytest.approx(4.9e-10)
+def test_more_digits_than_can_be_added_are_rounded_and_the_error_is_recorded():
+    _, statistics = extract("mean", items(score=["0.1234567890123456789", "1"]))
+    decimals = statistics.decimals[0]
+    assert decimals == 12  # 2 items of 1: two sums of 10^12 stay below 2^43
+    assert statistics.values[0, 0] == 123456789012
+    assert 0.0 < statistics.rounding_error <= 0.5 * 10**-decimals
 
 
-def test_sums_stay_where_doubles_are_exact():
+def test_tiny_scores_keep_their_digits():
+    _, statistics = extract("mean", items(score=["3e-10", "1.5e-10"]))
+    assert statistics.values[:, 0].tolist() == [30, 15]
+    assert statistics.decimals[0] == 11
+    assert statistics.rounding_error == 0.0
+
+
+def test_sums_leave_room_for_systems_a_thousand_times_larger():
     _, statistics = extract("mean", items(score=["123456789.123456789"] * 1000))
     decimals = statistics.decimals[0]
-    assert decimals == 4
-    assert statistics.values[:, 0].max() * 1000 < 2**53 <= statistics.values[:, 0].max() * 1000 * 10
+    assert decimals == 1
+    assert statistics.values[:, 0].max() * 1000 < 2**43 <= statistics.values[:, 0].max() * 1000 * 10
     assert 0.0 < statistics.rounding_error <= 0.5 * 10**-decimals
+
+
+def test_whole_numbers_may_use_all_there_is():
+    _, statistics = extract("mean", items(score=["1234567890123", "1"]))
+    assert statistics.decimals[0] == 0
+    assert statistics.rounding_error == 0.0
 
 
 def test_numbers_that_cannot_be_added_exactly_are_refused():
