@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import DataError, Interrupted, NothingToCompare, PipelineError, StoreError, TaskError, UsageError
+from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError, UsageError
 from pipeline.store.files import read_json
 from pipeline.store.runs import RunDirectory
 
@@ -75,10 +75,11 @@ def run(
 def submit(study: str | Path, *, runs: str | Path = "runs", cluster: str = "local", workers: int | None = None) -> RunDirectory:
     """Start a study on a cluster and give its run directory at once; follow it with ``pipeline status``."""
     from pipeline.engine.launch import Launch, is_complete, prepare, start_detached
-    from pipeline.study.load import load_study
+    from pipeline.study.load import load_study, locate_profile
 
-    launch = Launch(cluster, workers)
-    directory = prepare(load_study(Path(study)), Path(runs), launch)
+    loaded = load_study(Path(study))
+    launch = Launch(locate_profile(cluster, loaded.base), workers)
+    directory = prepare(loaded, Path(runs), launch)
     if not is_complete(directory):
         start_detached(directory, launch)
     return directory
@@ -178,14 +179,12 @@ def compare(
 
 
 def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:
+    if ending.exit_code == 130:
+        raise KeyboardInterrupt
     if ending.exit_code:
-        kinds = {kind.exit_code: kind for kind in (TaskError, DataError, NothingToCompare, StoreError, Interrupted)}
-        raise kinds.get(ending.exit_code, PipelineError).of(
-            "P409",
-            f"the run ended {ending.state.lower()}: {ending.message}",
-            where=str(directory.root),
-            help="`pipeline logs` says more",
-        )
+        kinds = {kind.exit_code: kind for kind in (TaskError, DataError, ClusterError, StoreError, Interrupted)}
+        told = Problem("P409", f"the run ended {ending.state.lower()}: {ending.message}", str(directory.root))
+        raise kinds.get(ending.exit_code, PipelineError)(*(ending.problems or (told,)))
 
 
 def name_outputs(paths: Sequence[str]) -> dict[str, str]:

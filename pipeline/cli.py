@@ -399,12 +399,14 @@ def _execute(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> No
 def _coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: bool = False) -> None:
     from pipeline.engine.launch import execute
     from pipeline.engine.progress import show_progress
+    from pipeline.errors import render_problems
 
-    directory.cancel.unlink(missing_ok=True)
     with show_progress(quiet=quiet) as progress:
         ending = execute(directory, launch, progress=progress, verify=verify)
-    if ending.message and not quiet:
+    if ending.message:
         click.echo(f"{ending.state.lower()}: {ending.message}", err=True)
+    if ending.problems:
+        click.echo(render_problems(dict.fromkeys(ending.problems)), err=True)
     if ending.exit_code:
         sys.exit(ending.exit_code)
 
@@ -437,6 +439,8 @@ def _print_json(value: dict[str, Any]) -> None:
 
 def main() -> None:
     """Run the command line; every ending has its exit code."""
+    import traceback
+
     from pipeline.errors import PipelineError, render_problems
 
     debug = "--debug" in sys.argv or bool(os.environ.get("PIPELINE_DEBUG"))
@@ -444,14 +448,14 @@ def main() -> None:
         code = cli.main(standalone_mode=False)
     except PipelineError as error:
         if debug:
-            raise
+            traceback.print_exc()
         click.echo(render_problems(error.problems), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted; `pipeline resume` goes on", err=True)
+        click.echo("interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:
         # The reader of our output has gone: nothing more to say, and nothing went wrong.
@@ -459,8 +463,6 @@ def main() -> None:
         sys.exit(0)
     except Exception as error:  # the outermost border: a fault of ours has an exit code of its own, never 1
         if debug:
-            import traceback
-
             traceback.print_exc()
         text = f"error[P999]: something of ours broke: {type(error).__name__}: {error}\n   = help: `--debug` shows the traceback"
         click.echo(text, err=True)

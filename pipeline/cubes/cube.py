@@ -17,16 +17,12 @@ from zarr.codecs import ZstdCodec
 
 from pipeline.cubes.checked import seal
 from pipeline.cubes.layout import CubeLayout, chunk_shape
+from pipeline.cubes.names import cube_name
 from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, VARIABLES, Variable
 from pipeline.store import digest, write_json
 from pipeline.store.files import make_directory, store_error, sync_directory, temporary_name
 
-__all__ = ["CubeWriter", "cube_name"]
-
-
-def cube_name(test_set: str) -> str:
-    """Give the directory name of a test set's cube: a digest, since names may hold anything."""
-    return digest(test_set)[:16]
+__all__ = ["CubeWriter"]
 
 
 class CubeWriter:

@@ -16,7 +16,7 @@ from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopRequest, listen
 from pipeline.engine.state import RunState
 from pipeline.engine.stock import take_stock
-from pipeline.errors import Interrupted, PipelineError, StoreError
+from pipeline.errors import Interrupted, PipelineError, Problem, StoreError
 from pipeline.store.files import sweep_temporaries
 from pipeline.store.lease import Lease, hold_lease
 from pipeline.store.ledger import Ledger
@@ -34,19 +34,23 @@ WORKER_LOST_LIMIT = 5
 UNEXPECTED_RETRIES = 1
 """A task that failed for no reason of its own is tried once more."""
 
+DAMAGE = frozenset({"P704", "P705", "P710"})
+"""Codes of a stored result that is gone or damaged."""
+
 DAMAGE_LIMIT = 3
-"""Stored results that are found damaged are computed again, so often at the most: then it is the disk."""
+"""How often damage may be met where nothing damaged is found: then it is the disk."""
 
 GRACE_SECONDS = 30.0
 """How long tasks that run may take to end once a stop is asked."""
 
 
 class Ending(NamedTuple):
-    """How a run ended."""
+    """How a run ended; ``problems`` are for people to read in full."""
 
     state: str
     exit_code: int
     message: str
+    problems: tuple[Problem, ...] = ()
 
 
 Progress = Callable[[RunState], None]
@@ -104,14 +108,16 @@ def coordinate(
         except BaseException as error:
             _try_to_end(state, Ending("FAILED", 70, f"{type(error).__name__}: {error}"))
             raise
-        state.end(*ending)
+        state.end(ending.state, ending.exit_code, ending.message)
+        # Asked and answered: only the one who holds the lease may take the question away.
+        run.cancel.unlink(missing_ok=True)
         progress(state)
         return ending
 
 
 def _try_to_end(state: RunState, ending: Ending) -> None:
     try:
-        state.end(*ending)
+        state.end(ending.state, ending.exit_code, ending.message)
     except (StoreError, OSError):
         # The disk may be full: the error that brought us here says so already.
         return
@@ -135,25 +141,28 @@ class Coordinator:
         self.progress, self.block_cells, self.workers = progress, block_cells, workers
         self.inventory = Inventory()
         self.attempts: Counter[str] = Counter()
-        self.damages = 0
+        self.fruitless = 0
         self.running: dict[str, Task] = {}
         self.queue = TaskQueue((), done=())
         self.outlook: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()
+        self.stale = False
 
     def drive(self, open_executor: OpenExecutor, stop: StopRequest, *, verify: bool) -> Ending:
         """Do what is open and say how it ended."""
         self.ledger.append({"event": "started"})
         self.state.event("started", f"attempt {self.lease.fence}")
         sweep_temporaries(self.run.root)
+        sweep_temporaries(self.run.store.root)
         self.inventory = take_stock(self.run, self.manifest, self.ledger, self.state, verify=verify)
         plan = self._plan()
         if plan.tasks:
             with open_executor() as executor:
                 self.state.facts["engine"] = executor.describe()
                 self._loop(executor, stop)
-            if stop.wanted:
-                return self._stopped(stop)
             plan = self._plan()
+            if stop.wanted and plan.tasks:
+                return self._stopped(stop)
         return self._ended(plan)
 
     def _plan(self) -> Plan:
@@ -167,6 +176,8 @@ class Coordinator:
         )
         self.queue = TaskQueue(plan.tasks, done=self.inventory.receipts.keys(), running=self.running.keys())
         self.outlook = Counter(str(task.kind) for task in plan.tasks)
+        self.done = Counter(str(receipt.kind) for receipt in self.inventory.receipts.values())
+        self.stale = False
         self._show()
         return plan
 
@@ -187,13 +198,16 @@ class Coordinator:
                 return
             for outcome in executor.wait(0.5):
                 self._take(outcome)
+            if self.stale:
+                # Once for all that failed together: a plan of a large study takes seconds.
+                self._plan()
             self._show()
 
     def _fill(self, executor: Executor) -> None:
         free = executor.free()
         while free > 0 and (task := self.queue.take()) is not None:
             self.running[task.key] = task
-            executor.submit(task, self.attempts[task.key] + self.lease.fence * 1000)
+            executor.submit(task, f"{self.lease.fence}.{self.attempts[task.key]}")
             free -= 1
 
     def _take(self, outcome: Outcome) -> None:
@@ -205,6 +219,7 @@ class Coordinator:
             self.inventory.add(result)
             self.queue.finish(result.key)
             self.outlook[result.kind] -= 1
+            self.done[result.kind] += 1
             self.state.took(result.kind, result.seconds)
         else:
             self._take_failure(task, result)
@@ -212,12 +227,7 @@ class Coordinator:
     def _take_failure(self, task: Task, failure: Failure) -> None:
         self.attempts[task.key] += 1
         self.state.event("failed", failure.reason, label=task.label, attempt=self.attempts[task.key], traceback=failure.traceback)
-        codes = {problem.code for problem in failure.problems}
-        if codes & {"P704", "P705", "P710"} and self.damages < DAMAGE_LIMIT:
-            # Something that was stored is gone or damaged: look at all of it, compute that again, then this.
-            self.damages += 1
-            self.inventory = take_stock(self.run, self.manifest, self.ledger, self.state, verify=True)
-            self._plan()
+        if {problem.code for problem in failure.problems} & DAMAGE and self._mend():
             return
         if failure.exit_code == StoreError.exit_code:
             raise StoreError(*failure.problems)
@@ -226,11 +236,21 @@ class Coordinator:
             return
         self.ledger.append(failure_entry(failure))
         self.inventory.fail(failure)
+        self.stale = True
+
+    def _mend(self) -> bool:
+        """Look at everything that is stored, so that what is damaged is computed again; False once that has not helped."""
+        before = set(self.inventory.receipts)
+        failures = self.inventory.failures
+        self.inventory = take_stock(self.run, self.manifest, self.ledger, self.state, verify=True)
+        self.inventory.failures.update(failures)
+        if before <= set(self.inventory.receipts) and not len(self.queue):
+            self.fruitless += 1
         self._plan()
+        return self.fruitless < DAMAGE_LIMIT
 
     def _show(self) -> None:
-        done = Counter(str(receipt.kind) for receipt in self.inventory.receipts.values())
-        self.state.count(done, self.outlook, self.workers)
+        self.state.count(self.done, self.outlook, self.workers)
         self.state.write()
         self.progress(self.state)
 
@@ -242,14 +262,16 @@ class Coordinator:
 
     def _ended(self, plan: Plan) -> Ending:
         failures = list(self.inventory.failures.values())
+        problems = tuple(problem for failure in failures for problem in failure.problems)
         last = [f for f in failures if f.label == "report" or f.label.startswith("collect ")]
         if last:
-            return Ending("FAILED", last[0].exit_code, last[0].reason)
-        if not any(receipt.kind == "report" for receipt in self.inventory.receipts.values()):
-            return Ending("FAILED", 4, "; ".join(f.reason for f in failures) or "fewer than two systems are left")
+            return Ending("FAILED", last[0].exit_code, last[0].reason, problems)
+        if plan.report is None or plan.report not in self.inventory.receipts:
+            message = "; ".join(f.reason for f in failures) or "fewer than two systems are left"
+            return Ending("FAILED", 4, message, problems)
         if plan.absent or failures:
             names = sorted({a.system for a in plan.absent if a.system}) or [f.label for f in failures]
-            return Ending("INCOMPLETE", 4, f"done without {', '.join(names)}")
+            return Ending("INCOMPLETE", 4, f"done without {', '.join(names)}", problems)
         return Ending("COMPLETED", 0, "")
 
 

@@ -6,23 +6,23 @@ memory, and a graph of the whole study is never built.
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
-import shlex
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import dask.config
 from distributed import Client, Future, as_completed
+from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 
+from pipeline.engine.cluster import make_cluster
 from pipeline.engine.executor import Outcome
-from pipeline.errors import ClusterError
+from pipeline.errors import ClusterError, Problem
 from pipeline.study.load import ClusterProfile
 from pipeline.study.task import Failure, Receipt, Task
 from pipeline.tasks.run import run_task
@@ -37,6 +37,9 @@ RESCALE_SECONDS = 30.0
 
 STARVED_SECONDS = 600.0
 """How long a run waits without a single worker before it gives up, resumable."""
+
+LOOK_SECONDS = 1.0
+"""How often the scheduler is asked for its workers."""
 
 CONFIG: dict[str, Any] = {
     # A worker that dies makes all its tasks suspects; preemption must not condemn the innocent. The coordinator counts itself.
@@ -71,7 +74,7 @@ class DaskExecutor:
         self._look()
         return max(4, WINDOW_PER_THREAD * self._threads) - len(self._running)
 
-    def submit(self, task: Task, attempt: int) -> None:
+    def submit(self, task: Task, attempt: str) -> None:
         """Hand a task to the scheduler."""
         # The attempt is in the key: Dask gives back a known future for a known key, even one that failed.
         future = self._client.submit(
@@ -97,25 +100,22 @@ class DaskExecutor:
     def _outcome(self, future: Future[Any]) -> Outcome:
         task = self._running.pop(str(future.key))
         result: Receipt | Failure
-        if future.status == "finished":
-            result = future.result()
-        else:
-            error = future.exception() if future.status == "error" else None
-            if error is None or isinstance(error, KilledWorker):
-                result = Failure.lost(task, f"its worker died ({error or future.status})")
-            else:
-                # Not raised by the task, which returns its failures: transport, or a package that differs on the worker.
-                result = Failure.lost(task, f"the worker could not run it: {type(error).__name__}: {error}")
+        try:
+            result = future.result() if future.status in {"finished", "error"} else Failure.lost(task, f"it was {future.status}")
+        except (KilledWorker, FutureCancelledError) as error:
+            result = Failure.lost(task, f"its worker died ({error})")
+        except Exception as error:  # a task returns its failures: this is the worker's, transport or a package that differs there
+            result = _unrunnable(task, error)
         future.release()
         return Outcome(task, result)
 
     def _look(self) -> None:
         """Count threads about once a second, ask for lost workers again, and notice starvation."""
         now = time.monotonic()
-        if now - self._looked < 1.0:
+        if now - self._looked < LOOK_SECONDS:
             return
         self._looked = now
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        workers = _workers(self._client)
         self._threads = sum(int(worker["nthreads"]) for worker in workers.values())
         if workers:
             self._worked = now
@@ -132,8 +132,7 @@ class DaskExecutor:
     def describe(self) -> dict[str, object]:
         """Give the scheduler's address and its workers."""
         info = self._client.scheduler_info(n_workers=-1)
-        pids = sorted(int(w["name"]) if str(w["name"]).isdigit() else -1 for w in info["workers"].values())
-        return {"engine": "dask", "scheduler": info["address"], "workers": len(pids)}
+        return {"engine": "dask", "scheduler": info["address"], "workers": len(info["workers"])}
 
     def close(self) -> None:
         """Close client and cluster."""
@@ -143,8 +142,31 @@ class DaskExecutor:
             self._cluster.close(timeout=30)
 
 
+def _unrunnable(task: Task, error: Exception) -> Failure:
+    problem = Problem(
+        "P401",
+        f"the worker could not run it: {type(error).__name__}: {error}",
+        where=task.label,
+        help="do workers have this package, its dependencies and Python in the same versions?",
+    )
+    return Failure(task.key, task.label, 70, (problem,), "".join(traceback.format_exception(error)))
+
+
+def _workers(client: Client) -> Mapping[str, Any]:
+    workers: Mapping[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+    return workers
+
+
 @contextmanager
-def open_executor(profile: ClusterProfile, runs: Path, *, prefix: str, workers: int | None, logs: Path) -> Iterator[DaskExecutor]:
+def open_executor(
+    profile: ClusterProfile,
+    runs: Path,
+    *,
+    prefix: str,
+    workers: int | None,
+    logs: Path,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[DaskExecutor]:
     """Start or join the cluster of a profile and close it again.
 
     Parameters
@@ -159,6 +181,8 @@ def open_executor(profile: ClusterProfile, runs: Path, *, prefix: str, workers: 
         In place of the profile's number.
     logs : Path
         A folder for the logs of workers.
+    stop : callable
+        Asked while workers are awaited: once it says True the executor is given without any, for its user to stop at once.
 
     Raises
     ------
@@ -169,12 +193,13 @@ def open_executor(profile: ClusterProfile, runs: Path, *, prefix: str, workers: 
         logging.getLogger(name).setLevel(logging.ERROR)
     with dask.config.set({**CONFIG, **dict(profile.config)}):
         wanted = workers or profile.workers
-        cluster = _make_cluster(profile, wanted, logs)
+        cluster = make_cluster(profile, wanted, logs)
         client: Client | None = None
         try:
+            _await_file(profile, stop)
             client = _connect(profile, cluster)
             executor = DaskExecutor(client, runs, prefix=prefix, cluster=cluster, workers=None if profile.adapt else wanted)
-            _await_workers(client, profile)
+            _await_workers(client, profile, stop)
             yield executor
             executor.close()
         except BaseException:
@@ -183,52 +208,6 @@ def open_executor(profile: ClusterProfile, runs: Path, *, prefix: str, workers: 
             if cluster is not None:
                 cluster.close(timeout=10)
             raise
-
-
-def _make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> Any:
-    if profile.cluster is None:
-        return None
-    module, _, name = profile.cluster.rpartition(".")
-    try:
-        factory = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ClusterError.of(
-            "P604",
-            f"the cluster class {profile.cluster!r} cannot be imported: {error}",
-            where=profile.name,
-            help="`pip install dask-jobqueue` for SLURM and its kin, or mend `cluster:` in the profile",
-        ) from error
-    options = dict(profile.options)
-    environment = dict(profile.environment)
-    if name == "LocalCluster":
-        local = {"n_workers": workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
-        options = {**local, "dashboard_address": "127.0.0.1:0", **options}
-        if environment:
-            options["env"] = environment
-        if workers:
-            options["n_workers"] = workers
-    elif name.endswith("Cluster") and module.startswith("dask_jobqueue"):
-        logs.mkdir(parents=True, exist_ok=True)
-        # By default the dashboard of a batch cluster listens on every interface, without a password.
-        scheduler = {"dashboard_address": "127.0.0.1:0", **options.pop("scheduler_options", {})}
-        options = {"python": sys.executable, "log_directory": str(logs), "scheduler_options": scheduler, **options}
-        exports = [f"export {variable}={shlex.quote(value)}" for variable, value in environment.items()]
-        options["job_script_prologue"] = [*exports, *options.get("job_script_prologue", ())]
-    try:
-        cluster = factory(**options)
-        if name != "LocalCluster":
-            if profile.adapt:
-                cluster.adapt(**profile.adapt)
-            else:
-                cluster.scale(workers or 1)
-    except (OSError, TypeError, ValueError, RuntimeError, TimeoutError) as error:
-        raise ClusterError.of(
-            "P601",
-            f"the cluster cannot be started: {type(error).__name__}: {error}",
-            where=profile.name,
-            help="mend `options:` of the profile",
-        ) from error
-    return cluster
 
 
 def _connect(profile: ClusterProfile, cluster: Any) -> Client:
@@ -251,13 +230,31 @@ def _connect(profile: ClusterProfile, cluster: Any) -> Client:
         ) from error
 
 
-def _await_workers(client: Client, profile: ClusterProfile) -> None:
-    try:
-        client.wait_for_workers(1, timeout=profile.start_seconds)
-    except TimeoutError as error:
+def _await_file(profile: ClusterProfile, stop: Callable[[], bool]) -> None:
+    if profile.scheduler_file is None:
+        return
+    if not _await(lambda: os.path.exists(str(profile.scheduler_file)), profile.start_seconds, stop):
+        raise ClusterError.of(
+            "P601",
+            f"no scheduler has written {profile.scheduler_file}",
+            where=profile.name,
+            help="start it with --scheduler-file, or mend `scheduler_file:` in the profile",
+        )
+
+
+def _await_workers(client: Client, profile: ClusterProfile, stop: Callable[[], bool]) -> None:
+    if not _await(lambda: bool(_workers(client)), profile.start_seconds, stop) and not stop():
         raise ClusterError.of(
             "P602",
             f"no worker came within {profile.start_seconds:.0f} s",
             where=profile.name,
             help="look at the queue and at the logs of the workers in the run's logs/",
-        ) from error
+        )
+
+
+def _await(there: Callable[[], bool], seconds: float, stop: Callable[[], bool]) -> bool:
+    """Wait until something is there, and say whether it is; give up after so many seconds, or when a stop is asked."""
+    deadline = time.monotonic() + seconds
+    while not (found := there()) and time.monotonic() < deadline and not stop():
+        time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
+    return found

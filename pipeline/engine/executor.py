@@ -26,8 +26,8 @@ class Executor(Protocol):
         """Give how many more tasks should be submitted now."""
         ...
 
-    def submit(self, task: Task, attempt: int) -> None:
-        """Start a task."""
+    def submit(self, task: Task, attempt: str) -> None:
+        """Start a task; no two attempts of a run have the same name."""
         ...
 
     def wait(self, seconds: float) -> Sequence[Outcome]:

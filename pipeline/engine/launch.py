@@ -17,17 +17,15 @@ from pipeline.engine.coordinator import Ending, Progress, coordinate
 from pipeline.engine.executor import Executor
 from pipeline.engine.serial import SerialExecutor
 from pipeline.engine.state import now
-from pipeline.errors import RunLocked
 from pipeline.store.addresses import digest
 from pipeline.store.files import make_directory, read_json, write_bytes, write_json
-from pipeline.store.lease import read_holder
+from pipeline.store.lease import read_holder, refuse_if_held
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
-from pipeline.study.plan import Plan, plan_study
-from pipeline.tasks.manifest import Manifest, read_inventory, read_manifest
+from pipeline.tasks.manifest import Manifest, missing_cubes, read_manifest
 from pipeline.tasks.survey import survey_study
 
-__all__ = ["Launch", "execute", "is_complete", "open_plan", "prepare", "read_launch", "start_detached"]
+__all__ = ["Launch", "execute", "is_complete", "is_held", "prepare", "read_launch", "run_id", "start_detached"]
 
 PACKAGES = ("dask", "distributed", "numba", "numpy", "sacrebleu", "scikit-learn", "scipy", "xarray", "zarr")
 
@@ -58,17 +56,32 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
     """
     survey = survey_study(loaded.study, loaded.base)
     manifest = Manifest(loaded.study, survey.inputs, tuple(loaded.overrides))
-    run = RunDirectory(runs.resolve() / f"{loaded.study.slug}-{digest(manifest.identity())[:12]}")
-    if not run.plan.is_file():
+    run = RunDirectory(runs.resolve() / run_id(manifest))
+    known = run.plan.is_file()
+    if not known:
         make_directory(run.root)
-        survey.store_frames(run.store)
-        write_bytes(run.root / "study.yaml", loaded.text.encode("utf-8"))
+    survey.store_frames(run.store)
+    if known and (is_complete(run) or is_held(run) or read_json(run.plan) == manifest.to_json()):
+        return run
+    if not known:
         write_json(run.root / "versions.json", _versions())
         _write_state(run, loaded.study.study)
         write_json(run.launch, asdict(launch))
-        # Last: a directory with a plan is a run.
-        write_json(run.plan, manifest.to_json())
+    write_bytes(run.root / "study.yaml", loaded.text.encode("utf-8"))
+    # Last: a directory with a plan is a run. A known one is written anew where its files have moved.
+    write_json(run.plan, manifest.to_json())
     return run
+
+
+def run_id(manifest: Manifest) -> str:
+    """Give the id of a run: the study's slug and a digest of what is asked of which content."""
+    return f"{manifest.study.slug}-{digest(manifest.identity())[:12]}"
+
+
+def is_held(run: RunDirectory) -> bool:
+    """Say whether a process writes the run."""
+    holder = read_holder(run.root)
+    return holder is not None and holder.in_force
 
 
 def _versions() -> dict[str, str]:
@@ -97,7 +110,11 @@ def _write_state(run: RunDirectory, study: str) -> None:
 def is_complete(run: RunDirectory) -> bool:
     """Say whether a run has nothing left to do."""
     state = run.read_state()
-    return state.get("state") == "COMPLETED" and (run.report / "report.json").is_file() and run.cubes.is_dir()
+    return (
+        state.get("state") == "COMPLETED"
+        and (run.report / "report.json").is_file()
+        and not missing_cubes(run, [t.name for t in read_manifest(run).inputs.test_sets])
+    )
 
 
 def read_launch(run: RunDirectory) -> Launch:
@@ -105,15 +122,11 @@ def read_launch(run: RunDirectory) -> Launch:
     return Launch(**read_json(run.launch))
 
 
-def open_plan(run: RunDirectory) -> Plan:
-    """Give what is open, from the run's own ledger."""
-    manifest = read_manifest(run)
-    return plan_study(manifest.study, manifest.inputs, read_inventory(run), run=run.id)
-
-
 def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda state: None, verify: bool = False) -> Ending:
     """Run what is open of a run, in this process, and say how it ended."""
     profile = None if launch.cluster == "serial" else load_profile(launch.cluster)
+    if verify:
+        restore_frames(run)
     workers = 1 if profile is None else launch.workers or profile.workers or os.cpu_count() or 1
     if launch.cluster == "local" and profile is not None:
         launch = Launch(launch.cluster, workers, launch.block_cells)
@@ -125,6 +138,14 @@ def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda st
         workers=workers,
         verify=verify,
     )
+
+
+def restore_frames(run: RunDirectory) -> None:
+    """Write the frames again that the store has lost, from the study's files."""
+    manifest = read_manifest(run)
+    if all(run.store.path("frames", test_set.frame, ".json").is_file() for test_set in manifest.inputs.test_sets):
+        return
+    survey_study(manifest.study, Path(manifest.inputs.base)).store_frames(run.store)
 
 
 def _opener(run: RunDirectory, profile: ClusterProfile | None, launch: Launch) -> Callable[[], AbstractContextManager[Executor]]:
@@ -153,17 +174,9 @@ def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -
     RunLocked
         P801 another process writes this run.
     """
-    holder = read_holder(run.root)
-    if holder is not None and holder.in_force:
-        raise RunLocked.of(
-            "P801",
-            f"process {holder.process.pid} on {holder.process.host} writes this run",
-            where=str(run.root),
-            help="follow it with `pipeline status`, or stop it with `pipeline cancel`",
-        )
+    refuse_if_held(run.root)
     write_json(run.launch, asdict(launch))
-    run.cancel.unlink(missing_ok=True)
-    run.log.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(run.log.parent)
     command: list[str] = [sys.executable, "-m", "pipeline", "coordinate", str(run.root)]
     if verify:
         command.append("--verify")

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.store.addresses import digest
+from pipeline.engine.launch import run_id
+from pipeline.engine.stock import adoptable_receipts
 from pipeline.store.ledger import read_ledger
-from pipeline.store.runs import RunDirectory, iterate_ledgers
+from pipeline.store.runs import RunDirectory
 from pipeline.study.inventory import Inventory
 from pipeline.study.load import LoadedStudy
 from pipeline.study.plan import plan_study
-from pipeline.study.task import Receipt
-from pipeline.tasks.manifest import Manifest, receipts_of, result_exists
+from pipeline.tasks.manifest import Manifest, receipts_of
 from pipeline.tasks.survey import survey_study
 
 __all__ = ["format_preview", "preview_study"]
@@ -25,16 +25,9 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     """Give the tasks of a study by kind, and how many other runs have done already."""
     inputs = survey_study(loaded.study, loaded.base).inputs
     manifest = Manifest(loaded.study, inputs, tuple(loaded.overrides))
-    run = RunDirectory(runs.resolve() / f"{loaded.study.slug}-{digest(manifest.identity())[:12]}")
-    receipts: dict[str, Receipt] = {}
-    for path in iterate_ledgers(runs):
-        found = receipts_of(read_ledger(path)[0])
-        mine = path == run.ledger
-        receipts |= {
-            k: r
-            for k, r in found.items()
-            if (mine or r.kind not in {"collect", "report"}) and (mine or result_exists(r, run.store))
-        }
+    run = RunDirectory(runs.resolve() / run_id(manifest))
+    own = receipts_of(read_ledger(run.ledger)[0])
+    receipts = {**own, **adoptable_receipts(run, manifest, own)}
     options: dict[str, Any] = {"run": run.id, "block_cells": block_cells, "workers": workers or 1}
     everything = plan_study(loaded.study, inputs, Inventory(), **options)
     left = plan_study(loaded.study, inputs, Inventory.of(receipts.values()), **options)

@@ -20,20 +20,21 @@ class TaskQueue:
     done : collection of str
         Keys that are done.
     running : collection of str
-        Keys that have been handed out already and are left out.
+        Keys that have been handed out already: they are not given again, but may be given back.
     """
 
     def __init__(self, tasks: Iterable[Task], *, done: Collection[str], running: Collection[str] = ()) -> None:
-        self._tasks = {task.key: task for task in tasks if task.key not in running}
-        self._order = {key: i for i, key in enumerate(self._tasks)}
-        self._needs = {key: {need for need in task.needs if need not in done} for key, task in self._tasks.items()}
+        plan = {task.key: task for task in tasks}
+        self._keys = list(plan)
+        self._order = {key: i for i, key in enumerate(self._keys)}
+        self._tasks = {key: task for key, task in plan.items() if key not in running}
+        self._needs = {key: {need for need in task.needs if need not in done} for key, task in plan.items()}
         self._dependents: dict[str, list[str]] = {}
         for key, needs in self._needs.items():
             for need in needs:
                 self._dependents.setdefault(need, []).append(key)
-        self._ready = [self._order[key] for key, needs in self._needs.items() if not needs]
+        self._ready = [self._order[key] for key in self._tasks if not self._needs[key]]
         heapq.heapify(self._ready)
-        self._keys = list(self._tasks)
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -45,7 +46,9 @@ class TaskQueue:
         return self._tasks.pop(self._keys[heapq.heappop(self._ready)])
 
     def give_back(self, task: Task) -> None:
-        """Take a task again, to be tried once more, in its old place."""
+        """Take a task again, to be tried once more, in its old place; one that the plan no longer has is forgotten."""
+        if task.key not in self._order or task.key in self._tasks:
+            return
         self._tasks[task.key] = task
         heapq.heappush(self._ready, self._order[task.key])
 

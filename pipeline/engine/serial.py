@@ -23,7 +23,7 @@ class SerialExecutor:
         """Take one task at a time, so that a stop is never far."""
         return 1 - len(self._queue)
 
-    def submit(self, task: Task, attempt: int) -> None:
+    def submit(self, task: Task, attempt: str) -> None:
         """Queue a task."""
         self._queue.append(task)
 

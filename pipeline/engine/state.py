@@ -7,12 +7,14 @@ import os
 import socket
 import time
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
+from typing import Any, BinaryIO
 
-from pipeline.store.files import write_json
+from pipeline.store.files import store_error, write_json
+from pipeline.store.process import Process
 from pipeline.store.runs import RunDirectory
 
-__all__ = ["STAGES", "RunState", "now"]
+__all__ = ["STAGES", "RunState", "now", "write_pending"]
 
 STAGES = ("train", "extract", "resample", "collect", "report")
 
@@ -22,6 +24,28 @@ WRITE_SECONDS = 1.0
 def now() -> str:
     """Give the time in UTC, to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def write_pending(run: RunDirectory, *, study: str, coordinator: Process | None = None) -> None:
+    """Write the state of a run before its coordinator does: prepared, or, with ``coordinator``, about to be run by that process.
+
+    Nothing is written where that coordinator was quicker and wrote its own.
+    """
+    if coordinator is not None:
+        facts = run.read_state()
+        if (facts.get("host"), facts.get("pid")) == (coordinator.host, coordinator.pid):
+            return
+    pending: dict[str, Any] = {
+        "schema_version": 1,
+        "run": run.id,
+        "study": study,
+        "state": "PENDING",
+        "phase": "planned" if coordinator is None else "starting",
+        "done": 0,
+        "total": 0,
+        "updated": now(),
+    }
+    write_json(run.state, pending if coordinator is None else {**pending, "coordinator": asdict(coordinator)})
 
 
 class RunState:
@@ -54,10 +78,21 @@ class RunState:
         }
 
     def event(self, kind: str, text: str, **more: Any) -> None:
-        """Append to `events.jsonl`: what happened, when."""
+        """Append to `events.jsonl`: what happened, when.
+
+        Raises
+        ------
+        StoreError
+            The disk is full, or not writable.
+        """
         line = json.dumps({"time": now(), "event": kind, "text": text, **more}, ensure_ascii=False)
-        with open(self._run.events, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(line + "\n")
+        try:
+            with open(self._run.events, "a+b") as file:
+                # A crash or a full disk may have torn the line before: it must not take this one along.
+                start = b"\n" if _is_torn(file) else b""
+                file.write(start + line.encode("utf-8", "backslashreplace") + b"\n")
+        except OSError as error:
+            raise store_error(error, self._run.events) from error
 
     def took(self, kind: str, seconds: float) -> None:
         """Note how long a task took, for the time left."""
@@ -102,3 +137,10 @@ class RunState:
             self.facts["phase"] = "done"
         self.event("ended", f"{state}: {message}" if message else state, exit_code=exit_code)
         self.write(at_once=True)
+
+
+def _is_torn(file: BinaryIO) -> bool:
+    if file.seek(0, os.SEEK_END) == 0:
+        return False
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) != b"\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pipeline.engine.state import RunState
 from pipeline.errors import StoreError
 from pipeline.store.ledger import Ledger, read_ledger
@@ -11,7 +13,7 @@ from pipeline.study.plan import wanted_addresses
 from pipeline.study.task import Receipt
 from pipeline.tasks.manifest import Manifest, damaged_cubes, damaged_results, receipts_of, result_exists
 
-__all__ = ["take_stock"]
+__all__ = ["adoptable_receipts", "take_stock"]
 
 
 def take_stock(run: RunDirectory, manifest: Manifest, ledger: Ledger, state: RunState, *, verify: bool) -> Inventory:
@@ -28,7 +30,7 @@ def take_stock(run: RunDirectory, manifest: Manifest, ledger: Ledger, state: Run
         ledger.append({"event": "dropped", "key": receipt.key, "why": why})
         state.event("dropped", why, label=receipt.label)
         del own[receipt.key]
-    adopted = _adoptable(run, manifest, own)
+    adopted = adoptable_receipts(run, manifest, own)
     damaged = {receipt.key for receipt, _ in damaged_results(adopted.values(), run.store)} if adopted else set()
     for key, receipt in adopted.items():
         if key not in damaged:
@@ -39,18 +41,20 @@ def take_stock(run: RunDirectory, manifest: Manifest, ledger: Ledger, state: Run
 
 def _unsound(run: RunDirectory, known: list[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:
     stored = [receipt for receipt in known if receipt.kind not in {"collect", "report"}]
+    made = [receipt for receipt in known if receipt.kind in {"collect", "report"}]
     gone = [(receipt, "its result is gone") for receipt in stored if not result_exists(receipt, run.store)]
     missing = {receipt.key for receipt, _ in gone}
-    unsound = gone
-    if verify:
-        unsound = unsound + damaged_results([r for r in stored if r.key not in missing], run.store)
-    return unsound + _unsound_cubes(run, known, verify=verify)
+    damaged = damaged_results([r for r in stored if r.key not in missing], run.store) if verify else []
+    if damaged:
+        # The cubes may have been folded from the damaged bytes.
+        return [*gone, *damaged, *((receipt, "it was made from a damaged result") for receipt in made)]
+    return [*gone, *_unsound_cubes(run, made, verify=verify)]
 
 
-def _unsound_cubes(run: RunDirectory, receipts: list[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:
-    collected = [receipt for receipt in receipts if receipt.kind == "collect"]
-    reported = [receipt for receipt in receipts if receipt.kind == "report"]
-    why = damaged_cubes(run, verify=verify) if collected else ""
+def _unsound_cubes(run: RunDirectory, made: list[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:
+    collected = [receipt for receipt in made if receipt.kind == "collect"]
+    reported = [receipt for receipt in made if receipt.kind == "report"]
+    why = damaged_cubes(run, [str(r.covers["test_set"]) for r in collected], verify=verify) if collected else ""
     if why:
         return [(receipt, why) for receipt in collected + reported]
     if reported and not (run.report / "report.json").is_file():
@@ -58,22 +62,25 @@ def _unsound_cubes(run: RunDirectory, receipts: list[Receipt], *, verify: bool) 
     return []
 
 
-def _adoptable(run: RunDirectory, manifest: Manifest, own: dict[str, Receipt]) -> dict[str, Receipt]:
+def adoptable_receipts(run: RunDirectory, manifest: Manifest, own: Mapping[str, Receipt]) -> dict[str, Receipt]:
+    """Give what other runs in the same folder have done and this study can use."""
     keys, columns = wanted_addresses(manifest.study, manifest.inputs)
     found: dict[str, Receipt] = {}
     for path in iterate_ledgers(run.root.parent):
         if path == run.ledger:
             continue
         try:
-            entries, _ = read_ledger(path)
-        except StoreError:
-            # A neighbour's damaged ledger is its own trouble: without it this run only computes more.
+            theirs = receipts_of(read_ledger(path)[0])
+        except (StoreError, TypeError, KeyError):
+            # A neighbour's ledger that is damaged, or of another version, is its own trouble: this run only computes more.
             continue
-        for receipt in receipts_of(entries).values():
+        for receipt in theirs.values():
             if receipt.key in own or receipt.key in found or not result_exists(receipt, run.store):
                 continue
-            if receipt.key in keys or (
-                receipt.kind == "resample" and any(column["column"] in columns for column in receipt.covers["columns"])
-            ):
+            if receipt.key in keys or (receipt.kind == "resample" and _shares_pairs(receipt, keys, columns)):
                 found[receipt.key] = receipt
     return found
+
+
+def _shares_pairs(receipt: Receipt, keys: set[str], columns: set[str]) -> bool:
+    return any(entry["column"] in columns and len(keys.intersection(entry["systems"])) > 1 for entry in receipt.covers["columns"])

@@ -7,37 +7,93 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline.store.files import write_bytes
+from pipeline.errors import Interrupted, StoreError
+from pipeline.store.files import store_error, write_bytes
 from pipeline.store.lease import read_holder
-from pipeline.store.process import process_is_gone, this_process
+from pipeline.store.process import Process, process_is_gone, this_process
 from pipeline.store.runs import RunDirectory
 
 __all__ = ["cancel_run", "follow_events", "follow_run", "read_status"]
 
 LIVE = {"RUNNING", "DRAINING", "PENDING"}
 
+START_SECONDS = 300.0
+"""How long a coordinator that cannot be seen from here may take to begin."""
+
 
 def read_status(run: RunDirectory) -> dict[str, Any]:
-    """Give a run's state; LOST where it says it runs and nobody runs it."""
-    facts = run.read_state()
+    """Give a run's state, with advice where somebody should do something.
+
+    LOST is a run that should be running and that nobody runs; UNKNOWN is one whose `state.json` or lease cannot be read.
+    """
+    return {**_judge(run)[0], "directory": str(run.root)}
+
+
+def _judge(run: RunDirectory) -> tuple[dict[str, Any], bool]:
+    """Give a run's state and advice, and whether it may still change without anybody doing something."""
+    try:
+        held = _is_held(run)
+        facts = run.read_state()
+        if not held and facts["state"] in {"RUNNING", "DRAINING"}:
+            held = _is_held(run)  # it may have begun between the two looks
+    except StoreError as error:
+        return {
+            **run.read_state(),
+            "state": "UNKNOWN",
+            "advice": "; ".join(f"{p.message}: {p.help}" for p in error.problems),
+        }, False
+    state, advice = _judge_held(facts) if held else _judge_free(run, facts)
+    live = state in LIVE and (held or not advice)
+    return {**facts, "state": state, **({"advice": advice} if advice else {})}, live
+
+
+def _judge_held(facts: dict[str, Any]) -> tuple[str, str]:
+    if facts["state"] == "UNKNOWN":
+        return "RUNNING", "its state.json cannot be read; its coordinator writes it anew"
+    return facts["state"], ""
+
+
+def _judge_free(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
+    """Judge a run that no process writes."""
+    state = facts["state"]
+    if state == "PENDING":
+        return _judge_pending(run, facts)
+    if state in LIVE:
+        return "LOST", f"its coordinator is gone; `pipeline resume {run.id}` goes on"
+    if state == "UNKNOWN":
+        return state, f"its state.json cannot be read; `pipeline resume {run.id}` writes it anew"
+    return state, "" if state == "COMPLETED" else f"`pipeline resume {run.id}` goes on"
+
+
+def _is_held(run: RunDirectory) -> bool:
     holder = read_holder(run.root)
-    held = holder is not None and holder.in_force
-    if facts["state"] in {"RUNNING", "DRAINING"} and not held:
-        facts = {**facts, "state": "LOST", "advice": f"its coordinator is gone; `pipeline resume {run.id}` goes on"}
-    elif facts["state"] in {"FAILED", "INTERRUPTED", "CANCELLED", "INCOMPLETE"}:
-        facts = {**facts, "advice": f"`pipeline resume {run.id}` goes on"}
-    return {**facts, "directory": str(run.root)}
+    return holder is not None and holder.in_force
+
+
+def _judge_pending(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
+    """Judge a run that waits for its coordinator by that process."""
+    try:
+        coordinator = Process(**facts["coordinator"])
+    except (KeyError, TypeError):
+        return "PENDING", f"nobody runs it; `pipeline resume {run.id}` starts it"
+    gone = process_is_gone(coordinator)
+    if gone is None:
+        gone = time.time() - run.state.stat().st_mtime > START_SECONDS
+    if gone:
+        return "LOST", f"its coordinator ended before it began, see {run.log}; `pipeline resume {run.id}` goes on"
+    return "PENDING", ""
 
 
 def follow_events(run: RunDirectory, *, follow: bool) -> Iterator[str]:
     """Give what happened, a line each; with ``follow`` until the run ends."""
     position = 0
     while True:
-        live = read_status(run)["state"] in LIVE
+        _, live = _judge(run)
         position, lines = _read_from(run.events, position)
         yield from lines
         if not follow or not live:
@@ -50,19 +106,24 @@ def follow_events(run: RunDirectory, *, follow: bool) -> Iterator[str]:
 def _read_from(path: Path, position: int) -> tuple[int, list[str]]:
     if not path.is_file():
         return position, []
-    with open(path, "rb") as file:
-        file.seek(position)
-        data = file.read()
+    try:
+        with open(path, "rb") as file:
+            file.seek(position)
+            data = file.read()
+    except OSError as error:
+        raise store_error(error, path) from error
     whole = data[: data.rfind(b"\n") + 1]
-    lines = []
-    for line in whole.split(b"\n"):
-        if line:
-            event = json.loads(line)
-            label = f" {event['label']}:" if event.get("label") else ""
-            lines.append(f"{event['time']}  {event['event']:<9}{label} {event['text']}")
-            if event.get("traceback"):
-                lines.append(event["traceback"].rstrip())
-    return position + len(whole), lines
+    return position + len(whole), [shown for line in whole.split(b"\n") if line for shown in _format_event(line)]
+
+
+def _format_event(line: bytes) -> list[str]:
+    try:
+        event = json.loads(line)
+        label = f" {event['label']}:" if event.get("label") else ""
+        lines = [f"{event['time']}  {event['event']:<9}{label} {event['text']}"]
+        return [*lines, event["traceback"].rstrip()] if event.get("traceback") else lines
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return []  # torn by a crash or a full disk: what it told is lost, and the others still tell theirs
 
 
 def follow_run(run: RunDirectory, pid: int, progress: Callable[[Any], None]) -> dict[str, Any]:
@@ -82,16 +143,30 @@ def follow_run(run: RunDirectory, pid: int, progress: Callable[[Any], None]) -> 
             if facts.get("exit_code") is not None and facts.get("pid") == pid:
                 return facts
             message = f"the coordinator is gone; see {run.log}"
-            return {**facts, "state": "LOST", "message": message, "exit_code": os.waitstatus_to_exitcode(code) or 70}
+            status = os.waitstatus_to_exitcode(code)
+            # Killed by a signal it can be resumed; ended well without saying so it broke.
+            return {
+                **facts,
+                "state": "LOST",
+                "message": message,
+                "exit_code": Interrupted.exit_code if status < 0 else status or 70,
+            }
         time.sleep(0.2)
 
 
 def cancel_run(run: RunDirectory) -> str:
-    """Ask a run's coordinator to stop, wherever it is, and say what was done."""
+    """Ask a run's coordinator to stop, wherever it is and even if it has not begun, and say what was done."""
     holder = read_holder(run.root)
-    if holder is None or not holder.in_force:
+    held = holder is not None and holder.in_force
+    facts, live = _judge(run)
+    if not held and not live:
         return f"{run.id} is not running"
     write_bytes(run.cancel, b"")
-    if holder.process.host == this_process().host and process_is_gone(holder.process) is False:
-        os.kill(holder.process.pid, signal.SIGTERM)
+    if holder is None or not held:
+        return f"{run.id} has not begun; it stops as soon as it does"
+    # The file is enough; the signal only hurries. Before the coordinator has written its state it would kill it.
+    ours = holder.process.host == this_process().host and process_is_gone(holder.process) is False
+    if ours and facts.get("pid") == holder.process.pid:
+        with suppress(ProcessLookupError, PermissionError):  # it has just ended, or it is another user's
+            os.kill(holder.process.pid, signal.SIGTERM)
     return f"{run.id} is asked to stop; tasks that run may end first"

@@ -133,12 +133,25 @@ def survey_test_set(
     )
 
 
-def load_gold(spec: TestSet, *, base: Path, frame: Frame, gold: Items | None = None) -> Items | None:
-    """Read the gold or the references again, in the order of the frame; ``gold`` is that of an embedded data set."""
+def load_gold(spec: TestSet, *, base: Path, frame: Frame, digest: str | None = None, gold: Items | None = None) -> Items | None:
+    """Read the gold or the references again, in the order of the frame; ``gold`` is that of an embedded data set.
+
+    Raises
+    ------
+    DataError
+        P220, where ``digest`` is given and the content is not what was surveyed.
+    """
     if gold is None:
         if isinstance(spec.gold, DatasetSpec):
             raise ValueError("the gold of an embedded data set is passed in, not read from a file")
         gold = _read_gold(load_reader(spec.format), spec, base)
+    if digest is not None and digest != (digest_items(gold) if gold is not None else ""):
+        raise DataError.of(
+            "P220",
+            "the gold or a reference changed after it was surveyed",
+            where=gold.source if gold is not None else None,
+            help="start the study again: the changed file makes it a new run, which reuses what still holds",
+        )
     return None if gold is None else align_items(gold, frame)
 
 

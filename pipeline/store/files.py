@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import Problem, StoreError
 from pipeline.store import container
+from pipeline.store.process import machine_name
 
 __all__ = [
     "make_directory",
@@ -170,23 +172,26 @@ def sync_directory(path: Path | str) -> None:
 
 
 def sweep_temporaries(directory: Path | str, *, max_age_seconds: float = 86_400.0) -> int:
-    """Remove what killed writers left below a directory and return how many there were.
+    """Remove what killed writers left anywhere below a directory and return how many there were.
 
-    A temporary file or directory goes when its process on this host is gone, or when it is older than ``max_age_seconds``;
-    what a living process writes stays.
+    A temporary file or directory goes when its process on this machine is gone, or when it is older than ``max_age_seconds``;
+    what a living process writes stays, and so does what this user may not remove. Only names are read, so that a whole store
+    may be swept each time a run starts.
     """
     swept = 0
     for folder, folders, names in os.walk(directory):
-        for name in [*folders, *names]:
+        for name in [name for name in (*folders, *names) if ".tmp-" in name]:
             found = _TEMPORARY.search(name)
             path = Path(folder, name)
-            if found and _is_abandoned(path, found[1], int(found[2]), max_age_seconds):
-                if name in folders:
-                    folders.remove(name)
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink(missing_ok=True)
-                swept += 1
+            if found is None or not _is_abandoned(path, found[1], int(found[2]), max_age_seconds):
+                continue
+            if name in folders:
+                folders.remove(name)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                with suppress(OSError):  # another sweep was here first, or it is another user's
+                    path.unlink()
+            swept += not path.exists()
     return swept
 
 
@@ -206,8 +211,10 @@ def _is_abandoned(path: Path, host: str, pid: int, max_age_seconds: float) -> bo
         return False
 
 
+@functools.cache
 def _host() -> str:
-    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+    # A number tells a process only within one space of numbers: containers that share a host name have their own.
+    return hashlib.sha256(f"{socket.gethostname()} {machine_name()}".encode()).hexdigest()[:8]
 
 
 def _free(path: Path | str) -> str:

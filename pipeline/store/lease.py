@@ -22,7 +22,7 @@ from pipeline.errors import Problem, RunLocked, StoreError
 from pipeline.store.files import make_directory, store_error, temporary_name, write_json
 from pipeline.store.process import Process, process_is_gone, this_process
 
-__all__ = ["Holder", "Lease", "hold_lease", "read_holder"]
+__all__ = ["Holder", "Lease", "hold_lease", "read_holder", "refuse_if_held"]
 
 HEARTBEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0
@@ -112,6 +112,13 @@ def read_holder(run_dir: Path | str, *, stale_seconds: float = STALE_SECONDS) ->
         dead = now - beat > stale_seconds if gone is None else gone
         return replace(holder, in_force=not holder.released and not dead)
     return None
+
+
+def refuse_if_held(run_dir: Path | str) -> None:
+    """Raise `RunLocked` where a process holds the lease of a run now; it says nothing of the next moment."""
+    holder = read_holder(run_dir)
+    if holder is not None and holder.in_force:
+        raise _locked(Path(run_dir), holder)
 
 
 def _acquire(folder: Path, stale_seconds: float) -> tuple[Lease, int]:

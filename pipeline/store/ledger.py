@@ -35,12 +35,16 @@ class Ledger:
         The file; it is made where it is missing, and a torn last line is cut off.
     fence : int
         The lease's fencing number, written into every entry: an entry tells which attempt made it.
+
+    Attributes
+    ----------
+    torn : int
+        Lines that were torn and cut off at opening: 0 or 1.
     """
 
     def __init__(self, path: Path | str, *, fence: int = 0) -> None:
         self.path, self.fence = Path(path), fence
-        entries, _, self._size = _scan(self.path)
-        self.entries: tuple[dict[str, Any], ...] = entries
+        _, self.torn, self._size = _scan(self.path)
         try:
             self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
             os.ftruncate(self._handle, self._size)

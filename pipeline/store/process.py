@@ -7,7 +7,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Process", "process_is_gone", "this_process"]
+__all__ = ["Process", "machine_name", "name_process", "process_is_gone", "this_process"]
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,17 @@ class Process:
 
 def this_process() -> Process:
     """Name the running process."""
-    pid = os.getpid()
-    return Process(socket.gethostname(), _machine(), pid, _started(pid) or "")
+    return name_process(os.getpid())
+
+
+def name_process(pid: int) -> Process:
+    """Name a process of this machine."""
+    return Process(socket.gethostname(), machine_name(), pid, _started(pid) or "")
 
 
 def process_is_gone(process: Process) -> bool | None:
     """Tell whether a process has ended; None where it cannot be seen from here."""
-    if (process.host, process.machine) != (socket.gethostname(), _machine()):
+    if (process.host, process.machine) != (socket.gethostname(), machine_name()):
         return None
     if process.started:
         return _started(process.pid) != process.started
@@ -45,7 +49,8 @@ def process_is_gone(process: Process) -> bool | None:
     return False
 
 
-def _machine() -> str:
+def machine_name() -> str:
+    """Tell this machine, since it was started, and this space of process numbers from all others; empty where it is not told."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         # Process numbers mean something only within one number space: containers on one machine have their own.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pipeline.errors import RunNotFound
+from pipeline.errors import RunNotFound, StoreError
 from pipeline.store.files import read_json
 
 __all__ = ["RunDirectory", "Store", "find_run", "list_runs"]
@@ -90,9 +92,15 @@ class RunDirectory:
         """The report's folder."""
         return self.root / "report"
 
-    def read_state(self) -> dict[str, object]:
-        """Give the last state the coordinator wrote."""
-        return dict(read_json(self.state))
+    def read_state(self) -> dict[str, Any]:
+        """Give the last state the coordinator wrote; ``UNKNOWN`` where it cannot be read, for nothing depends on it."""
+        try:
+            facts = read_json(self.state)
+        except StoreError:
+            facts = None
+        if isinstance(facts, dict) and isinstance(facts.get("run"), str) and isinstance(facts.get("state"), str):
+            return facts
+        return {"schema_version": 1, "run": self.id, "state": "UNKNOWN", "phase": "unknown", "done": 0, "total": 0}
 
 
 def list_runs(runs: Path) -> list[RunDirectory]:
@@ -111,7 +119,8 @@ def find_run(runs: Path, name: str | None) -> RunDirectory:
     RunNotFound
         P501 no run answers; P502 several do.
     """
-    if name is not None and (Path(name) / "plan.json").is_file():
+    # Unlike Path.is_file this says no to what can be no path at all: a name that is too long, or that holds a zero byte.
+    if name is not None and os.path.isfile(os.path.join(name, "plan.json")):
         return RunDirectory(Path(name).resolve())
     known = list_runs(runs)
     if name is None:

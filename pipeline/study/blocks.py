@@ -40,6 +40,7 @@ def resamples_of(
     columns = columns_of(study, inputs, test_set, size, present)
     cells = count_cells(resampling.replicates)
     kept_cells = min(cells, -(-resampling.keep_replicates // CELL))
+    block = block_cells or choose_block_cells(size.n_units, columns, cells=cells, workers=workers)
     missing = [_missing(column, inventory, cells, kept_cells, resampling.replicates) for column in columns]
     tasks = []
     for first, stop in _runs_of_equal_cells(missing, cells):
@@ -49,8 +50,8 @@ def resamples_of(
         wanted = tuple(spec for spec in specs if spec is not None)
         if not wanted:
             continue
-        block = block_cells or choose_block_cells(size.n_units, wanted, cells=stop - first, workers=workers)
-        for start in range(first, stop, block):
+        # On a grid from cell 0, whatever is missing: a task that runs has the same cells when the plan is made again.
+        for start in [first, *range((first // block + 1) * block, stop, block)]:
             spec = ResampleSpec(
                 test_set=test_set.name,
                 frame=test_set.frame,
@@ -61,7 +62,7 @@ def resamples_of(
                 procedure=resampling.procedures[0],
                 replicates=resampling.replicates,
                 first_cell=start,
-                stop_cell=min(start + block, stop),
+                stop_cell=min((start // block + 1) * block, stop),
                 columns=wanted,
             )
             key = digest(
@@ -124,16 +125,16 @@ def _column_spec(column: Column, pairs: NDArray[np.bool_], kept: NDArray[np.bool
     )
 
 
-def choose_block_cells(n_units: int, columns: tuple[ColumnSpec, ...], *, cells: int, workers: int) -> int:
+def choose_block_cells(n_units: int, columns: tuple[Column, ...], *, cells: int, workers: int) -> int:
     """Give the number of cells that should take about `BLOCK_SECONDS`, fewer where workers would stand idle.
 
-    The seconds are a rough model of the kernels on one core: 1.5 ns a draw, 50 GFLOP/s for a product of about ten
-    columns a system, 20 ns a score, 2 ns a comparison. A wrong guess costs time, never a bit.
+    It depends on the study and the workers alone, never on what is done. The seconds are a rough model of the kernels on one
+    core: 1.5 ns a draw, 50 GFLOP/s for a product of about ten columns a system, 20 ns a score, 2 ns a comparison. A wrong
+    guess costs time, never a bit.
     """
     seconds = CELL * n_units * 1.5e-9
     for column in columns:
         systems = len(column.systems)
-        pairs = int(column.pair_mask().sum())
-        seconds += CELL * (systems * (10 * n_units / 25e9 + 20e-9) + pairs * 2e-9)
+        seconds += CELL * (systems * (10 * n_units / 25e9 + 20e-9) + systems * (systems - 1) / 2 * 2e-9)
     block = max(1, min(int(BLOCK_SECONDS / seconds), cells))
     return max(1, min(block, -(-cells // (2 * workers)))) if workers > 1 else block

@@ -48,7 +48,7 @@ def sizes_of(study: Study, test_set: TestSetInputs) -> tuple[Size, ...]:
 
 def statistics_key(test_set: TestSetInputs, missing: str, metric: MetricInputs, output: OutputInputs) -> str:
     """Give the address of one output's statistics: what was read, never where or under which name."""
-    return digest(["extract", EXTRACT_VERSION, test_set.frame, test_set.gold_digest, missing, metric.signature, output.identity])
+    return digest(["extract", EXTRACT_VERSION, test_set.frame, test_set.gold_digest, missing, metric.identity, output.identity])
 
 
 def columns_of(
@@ -65,7 +65,7 @@ def columns_of(
                 "column",
                 RESAMPLE_VERSION,
                 [test_set.name, study.seed, size.label, size.n_units, study.resampling.test_sizes.draw],
-                [study.resampling.procedures[0], metric.signature, margin],
+                [study.resampling.procedures[0], metric.identity, margin],
             ]
         )
         columns.append(Column(address, metric, margin, tuple(sorted(set(keys.values()))), keys))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 __all__ = ["Inputs", "MetricInputs", "OutputInputs", "TestSetInputs"]
@@ -17,6 +17,11 @@ class MetricInputs:
     options: Mapping[str, Any]
     signature: str
     higher_is_better: bool
+
+    @property
+    def identity(self) -> list[Any]:
+        """What enters addresses: options as they are, since a signature is for people and may round them."""
+        return [self.name, dict(self.options), self.signature]
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ class Inputs:
     metrics: tuple[MetricInputs, ...]
     coordinates: Mapping[str, Mapping[str, str]]
     training_data: str | None = None
+    trainers: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Give plain values for `plan.json`."""
@@ -81,6 +87,7 @@ class Inputs:
             metrics=tuple(MetricInputs(**entry) for entry in value["metrics"]),
             coordinates=value["coordinates"],
             training_data=value["training_data"],
+            trainers=value["trainers"],
         )
 
     def fingerprint(self) -> dict[str, Any]:
@@ -89,7 +96,8 @@ class Inputs:
             "test_sets": [
                 [t.name, t.frame, t.gold_digest, sorted([o.system, o.identity] for o in t.outputs)] for t in self.test_sets
             ],
-            "metrics": [m.signature for m in self.metrics],
+            "metrics": [m.identity for m in self.metrics],
             "coordinates": self.coordinates,
             "training_data": self.training_data,
+            "trainers": self.trainers,
         }

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +34,11 @@ class Absence:
 
 @dataclass(frozen=True)
 class Plan:
-    """Tasks still open, in the order they should start; how many were done; who is absent."""
+    """Tasks still open, in the order they should start; who is absent; the key of the report that ends it all, if any."""
 
     tasks: tuple[Task, ...]
-    done: Mapping[str, int]
     absent: tuple[Absence, ...]
+    report: str | None
 
 
 def plan_study(
@@ -65,7 +64,7 @@ def plan_study(
     Plan
         Tasks in the order they should start: trainings, extractions, then resamples and what follows them.
     """
-    trainings = trainings_of(study, inputs.training_data or "", _predicted(study, inputs))
+    trainings = trainings_of(study, inputs.training_data or "", inputs.trainers, _predicted(study, inputs))
     by_key = {task.key: task for task in trainings.values()}
     tasks: list[Task] = [task for task in by_key.values() if _is_open(task, inventory)]
     absent: list[Absence] = []
@@ -92,13 +91,10 @@ def plan_study(
     tail.extend(task for task in collects if _is_open(task, inventory))
     report_key = digest(["report", run, [c.key for c in collects], sorted([a.system, a.test_set] for a in absent)])
     report = Task("report", report_key, "report", ReportSpec(run), needs=tuple(c.key for c in collects))
-    if collects and _is_open(report, inventory):
+    if collects and not any(c.key in inventory.failures for c in collects) and _is_open(report, inventory):
         tail.append(report)
     tasks.extend(tail)
-    done: dict[str, int] = {}
-    for receipt in inventory.receipts.values():
-        done[receipt.kind] = done.get(receipt.kind, 0) + 1
-    return Plan(tuple(tasks), done, tuple(absent))
+    return Plan(tuple(tasks), tuple(absent), report_key if collects else None)
 
 
 def present_outputs(
@@ -120,7 +116,9 @@ def present_outputs(
 
 def wanted_addresses(study: Study, inputs: Inputs) -> tuple[set[str], set[str]]:
     """Give the keys of all trainings and statistics, and the addresses of all columns, that a study can use."""
-    keys = {task.key for task in trainings_of(study, inputs.training_data or "", _predicted(study, inputs)).values()}
+    keys = {
+        task.key for task in trainings_of(study, inputs.training_data or "", inputs.trainers, _predicted(study, inputs)).values()
+    }
     columns: set[str] = set()
     for test_set in inputs.test_sets:
         for size in sizes_of(study, test_set):
@@ -157,6 +155,7 @@ def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present:
                 base=inputs.base,
                 metric=metric.name,
                 options=metric.options,
+                signature=metric.signature,
                 output=output.output,
                 training=output.training,
             )

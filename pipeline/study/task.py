@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -55,8 +55,12 @@ def unpack_mask(text: str, length: int) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class TrainSpec:
-    """Fit one base model to one resampled training set and predict every test set."""
+    """Fit one base model to one resampled training set and predict every test set.
 
+    ``identity`` pins the fitted model: it does not know which test sets are predicted.
+    """
+
+    identity: str
     model: str
     trainer: str
     options: Mapping[str, Any]
@@ -79,6 +83,7 @@ class ExtractSpec:
     base: str
     metric: str
     options: Mapping[str, Any]
+    signature: str
     output: Mapping[str, Any] | None  # a file's Output, or
     training: str | None  # the key of the training that made it
 
@@ -202,8 +207,9 @@ class Receipt:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Receipt:
-        """Read what `to_json` wrote."""
-        return cls(**value)
+        """Read what `to_json` wrote, by this version or a later one."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{key: entry for key, entry in value.items() if key in known})
 
 
 @dataclass(frozen=True)

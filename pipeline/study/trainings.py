@@ -26,13 +26,17 @@ def name_system(model: str, method: str, fraction: float, replica: int) -> str:
     return f"{model}/{method}-{fraction:g}/{replica}"
 
 
-def trainings_of(study: Study, data_digest: str, test_sets: Mapping[str, Mapping[str, Any]]) -> dict[str, Task]:
+def trainings_of(
+    study: Study, data_digest: str, trainers: Mapping[str, str], test_sets: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Task]:
     """Give one training task for each model and sample, by system name.
 
     Parameters
     ----------
     data_digest : str
         Digest of the training items.
+    trainers : mapping
+        Signature of each model's trainer: what it stands on, with versions.
     test_sets : mapping
         Gold digest of each test set to be predicted, and its embedded data set.
     """
@@ -42,7 +46,10 @@ def trainings_of(study: Study, data_digest: str, test_sets: Mapping[str, Mapping
     for model, spec in study.training.models.items():
         for sample, replica in _samples(study.training.resamples):
             options = dict(spec.model_extra or {})
+            drawn = [study.seed, sample.method, sample.fraction, replica]
+            identity = digest(["train", TRAIN_VERSION, data_digest, model, spec.trainer, trainers.get(model, ""), options, drawn])
             train = TrainSpec(
+                identity=identity,
                 model=model,
                 trainer=spec.trainer,
                 options=options,
@@ -53,8 +60,7 @@ def trainings_of(study: Study, data_digest: str, test_sets: Mapping[str, Mapping
                 replica=replica,
                 test_sets=test_sets,
             )
-            identity = [model, spec.trainer, options, study.seed, sample.method, sample.fraction, replica]
-            key = digest(["train", TRAIN_VERSION, data_digest, sorted(test_sets), identity])
+            key = digest([identity, sorted(test_sets)])
             name = name_system(model, sample.method, sample.fraction, replica)
             tasks[name] = Task("train", key, f"train {name}", train, retries=spec.retries)
     return tasks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +192,7 @@ def _fold(part: Slice, rows: slice, store: Store, cells: int, replicates: int) -
         source = np.where(flat >= 0, there[flat], -1)
         if not (source >= 0).any():
             continue
-        arrays = read_arrays(store.root / covered.receipt.file, memory_map=True)
+        arrays = _open_cells(store, covered.receipt)
         first_cell = int(covered.receipt.covers["first_cell"])
         for cell in covered.cells:
             new = np.flatnonzero((source >= 0) & ~filled[:, cell])
@@ -208,6 +209,21 @@ def _fold(part: Slice, rows: slice, store: Store, cells: int, replicates: int) -
             f"{int((~filled).sum())} of {filled.size} cells of {part.column.metric.name} [{part.size.label}] are not there"
         )
     return block
+
+
+@lru_cache(maxsize=2**16)
+def _is_sound(path: Path, checksum: str, modified: int) -> bool:
+    """Read a file whole, once, and raise where its bytes are not those that were written."""
+    read_arrays(path, checksum)
+    return True
+
+
+def _open_cells(store: Store, receipt: Receipt) -> dict[str, NDArray[Any]]:
+    """Map a file of cells: pages are read as they are needed, but only after all of it was found sound."""
+    path = store.root / receipt.file
+    if path.is_file():
+        _is_sound(path, receipt.checksum, path.stat().st_mtime_ns)
+    return read_arrays(path, memory_map=True)
 
 
 def _fill_identical(block: Block, filled: NDArray[np.bool_], same: NDArray[np.bool_], margin: bool, replicates: int) -> None:
@@ -251,7 +267,7 @@ def _kept_sources(part: Slice, store: Store, cell: int) -> Iterator[tuple[Covera
     for covered in part.coverage:
         if cell in covered.cells and covered.kept.size:
             offset = (cell - int(covered.receipt.covers["first_cell"])) * CELL
-            yield covered, offset, read_arrays(store.root / covered.receipt.file, memory_map=True)
+            yield covered, offset, _open_cells(store, covered.receipt)
 
 
 def _write_statistics(

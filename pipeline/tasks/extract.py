@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.errors import DataError, StoreError
+from pipeline.errors import DataError, StoreError, TaskError
 from pipeline.interfaces import Items, Metric, Statistics
 from pipeline.items.align import Frame, Output, load_gold, load_output
-from pipeline.items.datasets import gold_items, load_dataset
+from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
+from pipeline.items.frame import digest_items
 from pipeline.metrics.registry import load_metric
-from pipeline.store.addresses import canonical_json
+from pipeline.store.addresses import canonical_json, digest
 from pipeline.store.files import read_arrays, read_json, write_arrays, write_json
 from pipeline.store.runs import STORE_NAME, Store
 from pipeline.study.schema import DatasetSpec, TestSet
 from pipeline.study.task import ExtractSpec, Receipt, Task
 
-__all__ = ["extract", "load_frame", "load_statistics", "store_frame"]
+__all__ = ["dataset_gold_digest", "extract", "load_frame", "load_statistics", "store_frame"]
 
 
 def store_frame(frame: Frame, key: str, store: Store) -> None:
@@ -45,6 +46,13 @@ def extract(task: Task, runs: Path) -> Receipt:
     metric, prepared = _prepared(
         store, spec.frame, spec.gold_digest, canonical_json([spec.test_set_spec, spec.base, spec.metric, spec.options])
     )
+    if metric.signature != spec.signature:
+        raise TaskError.of(
+            "P404",
+            f"this worker counts {metric.signature}, the study was planned with {spec.signature}",
+            where=task.label,
+            help="install the same versions on every worker, then `pipeline resume`",
+        )
     output = _outputs(spec, frame, store)
     statistics = metric.extract(prepared, output)
     if statistics.values.shape != (len(frame.ids), len(metric.statistics)):
@@ -78,10 +86,23 @@ def _prepared(store: Store, frame_key: str, gold_digest: str, what: bytes) -> tu
     metric = load_metric(name, options)
     frame = load_frame(store, frame_key)
     if isinstance(spec.gold, DatasetSpec):
-        gold: Items | None = gold_items(load_dataset(spec.gold))
+        embedded = gold_items(load_dataset(spec.gold))
+        if dataset_gold_digest(spec.gold, embedded) != gold_digest:
+            raise DataError.of(
+                "P220",
+                f"the embedded data set {spec.gold.dataset!r} is not the one that was surveyed",
+                where=frame.test_set,
+                help="use the same versions on every worker, or start the study again",
+            )
+        gold = load_gold(spec, base=Path(base), frame=frame, gold=embedded)
     else:
-        gold = load_gold(spec, base=Path(base), frame=frame)
+        gold = load_gold(spec, base=Path(base), frame=frame, digest=gold_digest)
     return metric, metric.prepare(gold)
+
+
+def dataset_gold_digest(spec: DatasetSpec, gold: Items) -> str:
+    """Give the digest of an embedded test set: its labels, and the features that decide what a model predicts."""
+    return digest([digest_items(gold), dataset_digest(spec)])
 
 
 def _outputs(spec: ExtractSpec, frame: Frame, store: Store) -> Items:

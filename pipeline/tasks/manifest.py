@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.cubes.names import cube_name
 from pipeline.errors import Problem, StoreError
 from pipeline.store.addresses import digest_file
 from pipeline.store.files import read_arrays, read_json
@@ -22,6 +23,7 @@ __all__ = [
     "damaged_cubes",
     "damaged_results",
     "failure_entry",
+    "missing_cubes",
     "read_inventory",
     "read_manifest",
     "receipts_of",
@@ -50,14 +52,11 @@ class Manifest:
 
     def identity(self) -> dict[str, Any]:
         """Give what the run id is made of: the resolved study without where it runs, and the content of its inputs."""
-        asked = self.study.model_dump(mode="json", by_alias=True, exclude={"cluster", "report"})
+        asked = self.study.model_dump(mode="json", by_alias=True, exclude={"cluster"})
         for test_set in asked["test_sets"].values():
             # Places are no part of what is asked: the content is in the fingerprint.
-            for key in ("references", "gold", "outputs", "documents"):
-                if not isinstance(test_set[key], Mapping):
-                    test_set.pop(key)
-            if isinstance(test_set.get("outputs"), Mapping):
-                test_set.pop("outputs")
+            for key in ("references", "outputs", "documents", *(["gold"] if isinstance(test_set["gold"], str) else [])):
+                test_set.pop(key)
         asked["systems"].pop("table")
         return {"study": asked, "inputs": self.inputs.fingerprint()}
 
@@ -78,10 +77,17 @@ def read_manifest(run: RunDirectory) -> Manifest:
 def receipts_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
     """Give the receipts that stand in ledger entries; a later ``dropped`` takes one back."""
     receipts: dict[str, Receipt] = {}
+    current: dict[tuple[str, str], str] = {}
     for entry in entries:
         if entry["event"] in {"done", "reused"}:
             receipt = Receipt.from_json(entry["receipt"])
             receipts[receipt.key] = receipt
+            if receipt.kind in {"collect", "report"}:
+                # A test set has one cube, a run one report: a later one has taken the place of the earlier.
+                place = (receipt.kind, str(receipt.covers.get("test_set", "")))
+                if current.get(place, receipt.key) != receipt.key:
+                    receipts.pop(current[place], None)
+                current[place] = receipt.key
         elif entry["event"] == "dropped":
             receipts.pop(entry["key"], None)
     return receipts
@@ -129,15 +135,21 @@ def damaged_results(receipts: Iterable[Receipt], store: Store) -> list[tuple[Rec
     return damaged
 
 
-def damaged_cubes(run: RunDirectory, *, verify: bool) -> str:
-    """Say what is wrong with a run's cubes, or nothing; ``verify`` reads every byte."""
-    if not run.cubes.is_dir():
-        return "the cubes are gone"
+def damaged_cubes(run: RunDirectory, test_sets: Sequence[str], *, verify: bool) -> str:
+    """Say what is wrong with the cubes of these test sets, or nothing; ``verify`` reads every byte."""
+    gone = missing_cubes(run, test_sets)
+    if gone:
+        return f"the cube of {', '.join(map(repr, gone))} is gone"
     if not verify:
         return ""
     from pipeline.cubes.reading import verify_cubes  # Zarr, which a run without cubes need not load
 
     return "; ".join(problem.message for problem in verify_cubes(run.cubes))
+
+
+def missing_cubes(run: RunDirectory, test_sets: Iterable[str]) -> list[str]:
+    """Give the test sets that have no cube."""
+    return [name for name in test_sets if not (run.cubes / cube_name(name) / "zarr.json").is_file()]
 
 
 def result_exists(receipt: Receipt, store: Store) -> bool:

@@ -35,10 +35,14 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     """Give everything a report is made of; ``study`` replaces the run's own for another level, family or format."""
     manifest = read_manifest(run)
     asked = study or manifest.study
+    # Always the one that machines read: it is what a finished run is known by.
+    formats = tuple(dict.fromkeys((*asked.report.formats, "json")))
+    asked = asked.model_copy(update={"report": asked.report.model_copy(update={"formats": formats})})
     inventory = read_inventory(run)
     # Analyses and verdicts read the level and the relation off the cube: another study asks them anew.
     asked_anew = {"alpha": asked.resampling.alpha, "relation": asked.systems.relation or ""}
-    cubes = {name: cube.assign_attrs(asked_anew) for name, cube in open_cubes(run.cubes).items()}
+    collected = {str(r.covers["test_set"]) for r in inventory.receipts.values() if r.kind == "collect"}
+    cubes = {name: cube.assign_attrs(asked_anew) for name, cube in open_cubes(run.cubes).items() if name in collected}
     plan = plan_study(manifest.study, manifest.inputs, inventory, run=run.id)
     failures: list[Mapping[str, Any]] = [
         {"label": failure.label, "exit_code": failure.exit_code, "problems": [asdict(p) for p in failure.problems]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from pipeline.store.addresses import digest
 from pipeline.store.runs import Store
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.study.schema import DatasetSpec, Study, TestSet
+from pipeline.study.task import Task, TrainSpec
 from pipeline.study.trainings import trainings_of
-from pipeline.tasks.extract import store_frame
+from pipeline.tasks.extract import dataset_gold_digest, store_frame
 from pipeline.trainers.registry import load_trainer
 
 __all__ = ["StudySurvey", "survey_study"]
@@ -56,8 +57,10 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     """
     for analysis in study.analyses:
         load_analysis(analysis.name, analysis.options)
-    for model in study.training.models.values() if study.training else ():
-        load_trainer(model.trainer, model.model_extra or {})
+    trainers = {
+        name: str(getattr(load_trainer(model.trainer, model.model_extra or {}), "signature", model.trainer))
+        for name, model in (study.training.models.items() if study.training else ())
+    }
     metrics = tuple(_metric_inputs(spec.name, spec.options) for spec in study.metrics)
     _refuse_zeros(study, metrics)
     surveys: dict[str, Survey] = {}
@@ -71,7 +74,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
         problems = [problem for error in errors for problem in error.problems]
         kind = NothingToCompare if all(isinstance(error, NothingToCompare) for error in errors) else DataError
         raise kind(*problems)
-    data_digest, made = _training_outputs(study, surveys)
+    data_digest, made = _training_outputs(study, trainers, surveys)
     frames: dict[str, Survey] = {}
     test_sets = []
     for name, survey in surveys.items():
@@ -94,7 +97,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
         )
     systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
     coordinates = _coordinates(study, base, systems)
-    return StudySurvey(Inputs(str(base), tuple(test_sets), metrics, coordinates, data_digest), frames)
+    return StudySurvey(Inputs(str(base), tuple(test_sets), metrics, coordinates, data_digest, trainers), frames)
 
 
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
@@ -137,13 +140,14 @@ def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:
         gold=gold,
         min_systems=0 if study.training else 2,
     )
-    if isinstance(spec.gold, DatasetSpec):
-        # The features decide what a model predicts, so they belong to the identity of the test set.
-        survey = Survey(**{**vars(survey), "gold_digest": digest([survey.gold_digest, dataset_digest(spec.gold)])})
+    if isinstance(spec.gold, DatasetSpec) and gold is not None:
+        survey = replace(survey, gold_digest=dataset_gold_digest(spec.gold, gold))
     return survey
 
 
-def _training_outputs(study: Study, surveys: dict[str, Survey]) -> tuple[str | None, Callable[[str], tuple[OutputInputs, ...]]]:
+def _training_outputs(
+    study: Study, trainers: dict[str, str], surveys: dict[str, Survey]
+) -> tuple[str | None, Callable[[str], tuple[OutputInputs, ...]]]:
     if study.training is None:
         return None, lambda gold_digest: ()
     data_digest = dataset_digest(study.training.data)
@@ -152,7 +156,7 @@ def _training_outputs(study: Study, surveys: dict[str, Survey]) -> tuple[str | N
         for name, survey in surveys.items()
         if isinstance(study.test_sets[name].gold, DatasetSpec)
     }
-    trainings = trainings_of(study, data_digest, predicted)
+    trainings = trainings_of(study, data_digest, trainers, predicted)
 
     def outputs(gold_digest: str) -> tuple[OutputInputs, ...]:
         if gold_digest not in predicted:
@@ -160,6 +164,11 @@ def _training_outputs(study: Study, surveys: dict[str, Survey]) -> tuple[str | N
         return tuple(OutputInputs(system, digest([task.key, gold_digest]), training=task.key) for system, task in trainings.items())
 
     return data_digest, outputs
+
+
+def _identity(task: Task) -> str:
+    assert isinstance(task.spec, TrainSpec)
+    return task.spec.identity
 
 
 def _refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:
@@ -180,7 +189,7 @@ def _coordinates(study: Study, base: Path, systems: list[str]) -> dict[str, dict
     """Give what is known of each system, from the table and from how it was trained."""
     known: dict[str, dict[str, str]] = {system: {} for system in systems}
     if study.training is not None:
-        for name, task in trainings_of(study, "", {}).items():
+        for name, task in trainings_of(study, "", {}, {}).items():
             spec: Any = task.spec
             if name in known:
                 known[name] |= {

@@ -45,7 +45,7 @@ def train(task: Task, runs: Path) -> Receipt:
             }
     except PipelineError:
         raise
-    except Exception as error:  # a trainer is foreign code: whatever it raises is the failure of this system alone
+    except (Exception, SystemExit) as error:  # a trainer is foreign code: whatever it raises is the failure of this system alone
         raise TaskError.of(
             "P410",
             f"the training failed: {type(error).__name__}: {error}",

@@ -48,7 +48,7 @@ def _find(name: str) -> EntryPoint:
 def _import(entry: EntryPoint) -> Any:
     try:
         return entry.load()
-    except (ImportError, AttributeError) as exc:
+    except Exception as exc:  # foreign code runs here: whatever it raises, the trainer cannot be had
         raise PluginError.of(
             "P305", f"trainer {entry.name!r} cannot be loaded from {entry.value}: {exc}", help="is its package installed whole?"
         ) from exc

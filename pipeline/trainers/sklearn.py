@@ -72,6 +72,9 @@ class SklearnTrainer:
         _check_names(estimator, known, self.options)
         _check_values(estimator, self._class, self.options)
         self._takes_seed = "random_state" in known
+        # What a fitted model depends on besides its options: another version is another model.
+        package = self._class.__module__.split(".")[0]
+        self.signature = f"{self.name}|{estimator}|{package}:{getattr(importlib.import_module(package), '__version__', '')}"
 
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> FittedEstimator:
         """Fit a new estimator to the items at the positions ``sample``; nothing is written to ``workdir``."""
@@ -108,7 +111,7 @@ def _import_estimator(path: str) -> Any:
         )
     try:
         family = importlib.import_module(module)
-    except ImportError as exc:
+    except Exception as exc:  # foreign code runs here: whatever it raises, the estimator cannot be had
         raise PluginError.of("P306", f"estimator {path!r} cannot be imported: {exc}", help="is its package installed?") from exc
     found = getattr(family, name, None)
     if found is None:
@@ -150,8 +153,9 @@ def _check_names(path: str, known: frozenset[str], options: Mapping[str, Any]) -
 def _check_values(path: str, estimator: Any, options: Mapping[str, Any]) -> None:
     """Refuse values now that scikit-learn would refuse in every one of the trainings."""
     try:
-        validate = getattr(estimator(**options), "_validate_params", None)  # what `fit` calls first; not every class has it
-        if callable(validate):
-            validate()
-    except (TypeError, ValueError) as exc:
-        raise StudyError.of("P132", f"{path}: {exc}", help="see `options:` of the model") from exc
+        model = estimator(**options)
+        # What `fit` of scikit-learn's own classes calls first. Others inherit it without the constraints that it reads.
+        if hasattr(model, "_validate_params") and hasattr(model, "_parameter_constraints"):
+            model._validate_params()
+    except Exception as exc:  # foreign code runs here: whatever it raises, these options are what it refuses
+        raise StudyError.of("P132", f"{path}: {type(exc).__name__}: {exc}", help="see `options:` of the model") from exc

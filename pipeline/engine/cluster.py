@@ -1,0 +1,89 @@
+"""Makes the cluster that a profile names, whatever its class. This module starts workers so that Ctrl-C does not reach them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import ClusterError
+from pipeline.store.files import make_directory
+from pipeline.study.load import ClusterProfile
+
+__all__ = ["make_cluster"]
+
+
+def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> Any:
+    """Make the cluster of a profile with so many workers; None where the profile names a scheduler that runs already.
+
+    Raises
+    ------
+    ClusterError
+        P601 it cannot be started; P604 its class cannot be imported.
+    """
+    if profile.cluster is None:
+        return None
+    module, _, name = profile.cluster.rpartition(".")
+    try:
+        factory = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ClusterError.of(
+            "P604",
+            f"the cluster class {profile.cluster!r} cannot be imported: {error}",
+            where=profile.name,
+            help="`pip install dask-jobqueue` for SLURM and its kin, or mend `cluster:` in the profile",
+        ) from error
+    options = dict(profile.options)
+    environment = dict(profile.environment)
+    if name == "LocalCluster":
+        local = {"n_workers": workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+        options = {**local, "dashboard_address": "127.0.0.1:0", **options}
+        if environment:
+            options["env"] = environment
+        if workers:
+            options["n_workers"] = workers
+    elif name.endswith("Cluster") and module.startswith("dask_jobqueue"):
+        make_directory(logs)
+        # By default the dashboard of a batch cluster listens on every interface, without a password.
+        scheduler = {"dashboard_address": "127.0.0.1:0", **options.pop("scheduler_options", {})}
+        options = {"python": sys.executable, "log_directory": str(logs), "scheduler_options": scheduler, **options}
+        exports = [f"export {variable}={shlex.quote(value)}" for variable, value in environment.items()]
+        options["job_script_prologue"] = [*exports, *options.get("job_script_prologue", ())]
+    try:
+        with _interrupts_held_back():
+            cluster = factory(**options)
+        if name != "LocalCluster":
+            if profile.adapt:
+                cluster.adapt(**profile.adapt)
+            else:
+                cluster.scale(workers or 1)
+    except (OSError, TypeError, ValueError, RuntimeError, TimeoutError) as error:
+        raise ClusterError.of(
+            "P601",
+            f"the cluster cannot be started: {type(error).__name__}: {error}",
+            where=profile.name,
+            help="mend `options:` of the profile",
+        ) from error
+    return cluster
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Start threads, and processes from them, that Ctrl-C does not reach: a terminal sends it to workers too.
+
+    Only the coordinator is to hear it; it lets workers end what they do. The mask is inherited, so that there is no moment at
+    which a worker that is just starting could be hit; here it is lifted again, and nothing that came in between is lost.
+    """
+    resource_tracker.ensure_running()  # when it starts a process of its own it lifts the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

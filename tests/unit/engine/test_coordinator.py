@@ -1,0 +1,175 @@
+"""The coordinator on a scripted executor: what is retried, what is given up, what is written, how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from studies import ledger, text_study, times_done
+
+from pipeline.engine.coordinator import Ending, coordinate
+from pipeline.engine.executor import Outcome
+from pipeline.engine.launch import Launch, prepare
+from pipeline.errors import Problem, RunLocked, StoreError
+from pipeline.store.lease import hold_lease
+from pipeline.store.runs import RunDirectory
+from pipeline.study.load import load_study
+from pipeline.study.task import Failure, Task
+from pipeline.tasks.run import run_task
+
+Script = Callable[[Task, int], Failure | None]
+
+
+class Scripted:
+    """Runs tasks really, but where the script has a failure for this try of a task."""
+
+    def __init__(self, runs: Path, script: Script, width: int = 1) -> None:
+        self.runs, self.script, self.width = runs, script, width
+        self.tries: dict[str, int] = {}
+        self.names: list[tuple[str, str]] = []
+        self.running: list[Task] = []
+
+    def free(self) -> int:
+        return self.width - len(self.running)
+
+    def submit(self, task: Task, attempt: str) -> None:
+        self.names.append((task.key, attempt))
+        self.running.append(task)
+
+    def wait(self, seconds: float) -> Sequence[Outcome]:
+        task = self.running.pop(0)
+        self.tries[task.label] = self.tries.get(task.label, 0) + 1
+        failure = self.script(task, self.tries[task.label])
+        return [Outcome(task, failure or run_task(task, str(self.runs)))]
+
+    def describe(self) -> dict[str, object]:
+        return {"engine": "scripted"}
+
+    def close(self) -> None:
+        pass
+
+
+def failure(task: Task, code: int = 4, problem: str = "P410", *, lost: bool = False) -> Failure:
+    return Failure(task.key, task.label, code, (Problem(problem, "on purpose", where=task.label),), worker_lost=lost)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    study = text_study(tmp_path / "study", ("a", "b", "c", "d"), resampling={"replicates": 2000, "keep_replicates": 0})
+    return prepare(load_study(study), tmp_path / "runs", Launch("serial"))
+
+
+def drive(run: RunDirectory, script: Script, width: int = 1) -> tuple[Ending, Scripted]:
+    executor = Scripted(run.root.parent, script, width)
+
+    @contextmanager
+    def opened() -> Iterator[Scripted]:
+        yield executor
+
+    return coordinate(run, opened), executor
+
+
+def test_a_lost_worker_is_tried_again_under_another_name(run: RunDirectory) -> None:
+    ending, executor = drive(run, lambda task, n: failure(task, lost=True) if task.kind == "resample" and n <= 3 else None)
+    assert ending == Ending("COMPLETED", 0, "")
+    assert len(executor.names) == len(set(executor.names))
+    assert executor.tries["resample news <2024> & co/文 [full] cells 0-0"] == 4
+
+
+def test_a_task_that_kills_its_workers_is_quarantined(run: RunDirectory) -> None:
+    ending, executor = drive(run, lambda task, n: failure(task, lost=True) if "of b on" in task.label else None)
+    assert executor.tries["bleu of b on news <2024> & co/文"] == 6
+    assert (ending.state, ending.exit_code) == ("INCOMPLETE", 4)
+    assert "b" in ending.message
+    assert [e["label"] for e in ledger(run.root) if e["event"] == "failed"] == ["bleu of b on news <2024> & co/文"]
+
+
+def test_our_own_fault_is_tried_once_more_and_bad_data_is_not(run: RunDirectory) -> None:
+    _, executor = drive(run, lambda task, n: failure(task, 70, "P401") if "of b on" in task.label else None)
+    assert executor.tries["bleu of b on news <2024> & co/文"] == 2
+    _, executor = drive(run, lambda task, n: failure(task, 3, "P204") if "of b on" in task.label else None)
+    assert executor.tries["bleu of b on news <2024> & co/文"] == 1
+
+
+def test_failures_in_flight_together_do_not_disturb_each_other(run: RunDirectory) -> None:
+    def script(task: Task, n: int) -> Failure | None:
+        if "of a on" in task.label:
+            return failure(task, 3, "P204")  # for good: the plan is made anew while b is out
+        return failure(task, 70, "P401") if "of b on" in task.label and n == 1 else None
+
+    ending, executor = drive(run, script, width=4)
+    assert (ending.state, ending.exit_code) == ("INCOMPLETE", 4)
+    assert executor.tries["bleu of b on news <2024> & co/文"] == 2
+    assert set(times_done(run.root).values()) == {1}
+
+
+def test_a_collect_that_fails_ends_the_run_with_its_own_reason(run: RunDirectory) -> None:
+    ending, _ = drive(run, lambda task, n: failure(task, 4, "P403") if task.kind == "collect" else None)
+    assert (ending.state, ending.exit_code) == ("FAILED", 4)
+    assert ending.problems[0].code == "P403"
+    again, _ = drive(run, lambda task, n: None)
+    assert again.state == "COMPLETED"
+
+
+def test_a_failed_system_is_tried_again_by_the_next_attempt_only(run: RunDirectory) -> None:
+    first, _ = drive(run, lambda task, n: failure(task, 3, "P204") if "of b on" in task.label else None)
+    assert first.exit_code == 4
+    second, executor = drive(run, lambda task, n: None)
+    assert second == Ending("COMPLETED", 0, "")
+    assert "bleu of a on news <2024> & co/文" not in executor.tries
+    assert executor.tries["bleu of b on news <2024> & co/文"] == 1
+
+
+def test_a_full_disk_stops_the_run_at_once(run: RunDirectory) -> None:
+    with pytest.raises(StoreError):
+        drive(run, lambda task, n: failure(task, 73, "P701") if task.kind == "resample" else None)
+    assert run.read_state()["exit_code"] == 73
+
+
+def test_a_damaged_result_that_is_met_is_computed_again(run: RunDirectory) -> None:
+    def script(task: Task, n: int) -> Failure | None:
+        if task.kind == "resample" and n == 1:
+            victim = next(
+                e["receipt"]["file"] for e in ledger(run.root) if e["event"] == "done" and e["receipt"]["kind"] == "extract"
+            )
+            (run.store.root / victim).unlink()
+            return failure(task, 73, "P704")
+        return None
+
+    ending, _ = drive(run, script)
+    assert ending == Ending("COMPLETED", 0, "")
+    assert sorted(times_done(run.root).values())[-1] == 2  # the one that was lost
+    assert [e["event"] for e in ledger(run.root)].count("dropped") == 1
+
+
+def test_a_first_signal_drains_and_a_second_abandons(run: RunDirectory) -> None:
+    def script(task: Task, n: int) -> Failure | None:
+        if task.kind == "extract":
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGTERM)
+        return None
+
+    ending, executor = drive(run, script, width=3)
+    assert (ending.state, ending.exit_code) == ("INTERRUPTED", 75)
+    assert len(executor.tries) == 1  # the others were in flight and were left
+    assert sum(times_done(run.root).values()) == 1
+
+
+def test_nothing_is_written_once_another_process_has_taken_over(run: RunDirectory) -> None:
+    def script(task: Task, n: int) -> Failure | None:
+        if task.kind == "resample":
+            (run.root / "lease.999").write_bytes((run.root / "lease.1").read_bytes())
+        return None
+
+    with pytest.raises(RunLocked):
+        drive(run, script)
+    assert not [e for e in ledger(run.root) if e["event"] == "done" and e["receipt"]["kind"] == "resample"]
+
+
+def test_a_run_that_is_held_is_not_driven(run: RunDirectory) -> None:
+    with hold_lease(run.root), pytest.raises(RunLocked, match=str(os.getpid())):
+        drive(run, lambda task, n: None)
