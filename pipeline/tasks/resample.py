@@ -132,7 +132,8 @@ def _refuse_inexact(systems: tuple[str, ...], loaded: list[Statistics], decimals
                 finest = next(k for k, s in zip(systems, loaded, strict=True) if s.decimals[place] == joint)
                 raise DataError.of(
                     "P237",
-                    f"scores of two systems cannot be added exactly together: one has sums up to {total // 10**joint:g}, another {joint} decimals",
+                    "scores of two systems cannot be added exactly together: "
+                    f"one has sums up to {total // 10**joint:g}, another {joint} decimals",
                     where=f"statistics {key} and {finest}",
                     help="give the scores with fewer decimals, or compare these systems in studies of their own",
                 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from studies import files_of, ledger, run_cli, text_study, times_done
+from studies import files_of, ledger, run_cli, text_study, times_done, write_study
 
 from pipeline.api import open_run
 from pipeline.study.task import unpack_mask
@@ -130,3 +130,30 @@ def test_more_replicates_use_the_whole_cells_there_are(five: Path, runs: Path, t
 def test_a_system_taken_away_needs_no_resampling(five: Path, runs: Path, tmp_path: Path) -> None:
     fewer = run(text_study(tmp_path / "fewer", FIVE[:4]), runs)
     assert computed_pairs(fewer) == 0
+
+
+def score_study(folder: Path, tables: dict[str, list[str]]) -> Path:
+    """Write one file of scores a system, with the decimals its numbers have."""
+    folder.mkdir(parents=True)
+    for system, numbers in tables.items():
+        rows = [f"i{i},{number}" for i, number in enumerate(numbers)]
+        (folder / f"{system}.csv").write_text("item,score\n" + "\n".join(rows) + "\n")
+    test_sets = {"bench": {"format": "scores", "outputs": "{system}.csv"}}
+    return write_study(folder / "study.yaml", test_sets=test_sets, metrics=["mean"])
+
+
+def test_a_system_with_more_decimals_moves_no_bit_of_the_others(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    coarse = {name: [f"{x:.1f}" for x in rng.normal(50, 9, 40)] for name in ("a", "b", "c")}
+    fine = {**coarse, "d": [f"{x:.4f}" for x in rng.normal(50, 9, 40)]}
+    old = open_run(run(score_study(tmp_path / "old", coarse), tmp_path / "runs"))["bench"]
+    for grown in (
+        run(score_study(tmp_path / "grown", fine), tmp_path / "runs"),  # adopts what the old one counted
+        run(score_study(tmp_path / "fresh", fine), tmp_path / "other"),  # counts all of it with the finer lattice
+    ):
+        new = open_run(grown)["bench"]
+        before, after = pairs_of(old), pairs_of(new)
+        for name in ("p_value", "histogram", "sum_shift", "sum_squared_shift", "sum_absolute", "bias", "se", "observed_delta"):
+            for pair, i in before.items():
+                one, two = old[name].isel(pair=i).values, new[name].isel(pair=after[pair]).values
+                np.testing.assert_array_equal(one, two, err_msg=name)

@@ -49,7 +49,7 @@ MAKERS = {"text": text_digests, "scores": score_digests}
 @pytest.mark.golden
 @pytest.mark.parametrize("name", sorted(MAKERS))
 def test_a_small_study_has_the_bits_it_always_had(name: str, tmp_path: Path) -> None:
-    """After a change that is meant to change numbers: ``PYTHONPATH=tests python tests/golden/test_cube_bits.py`` writes the file anew."""
+    """To write the file anew, after a change that is meant: ``PYTHONPATH=tests python tests/golden/test_cube_bits.py``."""
     found = MAKERS[name](tmp_path)
     expected = json.loads(GOLDEN.read_text())[name]
     changed = sorted(key for key in expected | found if expected.get(key) != found.get(key))

@@ -1,0 +1,205 @@
+"""What is seen of a run from outside, whatever its files and its coordinator went through."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.engine.progress import format_line
+from pipeline.engine.state import RunState, write_pending
+from pipeline.engine.watch import cancel_run, follow_events, follow_run, read_status
+from pipeline.errors import RunNotFound
+from pipeline.store.lease import hold_lease
+from pipeline.store.process import Process, name_process, this_process
+from pipeline.store.runs import RunDirectory, find_run, list_runs
+
+
+def make_run(runs: Path, name: str, **facts: Any) -> RunDirectory:
+    run = RunDirectory(runs / name)
+    run.root.mkdir(parents=True)
+    run.plan.write_text("{}")
+    run.state.write_text(json.dumps({"schema_version": 1, "run": name, "study": "small", "state": "COMPLETED", **facts}))
+    return run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return make_run(tmp_path, "small-1")
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that lives until the test ends."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.fixture
+def ended() -> Process:
+    """A process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    named = name_process(process.pid)
+    process.communicate(b"\n")
+    return named
+
+
+# events
+
+
+def test_bad_lines_among_the_events_are_left_out_and_the_others_told(run: RunDirectory) -> None:
+    RunState(run, study="small", fence=1).event("started", "attempt 1")
+    with open(run.events, "ab") as file:
+        file.write(b'{"time": "2026\n' + bytes(40) + b"\n" + b'[1]\n{"time": 1}\n{"event": 3, "time": null, "text": []}\n\xff\n')
+    RunState(run, study="small", fence=2).event("ended", "COMPLETED", traceback="Traceback: …\n")
+    told = list(follow_events(run, follow=False))
+    assert told[0].endswith("started   attempt 1")
+    assert told[-2].endswith("ended     COMPLETED")
+    assert told[-1] == "Traceback: …"
+
+
+def test_following_ends_with_a_run_that_is_over(run: RunDirectory) -> None:
+    RunState(run, study="small", fence=1).event("ended", "COMPLETED")
+    assert len(list(follow_events(run, follow=True))) == 1
+
+
+# unreadable state
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"run": "small-2", "sta', b"[]", b"{}", b'{"run": 3, "state": null}', b"\xff\xfe"])
+def test_a_run_whose_state_cannot_be_read_is_unknown_and_hides_no_other(tmp_path: Path, content: bytes | None) -> None:
+    make_run(tmp_path, "small-1")
+    bad = make_run(tmp_path, "small-2")
+    bad.state.unlink()
+    if content is not None:
+        bad.state.write_bytes(content)
+    told = {facts["run"]: facts for facts in map(read_status, list_runs(tmp_path))}
+    assert told["small-1"]["state"] == "COMPLETED"
+    assert told["small-2"]["state"] == "UNKNOWN"
+    assert "pipeline resume small-2" in told["small-2"]["advice"]
+    assert "unknown" in format_line(told["small-2"])
+
+
+def test_an_unreadable_state_that_somebody_will_write_again_is_running(run: RunDirectory) -> None:
+    run.state.write_bytes(b"")
+    with hold_lease(run.root):
+        assert read_status(run)["state"] == "RUNNING"
+    assert read_status(run)["state"] == "UNKNOWN"
+
+
+def test_a_run_with_a_damaged_lease_is_told_and_hides_no_other(run: RunDirectory) -> None:
+    (run.root / "lease.1").write_bytes(b"{")
+    told = read_status(run)
+    assert told["state"] == "UNKNOWN"
+    assert "lease" in told["advice"]
+
+
+# pending, lost
+
+
+def test_a_run_that_nobody_ever_started_says_how_to_start_it(run: RunDirectory) -> None:
+    write_pending(run, study="small")
+    told = read_status(run)
+    assert told["state"] == "PENDING"
+    assert "`pipeline resume small-1` starts it" in told["advice"]
+    assert list(follow_events(run, follow=True)) == []
+
+
+def test_a_run_is_pending_while_its_coordinator_starts(run: RunDirectory, sleeper: subprocess.Popen[bytes]) -> None:
+    write_pending(run, study="small", coordinator=name_process(sleeper.pid))
+    told = read_status(run)
+    assert told["state"] == "PENDING"
+    assert "advice" not in told
+
+
+def test_a_run_whose_coordinator_died_before_it_began_is_lost(run: RunDirectory, ended: Process) -> None:
+    write_pending(run, study="small", coordinator=ended)
+    told = read_status(run)
+    assert told["state"] == "LOST"
+    assert "pipeline resume small-1" in told["advice"]
+    assert str(run.log) in told["advice"]
+    assert list(follow_events(run, follow=True)) == []  # and following it ends
+
+
+def test_a_coordinator_on_another_machine_has_some_minutes_to_begin(run: RunDirectory) -> None:
+    write_pending(run, study="small", coordinator=replace(this_process(), host="far-away"))
+    assert read_status(run)["state"] == "PENDING"
+    os.utime(run.state, (1, 1))
+    assert read_status(run)["state"] == "LOST"
+
+
+def test_a_coordinator_that_has_the_lease_and_wrote_no_state_yet_is_pending(run: RunDirectory, ended: Process) -> None:
+    write_pending(run, study="small", coordinator=ended)
+    with hold_lease(run.root):
+        assert read_status(run)["state"] == "PENDING"
+
+
+def test_a_run_that_says_it_runs_and_that_nobody_runs_is_lost(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "small-1", state="RUNNING")
+    assert read_status(run)["state"] == "LOST"
+    with hold_lease(run.root):
+        assert read_status(run)["state"] == "RUNNING"
+
+
+# cancel
+
+
+def test_a_run_that_is_not_running_has_nothing_to_cancel(run: RunDirectory, ended: Process) -> None:
+    assert "is not running" in cancel_run(run)
+    write_pending(run, study="small")
+    assert "is not running" in cancel_run(run)
+    write_pending(run, study="small", coordinator=ended)
+    assert "is not running" in cancel_run(run)
+    assert not run.cancel.exists()
+
+
+def test_a_run_that_has_not_begun_finds_the_request_when_it_does(run: RunDirectory, sleeper: subprocess.Popen[bytes]) -> None:
+    write_pending(run, study="small", coordinator=name_process(sleeper.pid))
+    assert "has not begun" in cancel_run(run)
+    assert run.cancel.exists()
+    assert sleeper.poll() is None  # it has not learnt yet to end well on a signal
+
+
+def test_a_coordinator_is_hurried_by_a_signal_only_once_it_runs(run: RunDirectory) -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    try:
+        with hold_lease(run.root) as lease:
+            write_pending(run, study="small")
+            assert "is asked to stop" in cancel_run(run)
+            assert run.cancel.exists()
+            assert heard == []
+            RunState(run, study="small", fence=lease.fence).write(at_once=True)
+            cancel_run(run)
+            assert heard == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+# follow, find
+
+
+@pytest.mark.parametrize(("program", "exit_code"), [("import os; os.kill(os.getpid(), 9)", 75), ("", 70), ("raise SystemExit(74)", 74)])
+def test_waiting_for_a_coordinator_that_dies_has_an_exit_code_of_the_table(
+    run: RunDirectory, program: str, exit_code: int
+) -> None:
+    process = subprocess.Popen([sys.executable, "-c", program])
+    told = follow_run(run, process.pid, lambda state: None)
+    process.returncode = 0  # collected by the call above
+    assert (told["state"], told["exit_code"]) == ("LOST", exit_code)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "no/such/run"])
+def test_a_name_that_can_be_no_run_is_not_found(tmp_path: Path, run: RunDirectory, name: str) -> None:
+    with pytest.raises(RunNotFound, match="P501"):
+        find_run(tmp_path, name)
