@@ -14,17 +14,18 @@ PACKAGE = ROOT / "pipeline"
 
 ALLOWED = {
     "errors": set(),
+    "plugins": {"errors"},
     "interfaces": set(),
     "testing": {"interfaces"},
     "resampling": set(),
     "inference": {"resampling"},
     "store": {"errors"},
     "study": {"errors", "store", "resampling"},
-    "items": {"errors", "interfaces", "study"},
-    "metrics": {"errors", "interfaces"},
-    "trainers": {"errors", "interfaces", "resampling"},
+    "items": {"plugins", "errors", "interfaces", "study"},
+    "metrics": {"plugins", "errors", "interfaces"},
+    "trainers": {"plugins", "errors", "interfaces", "resampling"},
     "cubes": {"errors", "store"},
-    "analysis": {"errors", "interfaces", "inference", "resampling"},
+    "analysis": {"plugins", "errors", "interfaces", "inference", "resampling"},
     "report": {"errors", "interfaces", "study", "analysis", "inference", "store"},
     "tasks": {
         "errors",

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pipeline.analysis.registry import list_analyses, load_analysis
+from pipeline.analysis.registry import load_analysis
 
-__all__ = ["list_analyses", "load_analysis"]
+__all__ = ["load_analysis"]

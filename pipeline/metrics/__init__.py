@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pipeline.metrics.registry import list_metrics, load_metric
+from pipeline.metrics.registry import load_metric
 
-__all__ = ["list_metrics", "load_metric"]
+__all__ = ["load_metric"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pipeline.items.readers.registry import list_readers, load_reader
+from pipeline.items.readers.registry import load_reader
 
-__all__ = ["list_readers", "load_reader"]
+__all__ = ["load_reader"]

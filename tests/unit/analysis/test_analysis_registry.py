@@ -1,20 +1,21 @@
 import pytest
 
-from pipeline.analysis import list_analyses, load_analysis
+from pipeline.analysis import load_analysis
 from pipeline.errors import PluginError, StudyError
+from pipeline.plugins import list_plugins
 
 
 @pytest.mark.parametrize("name", ["thresholds", "size-curve", "calibration-transfer"])
 def test_every_declared_analysis_loads_under_its_own_name(name):
     assert load_analysis(name).name == name
-    assert name in list_analyses()
+    assert name in list_plugins("analyses")
 
 
 def test_a_misspelt_analysis_is_answered_with_the_nearest_name():
     with pytest.raises(PluginError) as caught:
         load_analysis("treshold")
     (problem,) = caught.value.problems
-    assert problem.code == "P303"
+    assert problem.code == "P301"
     assert "did you mean 'thresholds'?" in problem.help
 
 

@@ -21,7 +21,9 @@ def scores_study(folder: Path, metric: object, missing: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    "metric", [{"name": "mean", "higher_is_better": False}, {"name": "ratio", "numerator": "score", "denominator": "score"}], ids=str
+    "metric",
+    [{"name": "mean", "higher_is_better": False}, {"name": "ratio", "numerator": "score", "denominator": "score"}],
+    ids=str,
 )
 def test_a_zero_for_a_missing_item_is_refused_where_zero_is_no_bad_score(tmp_path: Path, metric: object) -> None:
     told = run_cli("check", scores_study(tmp_path, metric, "zero"))

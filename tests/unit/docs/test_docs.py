@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 from studies import run_cli
 
-from pipeline.analysis.registry import list_analyses
 from pipeline.cli import cli
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
 from pipeline.items.readers.registry import load_reader
-from pipeline.metrics import list_metrics
+from pipeline.plugins import list_plugins
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
@@ -147,8 +146,8 @@ def test_the_import_table_is_that_of_the_test() -> None:
 def test_every_metric_and_analysis_is_described() -> None:
     metrics, analyses = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("metrics", "analyses"))
     assert re.findall(r"^\| `(\w+)` \|", metrics, re.MULTILINE)
-    assert set(re.findall(r"^\| `(\w+)` \|", metrics, re.MULTILINE)) == set(list_metrics())
-    assert set(re.findall(r"^## (.*)$", analyses, re.MULTILINE)) == set(list_analyses())
+    assert set(re.findall(r"^\| `(\w+)` \|", metrics, re.MULTILINE)) == set(list_plugins("metrics"))
+    assert set(re.findall(r"^## (.*)$", analyses, re.MULTILINE)) == set(list_plugins("analyses"))
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,9 @@ def test_following_ends_with_a_run_that_is_over(run: RunDirectory) -> None:
 # unreadable state
 
 
-@pytest.mark.parametrize("content", [None, b"", b'{"run": "small-2", "sta', b"[]", b"{}", b'{"run": 3, "state": null}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "content", [None, b"", b'{"run": "small-2", "sta', b"[]", b"{}", b'{"run": 3, "state": null}', b"\xff\xfe"]
+)
 def test_a_run_whose_state_cannot_be_read_is_unknown_and_hides_no_other(tmp_path: Path, content: bytes | None) -> None:
     make_run(tmp_path, "small-1")
     bad = make_run(tmp_path, "small-2")
@@ -189,10 +191,10 @@ def test_a_coordinator_is_hurried_by_a_signal_only_once_it_runs(run: RunDirector
 # follow, find
 
 
-@pytest.mark.parametrize(("program", "exit_code"), [("import os; os.kill(os.getpid(), 9)", 75), ("", 70), ("raise SystemExit(74)", 74)])
-def test_waiting_for_a_coordinator_that_dies_has_an_exit_code_of_the_table(
-    run: RunDirectory, program: str, exit_code: int
-) -> None:
+@pytest.mark.parametrize(
+    ("program", "exit_code"), [("import os; os.kill(os.getpid(), 9)", 75), ("", 70), ("raise SystemExit(74)", 74)]
+)
+def test_waiting_for_a_coordinator_that_dies_has_an_exit_code_of_the_table(run: RunDirectory, program: str, exit_code: int) -> None:
     process = subprocess.Popen([sys.executable, "-c", program])
     told = follow_run(run, process.pid, lambda state: None)
     process.returncode = 0  # collected by the call above

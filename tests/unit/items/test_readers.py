@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from pipeline.errors import DataError, PluginError
-from pipeline.items.readers import list_readers, load_reader
+from pipeline.items.readers import load_reader
+from pipeline.plugins import list_plugins
 
 
 def refused(name, path, *, system="s", columns=None):
@@ -35,7 +36,7 @@ def write(tmp_path):
 
 
 def test_the_readers_of_the_package_are_found_and_a_typo_is_told():
-    assert {"text", "labels", "scores"} <= set(list_readers())
+    assert {"text", "labels", "scores"} <= set(list_plugins("readers"))
     with pytest.raises(PluginError, match="P301") as caught:
         load_reader("txt")
     assert "did you mean 'text'?" in caught.value.problems[0].help

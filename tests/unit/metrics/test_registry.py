@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pipeline.errors import PluginError, StudyError
-from pipeline.metrics import list_metrics, load_metric
+from pipeline.metrics import load_metric
+from pipeline.plugins import list_plugins
 
 
 def test_all_metrics_of_the_package_are_found():
-    assert {"accuracy", "bleu", "chrf", "mean", "ratio", "ter"} <= set(list_metrics())
+    assert {"accuracy", "bleu", "chrf", "mean", "ratio", "ter"} <= set(list_plugins("metrics"))
 
 
 def test_an_unknown_metric_says_what_was_meant():

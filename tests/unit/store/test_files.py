@@ -13,7 +13,16 @@ import pytest
 
 from pipeline.errors import StoreError
 from pipeline.store import files
-from pipeline.store.files import read_arrays, read_json, replacing, sweep_temporaries, write_arrays, write_bytes, write_json
+from pipeline.store.files import (
+    read_arrays,
+    read_json,
+    replacing,
+    sweep_temporaries,
+    temporary_name,
+    write_arrays,
+    write_bytes,
+    write_json,
+)
 
 ARRAYS = {
     "counts": np.arange(24, dtype=np.int32).reshape(2, 3, 4),
@@ -71,6 +80,33 @@ def test_old_rubbish_of_other_hosts_is_swept(tmp_path: Path) -> None:
     assert sweep_temporaries(tmp_path) == 0
     os.utime(left, (1, 1))
     assert sweep_temporaries(tmp_path) == 1
+
+
+def test_a_whole_store_is_swept_of_files_and_folders_of_the_dead(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    rubbish = temporary_name().replace(f"-{os.getpid()}-", f"-{process.pid}-")
+    (tmp_path / "cells" / "ab").mkdir(parents=True)
+    (tmp_path / "cells" / "ab" / rubbish).write_bytes(b"x")
+    (tmp_path / f"cubes.zarr{rubbish}" / "group").mkdir(parents=True)
+    (tmp_path / "cells" / "ab" / "kept.tmp-x").write_bytes(b"x")
+    assert sweep_temporaries(tmp_path) == 2
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["kept.tmp-x"]
+    assert not (tmp_path / f"cubes.zarr{rubbish}").exists()
+
+
+def test_a_process_number_of_another_container_tells_nothing_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = temporary_name()
+    monkeypatch.setattr(files, "machine_name", lambda: "another space of process numbers")
+    files._host.cache_clear()
+    try:
+        there = temporary_name().replace(f"-{os.getpid()}-", "-999999999-")
+    finally:
+        monkeypatch.undo()
+        files._host.cache_clear()
+    assert there[:13] != here[:13]
+    (tmp_path / there).write_bytes(b"x")  # nobody has that number here; there somebody may write
+    assert sweep_temporaries(tmp_path) == 0
 
 
 def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
+from sklearn.tree import DecisionTreeClassifier
 
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import TrainingItems
@@ -24,6 +26,32 @@ def items() -> TrainingItems:
     """Three classes that overlap, in four features."""
     rows = np.random.default_rng(5).normal(size=(150, 2, 2)) + np.repeat(np.arange(3), 50)[:, None, None]
     return TrainingItems(features=rows, labels=tuple(label for label in "abc" for _ in range(50)), ids=tuple(map(str, range(150))))
+
+
+class Constant(BaseEstimator):
+    """An estimator as users write them: without the constraints that scikit-learn's own classes declare."""
+
+    def __init__(self, answer="a"):
+        if answer is None:
+            raise KeyError("answer")
+        self.answer = answer
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return [self.answer] * len(X)
+
+
+class Shallow(DecisionTreeClassifier):
+    """One that inherits constraints and adds a parameter that they do not know."""
+
+    def __init__(self, max_depth=1, colour="red"):
+        super().__init__(max_depth=max_depth)
+        self.colour = colour
+
+
+HERE = {"Constant": f"{__name__}.Constant", "Shallow": f"{__name__}.Shallow"}
 
 
 def predictions(options, items, *, seed, sample=None):
@@ -135,3 +163,30 @@ def test_a_misspelt_estimator_is_refused_with_the_name_that_was_meant():
     with pytest.raises(PluginError) as caught:
         SklearnTrainer(estimator="sklearn.linear_model.LogisticRegresion")
     assert caught.value.problems[0].help == "did you mean 'LogisticRegression'?"
+
+
+def test_an_estimator_of_the_users_own_needs_no_more_than_fit_and_predict(items):
+    assert set(predictions({"estimator": HERE["Constant"], "options": {"answer": "b"}}, items, seed=0)) == {"b"}
+
+
+def test_an_estimator_that_inherits_constraints_is_held_to_them_and_may_add_parameters(items):
+    assert len(predictions({"estimator": HERE["Shallow"], "options": {"colour": "blue"}}, items, seed=0)) == 150
+    with pytest.raises(StudyError, match="max_depth"):
+        SklearnTrainer(estimator=HERE["Shallow"], options={"max_depth": "deep"})
+
+
+def test_whatever_an_estimator_raises_on_its_options_is_an_error_of_the_study():
+    with pytest.raises(StudyError, match="KeyError: 'answer'") as caught:
+        SklearnTrainer(estimator=HERE["Constant"], options={"answer": None})
+    assert caught.value.problems[0].code == "P132"
+
+
+def test_a_module_that_breaks_when_imported_is_a_plugin_error(tmp_path, monkeypatch):
+    (tmp_path / "broken_models.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(PluginError, match="division by zero") as caught:
+        SklearnTrainer(estimator="broken_models.Model")
+    assert caught.value.problems[0].code == "P306"
+    monkeypatch.setattr(registry, "entry_points", lambda group: [EntryPoint("broken", "broken_models:Trainer", registry.GROUP)])
+    with pytest.raises(PluginError, match="division by zero"):
+        load_trainer("broken", {})

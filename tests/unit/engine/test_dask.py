@@ -1,0 +1,128 @@
+"""The cluster: awaited no longer than wanted, and dead workers told apart from those that cannot run a task."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+from studies import ledger, run_cli, text_study, times_done
+
+from pipeline.engine import dask as engine
+from pipeline.engine.dask import DaskExecutor, open_executor
+from pipeline.errors import ClusterError
+from pipeline.study.profile import ClusterProfile
+from pipeline.study.task import Failure, ReportSpec, Task
+
+NOBODY = ClusterProfile(name="nobody", cluster="distributed.LocalCluster", options={"n_workers": 0}, start_seconds=60)
+TASK = Task("report", "0" * 32, "report", ReportSpec("run"))
+
+
+def opened(profile: ClusterProfile, folder: Path, stop: Callable[[], bool] = lambda: False) -> AbstractContextManager[DaskExecutor]:
+    return open_executor(profile, folder, prefix="test", workers=None, logs=folder / "logs", stop=stop)
+
+
+def after(looks: int) -> Callable[[], bool]:
+    """Ask for a stop after so many looks."""
+    left = iter(range(looks))
+    return lambda: next(left, None) is None
+
+
+def test_a_stop_is_heard_while_a_first_worker_is_awaited(tmp_path: Path) -> None:
+    start = time.monotonic()
+    with opened(NOBODY, tmp_path, after(2)) as executor:
+        assert executor.describe()["workers"] == 0
+        assert list(executor.wait(0.1)) == []
+    assert time.monotonic() - start < 20
+
+
+def test_a_cluster_without_workers_is_an_error_after_the_time_of_its_profile(tmp_path: Path) -> None:
+    with (
+        pytest.raises(ClusterError, match="no worker came within 0 s"),
+        opened(NOBODY.model_copy(update={"start_seconds": 0.1}), tmp_path),
+    ):
+        pass
+
+
+def test_a_scheduler_file_that_nobody_writes_is_awaited_no_longer_than_asked(tmp_path: Path) -> None:
+    profile = ClusterProfile(name="file", scheduler_file=str(tmp_path / "scheduler.json"), start_seconds=0.2)
+    with pytest.raises(ClusterError, match=r"scheduler\.json"), opened(profile, tmp_path):
+        pass
+    patient = profile.model_copy(update={"start_seconds": 60})
+    with pytest.raises(ClusterError), opened(patient, tmp_path, after(1)):
+        pass
+
+
+@pytest.fixture
+def run_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Failure]]:
+    """Give what hands a worker process a function with this body in place of the task, and gives back the outcome."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def run(body: str) -> Failure:
+        (tmp_path / "replaced.py").write_text(f"import os, time\ndef run_task(task, runs):\n    {body}\n")
+        import replaced
+
+        monkeypatch.setattr(engine, "run_task", replaced.run_task)
+        once = {"distributed.scheduler.allowed-failures": 0}
+        profile = ClusterProfile(name="one", cluster="distributed.LocalCluster", options={"n_workers": 1}, config=once)
+        with opened(profile, tmp_path) as executor:
+            assert executor.describe()["workers"] == 1
+            executor.submit(TASK, "1.0")
+            (outcome,) = executor.wait(60)
+        assert outcome.task == TASK
+        assert isinstance(outcome.result, Failure)
+        return outcome.result
+
+    yield run
+    sys.modules.pop("replaced", None)
+
+
+def test_a_task_whose_worker_dies_is_lost(run_with: Callable[[str], Failure]) -> None:
+    failure = run_with("os._exit(3)")
+    assert failure.worker_lost
+    assert failure.problems[0].code == "P402"
+
+
+def test_a_task_that_its_worker_cannot_run_is_no_lost_worker(run_with: Callable[[str], Failure]) -> None:
+    failure = run_with("import a_package_of_another_version")
+    assert not failure.worker_lost
+    assert failure.exit_code == 70
+    assert "could not run it: ModuleNotFoundError" in failure.reason
+    assert "a_package_of_another_version" in failure.traceback
+
+
+def test_ctrl_c_in_a_terminal_reaches_the_coordinator_alone_and_loses_nothing(tmp_path: Path) -> None:
+    study, runs = text_study(tmp_path / "s"), tmp_path / "runs"
+    options = ["--workers", "2", "--block-cells", "1", "-b", "700000"]
+    command = [sys.executable, "-m", "pipeline", "run", str(study), "--runs", str(runs), *options]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 90
+    while not any(
+        e["event"] == "done" and e["receipt"]["kind"] == "resample" for path in runs.glob("small-*") for e in ledger(path)
+    ):
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    asked = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everybody in the foreground
+    printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert time.monotonic() - asked < 15
+    assert "Traceback" not in errors
+    assert "KeyboardInterrupt" not in errors
+    directory = Path(printed.strip())
+    assert json.loads((directory / "state.json").read_text())["state"] == "INTERRUPTED"
+    events = [json.loads(line) for line in (directory / "events.jsonl").read_text().splitlines()]
+    assert not [event for event in events if event["event"] == "failed"]
+    resumed = run_cli("resume", directory, "--serial")
+    assert resumed.returncode == 0, resumed.stderr
+    assert set(times_done(directory).values()) == {1}
