@@ -300,7 +300,7 @@ def resume(
     run: str | None, runs: Path, workers: int | None, block_cells: int | None, serial: bool, detach: bool, quiet: bool
 ) -> None:
     """Go on with a run: check what is stored, compute what is missing or damaged, and nothing else."""
-    from pipeline.engine.launch import Launch, read_launch, start_detached
+    from pipeline.engine.launch import Launch, forget_cancel, read_launch, start_detached
 
     directory = _find(runs, run)
     before = read_launch(directory)
@@ -309,6 +309,7 @@ def resume(
     if detach:
         start_detached(directory, launch, verify=True)
         return
+    forget_cancel(directory)
     _coordinate(directory, launch, quiet, verify=True)
 
 
@@ -385,7 +386,7 @@ def _find(runs: Path, name: str | None) -> RunDirectory:
 
 
 def _execute(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> None:
-    from pipeline.engine.launch import is_complete, prepare
+    from pipeline.engine.launch import forget_cancel, is_complete, prepare
 
     directory = prepare(loaded, runs, launch)
     click.echo(str(directory.root))
@@ -393,6 +394,7 @@ def _execute(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> No
         if not quiet:
             click.echo(f"{directory.id} is done already", err=True)
         return
+    forget_cancel(directory)
     _coordinate(directory, launch, quiet)
 
 

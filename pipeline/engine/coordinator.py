@@ -26,7 +26,7 @@ from pipeline.study.plan import Plan, plan_study
 from pipeline.study.task import Failure, Receipt, Task
 from pipeline.tasks.manifest import Manifest, failure_entry, read_manifest
 
-__all__ = ["Ending", "coordinate"]
+__all__ = ["Ending", "OpenExecutor", "Progress", "coordinate"]
 
 WORKER_LOST_LIMIT = 5
 """A task whose worker died so often is quarantined: it may be what kills them."""
@@ -54,7 +54,7 @@ class Ending(NamedTuple):
 
 
 Progress = Callable[[RunState], None]
-OpenExecutor = Callable[[], AbstractContextManager[Executor]]
+OpenExecutor = Callable[[Callable[[], bool]], AbstractContextManager[Executor]]
 
 
 def coordinate(
@@ -73,7 +73,7 @@ def coordinate(
     run : RunDirectory
         A run whose `plan.json` is there.
     open_executor : callable
-        Gives a context manager of the executor; called only if anything is open.
+        Gives a context manager of the executor; called only if anything is open, with what says whether a stop is asked.
     progress : callable
         Called with the state after every step.
     block_cells : int, optional
@@ -152,17 +152,21 @@ class Coordinator:
         """Do what is open and say how it ended."""
         self.ledger.append({"event": "started"})
         self.state.event("started", f"attempt {self.lease.fence}")
+        if self.ledger.torn:
+            self.state.event("torn", "the last line of the ledger was torn and is dropped")
+        # Before stock is taken, which may last: what an earlier attempt wrote is no longer so.
+        self.state.write(at_once=True)
         sweep_temporaries(self.run.root)
         sweep_temporaries(self.run.store.root)
         self.inventory = take_stock(self.run, self.manifest, self.ledger, self.state, verify=verify)
         plan = self._plan()
-        if plan.tasks:
-            with open_executor() as executor:
+        if plan.tasks and not stop.wanted:
+            with open_executor(lambda: stop.wanted) as executor:
                 self.state.facts["engine"] = executor.describe()
                 self._loop(executor, stop)
             plan = self._plan()
-            if stop.wanted and plan.tasks:
-                return self._stopped(stop)
+        if stop.wanted and plan.tasks:
+            return self._stopped(stop)
         return self._ended(plan)
 
     def _plan(self) -> Plan:

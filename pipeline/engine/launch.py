@@ -8,24 +8,25 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.engine.coordinator import Ending, Progress, coordinate
+from pipeline.engine.coordinator import Ending, OpenExecutor, Progress, coordinate
 from pipeline.engine.executor import Executor
 from pipeline.engine.serial import SerialExecutor
-from pipeline.engine.state import now
+from pipeline.engine.state import write_pending
 from pipeline.store.addresses import digest
 from pipeline.store.files import make_directory, read_json, write_bytes, write_json
 from pipeline.store.lease import read_holder, refuse_if_held
+from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
 from pipeline.tasks.manifest import Manifest, missing_cubes, read_manifest
 from pipeline.tasks.survey import survey_study
 
-__all__ = ["Launch", "execute", "is_complete", "is_held", "prepare", "read_launch", "run_id", "start_detached"]
+__all__ = ["Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "run_id", "start_detached"]
 
 PACKAGES = ("dask", "distributed", "numba", "numpy", "sacrebleu", "scikit-learn", "scipy", "xarray", "zarr")
 
@@ -65,7 +66,7 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
         return run
     if not known:
         write_json(run.root / "versions.json", _versions())
-        _write_state(run, loaded.study.study)
+        write_pending(run, study=loaded.study.study)
         write_json(run.launch, asdict(launch))
     write_bytes(run.root / "study.yaml", loaded.text.encode("utf-8"))
     # Last: a directory with a plan is a run. A known one is written anew where its files have moved.
@@ -89,22 +90,6 @@ def _versions() -> dict[str, str]:
 
     packages = {name: importlib.metadata.version(name) for name in PACKAGES}
     return {"pipeline": pipeline.__version__, "python": platform.python_version(), **packages}
-
-
-def _write_state(run: RunDirectory, study: str) -> None:
-    write_json(
-        run.state,
-        {
-            "schema_version": 1,
-            "run": run.id,
-            "study": study,
-            "state": "PENDING",
-            "phase": "planned",
-            "done": 0,
-            "total": 0,
-            "updated": now(),
-        },
-    )
 
 
 def is_complete(run: RunDirectory) -> bool:
@@ -148,22 +133,35 @@ def restore_frames(run: RunDirectory) -> None:
     survey_study(manifest.study, Path(manifest.inputs.base)).store_frames(run.store)
 
 
-def _opener(run: RunDirectory, profile: ClusterProfile | None, launch: Launch) -> Callable[[], AbstractContextManager[Executor]]:
+def _opener(run: RunDirectory, profile: ClusterProfile | None, launch: Launch) -> OpenExecutor:
     @contextmanager
-    def open_serial() -> Iterator[Executor]:
+    def open_serial(stop: Callable[[], bool]) -> Iterator[Executor]:
         executor = SerialExecutor(run.root.parent)
         yield executor
         executor.close()
 
     @contextmanager
-    def open_cluster() -> Iterator[Executor]:
+    def open_cluster(stop: Callable[[], bool]) -> Iterator[Executor]:
         from pipeline.engine.dask import open_executor
 
         assert profile is not None
-        with open_executor(profile, run.root.parent, prefix=run.id, workers=launch.workers, logs=run.root / "logs") as executor:
+        logs = run.root / "logs"
+        with open_executor(profile, run.root.parent, prefix=run.id, workers=launch.workers, logs=logs, stop=stop) as executor:
             yield executor
 
     return open_serial if profile is None else open_cluster
+
+
+def forget_cancel(run: RunDirectory) -> None:
+    """Take away a request to stop that an earlier coordinator did not live to answer, before a new one is started.
+
+    Raises
+    ------
+    RunLocked
+        P801 another process writes this run: the request is for it.
+    """
+    refuse_if_held(run.root)
+    run.cancel.unlink(missing_ok=True)
 
 
 def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -> int:
@@ -174,7 +172,7 @@ def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -
     RunLocked
         P801 another process writes this run.
     """
-    refuse_if_held(run.root)
+    forget_cancel(run)
     write_json(run.launch, asdict(launch))
     make_directory(run.log.parent)
     command: list[str] = [sys.executable, "-m", "pipeline", "coordinate", str(run.root)]
@@ -185,4 +183,5 @@ def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment, cwd="/"
         )
+    write_pending(run, study=read_manifest(run).study.study, coordinator=name_process(process.pid))
     return process.pid

@@ -35,7 +35,8 @@ def format_line(facts: Mapping[str, Any]) -> str:
     """Give the state of a run as one line."""
     stages = "  ".join(f"{name} {count['done']}/{count['total']}" for name, count in facts.get("stages", {}).items())
     left = facts.get("eta_seconds")
-    return f"{facts['run']}  {facts['state'].lower()}  {stages}" + (f"  about {format_seconds(left)} left" if left else "")
+    parts = (facts["run"], facts["state"].lower(), stages, f"about {format_seconds(left)} left" if left else "")
+    return "  ".join(part for part in parts if part)
 
 
 @contextmanager

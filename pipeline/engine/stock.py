@@ -22,9 +22,7 @@ def take_stock(run: RunDirectory, manifest: Manifest, ledger: Ledger, state: Run
     Adopted receipts are written into this run's ledger, so that it stands alone. Receipts whose result is gone, or damaged
     where ``verify`` asks to read all, are dropped from it: their tasks are open again.
     """
-    entries, torn = read_ledger(run.ledger)
-    if torn:
-        state.event("torn", "the last line of the ledger was torn and is dropped")
+    entries, _ = read_ledger(run.ledger)
     own = receipts_of(entries)
     for receipt, why in _unsound(run, list(own.values()), verify=verify):
         ledger.append({"event": "dropped", "key": receipt.key, "why": why})

@@ -14,7 +14,7 @@ from pipeline.store.runs import STORE_NAME, Store
 from pipeline.study.schema import DatasetSpec
 from pipeline.study.task import Receipt, Task, TrainSpec
 from pipeline.trainers.registry import load_trainer
-from pipeline.trainers.sampling import count_distinct, draw_sample, training_seed
+from pipeline.trainers.sampling import distinct_share, draw_sample, training_seed
 
 __all__ = ["train"]
 
@@ -57,7 +57,7 @@ def train(task: Task, runs: Path) -> Receipt:
     covers = {
         "model": spec.model,
         "items": len(sample),
-        "distinct": count_distinct(sample, len(data.labels)),
+        "distinct": distinct_share(sample, len(data.labels)),
         "notes": list(getattr(model, "notes", ())),
     }
     return Receipt("train", task.key, task.label, store.relative(path), digest_file(path), 0.0, "", covers)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_units
 
-__all__ = ["count_distinct", "draw_sample", "sample_size", "training_seed"]
+__all__ = ["distinct_share", "draw_sample", "sample_size", "training_seed"]
 
 
 def sample_size(fraction: float, n_items: int) -> int:
@@ -71,15 +71,15 @@ def training_seed(*, seed: int, data: str, model: str, method: str, fraction: fl
     return draw_key(seed=seed, purpose="training-seed", test_set=data, size="", rule=rule) >> 33
 
 
-def count_distinct(sample: NDArray[np.int64], n_items: int) -> float:
-    """Count the different items in a sample, as a share of the training set.
+def distinct_share(sample: NDArray[np.int64], n_items: int) -> float:
+    """Give the number of different items in a sample as a share of the training set.
 
     For ``fraction · n`` draws of ``n`` items it is expected to be ``1 − (1 − 1/n)^(fraction · n) ≈ 1 − exp(−fraction)``:
     63 % at 1, 39 % at ½, 22 % at ¼.
 
     Examples
     --------
-    >>> count_distinct(np.array([0, 0, 3]), 4)
+    >>> distinct_share(np.array([0, 0, 3]), 4)
     0.5
     """
     return len(np.unique(sample)) / n_items

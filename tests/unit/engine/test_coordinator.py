@@ -67,7 +67,7 @@ def drive(run: RunDirectory, script: Script, width: int = 1) -> tuple[Ending, Sc
     executor = Scripted(run.root.parent, script, width)
 
     @contextmanager
-    def opened() -> Iterator[Scripted]:
+    def opened(stop) -> Iterator[Scripted]:
         yield executor
 
     return coordinate(run, opened), executor

@@ -11,9 +11,9 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier
 
+from pipeline import plugins
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import TrainingItems
-from pipeline.trainers import registry
 from pipeline.trainers.registry import load_trainer
 from pipeline.trainers.sklearn import SklearnTrainer
 
@@ -102,13 +102,13 @@ def test_an_unknown_trainer_is_refused_with_the_name_that_was_meant():
     with pytest.raises(PluginError) as caught:
         load_trainer("skleanr", {})
     (problem,) = caught.value.problems
-    assert problem.code == "P305"
+    assert problem.code == "P301"
     assert "did you mean 'sklearn'?" in problem.help
 
 
 def test_an_entry_point_that_cannot_be_imported_is_a_plugin_error(monkeypatch):
-    broken = EntryPoint("broken", "pipeline.no_such_module:Trainer", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [broken])
+    broken = EntryPoint("broken", "pipeline.no_such_module:Trainer", "pipeline.trainers")
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [broken])
     with pytest.raises(PluginError, match=r"pipeline\.no_such_module"):
         load_trainer("broken", {})
 
@@ -122,7 +122,7 @@ def test_every_wrong_option_of_a_trainer_is_named_at_once():
         "'epochs'",
         "'estimator'",
     ]
-    assert caught.value.problems[0].help == "did you mean 'estimator'?"
+    assert caught.value.problems[0].help == "did you mean 'estimator'? (there are: estimator, options)"
 
 
 def test_every_wrong_parameter_of_an_estimator_is_named_with_what_was_meant():
@@ -187,6 +187,6 @@ def test_a_module_that_breaks_when_imported_is_a_plugin_error(tmp_path, monkeypa
     with pytest.raises(PluginError, match="division by zero") as caught:
         SklearnTrainer(estimator="broken_models.Model")
     assert caught.value.problems[0].code == "P306"
-    monkeypatch.setattr(registry, "entry_points", lambda group: [EntryPoint("broken", "broken_models:Trainer", registry.GROUP)])
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [EntryPoint("broken", "broken_models:Trainer", "pipeline.trainers")])
     with pytest.raises(PluginError, match="division by zero"):
         load_trainer("broken", {})

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from pipeline.trainers.sampling import count_distinct, draw_sample, sample_size, training_seed
+from pipeline.trainers.sampling import distinct_share, draw_sample, sample_size, training_seed
 
 ADDRESS = {"seed": 20120712, "data": "digits", "method": "bootstrap", "fraction": 0.5, "replica": 3}
 
@@ -51,7 +51,7 @@ def test_a_bootstrap_sample_holds_63_39_and_22_percent_of_the_items(fraction, sh
     bound = math.sqrt(math.log(2e6) * m / 2) / n
     expected = 1 - (1 - 1 / n) ** m
     assert expected == pytest.approx(share, abs=1e-3)
-    observed = count_distinct(draw_sample(**ADDRESS | {"fraction": fraction}, n_items=n), n)
+    observed = distinct_share(draw_sample(**ADDRESS | {"fraction": fraction}, n_items=n), n)
     assert abs(observed - expected) < bound
 
 
