@@ -125,7 +125,7 @@ def compare(
     from pipeline.report.summary import summarise
 
     named = {"*": outputs[0]} if len(outputs) == 1 and format_ == "scores" else name_outputs(outputs)
-    with show_progress(quiet=quiet) as progress:
+    with show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
             named,
             references,

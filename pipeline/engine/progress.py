@@ -40,18 +40,21 @@ def format_line(facts: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def show_progress(*, quiet: bool = False) -> Iterator[Callable[[Any], None]]:
-    """Give what the coordinator calls with its state: bars where stderr is a terminal, else a line every half minute."""
+def show_progress(*, quiet: bool = False, patience: float = 0.0) -> Iterator[Callable[[Any], None]]:
+    """Give what the coordinator calls with its state: bars where stderr is a terminal, else a line every half minute.
+
+    Nothing is printed in the first ``patience`` seconds where there is no terminal: a quick command has no progress.
+    """
     if quiet:
         yield lambda state: None
     elif sys.stderr.isatty():
         with _bars() as update:
             yield update
     else:
-        yield _lines()
+        yield _lines(time.monotonic() + patience)
 
 
-def _lines() -> Callable[[Any], None]:
+def _lines(start: float) -> Callable[[Any], None]:
     printed, stage = 0.0, ""
 
     def update(state: Any) -> None:
@@ -59,7 +62,7 @@ def _lines() -> Callable[[Any], None]:
         here = f"{state.facts['phase']} {state.facts['state']}"
         now = time.monotonic()
         # A line at each new stage, at the end, and every half minute between.
-        if here != stage or now - printed > LINE_SECONDS:
+        if now >= start and (here != stage or now - printed > LINE_SECONDS):
             printed, stage = now, here
             print(format_line(state.facts), file=sys.stderr, flush=True)
 

@@ -136,6 +136,7 @@ def test_compare_takes_outputs_and_a_reference_and_keeps_nothing(outputs: Path, 
     printed = compare(outputs / "out-0.txt", outputs / "out-1.txt", outputs / "out-2.txt", "-r", outputs / "ref.txt")
     for name in ("out-0", "out-1", "out-2"):
         assert name in printed
+    assert "resample" not in run_cli("compare", *outputs.glob("out-*"), "-r", outputs / "ref.txt", "-b", 1000).stderr
     assert not (tmp_path / "runs").exists()
 
 
