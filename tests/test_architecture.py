@@ -145,6 +145,12 @@ def test_the_command_line_starts_without_heavy_packages() -> None:
     assert printed.strip() == "[]"
 
 
+def test_no_two_test_modules_have_one_name() -> None:
+    # pytest imports them by their bare name: the second would be refused, on a fresh checkout only.
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []
+
+
 def test_no_module_grows_past_a_second_idea() -> None:
     long = {name: lines for name, path in modules() if (lines := len(path.read_text().splitlines())) > 320 and name != "cli.py"}
     assert not long

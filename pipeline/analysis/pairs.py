@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-__all__ = ["PairTable", "Relation", "find_base", "find_relation", "has_value", "list_slices", "read_pairs", "read_units"]
+__all__ = [
+    "PairTable",
+    "Relation",
+    "describe_copies",
+    "find_base",
+    "find_copies",
+    "find_relation",
+    "has_value",
+    "list_slices",
+    "read_pairs",
+    "read_units",
+]
 
+FULL = "full"
 ONE_SIDED = "one-sided"
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -23,7 +36,7 @@ class PairTable:
     better, worse : tuple of str
         Names, ordered by the observed gain; a pair with gain 0 keeps the order of the cube.
     first, second : (pair,) int64
-        Positions of these names in ``systems``.
+        Positions of these names in ``systems``; a copy stands where its original does.
     gain : (pair,) float64
         The observed difference, never negative.
     se : (pair,) float64
@@ -32,8 +45,10 @@ class PairTable:
         One-sided strict p-value of the ordered pair; NaN where there is none.
     identical : (pair,) bool
         Pairs whose unit statistics are all equal.
+    copied : (pair,) bool
+        Pairs with a system that is a copy of another: that other one has the same pair already.
     systems : tuple of str
-        All systems of the pairs, sorted, so that their numbers do not depend on the order of the cube.
+        All systems of the pairs but the copies, sorted, so that their numbers do not depend on the order of the cube.
     """
 
     better: tuple[str, ...]
@@ -44,12 +59,13 @@ class PairTable:
     se: NDArray[np.float64]
     p: NDArray[np.float64]
     identical: NDArray[np.bool_]
+    copied: NDArray[np.bool_]
     systems: tuple[str, ...]
 
     @property
     def usable(self) -> NDArray[np.bool_]:
-        """Pairs that are not identical and have a gain and a p-value."""
-        return ~self.identical & np.isfinite(self.p) & np.isfinite(self.gain)
+        """Pairs that are not identical, have a gain and a p-value, and are counted once whatever copies there are."""
+        return ~self.identical & ~self.copied & np.isfinite(self.p) & np.isfinite(self.gain)
 
 
 @dataclass(frozen=True)
@@ -119,6 +135,34 @@ def read_units(cube: xr.Dataset) -> dict[str, int]:
     return dict(sorted(((str(label), int(n)) for label, n in pairs), key=lambda item: (item[1], item[0] == "full")))
 
 
+def find_copies(cube: xr.Dataset, metric: str) -> dict[str, str]:
+    """Give, for each system whose statistics are all those of another one, that other: of equals the first by name stays.
+
+    Equal means equal on the full test set: the same systems are left out at every size.
+    """
+    same = cube["identical"].sel(metric=metric, test_size=FULL).values.astype(np.bool_)
+    first: dict[str, str] = {}
+    for a, b in zip(cube["system_a"].values[same].tolist(), cube["system_b"].values[same].tolist(), strict=True):
+        for name, other in ((str(a), str(b)), (str(b), str(a))):
+            first[name] = min(first.get(name, name), other)
+    return {name: first.get(other, other) for name, other in first.items() if other < name}
+
+
+def describe_copies(cubes: Mapping[str, xr.Dataset]) -> str | None:
+    """Say which systems are left out because they are copies of others; None where there are none."""
+    told: dict[str, None] = {}
+    for name, cube in cubes.items():
+        for metric in map(str, cube["metric"].values.tolist()):
+            copies = sorted(find_copies(cube, metric).items())
+            if copies:
+                shown = ", ".join(f"{a} = {b}" for a, b in copies[:MOST_NAMED])
+                more = f" and {len(copies) - MOST_NAMED} more" if len(copies) > MOST_NAMED else ""
+                told[f"{len(copies)} of {cube.sizes['system']} on {name}, {metric} ({shown}{more})"] = None
+    if not told:
+        return None
+    return f"Systems with the same statistics on every unit count once; left out as copies: {'; '.join(told)}."
+
+
 def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str) -> PairTable:
     """Read gains, standard errors and one-sided p-values of all pairs, the better system first."""
     names_a = [str(name) for name in cube["system_a"].values.tolist()]
@@ -128,8 +172,10 @@ def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str)
     swapped = delta < 0
     better = tuple(b if swap else a for a, b, swap in zip(names_a, names_b, swapped, strict=True))
     worse = tuple(a if swap else b for a, b, swap in zip(names_a, names_b, swapped, strict=True))
-    systems = tuple(sorted({*names_a, *names_b}))
-    number = {name: position for position, name in enumerate(systems)}
+    copies = find_copies(cube, metric)
+    systems = tuple(sorted({*names_a, *names_b} - set(copies)))
+    place = {name: position for position, name in enumerate(systems)}
+    number = place | {name: place[other] for name, other in copies.items()}
     return PairTable(
         better=better,
         worse=worse,
@@ -139,5 +185,6 @@ def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str)
         se=cube["se"].sel(where).values.astype(np.float64),
         p=cube["p_value"].sel(where | {"procedure": procedure, "convention": ONE_SIDED}).values.astype(np.float64),
         identical=cube["identical"].sel(where).values.astype(np.bool_),
+        copied=np.array([a in copies or b in copies for a, b in zip(better, worse, strict=True)], dtype=np.bool_),
         systems=systems,
     )

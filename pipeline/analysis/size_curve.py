@@ -11,7 +11,7 @@ import xarray as xr
 
 from pipeline.analysis.line import FEWEST_SIZES, fit_line
 from pipeline.analysis.options import read_options
-from pipeline.analysis.pairs import list_slices, read_pairs, read_units
+from pipeline.analysis.pairs import describe_copies, list_slices, read_pairs, read_units
 from pipeline.analysis.window import Window, percentile_of
 from pipeline.interfaces import Finding
 
@@ -20,7 +20,7 @@ __all__ = ["SizeCurve", "SizeCurveOptions"]
 NOTES = (
     "Test sizes are prefixes, the first n units, as in the paper: they confound size with the order of the units.",
     "The pairs in the window at each n are other pairs; a good fit of the thresholds is no evidence for the law. "
-    "The median standard error is over the same pairs at every n.",
+    "The median standard error is over the pairs that have one and are not identical on the first n units.",
     "Prefixes are nested, so the points are not independent and the test of the slope −½ is a guide only.",
     "Units needed for a gain beyond the sizes measured are extrapolated.",
 )
@@ -67,7 +67,8 @@ class SizeCurve:
                 points = [where | point for point in _points(cube, metric, procedure, chosen.spec)]
                 rows += points
                 fits += [where | _fit(points, quantity, chosen.gains) for quantity in ("gain", "median_se")]
-        return Finding(self.name, tuple(rows), NOTES, {"fits": tuple(fits)})
+        notes = [*NOTES, *(note for note in [describe_copies(cubes)] if note)]
+        return Finding(self.name, tuple(rows), tuple(notes), {"fits": tuple(fits)})
 
 
 def _points(cube: xr.Dataset, metric: str, procedure: str, spec: Window) -> list[dict[str, Any]]:
@@ -76,7 +77,7 @@ def _points(cube: xr.Dataset, metric: str, procedure: str, spec: Window) -> list
         table = read_pairs(cube, metric=metric, test_size=size, procedure=procedure)
         inside = table.usable & spec.holds(table.p)
         gain = percentile_of(table.gain[inside], spec.percentile)
-        spread = table.se[~table.identical & np.isfinite(table.se)]
+        spread = table.se[~table.identical & ~table.copied & np.isfinite(table.se)]
         points.append(
             {
                 "test_size": size,
@@ -84,6 +85,7 @@ def _points(cube: xr.Dataset, metric: str, procedure: str, spec: Window) -> list
                 "gain": gain,
                 "pairs_in_window": int(inside.sum()),
                 "median_se": float(np.median(spread)) if len(spread) else None,
+                "gaussian_z": spec.z,
                 "pairs": int(table.usable.sum()),
                 "reason": None if gain is not None else f"no pair has a p-value in [{spec.low:g}, {spec.high:g}]",
             }

@@ -1,8 +1,8 @@
 """Which gain is usually significant? This module answers as Berg-Kirkpatrick and others (2012) do.
 
 Each pair is ordered so that its gain is not negative and has the one-sided strict p-value of their Figure 1. Of the pairs with
-p in [.04, .06] the 95th percentile of the gains is the threshold: 95 % of the borderline differences were smaller. Two-sided
-thresholds would be 1.96/1.645, 19 % higher. A threshold describes this test set and systems like these.
+p in [.04, .06] the 95th percentile of the gains is the threshold: 95 % of the borderline differences were at most as large.
+Two-sided thresholds would be 1.96/1.645, 19 % higher. A threshold describes this test set and systems like these.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analysis.options import read_options
-from pipeline.analysis.pairs import PairTable, find_base, find_relation, list_slices, read_pairs, read_units
+from pipeline.analysis.pairs import PairTable, describe_copies, find_base, find_relation, list_slices, read_pairs, read_units
 from pipeline.analysis.vertices import REPLICATES, Vertices, vertex_interval, weighted_percentile
 from pipeline.analysis.window import Window, fit_logistic, gaussian_gain, percentile_of
 from pipeline.interfaces import Finding
@@ -29,7 +29,7 @@ NOTES = (
     "two-sided thresholds are about 19 % higher.",
     "It describes this test set and systems like these; it is no substitute for the test (Berg-Kirkpatrick et al. 2012).",
     "Intervals resample systems, not pairs, at an address made from the study's seed: they come out the same every time.",
-    "The logistic gain is where a logistic curve of (p < α) on the gain, over all pairs, reaches 1 − α.",
+    "The logistic gain is where a logistic curve of (p ≤ α) on the gain, over all pairs, reaches 1 − α.",
 )
 
 
@@ -77,6 +77,7 @@ class Thresholds:
         if any(find_relation(cube, chosen.relation) is None for cube in cubes.values()):
             wanted = chosen.relation or "model or group"
             notes.append(f"Pairs are not split everywhere: no coordinate {wanted} says which systems belong together.")
+        notes += [note for note in [describe_copies(cubes)] if note]
         return Finding(self.name, tuple(rows), tuple(notes), {"window": [spec.low, spec.high], "percentile": spec.percentile})
 
 
@@ -119,7 +120,7 @@ def _row(
         lambda weights: weighted_percentile(gains, weights, spec.percentile),
         replicates=options.interval_replicates,
     )
-    curve, curve_reason = fit_logistic(table.gain[usable], table.p[usable] < alpha, share=1 - alpha)
+    curve, curve_reason = fit_logistic(table.gain[usable], table.p[usable] <= alpha, share=1 - alpha)
     few = f"only {len(gains)} pairs in the window: fewer than {FEW_PAIRS} say little" if 0 < len(gains) < FEW_PAIRS else None
     return {
         "gain": gain,
@@ -130,10 +131,12 @@ def _row(
         "systems_in_window": len({*table.first[inside].tolist(), *table.second[inside].tolist()}),
         "pairs": int(usable.sum()),
         "identical_pairs": int((members & table.identical).sum()),
-        "pairs_without_p": int((members & ~table.identical & ~table.usable).sum()),
+        "copied_pairs": int((members & ~table.identical & table.copied).sum()),
+        "pairs_without_p": int((members & ~table.identical & ~table.copied & ~table.usable).sum()),
         "warning": few,
         "median_gain": float(np.median(gains)) if len(gains) else None,
         "gaussian_gain": gaussian_gain(table.se[inside], spec),
+        "gaussian_z": spec.z,
         "logistic_gain": curve,
         "logistic_reason": curve_reason,
         "alpha": alpha,

@@ -28,6 +28,11 @@ class Window:
         if not 0 <= self.percentile <= 100:
             raise ValueError(f"the percentile {self.percentile} must be between 0 and 100")
 
+    @property
+    def z(self) -> float:
+        """The standard normal quantile at the window's middle, 1.645 by default."""
+        return -float(ndtri((self.low + self.high) / 2))
+
     def holds(self, p: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say which p-values are in the window, its ends included."""
         return (p >= self.low) & (p <= self.high)
@@ -45,21 +50,20 @@ def percentile_of(gains: NDArray[np.float64], percentile: float) -> float | None
 
 
 def gaussian_gain(se: NDArray[np.float64], window: Window) -> float | None:
-    """Give the median gain expected in the window if differences were Gaussian: z·se, with z at the window's middle (1.645)."""
-    z = -float(ndtri((window.low + window.high) / 2))
-    return z * float(np.median(se)) if len(se) else None
+    """Give the median gain expected in the window if differences were Gaussian: z times the median se."""
+    return window.z * float(np.median(se)) if len(se) else None
 
 
 def fit_logistic(gain: NDArray[np.float64], significant: NDArray[np.bool_], *, share: float) -> tuple[float | None, str | None]:
-    """Give the gain at which the fitted chance of ``p < α`` reaches ``share``, or the reason why there is none.
+    """Give the gain at which the fitted chance of ``p ≤ α`` reaches ``share``, or the reason why there is none.
 
-    All pairs enter, not those in the window alone: logit P(p < α) = β₀ + β₁ · gain, by Newton's method from zero, so that the
+    All pairs enter, not those in the window alone: logit P(p ≤ α) = β₀ + β₁ · gain, by Newton's method from zero, so that the
     same pairs give the same bits.
     """
     if significant.all() or not significant.any():
         return None, "no curve: every pair is on the same side of α"
     if gain[significant].min() >= gain[~significant].max():
-        return None, "no curve: the gain alone separates the pairs below α from the others"
+        return None, "no curve: the gain alone separates the pairs with p ≤ α from the others"
     scale = float(gain.std())
     if scale == 0:
         return None, "no curve: all gains are equal"

@@ -1,8 +1,8 @@
 """Every variable of a cube, declared once: dimensions, type, units, meaning and where it is defined.
 
 Counts, sums, histogram and p-values are of the pair *ordered so that the observed gain δ is not negative*: where
-``observed_delta`` is below zero they are of (``system_b``, ``system_a``). δ* is the difference on one replicate, b the number
-of replicates.
+``observed_delta`` is below zero they are of (``system_b``, ``system_a``), where it is zero of the two in the order of their
+statistics. δ* is the difference on one replicate, b the number of replicates.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ CHUNKS: Mapping[str, int] = {
 }
 """Length of a chunk along each dimension; others are not cut. A constant: chunks never depend on blocks or workers."""
 
-METHODS = ("monte-carlo", "exact", "tail")
-"""Codes of the variable ``method``, by position."""
+METHODS = ("monte-carlo", "exact", "tail", "definition")
+"""Codes of the variable ``method``, by position; by definition p is 1 where systems are identical or score the same."""
 
 BERG_KIRKPATRICK = (
     "Berg-Kirkpatrick, Burkett & Klein 2012, An Empirical Investigation of Statistical Significance in NLP, EMNLP, ACL D12-1091"
@@ -97,10 +97,10 @@ SUMS = (_sum("shift", "δ* − δ"), _sum("squared_shift", "(δ* − δ)²"), _s
 
 TABLE = (
     Variable("p_value", _TESTS, "float64", _NAN, "1", "p-value by the convention", BERG_KIRKPATRICK),
-    Variable("log10_p", _TESTS, "float64", _NAN, "1", "decimal logarithm of the p-value; finite where the p-value underflows"),
+    Variable("log10_p", _TESTS, "float64", _NAN, "1", "decimal logarithm of the p-value; NaN where that is 0"),
     Variable("p_error", _TESTS, "float64", _NAN, "1", "Monte-Carlo error: half width of the 95 % interval", CLOPPER_PEARSON),
     Variable("method", _TESTS, "int8", -1, "1", "how the p-value was found; -1 where there is none", flags=METHODS),
-    Variable("stable", _TESTS, "bool", False, "1", "another set of replicates would give the same decision at the study's level"),
+    Variable("stable", _TESTS, "bool", False, "1", "the unadjusted p-value is surely on its side of the study's level"),
     Variable("bias", ("procedure", *_PAIRS), "float64", _NAN, "points", "mean of δ* − δ over all replicates", EFRON),
     Variable(
         "p_adjusted",

@@ -31,7 +31,7 @@ class PValues:
     p : (convention, pair) float64
         In the order of `CONVENTIONS`; nan where there is none.
     log10_p : (convention, pair) float64
-        nan where p is nan, and where p = 0: all that is known then is that p is below about 1/b.
+        nan where p is nan, and where p = 0: all that is known then is that p is below ``hi``, about 3.7/b.
     lo, hi : (convention, pair) float64
         95 % Clopper-Pearson bounds of the p-value that infinitely many replicates would give.
     p_error : (convention, pair) float64
@@ -56,8 +56,13 @@ class PValues:
     hits: NDArray[np.int64] = field(repr=False)
     replicates: NDArray[np.int64] = field(repr=False)
 
+    @property
+    def by_definition(self) -> NDArray[np.bool_]:
+        """(convention, pair): p is 1 because the systems are identical or score the same, not because of any replicate."""
+        return np.isfinite(self.p) & np.isin(self.reason, [REASONS.index("identical"), REASONS.index("no order")])
+
     def stable(self, alpha: float, pairs: int) -> NDArray[np.bool_]:
-        """Tell where more replicates would not change the decision at ``alpha``.
+        """Tell where more replicates would not change the decision at ``alpha``, of each p by itself: nothing is adjusted.
 
         Parameters
         ----------

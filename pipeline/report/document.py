@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xarray as xr
 
 from pipeline.analysis.pairs import list_slices, read_units
+from pipeline.inference.few_units import expected_rejection
 from pipeline.interfaces import Finding
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
 from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_ranks, list_systems
 from pipeline.report.pair_rows import NO_MAX_T, list_pairs
+from pipeline.report.trust import describe_trust
 from pipeline.report.values import plain
-from pipeline.report.verdict import describe_trust, describe_verdict
+from pipeline.report.verdict import describe_verdict, select
 
 __all__ = ["SCHEMA_VERSION", "build_document", "digits_of"]
 
@@ -48,7 +50,8 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         "alpha": alpha,
         "seed": study.seed,
         "unit": unit,
-        "signature": [row for name, cube in report.cubes.items() for row in _signatures(report, name, cube)],
+        "signature": [row for name, cube in report.cubes.items() for row in _signatures(report, name, cube, pairs)],
+        "families": _families(report),
         "versions": plain(report.versions),
         "test_sets": [_test_set(name, cube, report) for name, cube in report.cubes.items()],
         "systems": [row for name, cube in report.cubes.items() for row in list_systems(cube, name)],
@@ -103,11 +106,15 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
     sizes = read_units(cube)
     empty = [count_of(cube, "empty", metric=m, procedure=p, test_size=FULL) for m, p in list_slices(cube)]
     empty_replicates = None if any(e is None for e in empty) else sum(int(e.max(initial=0)) for e in empty if e is not None)
+    unit = report.study.resampling.unit
+    effective = plain(cube.attrs.get("effective_units")) or (sizes[FULL] if unit == "item" else None)
     row: dict[str, Any] = plain(
         {
             "name": name,
             "units": sizes[FULL],
-            "unit": report.study.resampling.unit,
+            "unit": unit,
+            "effective_units": effective,
+            "expected_rejection": expected_rejection(effective or sizes[FULL]),
             "items": _items(cube),
             "test_sizes": [{"label": label, "units": units} for label, units in sizes.items()],
             "systems": cube.sizes["system"],
@@ -131,12 +138,20 @@ def _items(cube: xr.Dataset) -> int | None:
     return plain(cube.attrs.get("n_items")) or None
 
 
-def _signatures(report: ReportInput, name: str, cube: xr.Dataset) -> list[dict[str, str]]:
+def _families(report: ReportInput) -> dict[str, int]:
+    """Count the families of tests: within one of them p-values are adjusted, between them they are not."""
+    slices = {name: len(list(list_slices(cube))) for name, cube in report.cubes.items()}
+    total = sum(slices[name] * cube.sizes["test_size"] for name, cube in report.cubes.items())
+    return {"total": total, "full_size": sum(slices.values())}
+
+
+def _signatures(report: ReportInput, name: str, cube: xr.Dataset, pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     study = report.study
     units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(cube)
     n = f"{units}" if items in {None, units} else f"{items}/{units}"
     rows = []
     for metric, procedure in list_slices(cube):
+        tested = select(pairs, test_set=name, metric=metric, procedure=procedure)
         parts = [
             f"pipeline:{report.versions.get('pipeline', 'unknown')}",
             procedure,
@@ -145,7 +160,7 @@ def _signatures(report: ReportInput, name: str, cube: xr.Dataset) -> list[dict[s
             f"unit:{study.resampling.unit}",
             f"n:{n}",
             "sides:two",
-            f"family:all-pairs({cube.sizes['pair']})",
+            f"family:all-pairs({tested[0]['family_size'] if tested else 0})",
             f"metric:{metric}",
         ]
         own = metric_fact(cube, "metric_signatures", metric)

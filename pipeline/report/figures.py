@@ -39,17 +39,18 @@ def _where(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 def _leaderboards(document: Mapping[str, Any]) -> Iterator[Drawing]:
     for where in _where(document):
-        rows = select(document["leaderboard"], **where)
+        rows = [row for row in select(document["leaderboard"], **where) if row["rank"] is not None]
         shown = rows[:MOST_SYSTEMS]
         if len(shown) < 3:
             continue
         title = f"Ranks on {where['test_set']}, {where['metric']}"
         alt = f"Of {len(rows)} systems the first {len(shown)}; " if len(rows) > len(shown) else f"{len(rows)} systems; "
-        alt += f"{shown[0]['name']} may have rank {shown[0]['rank_low']} to {shown[0]['rank_high']}."
+        low, high = shown[0]["rank_low"], shown[0]["rank_high"]
+        alt += f"{shown[0]['name']} " + (f"has rank {low}." if low == high else f"may have rank {low} to {high}.")
         with canvas(7.2, 0.9 + 0.2 * len(shown)) as (figure, axes):
             y = np.arange(len(shown))[::-1]
-            low, high = np.array([r["rank_low"] for r in shown]), np.array([r["rank_high"] for r in shown])
-            axes.hlines(y, low, high, color=PALETTE[0], linewidth=5, alpha=0.3)
+            first, last = (np.array([row[key] for row in shown]) for key in ("rank_low", "rank_high"))
+            axes.hlines(y, first, last, color=PALETTE[0], linewidth=5, alpha=0.3)
             axes.plot([r["rank"] for r in shown], y, "o", color=PALETTE[0], markersize=4.5)
             names = [f"{_short(r['name'])} · {format_number(r['score'], digits_of(document, where['metric']))}" for r in shown]
             axes.set_yticks(y, names)
@@ -75,7 +76,9 @@ def _size_curves(document: Mapping[str, Any]) -> Iterator[Drawing]:
         slopes = [
             (c["test_set"], f["slope"]) for c in drawn for f in c["fits"] if f["quantity"] == "gain" and f["slope"] is not None
         ]
-        alt = "Thresholds fall as the test set grows. " + " ".join(f"Slope on {name}: {slope:.2f}." for name, slope in slopes)
+        alt = "The threshold and the typical standard error against the number of units, both on log scales. "
+        alt += " ".join(f"Slope of the threshold on {name}: {slope:.2f}." for name, slope in slopes)
+        z = drawn[0]["points"][0]["gaussian_z"]
         with canvas(7.2, 4.0) as (figure, axes):
             for number, curve in enumerate(drawn[: len(PALETTE)]):
                 _one_curve(axes, curve, PALETTE[number], MARKERS[number])
@@ -90,8 +93,8 @@ def _size_curves(document: Mapping[str, Any]) -> Iterator[Drawing]:
             axes.legend(loc="upper right")
             svg = finish(figure, title=title, alt=alt)
         caption = (
-            "Filled: the threshold among the pairs borderline at that size. Line: its fit. Hollow: 1.645 × the median standard "
-            "error of all pairs. Sizes are prefixes of the test set."
+            f"Filled: the threshold among the pairs borderline at that size. Line: its fit. Hollow: {z:.3f} × the median standard "
+            "error of the pairs that are not identical there. Sizes are prefixes of the test set."
         )
         yield Drawing("size-curve", "", title, alt, caption, svg)
 
@@ -102,7 +105,7 @@ def _one_curve(axes: Any, curve: Mapping[str, Any], colour: str, marker: str) ->
     axes.plot(
         [n for n, _ in there], [gain for _, gain in there], marker, color=colour, markersize=6, label=_short(curve["test_set"])
     )
-    spread = [(p["units"], 1.645 * p["median_se"]) for p in curve["points"] if p["median_se"]]
+    spread = [(p["units"], p["gaussian_z"] * p["median_se"]) for p in curve["points"] if p["median_se"]]
     if spread:
         axes.plot(*zip(*spread, strict=True), marker, color=colour, markersize=5, fillstyle="none", linestyle=":", linewidth=0.8)
     fit = next((f for f in curve["fits"] if f["quantity"] == "gain" and f["slope"] is not None), None)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.svg import Drawing, inline_svg
-from pipeline.report.views import View
+from pipeline.report.views import MARKS, View
 
 __all__ = ["render_html"]
 
@@ -45,6 +45,7 @@ def render_html(document: Mapping[str, Any], views: Sequence[View], drawings: Se
         sections=sections,
         inline=inline,
         long=LONG,
+        marks=MARKS,
         methods=describe_methods(document),
         paragraph=methods_paragraph(document),
     )

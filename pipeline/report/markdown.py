@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.report.html import SECTIONS
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.svg import Drawing
-from pipeline.report.views import View
+from pipeline.report.views import MARKS, View
 
 __all__ = ["escape", "render_markdown"]
 
@@ -49,6 +49,7 @@ def render_markdown(document: Mapping[str, Any], views: Sequence[View], drawings
     for method in describe_methods(document):
         reference = f"[{escape(method.reference)}]({method.link})" if method.link else escape(method.reference)
         lines.append(f"- {method.name}: `{method.formula}`. {escape(method.words)} {reference}")
+    lines += ["", escape(" ".join(f"{mark} at a verdict: {meaning}." for mark, meaning in MARKS.items()))]
     lines += ["", "## Provenance", ""]
     lines += [f"- {escape(row['test_set'])}: {escape(row['line'])}" for row in document["signature"]]
     lines += ["", escape(" · ".join(f"{name} {version}" for name, version in document["versions"].items())), ""]

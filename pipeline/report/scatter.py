@@ -52,7 +52,7 @@ def _draw(
     classes = _classes(table, relation)
     right = _right_end(table)
     title = f"Confidence against gain on {where['test_set']}, {where['metric']}"
-    alt = f"{int(table.usable.sum())} pairs; the confidence rises with the gain from 0.5 towards 1." + "".join(
+    alt = _describe_points(table, digits) + "".join(
         f" Threshold, {row['relation']}: {format_number(row['gain'], digits)} from {row['pairs_in_window']} pairs."
         for row in found
         if row["gain"] is not None
@@ -78,6 +78,14 @@ def _draw(
     if beyond:
         caption += f" {beyond:,} pairs with larger gains, all with p < {SURE:g}, lie to the right of the axis."
     return Drawing("confidence", "", title, alt, caption, svg)
+
+
+def _describe_points(table: PairTable, digits: int) -> str:
+    """Say in words where the points lie, as they do."""
+    gain, confidence = table.gain[table.usable], 1 - table.p[table.usable]
+    count = "1 pair" if len(gain) == 1 else f"{len(gain):,} pairs"
+    spans = f"gains from {format_number(float(gain.min()), digits)} to {format_number(float(gain.max()), digits)}, "
+    return f"{count}: {spans}confidence from {confidence.min():.3f} to {confidence.max():.3f}."
 
 
 def _classes(table: PairTable, relation: Relation | None) -> dict[str, NDArray[np.bool_]]:

@@ -6,11 +6,12 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.report.views import View, view_all
+from pipeline.report.verdict import select
+from pipeline.report.views import MARKS, View, mark_of, view_all
 
 __all__ = ["format_alignment", "summarise"]
 
-SHOWN = ("better", "worse", "gain", "p", "Holm", "verdict")
+SHOWN = ("better", "worse", "gain", "p", "Holm", "Holm eq.", "verdict")
 
 
 def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
@@ -26,12 +27,15 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
     tables = [view for view in views if view.kind == "pairs"]
     blocks = []
     for verdict, board, pairs in zip(document["verdict"], boards, tables, strict=True):
-        total = sum(1 for row in document["pairs"] if all(row[k] == verdict[k] for k in ("test_set", "metric", "procedure")))
+        rows = select(document["pairs"], **{key: verdict[key] for key in ("test_set", "metric", "procedure")})
+        total = len(rows)
         lines = [board.title, "", *_lines(_pick(board, ("rank", "system", "score", "rank interval"))), ""]
-        chosen = _pick(pairs, SHOWN)
+        chosen = _pick(pairs, tuple(column for column in SHOWN if column in pairs.columns))
         lines += [*_lines(View("", "", chosen.columns, chosen.rows[:most_pairs], "", chosen.text))]
         if total > most_pairs:
             lines.append(f"… {total - min(most_pairs, len(chosen.rows)):,} more pairs are in the report")
+        marks = {mark for row in rows for mark in mark_of(row)}
+        lines += [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in marks]
         blocks.append("\n".join([*lines, "", *verdict["sentences"]]))
     return "\n\n".join(blocks)
 

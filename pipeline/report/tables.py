@@ -9,10 +9,26 @@ from typing import Any
 
 import xarray as xr
 
-from pipeline.analysis.pairs import list_slices, read_pairs, read_units
-from pipeline.report.values import plain
+from pipeline.analysis.pairs import list_slices, read_units
+from pipeline.report.columns import read_columns
 
 __all__ = ["encode_csv", "make_tables"]
+
+SMALLER = (
+    "system_a",
+    "system_b",
+    "delta",
+    "se",
+    "discordant",
+    "p_one_sided",
+    "p_two_sided",
+    "p_plus_one",
+    "holm",
+    "monte_carlo_error",
+    "stable",
+    "identical",
+)
+"""What is told of a pair at a smaller test size; Holm's family is the pairs at that size."""
 
 
 def encode_csv(rows: Iterable[Mapping[str, Any]]) -> bytes:
@@ -49,7 +65,7 @@ def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) ->
     """Give the files of ``tables/``; ``pair_sizes.csv`` has the pairs at the smaller test sizes."""
     tables: dict[str, Sequence[Mapping[str, Any]]] = {
         "pairs.csv": document["pairs"],
-        "pair_sizes.csv": list(_smaller(cubes)),
+        "pair_sizes.csv": list(_smaller(cubes, document["alpha"])),
         "systems.csv": document["systems"],
         "leaderboard.csv": document["leaderboard"],
         "thresholds.csv": document["thresholds"],
@@ -65,14 +81,13 @@ def _head(curve: Mapping[str, Any]) -> dict[str, Any]:
     return {key: curve[key] for key in ("test_set", "metric", "procedure")}
 
 
-def _smaller(cubes: Mapping[str, xr.Dataset]) -> Iterator[dict[str, Any]]:
+def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float) -> Iterator[dict[str, Any]]:
     for name, cube in cubes.items():
         for metric, procedure in list_slices(cube):
             for size, units in read_units(cube).items():
                 if size == "full":
                     continue
-                table = read_pairs(cube, metric=metric, test_size=size, procedure=procedure)
+                columns = read_columns(cube, metric=metric, test_size=size, procedure=procedure, alpha=alpha, margin=False)
                 head = {"test_set": name, "metric": metric, "test_size": size, "units": units, "procedure": procedure}
-                for k, (a, b) in enumerate(zip(table.better, table.worse, strict=True)):
-                    numbers = {"delta": table.gain[k], "se": table.se[k], "p_one_sided": table.p[k]}
-                    yield {**head, "system_a": a, "system_b": b, **plain(numbers), "identical": bool(table.identical[k])}
+                for cells in zip(*(columns[key] for key in SMALLER), strict=True):
+                    yield head | dict(zip(SMALLER, cells, strict=True))

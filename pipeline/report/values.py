@@ -68,18 +68,26 @@ def format_number(value: float | None, digits: int = 3) -> str:
 
 
 def format_p(value: float | None, replicates: int | None = None) -> str:
-    """Give a p-value: four decimals, or a power of ten when small; a count of nothing as a bound.
+    """Give a p-value: four decimals, or a power of ten when small.
+
+    Where none of b replicates counted, what is known is the upper end of Clopper and Pearson's 95 % interval, 1 − .025^(1/b).
 
     Examples
     --------
-    >>> format_p(0.04211), format_p(0.0000123), format_p(0.0, 1000), format_p(None)
-    ('0.0421', '1.2e-05', '< 1.0e-03', '–')
+    >>> format_p(0.04211), format_p(0.0000123), format_p(0.0, 50_000), format_p(None)
+    ('0.0421', '1.2e-05', '< 7.4e-05', '–')
     """
     if value is None:
         return MISSING
     if value == 0:
-        return f"< {1 / replicates:.1e}" if replicates else "0"
+        return f"< {format_p(_round_up(-math.expm1(math.log(0.025) / replicates)))}" if replicates else "0"
     return f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def _round_up(value: float) -> float:
+    """Give the next number with two digits that is not smaller: a bound must not be rounded down."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / step) * step
 
 
 def format_share(value: float | None) -> str:

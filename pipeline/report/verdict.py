@@ -1,19 +1,20 @@
-"""What the numbers say, in sentences, and how far they can be trusted. This module writes both from the document's own rows.
+"""What the numbers say, in sentences. This module writes them from the document's own rows.
 
 A verdict and the number beside it come from one place: Holm's adjusted two-sided p against the study's α.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
 from pipeline.report.values import format_interval, format_number, format_p
 
-__all__ = ["describe_trust", "describe_verdict", "select"]
+__all__ = ["are", "describe_verdict", "replicates_needed", "select"]
 
-FEW_UNITS = 50
-DRAFT = 100_000
+MOST_NAMED = 5
 
 
 def select(rows: Sequence[Mapping[str, Any]], **where: Any) -> list[Mapping[str, Any]]:
@@ -21,14 +22,39 @@ def select(rows: Sequence[Mapping[str, Any]], **where: Any) -> list[Mapping[str,
     return [row for row in rows if all(row.get(key) == value for key, value in where.items())]
 
 
+def are(count: int) -> str:
+    """Give a number with its verb.
+
+    Examples
+    --------
+    >>> are(0), are(1), are(2000)
+    ('0 are', '1 is', '2,000 are')
+    """
+    return f"{count:,} {'is' if count == 1 else 'are'}"
+
+
+def replicates_needed(pairs: Sequence[Mapping[str, Any]], alpha: float) -> int | None:
+    """Give how many replicates a family needs before Holm can separate anything, or None where it has them.
+
+    The smallest p there can be is 1/(b + 1), and Holm multiplies the smallest of K by K.
+    """
+    members = [row for row in pairs if row["p_plus_one"] is not None]
+    most = max((row["replicates"] or 0 for row in members), default=0)
+    return math.ceil(len(members) / alpha) if members and len(members) / (most + 1) > alpha else None
+
+
 def describe_verdict(document: Mapping[str, Any], where: Mapping[str, str], digits: int) -> list[str]:
-    """Give about three sentences for one (test set, metric, procedure)."""
+    """Give a few sentences for one (test set, metric, procedure)."""
     pairs = select(document["pairs"], **where)
     board = select(document["leaderboard"], **where)
     if not pairs:
         return ["There is no pair to compare."]
     alpha, size = document["alpha"], pairs[0]["units"]
-    sentences = _two(pairs[0], alpha, digits) if len(pairs) == 1 else _many(pairs, board, alpha, digits)
+    (test_set,) = select(document["test_sets"], name=where["test_set"])
+    (metric,) = select(test_set["metrics"], name=where["metric"])
+    falling = metric["higher_is_better"] is False
+    make = _two if len(pairs) == 1 else _many
+    sentences = list(make(pairs, board, alpha, digits, falling))
     thresholds = select(document["thresholds"], **where, test_size="full", relation="all")
     if thresholds and thresholds[0]["gain"] is not None:
         sentences.append(_borderline(thresholds[0], size, digits))
@@ -42,104 +68,144 @@ def _borderline(row: Mapping[str, Any], size: int, digits: int) -> str:
         return f"Only {count} borderline at this size (n = {size:,}): too few for the threshold, {gain}, to be leaned on."
     interval = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
     share = f"{row['percentile']:g} %"
-    return f"Of the {pairs:,} pairs that are borderline at this size (n = {size:,}), {share} gain less than {gain}{interval}."
+    return f"Of the {pairs:,} pairs that are borderline at this size (n = {size:,}), {share} gain at most {gain}{interval}."
 
 
-def _two(row: Mapping[str, Any], alpha: float, digits: int) -> list[str]:
-    a, b = row["system_a"], row["system_b"]
-    if row["verdict"] == "identical":
-        return [f"{a} and {b} are identical on every unit: there is no difference to test."]
-    gain = f"{format_number(row['delta'], digits)} {format_interval(row['interval'], digits)}"
+def _two(
+    pairs: Sequence[Mapping[str, Any]], board: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling: bool
+) -> Iterator[str]:
+    row = pairs[0]
+    a, b, verdict = row["system_a"], row["system_b"], row["verdict"]
+    if verdict == "identical":
+        yield f"{a} and {b} are identical on every unit: there is no difference to test."
+        return
+    if verdict == "not measured":
+        lost = [name for name, score in ((a, row["score_a"]), (b, row["score_b"])) if score is None]
+        why = f"the score of {' and of '.join(lost)} is undefined" if lost else "no replicate gives both a score"
+        yield f"{a} and {b} cannot be compared on this test set: {why}."
+        return
     p = f"two-sided p = {format_p(row['p_plus_one'])}, {row['procedure']}, α = {alpha:g}"
-    if row["verdict"] == "better":
-        return [f"{a} scores higher than {b} by {gain}; the difference is separated from zero ({p})."]
-    if row["verdict"] == "equivalent":
-        return [f"{a} and {b} differ by {gain}: equivalent within the margin of {row['margin']:g} ({p})."]
-    return [f"{a} scores higher than {b} by {gain}; the two are not separated at this n = {row['units']:,} ({p})."]
-
-
-def _many(pairs: Sequence[Mapping[str, Any]], board: Sequence[Mapping[str, Any]], alpha: float, digits: int) -> list[str]:
-    best, others = board[0], len(board) - 1
-    first = select(pairs, system_a=best["name"])
-    beaten = sum(row["separated"] for row in first)
-    if beaten == others:
-        claim = "separated from all others"
-    elif beaten:
-        claim = f"separated from {beaten} of the {others} others"
+    gain = " ".join([format_number(row["delta"], digits), *([format_interval(row["interval"], digits)] if row["interval"] else [])])
+    scores = [format_number(row[key], digits) for key in ("score_a", "score_b")]
+    order = f" (scores {scores[0]} and {scores[1]}, lower is better)" if falling else ""
+    if verdict == "equivalent":
+        within = f"p of equivalence = {format_p(row['p_equivalence_holm'])}; {p}"
+        yield f"{a} and {b} differ by {gain}{order}: equivalent within the margin of {row['margin']:g} ({within})."
+    elif row["delta"] == 0:
+        units = f" on {row['discordant']:,} units" if row["discordant"] is not None else ""
+        yield f"{a} and {b} have the same score, {scores[0]}, though they differ{units}: neither is ahead, p = 1."
+    elif verdict == "better":
+        yield f"{a} is better than {b} by {gain}{order}; the difference is separated from zero ({p})."
     else:
-        claim = f"not separated from any of the {others} others"
-    family = f"Holm over {len(pairs):,} pairs, two-sided {pairs[0]['procedure']}, α = {alpha:g}"
-    sentences = [f"{best['name']} has the best score, {format_number(best['score'], digits)}, and is {claim} ({family})."]
+        yield f"{a} is ahead of {b} by {gain}{order}; the two are not separated at this n = {row['units']:,} ({p})."
+    if row["p_equivalence_holm"] is not None and verdict != "equivalent":
+        yield f"Equivalence within the margin of {row['margin']:g} is not shown (p = {format_p(row['p_equivalence_holm'])})."
+    yield from _doubts_of_one(row, alpha)
+
+
+def _doubts_of_one(row: Mapping[str, Any], alpha: float) -> Iterator[str]:
+    if row["beyond_reach"]:
+        floor = f"the smallest p of any exact test is {row['sign_flip_floor']:.3g}"
+        yield f"Too few units differ to call it a difference (m = {row['discordant']}): {floor}, above α = {alpha:g}."
+    elif row["few_discordant"]:
+        yield f"Few discordant units (m = {row['discordant']}): p is not to be trusted, {exact_test(row['metric'])} is safer."
+    if row["se"] is None:
+        yield "The standard error is undefined, as a score without one of the units is 0/0: no difference is claimed."
+    if row["empty_replicates"]:
+        total = row["replicates"] + row["empty_replicates"]
+        yield f"p is conditional on the {row['replicates']:,} of {total:,} replicates in which both scores are defined."
+    needed = replicates_needed([row], alpha)
+    if needed:
+        b = row["replicates"]
+        yield f"Nothing can be separated with b = {b:,} at α = {alpha:g}; at least {needed:,} replicates are needed."
+
+
+def _many(
+    pairs: Sequence[Mapping[str, Any]], board: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling: bool
+) -> Iterator[str]:
+    family = pairs[0]["family_size"]
+    among = f"Holm over {family:,} pair{'' if family == 1 else 's'}, two-sided {pairs[0]['procedure']}, α = {alpha:g}"
+    yield _leaders(pairs, [row for row in board if row["rank"] is not None], among, digits, falling)
+    needed = replicates_needed(pairs, alpha)
+    if needed:
+        b = max(row["replicates"] or 0 for row in pairs)
+        yield (
+            f"No pair can be separated with b = {b:,}: Holm over {family:,} pairs at α = {alpha:g} needs at least {needed:,} "
+            "replicates."
+        )
+    else:
+        yield _counts(pairs, family)
+    yield from _doubts_of_many(pairs)
+
+
+def _leaders(
+    pairs: Sequence[Mapping[str, Any]], ranked: Sequence[Mapping[str, Any]], among: str, digits: int, falling: bool
+) -> str:
+    best = [row["name"] for row in ranked if row["rank"] == 1]
+    if not best:
+        return "No system has a defined score."
+    score = format_number(ranked[0]["score"], digits) + (" (lower is better)" if falling else "")
+    others = len(ranked) - len(best)
+    if len(best) == 1:
+        head, verb = f"{best[0]} has the best score, {score}", "is"
+    else:
+        more = len(best) - MOST_NAMED
+        shown = [*best[:MOST_NAMED], f"{more:,} more"] if more > 0 else best
+        head, verb = f"{', '.join(shown[:-1])} and {shown[-1]} share the best score, {score}", "are each"
+    if not others:
+        return f"{head} ({among})."
+    beaten = [sum(row["separated"] for row in select(pairs, system_a=name)) for name in best]
+    the_others = "the other" if others == 1 else f"the {others:,} others"
+    if min(beaten) == others:
+        claim = f"separated from {'the other' if others == 1 else 'all others'}"
+    elif max(beaten) == 0:
+        claim = f"not separated from {'' if others == 1 else 'any of '}{the_others}"
+    else:
+        count = f"{min(beaten):,}" if min(beaten) == max(beaten) else f"{min(beaten):,} to {max(beaten):,}"
+        claim = f"separated from {count} of {the_others}"
+    return f"{head}, and {verb} {claim} ({among})."
+
+
+def _counts(pairs: Sequence[Mapping[str, Any]], family: int) -> str:
     separated = sum(row["separated"] for row in pairs)
-    identical = sum(row["identical"] for row in pairs)
-    rest = len(pairs) - separated - identical
-    tail = f"; {identical:,} {'is' if identical == 1 else 'are'} identical on every unit" if identical else ""
-    sentences.append(
-        f"{separated:,} of {len(pairs):,} pairs are separated; {rest:,} are not separated at this n = {pairs[0]['units']:,}, "
-        f"which does not show that they are equal{tail}."
-    )
-    return sentences
+    count = {name: len(select(pairs, verdict=name)) for name in ("equivalent", "not separated", "identical", "not measured")}
+    if not family:
+        return "No pair could be measured."
+    if separated == family:
+        parts = [f"All {family:,} pairs are separated" if family > 1 else "The one pair that could be measured is separated"]
+    else:
+        parts = [f"{separated:,} of {family:,} pair{'' if family == 1 else 's'} {'is' if separated == 1 else 'are'} separated"]
+    if count["not separated"]:
+        equal = "it is equal" if count["not separated"] == 1 else "they are equal"
+        words = f"not separated at this n = {pairs[0]['units']:,}, which does not show that {equal}"
+        parts.append(f"{are(count['not separated'])} {words}")
+    if count["equivalent"]:
+        both = sum(row["separated"] for row in select(pairs, verdict="equivalent"))
+        besides = f" ({both:,} of them separated from zero all the same)" if both else ""
+        margin = select(pairs, verdict="equivalent")[0]["margin"]
+        parts.append(f"{are(count['equivalent'])} equivalent within the margin of {margin:g}{besides}")
+    if count["identical"]:
+        parts.append(f"{are(count['identical'])} identical on every unit")
+    if count["not measured"]:
+        parts.append(f"{count['not measured']:,} more could not be measured")
+    return "; ".join(parts) + "."
 
 
-def describe_trust(document: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Give each check with its outcome, also those that found nothing and those that were not made."""
-    pairs = document["pairs"]
-    replicates = min((t["replicates"] for t in document["test_sets"] if t["replicates"]), default=0)
-    units = {t["name"]: t["units"] for t in document["test_sets"]}
-    few = [f"{name} ({n})" for name, n in units.items() if n < FEW_UNITS]
-    missing = sum(int(row.get("missing") or 0) for row in document["alignment"])
-    identical = [row for row in pairs if row["identical"]]
-    unstable = [row for row in pairs if row["stable"] is False]
-    discordant = [row for row in pairs if not row["identical"] and row["discordant"] is not None and row["discordant"] < 20]
-    errors = [row["monte_carlo_error"] for row in pairs if row["monte_carlo_error"] is not None]
-    biased = [row for row in pairs if row["bias"] is not None and row["se"] and abs(row["bias"]) > 0.25 * row["se"]]
-    empty = sum(t["empty_replicates"] or 0 for t in document["test_sets"])
-    aligned = "; ".join(f"{t['name']}: {t['units']:,} units, {t['systems']} systems" for t in document["test_sets"])
-    checks = [
-        ("Items aligned", bool(missing), f"{aligned}. {missing:,} missing outputs{' filled or dropped' if missing else ''}."),
-        ("Identical outputs", bool(identical), _identical(identical)),
-        (
-            "Monte-Carlo error",
-            0 < replicates < DRAFT,
-            f"b = {replicates:,}; the 95 % half width of any p is at most {format_p(max(errors))}." if errors else "not known.",
-        ),
-        (
-            "Unstable decisions",
-            bool(unstable),
-            f"{len(unstable):,} of {len(pairs):,} tests lie so near α that other draws may decide otherwise.",
-        ),
-        (
-            "Few units",
-            bool(few),
-            ("Fewer than 50 units, p-values are too small: " + ", ".join(few)) if few else "Every test set has 50 units or more.",
-        ),
-        (
-            "Few discordant units",
-            bool(discordant),
-            f"{len(discordant):,} of {len(pairs):,} tests rest on fewer than 20 units on which the systems differ"
-            + ("; an exact sign or McNemar test is safer there." if discordant else "."),
-        ),
-        (
-            "Bias of the bootstrap",
-            bool(biased),
-            f"{len(biased):,} of {len(pairs):,} tests have a bias above a quarter of the standard error.",
-        ),
-        ("Empty replicates", bool(empty), f"{empty:,} replicates where a score is undefined."),
-        (
-            "Failures",
-            bool(document["failures"]),
-            f"{len(document['failures'])} tasks or systems failed and are not in these numbers.",
-        ),
-    ]
-    rows = [{"check": name, "status": "look" if bad else "fine", "detail": detail} for name, bad, detail in checks]
-    unchecked = "sampling under a true null on this study's own data, and the shape of the distribution of δ*."
-    return [
-        *rows,
-        {"check": "Calibration of the test", "status": "not checked", "detail": f"Not made by this version: {unchecked}"},
-    ]
-
-
-def _identical(rows: Sequence[Mapping[str, Any]]) -> str:
-    names = sorted({f"{row['system_a']} = {row['system_b']} ({row['test_set']})" for row in rows})
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f"Left out of thresholds, p = 1: {shown}." if names else "No two systems agree on every unit."
+def _doubts_of_many(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    few = sum(row["separated"] and row["few_discordant"] for row in pairs)
+    if few:
+        rest = "rests" if few == 1 else "rest"
+        yield (
+            f"{few:,} of the separated pairs {rest} on fewer than {FEW_DISCORDANT} discordant units (†): "
+            f"p is not to be trusted there."
+        )
+    beyond = sum(row["beyond_reach"] for row in pairs)
+    if beyond:
+        verbs = ("has", "is", "it") if beyond == 1 else ("have", "are", "them")
+        yield (
+            f"{beyond:,} more {verbs[0]} a small enough p but {verbs[1]} not called better: so few units differ that no exact "
+            f"test could separate {verbs[2]}."
+        )
+    empty = sum(bool(row["empty_replicates"]) and row["p_plus_one"] is not None for row in pairs)
+    if empty:
+        yield f"{empty:,} p-value{' is' if empty == 1 else 's are'} conditional on the replicates in which both scores are defined."

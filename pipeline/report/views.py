@@ -11,12 +11,14 @@ from pipeline.report.document import digits_of
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
 from pipeline.report.verdict import select
 
-__all__ = ["MOST_PAIRS", "View", "view_all"]
+__all__ = ["MARKS", "MOST_PAIRS", "View", "mark_of", "view_all"]
 
 MOST_PAIRS = 400
-GAUSSIAN = (
-    "Median is of the gains in the window; Gaussian is what it would be for Gaussian differences, 1.645 times the median se there."
-)
+MARKS = {
+    "*": "the verdict lies so near α, after Holm, that other draws may change it",
+    "†": "fewer than 20 units on which the two systems differ: p is not to be trusted",
+}
+"""What stands behind a verdict, and what it means."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,18 @@ def _leaderboards(document: Mapping[str, Any]) -> Iterator[View]:
         for row in select(document["leaderboard"], **where):
             system = known[row["test_set"], row["name"]]
             ranks = f"{row['rank_low']}–{row['rank_high']}"
-            cells = [str(row["rank"]), row["name"], *(system.get(f) or MISSING for f in facts), format_number(row["score"], digits)]
+            if row["rank"] is None:
+                ranks = MISSING
+            cells = [
+                MISSING if row["rank"] is None else str(row["rank"]),
+                row["name"],
+                *(system.get(f) or MISSING for f in facts),
+                format_number(row["score"], digits),
+            ]
             rows.append((*cells, ranks, str(row["beats"]), str(row["beaten_by"])))
         caption = (
             f"Rank interval: the ranks that pairs separated by Holm at α = {document['alpha']:g} do not exclude, all together. "
-            "Better than, worse than: how many systems it is separated from."
+            "Better than, worse than: how many systems it is separated from. Systems with the same score share a rank."
         )
         columns = ("rank", "system", *facts, "score", "rank interval", "better than", "worse than")
         yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts}))
@@ -91,7 +100,12 @@ def _thresholds(document: Mapping[str, Any]) -> Iterator[View]:
         digits = digits_of(document, where["metric"])
         rows = []
         notes = []
-        for row in select(document["thresholds"], **where):
+        found = select(document["thresholds"], **where)
+        z = f"{found[0]['gaussian_z']:.3f}" if found else ""
+        gaussian = (
+            f"{z} se: what the median of the gains in the window would be for Gaussian differences, {z} times the median se there."
+        )
+        for row in found:
             remark = "; ".join(words for words in (row["reason"], row["warning"]) if words)
             if row["interval_note"] and row["interval_note"] not in notes and row["interval"]:
                 notes.append(row["interval_note"])
@@ -118,13 +132,13 @@ def _thresholds(document: Mapping[str, Any]) -> Iterator[View]:
             "in window",
             "systems",
             "median",
-            "1.645 se",
+            f"{z} se",
             "logistic",
             "remark",
         )
         if rows:
             caption = " ".join(
-                dict.fromkeys([*document["notes"].get("thresholds", []), GAUSSIAN, *(f"Intervals: {note}." for note in notes)])
+                dict.fromkeys([*document["notes"].get("thresholds", []), gaussian, *(f"Intervals: {note}." for note in notes)])
             )
             yield View("thresholds", _title(where), columns, tuple(rows), caption, frozenset({"pairs of", "remark"}))
 
@@ -192,19 +206,31 @@ def _pairs(document: Mapping[str, Any]) -> Iterator[View]:
         digits = digits_of(document, where["metric"])
         caption = (
             "The better system comes first; p and interval are two-sided, p as (s + 1)/(b + 1) and the interval unadjusted; "
-            "one-sided is the strict p of Berg-Kirkpatrick et al. The verdict is Holm's."
+            "one-sided is the strict p of Berg-Kirkpatrick et al., where no replicate counts the upper end of its 95 % interval. "
+            "The verdict is Holm's."
         )
+        margin = next((row["margin"] for row in rows if row["margin"] is not None), None)
+        if margin is not None:
+            caption += f" p eq., Holm eq.: of equivalence within the margin of {margin:g}, unadjusted and by Holm."
+        marks = dict.fromkeys(mark for row in shown for mark in mark_of(row))
+        caption += "".join(f" {mark} {MARKS[mark]}." for mark in marks)
         if len(shown) < len(rows):
             caption += (
                 f" Shown are the {len(shown):,} of {len(rows):,} pairs whose p is nearest to α; tables/pairs.csv has them all."
             )
-        columns = ("better", "worse", "gain", "95 % interval", "se", "m", "p", "one-sided", "Holm", "BH", "verdict")
-        columns = (*columns[:3], f"{100 * (1 - document['alpha']):g} % interval", *columns[4:])
-        cells = tuple(_pair(row, digits) for row in shown)
+        interval = f"{100 * (1 - document['alpha']):g} % interval"
+        equivalence = ("p eq.", "Holm eq.") if margin is not None else ()
+        columns = ("better", "worse", "gain", interval, "se", "m", "p", "one-sided", "Holm", "BH", *equivalence, "verdict")
+        cells = tuple(_pair(row, digits, equivalence=margin is not None) for row in shown)
         yield View("pairs", _title(where), columns, cells, caption, frozenset({"better", "worse", "verdict"}))
 
 
-def _pair(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
+def mark_of(row: Mapping[str, Any]) -> str:
+    """Give the marks behind a pair's verdict, keys of `MARKS`."""
+    return ("*" if row["stable"] is False else "") + ("†" if row["few_discordant"] else "")
+
+
+def _pair(row: Mapping[str, Any], digits: int, *, equivalence: bool) -> tuple[str, ...]:
     return (
         row["system_a"],
         row["system_b"],
@@ -216,7 +242,8 @@ def _pair(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
         format_p(row["p_one_sided"], row["replicates"]),
         format_p(row["p_adjusted"]["holm"]),
         format_p(row["p_adjusted"]["benjamini_hochberg"]),
-        row["verdict"] + ("" if row["stable"] is not False else " *"),
+        *((format_p(row["p_equivalence"]), format_p(row["p_equivalence_holm"])) if equivalence else ()),
+        f"{row['verdict']} {mark_of(row)}".rstrip(),
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout, MetricInfo
+from pipeline.cubes.variables import METHODS
 from pipeline.inference.multiplicity import benjamini_hochberg, holm
 from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
 from pipeline.metrics.registry import load_metric
@@ -34,6 +35,8 @@ __all__ = ["collect"]
 
 CHUNK_PAIRS = 4096
 """Pairs folded at a time: memory does not grow with the number of pairs."""
+
+_MONTE_CARLO, _DEFINITION = METHODS.index("monte-carlo"), METHODS.index("definition")
 
 ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
 
@@ -242,7 +245,7 @@ def _table(found: PValues, alpha: float) -> dict[str, NDArray[Any]]:
         "p_value": found.p,
         "log10_p": found.log10_p,
         "p_error": found.p_error,
-        "method": np.where(np.isnan(found.p), -1, 0).astype(np.int8),
+        "method": np.where(np.isnan(found.p), -1, np.where(found.by_definition, _DEFINITION, _MONTE_CARLO)).astype(np.int8),
         "stable": found.stable(alpha, found.p.shape[1]),
         "bias": found.bias,
         "p_adjusted": adjusted,

@@ -57,6 +57,7 @@ def resample_block(task: Task, runs: Path) -> Receipt:
 def _measure(store: Store, spec: ResampleSpec, column: ColumnSpec) -> Measure:
     first, second = triangle(len(column.systems))
     asked = column.pair_mask()
+    pairs = np.stack([first[asked], second[asked]], axis=1)
     return measure_of(
         store,
         frame=spec.frame,
@@ -65,9 +66,20 @@ def _measure(store: Store, spec: ResampleSpec, column: ColumnSpec) -> Measure:
         metric=column.metric,
         options=dict(column.options),
         margin=column.margin,
-        pairs=np.stack([first[asked], second[asked]], axis=1),
+        pairs=_order_by_content(unit_statistics(store, spec.frame, column.systems)[0][: spec.n_units], pairs),
         keep=column.kept_mask(),
     )
+
+
+def _order_by_content(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give each pair in the order of its statistics.
+
+    It is the order of pairs without a gain, which no score decides: neither names nor addresses may.
+    """
+    content = [statistics[:, system].astype(">i8").tobytes() for system in range(statistics.shape[1])]
+    rank = np.empty(len(content), np.int64)
+    rank[sorted(range(len(content)), key=content.__getitem__)] = np.arange(len(content))
+    return np.where((rank[pairs[:, 0]] > rank[pairs[:, 1]])[:, None], pairs[:, ::-1], pairs)
 
 
 def measure_of(

@@ -62,6 +62,9 @@ def build_cube(
     edges = np.linspace(-12, 12, BINS + 1)
     law = np.diff(ndtr(edges))
     histogram = np.broadcast_to(np.rint(law * replicates).astype(np.int64), (1, 1, *delta.shape, BINS))
+    # Systems that differ and score the same have no order: two-sided p is 1 by definition, and there is no one-sided one.
+    tied = (delta == 0) & ~same
+    p[:, tied] = np.array([np.nan, 1.0, np.nan, np.nan, np.nan, 1.0])[:, None]
     half = 1.96 * np.sqrt(np.maximum(p * (1 - p), 1 / replicates) / replicates)
     stable = np.abs(p - 0.05) > 2 * half
     cell = np.array([count // 2, count - count // 2]).transpose(1, 2, 0)[None, None]

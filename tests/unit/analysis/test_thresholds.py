@@ -69,7 +69,7 @@ def test_same_and_different_pairs_are_apart_and_add_up():
 def test_identical_pairs_are_left_out_and_counted():
     cube = build_cube(np.array([10.0, 10.0, 9.0]), list("abc"), identical=[("a", "b")])
     row = row_of(Thresholds().find({"news": cube}, {}))
-    assert (row["pairs"], row["identical_pairs"]) == (2, 1)
+    assert (row["pairs"], row["identical_pairs"], row["copied_pairs"], row["pairs_without_p"]) == (1, 1, 1, 0)
 
 
 def test_an_empty_window_gives_null_with_the_reason():
@@ -147,6 +147,28 @@ def test_separated_gains_give_no_curve_but_the_reason():
     found, reason = fit_logistic(np.array([1.0, 2.0, 3.0]), np.array([False, False, True]), share=0.95)
     assert found is None
     assert "separates" in reason
+
+
+def test_a_pair_with_p_equal_to_alpha_counts_as_significant_in_the_curve():
+    cube = build_cube(np.array([10.0, 8.0, 7.5, 7.0]), list("abcd"), se=np.array([[1.0, 1.3, 1.6, 0.4, 0.3, 0.5]]))
+    p = cube["p_value"].sel(convention="one-sided").values.ravel()
+    usable = sorted(p.tolist())
+
+    def gain_at(alpha):
+        return row_of(Thresholds().find({"news": cube}, {"alpha": alpha}))["logistic_gain"]
+
+    middle = usable[2]
+    gain, significant = np.abs(cube["observed_delta"].values.ravel()), p <= middle
+    assert gain_at(middle) == fit_logistic(gain, significant, share=1 - middle)[0] is not None
+    assert fit_logistic(gain, p < middle, share=1 - middle)[0] != gain_at(middle)
+
+
+def test_the_gaussian_quantile_is_that_of_the_middle_of_the_window():
+    rng = np.random.default_rng(8)
+    cube = gaussian_cube(rng, systems=20, sizes={"full": 400}, sigma=20.0, spread=1.5)
+    row = row_of(Thresholds().find({"news": cube}, {"window": [0.09, 0.11]}))
+    assert row["gaussian_z"] == pytest.approx(1.281552, abs=1e-6)
+    assert row["gaussian_gain"] == pytest.approx(row["gaussian_z"] * 1.0)
 
 
 def test_the_ends_of_the_window_belong_to_it():

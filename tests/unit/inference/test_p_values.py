@@ -97,3 +97,11 @@ def test_bias_is_the_mean_shift():
 def test_shapes_that_do_not_match_are_refused_with_both_numbers():
     with pytest.raises(ValueError, match=r"replicates \(2,\).* 1 pairs"):
         p_values(np.zeros((1, 8), int), np.zeros(2, int), delta=np.ones(1), identical=np.zeros(1, bool), sums=np.zeros((1, 3)))
+
+
+def test_p_is_by_definition_where_systems_are_identical_or_score_the_same():
+    assert one_pair(delta=0.0, identical=True).by_definition[:, 0].tolist() == [True] * len(CONVENTIONS)
+    tied = one_pair((400, 200, 400, 200, 200, 400), delta=0.0)
+    assert tied.by_definition[:, 0].tolist() == [name.startswith("two-sided") for name in CONVENTIONS]
+    assert not one_pair((0, 0, 0, 0, 0, 500)).by_definition.any()
+    assert not one_pair(b=0).by_definition.any()

@@ -10,14 +10,16 @@ from pipeline.study.schema import Study
 ODD = ["<script>alert(1)</script>", "a & b", 'say "hi"', "中文系统", "pipe|*star*", "$x_1$"]
 
 
-def make_report(cubes, *, metric="bleu", analyses=("thresholds", "size-curve", "calibration-transfer"), **extra):
+def make_report(cubes, *, metric="bleu", analyses=("thresholds", "size-curve", "calibration-transfer"), resampling=None, **extra):
+    documents = {"documents": "documents.tsv"} if (resampling or {}).get("unit") == "document" else {}
     study = Study.model_validate(
         {
             "schema": 1,
             "study": "synthetic <study>",
             "seed": 7,
             "metrics": [metric],
-            "test_sets": {name: {"outputs": "out/{system}.txt"} for name in cubes},
+            "resampling": resampling or {},
+            "test_sets": {name: {"outputs": "out/{system}.txt", **documents} for name in cubes},
         }
     )
     findings = [load_analysis(name).find(cubes, {}) for name in analyses]

@@ -127,7 +127,7 @@ def test_the_interval_is_the_symmetric_one(document):
 
 def test_count_and_p_are_the_same_number(document):
     for row in document["pairs"]:
-        if not row["identical"]:
+        if row["delta"] > 0:
             assert row["count"] / row["replicates"] == row["p_one_sided"]
 
 
@@ -154,7 +154,7 @@ def test_equivalence_needs_a_margin_and_the_counts():
     report = make_report({"news": cube})
     study = report.study.model_copy(update={"resampling": report.study.resampling.model_copy(update={"margin": {"bleu": 1.0}})})
     (row,) = build_document(type(report)(**{**vars(report), "study": study}))["pairs"]
-    assert row["p_equivalence"] == 0.04
+    assert row["p_equivalence"] == row["p_equivalence_holm"] == 40_001 / 1_000_001
     assert row["verdict"] == "equivalent"
     (row,) = build_document(report)["pairs"]
     assert (row["margin"], row["p_equivalence"], row["verdict"]) == (None, None, "not separated")
@@ -163,7 +163,7 @@ def test_equivalence_needs_a_margin_and_the_counts():
 def test_two_systems_give_a_sentence_with_both_names_and_the_gain():
     cube = build_cube(np.array([50.0, 50.1]), list("ab"))
     (verdict,) = build_document(make_report({"news": cube}))["verdict"]
-    assert verdict["sentences"][0].startswith("b scores higher than a by 0.100 [")
+    assert verdict["sentences"][0].startswith("b is ahead of a by 0.100 [")
     assert "not separated at this n = 1,000" in verdict["sentences"][0]
     assert not any("equal" in sentence for sentence in verdict["sentences"])
 
@@ -189,6 +189,14 @@ def test_the_summary_is_plain_aligned_text(document):
     assert "… 61 more pairs are in the report" in text
     assert "\x1b" not in text
     assert "中文系统" in text
+
+
+def test_the_summary_explains_its_marks():
+    cube = build_cube(np.array([50.0, 53.0]), list("ab"), sizes={"full": 40})
+    text = summarise(build_document(make_report({"news": cube})))
+    assert "better †" in text
+    assert "† fewer than 20 units on which the two systems differ" in text
+    assert "* the verdict" not in text
 
 
 def test_the_alignment_table_lines_up_and_names_twins():

@@ -9,6 +9,7 @@ import pytest
 from synthetic_cubes import build_cube
 from synthetic_reports import ODD, make_report
 
+from pipeline.inference.multiplicity import holm
 from pipeline.report.document import build_document
 from pipeline.report.values import format_number, format_p
 from pipeline.report.write import render_report, write_report
@@ -98,6 +99,18 @@ def test_csv_and_json_carry_the_same_numbers(files):
         assert row["p_adjusted.max_t"] == ""
 
 
+def test_smaller_sizes_carry_the_two_sided_p_with_its_error_and_holm(files, odd_report):
+    rows = list(csv.DictReader(io.StringIO(files["tables/pair_sizes.csv"].decode())))
+    assert {row["test_size"] for row in rows} == {"100", "200", "400"}
+    for (name, size), cube in ((key, odd_report.cubes[key[0]]) for key in (("news <1>", "200"), ("other/..", "100"))):
+        here = [row for row in rows if row["test_set"] == name and row["test_size"] == size]
+        where = {"metric": "bleu", "test_size": size, "procedure": "paired-bootstrap", "convention": "two-sided-plus-one"}
+        p = cube["p_value"].sel(where).values
+        assert [float(row["p_plus_one"]) for row in here] == p.tolist()
+        assert [float(row["holm"]) for row in here] == holm(p).tolist()
+        assert [float(row["monte_carlo_error"]) for row in here] == cube["p_error"].sel(where).values.tolist()
+
+
 def test_odd_names_are_text_and_never_markup(files, page):
     assert "script" not in page.tags
     text = "".join(page.text)
@@ -173,4 +186,4 @@ def test_thousands_of_pairs_stay_far_below_five_megabytes():
 def test_one_pair_and_no_finding_still_make_a_page():
     report = make_report({"news": build_cube(np.array([50.0, 51.0]), list("ab"))}, analyses=())
     page = Page(render_report(report, build_document(report))["index.html"].decode())
-    assert any("b scores higher than a" in text for text in page.text)
+    assert any("b is better than a" in text for text in page.text)

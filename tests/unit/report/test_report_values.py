@@ -3,7 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from pipeline.report.pair_rows import symmetric_half_widths
+from pipeline.inference.p_values import clopper_pearson
+from pipeline.report.intervals import half_widths
 from pipeline.report.tables import encode_csv
 from pipeline.report.values import encode_document, format_p, plain
 
@@ -25,6 +26,15 @@ def test_small_p_values_keep_two_digits(p, text):
     assert format_p(p) == text
 
 
+@pytest.mark.parametrize("replicates", [19, 1000, 5000, 50_000, 200_000, 1_000_000])
+def test_no_hit_is_printed_as_the_bound_that_the_replicates_give(replicates):
+    _, hi = clopper_pearson(np.array([0]), np.array([replicates]), 0.95)
+    text = format_p(0.0, replicates)
+    assert text.startswith("< ")
+    assert hi[0] <= float(text[2:]) <= 1.1 * hi[0]  # two digits, never rounded down
+    assert float(text[2:]) > 3 / replicates
+
+
 def test_missing_inner_columns_do_not_shift_others():
     lines = encode_csv([{"i": None, "x": 1}, {"i": {"lo": 2.0}, "x": 'a "b", c'}]).decode().splitlines()
     assert lines[0].split(",") == ["x", "i.lo"]
@@ -36,10 +46,10 @@ def test_the_half_width_of_a_gaussian_is_its_quantile(bins):
     from scipy.stats import norm
 
     counts = np.rint(np.diff(norm.cdf(np.linspace(-12, 12, bins + 1))) * 1e6).astype(np.int64)[None]
-    assert symmetric_half_widths(counts, 0.95) == pytest.approx([1.95996], abs=0.01)  # a bin is .1 wide
+    assert half_widths(counts, 0.95, se=np.array([2.0])) == pytest.approx([2 * 1.95996], abs=0.02)  # a bin is .1 se wide
 
 
 def test_a_half_width_off_the_grid_is_missing():
     counts = np.zeros((1, 240), dtype=np.int64)
     counts[0, [0, -1]] = 500
-    assert np.isnan(symmetric_half_widths(counts, 0.95)).all()
+    assert np.isnan(half_widths(counts, 0.95, se=np.ones(1))).all()

@@ -1,0 +1,123 @@
+"""How far the numbers can be trusted: one line a check, also for those that found nothing and those that were not made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
+from pipeline.report.values import format_p
+from pipeline.report.verdict import are, replicates_needed, select
+
+__all__ = ["FEW_UNITS", "describe_trust"]
+
+FEW_UNITS = 50
+DRAFT = 100_000
+UNCHECKED = "sampling under a true null on this study's own data, and the shape of the distribution of δ*."
+
+
+def describe_trust(document: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Give each check with its outcome: fine, look, or not checked."""
+    rows = [{"check": name, "status": "look" if bad else "fine", "detail": detail} for name, bad, detail in _checks(document)]
+    unmade = f"Not made by this version: {UNCHECKED}"
+    return [*rows, {"check": "Calibration of the test", "status": "not checked", "detail": unmade}]
+
+
+def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
+    pairs, sets = document["pairs"], document["test_sets"]
+    total = f"of {len(pairs):,}"
+    missing = sum(int(row.get("missing") or 0) for row in document["alignment"])
+    aligned = "; ".join(f"{t['name']}: {t['units']:,} units, {t['systems']} systems" for t in sets)
+    yield "Items aligned", bool(missing), f"{aligned}. {missing:,} missing outputs{' filled or dropped' if missing else ''}."
+    yield "Identical outputs", *_identical([row for row in pairs if row["identical"]])
+    yield "Monte-Carlo error", *_monte_carlo(document)
+    yield "Enough replicates", *_enough(document)
+    unstable = sum(row["stable"] is False for row in pairs)
+    unknown = sum(row["stable"] is None and row["p_plus_one"] is not None for row in pairs)
+    detail = f"Verdicts so near α, after Holm, that other draws may change them (*): {unstable:,} {total}."
+    yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
+    yield "Families", *_families(document["families"])
+    yield "Few units", *_few_units(sets)
+    yield "Few discordant units", *_few_discordant(pairs, total)
+    biased = sum(row["bias"] is not None and bool(row["se"]) and abs(row["bias"]) > 0.25 * row["se"] for row in pairs)
+    yield "Bias of the bootstrap", bool(biased), f"Tests with a bias above a quarter of the standard error: {biased:,} {total}."
+    yield "Empty replicates", *_empty(pairs)
+    failures = len(document["failures"])
+    yield "Failures", bool(failures), f"Tasks or systems that failed and are not in these numbers: {failures}."
+
+
+def _identical(rows: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
+    names = sorted({f"{row['system_a']} = {row['system_b']} ({row['test_set']})" for row in rows})
+    if not names:
+        return False, "No two systems agree on every unit."
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return True, f"p = 1, and one system stands for its copies in thresholds, size curves and calibration: {shown}."
+
+
+def _monte_carlo(document: Mapping[str, Any]) -> tuple[bool, str]:
+    replicates = min((t["replicates"] for t in document["test_sets"] if t["replicates"]), default=0)
+    errors = [row["monte_carlo_error"] for row in document["pairs"] if row["monte_carlo_error"] is not None]
+    if not errors:
+        return True, f"b = {replicates:,}; the error of the p-values is not known."
+    half = f"the 95 % half width (Clopper-Pearson) of no two-sided p exceeds {format_p(max(errors))}"
+    return 0 < replicates < DRAFT, f"b = {replicates:,}; {half}."
+
+
+def _enough(document: Mapping[str, Any]) -> tuple[bool, str]:
+    alpha, lacking = document["alpha"], []
+    for where in document["signature"]:
+        rows = select(document["pairs"], **{key: where[key] for key in ("test_set", "metric", "procedure")})
+        needed = replicates_needed(rows, alpha)
+        if needed:
+            b, family = max(row["replicates"] or 0 for row in rows), rows[0]["family_size"]
+            lacking.append(
+                f"{where['test_set']}, {where['metric']}: no pair can be separated with b = {b:,}; Holm over {family:,} "
+                f"pair{'' if family == 1 else 's'} needs at least {needed:,} replicates"
+            )
+    return bool(lacking), ("; ".join(lacking) or "In every family the smallest possible p could be separated") + "."
+
+
+def _families(families: Mapping[str, int]) -> tuple[bool, str]:
+    total, full = families["total"], families["full_size"]
+    count = "1 family" if total == 1 else f"{total:,} families"
+    detail = f"{count} of tests (test set × metric × test size × procedure), {full:,} at the full size."
+    return full > 1, detail + (" Holm holds within each, not over all of them together." if total > 1 else "")
+
+
+def _few_units(sets: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
+    few = []
+    for t in sets:
+        worth = t["effective_units"] if t["effective_units"] is not None else t["units"]
+        if worth >= FEW_UNITS:
+            continue
+        size = f"{t['units']:,} {t['unit']}s" + (f", worth {worth:.3g} of equal size" if worth < 0.995 * t["units"] else "")
+        share = t["expected_rejection"]
+        rate = "no test is possible" if share is None else f"about {100 * share:.1f} % of true nulls are rejected at .05"
+        few.append(f"{t['name']} ({size}): {rate}")
+    if not few:
+        return False, f"Every test set has {FEW_UNITS} units or more."
+    return True, f"Fewer than {FEW_UNITS} units, p-values are too small: {'; '.join(few)}."
+
+
+def _few_discordant(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[bool, str]:
+    few = [row for row in pairs if row["few_discordant"]]
+    detail = f"Tests that rest on fewer than {FEW_DISCORDANT} units on which the systems differ (†): {len(few):,} {total}"
+    if few:
+        tests = sorted({exact_test(row["metric"]) for row in few})
+        detail += f"; p is not to be trusted there, {' or '.join(tests)} is safer"
+    beyond = sum(row["beyond_reach"] for row in few)
+    if beyond:
+        detail += f"; {are(beyond)} not called better, as no exact test could be significant"
+    return bool(few), detail + "."
+
+
+def _empty(pairs: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
+    touched = [row for row in pairs if row["empty_replicates"]]
+    undefined = sum(row["se"] is None and not row["identical"] for row in pairs)
+    detail = "Both scores are defined in every replicate of every pair."
+    if touched:
+        most = max(row["empty_replicates"] for row in touched)
+        detail = f"{len(touched):,} p-values are conditional on the replicates with both scores defined; at most {most:,} are not."
+    if undefined:
+        detail += f" The standard error of {undefined:,} pairs is undefined: they are never called better."
+    return bool(touched or undefined), detail
