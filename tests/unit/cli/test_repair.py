@@ -128,3 +128,15 @@ def test_a_failed_run_says_why_even_when_quiet(tmp_path: Path) -> None:
     assert told.returncode == 4
     assert "out-1.txt" in told.stderr
     assert "help" in told.stderr
+
+
+def test_a_damaged_result_of_another_run_is_not_adopted(tmp_path: Path) -> None:
+    study = text_study(tmp_path / "s", ("a", "b", "c"))
+    first = finish(study, tmp_path / "runs", "--block-cells", 1)
+    receipts = [e["receipt"] for e in ledger(first) if e["event"] == "done" and e["receipt"]["kind"] == "resample"]
+    path = tmp_path / "runs" / ".store" / receipts[0]["file"]
+    path.write_bytes(path.read_bytes()[:-8] + bytes(8))
+    second = finish(study, tmp_path / "runs", "--block-cells", 1, "--set", "resampling.alpha=0.1")
+    adopted = {e["receipt"]["key"] for e in ledger(second) if e["event"] == "reused"}
+    assert {r["key"] for r in receipts} - adopted == {receipts[0]["key"]}
+    assert receipts[0]["key"] in times_done(second)
