@@ -1,0 +1,160 @@
+"""Probabilities that may be far below the smallest float. This module holds them, and what an exact procedure returns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BootstrapChances", "Chance", "Law", "SignFlipChances"]
+
+_ROUNDING = 1e-10  # of a difference, relative to what it was taken from: nothing is left
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A probability, or an enclosure of one.
+
+    Parameters
+    ----------
+    log_low, log_high : float
+        Natural logarithms of its bounds; equal where it is known, −inf for 0.
+
+    Examples
+    --------
+    >>> Chance(-2000.0, -2000.0).p, round(Chance(-2000.0, -2000.0).log10_p, 3)
+    (0.0, -868.589)
+    """
+
+    log_low: float
+    log_high: float
+
+    @property
+    def is_exact(self) -> bool:
+        """Tell whether the bounds coincide."""
+        return self.log_low == self.log_high
+
+    @property
+    def low(self) -> float:
+        """Lower bound; 0 where it is below the smallest float."""
+        return math.exp(self.log_low)
+
+    @property
+    def high(self) -> float:
+        """Upper bound."""
+        return math.exp(self.log_high)
+
+    @property
+    def p(self) -> float:
+        """The probability, or the middle of the enclosure."""
+        return (self.low + self.high) / 2
+
+    @property
+    def log10_p(self) -> float:
+        """Decimal logarithm of the probability, however small."""
+        if self.is_exact:
+            return self.log_low / math.log(10)
+        return float(np.logaddexp(self.log_low, self.log_high) - math.log(2)) / math.log(10)
+
+    def plus(self, other: Chance) -> Chance:
+        """Add the probability of a disjoint event."""
+        low, high = np.logaddexp([self.log_low, self.log_high], [other.log_low, other.log_high]).tolist()
+        return Chance(min(low, 0.0), min(high, 0.0))
+
+    def minus(self, other: Chance) -> Chance:
+        """Subtract the probability of an event that is part of this one; the error is relative to this one."""
+        return Chance(_log_difference(self.log_low, other.log_high), _log_difference(self.log_high, other.log_low))
+
+    def given(self, log_mass: float) -> Chance:
+        """Condition on an event that holds whenever this one does."""
+        return Chance(min(self.log_low - log_mass, 0.0), min(self.log_high - log_mass, 0.0))
+
+
+def _log_difference(one: float, other: float) -> float:
+    if other == -math.inf:
+        return one
+    rest = -math.expm1(min(other - one, 0.0))
+    return one + math.log(rest) if rest > _ROUNDING else -math.inf
+
+
+@dataclass(frozen=True)
+class BootstrapChances:
+    """Probabilities of the bootstrap of one pair, given that the resample is not empty.
+
+    Parameters
+    ----------
+    gain, total : int
+        D = Σd ≥ 0 after the pair was ordered, and C = Σc.
+    is_swapped : bool
+        Whether the second of the pair is ahead, and the order was turned round.
+    above_twice, at_twice, from_twice : Chance
+        P(δ* > 2δ), P(δ* = 2δ), P(δ* ≥ 2δ).
+    below_zero, at_zero, up_to_zero : Chance
+        P(δ* < 0), P(δ* = 0), P(δ* ≤ 0).
+    empty : Chance
+        P(C* = 0): resamples without a score.
+    is_identical : bool
+        Whether all d are 0: both p-values are 1.
+    """
+
+    gain: int
+    total: int
+    is_swapped: bool
+    above_twice: Chance
+    at_twice: Chance
+    from_twice: Chance
+    below_zero: Chance
+    at_zero: Chance
+    up_to_zero: Chance
+    empty: Chance
+    is_identical: bool
+
+    @property
+    def one_sided(self) -> Chance:
+        """P(δ* > 2δ), strict, of the system that is ahead; 1 for identical systems. Without a gain there is no side to take."""
+        return Chance(0.0, 0.0) if self.is_identical else self.above_twice
+
+    @property
+    def two_sided(self) -> Chance:
+        """P(|δ* − δ| ≥ δ) = P(δ* ≥ 2δ) + P(δ* ≤ 0); 1 where δ = 0."""
+        return self.from_twice.plus(self.up_to_zero) if self.gain else Chance(0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class SignFlipChances:
+    """Probabilities of D° = Σ ±d of one pair, every sign with probability ½.
+
+    Parameters
+    ----------
+    gain : int
+        |D|.
+    discordant : int
+        Number of d that are not 0.
+    one_sided : Chance
+        P(D° ≥ |D|).
+    two_sided : Chance
+        P(|D°| ≥ |D|).
+    """
+
+    gain: int
+    discordant: int
+    one_sided: Chance
+    two_sided: Chance
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """The law of a bootstrap sum.
+
+    Parameters
+    ----------
+    values : (value,) int64
+        Σd* of the resample; δ* is this over n·c.
+    probability : (value,) float64
+        Absolute error about 1e-15; what lies outside has a mass of at most 2e-30.
+    """
+
+    values: NDArray[np.int64]
+    probability: NDArray[np.float64]

@@ -1,0 +1,199 @@
+"""Tails of u·ΣD − v·ΣC, by Fourier transforms over both sums. This module is for laws whose one lattice is too wide.
+
+The integers Z = u·d − v·c of unequal denominators reach millions, while d and c themselves stay small: a transform over
+(Σd, Σc) is exact on a ring that is shorter by orders of magnitude. Most of it vanishes. With g_c(α) the part of the transform
+over d that comes from denominator c, |φ(α, β)| ≤ Σ_c |g_c(α)| for every β, so that whole rows are left out by a bound, and a
+few dozen transforms over c remain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.fft import fft, ifft, next_fast_len
+
+from pipeline.resampling.exact_lattice import Split, TooWideError, split_at
+from pipeline.resampling.exact_ring import Tail, raise_powers, wrap
+from pipeline.resampling.exact_tilt import Factors, make_factor, tilt, window
+
+__all__ = ["MAX_WORK", "Plane", "split_plane"]
+
+MAX_WORK = 2**25
+"""Rows times points of a row: a second or so."""
+
+_VANISHED = 80.0  # |φ|^n below exp(−80) is nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """One draw as a point (d, c), and the line on which u·d − v·c is constant.
+
+    Parameters
+    ----------
+    gain, denominator : (atom,) int64
+        From 0 on both axes.
+    u, v : int
+        The atoms of the law are ``(u·gain − v·denominator + shift) / step``, where u > 0.
+    step : int
+    """
+
+    gain: NDArray[np.int64]
+    denominator: NDArray[np.int64]
+    u: int
+    v: int
+    step: int
+
+    def reflected(self) -> Plane:
+        """Turn both axes round."""
+        return Plane(self.gain.max() - self.gain, self.denominator.max() - self.denominator, self.u, self.v, self.step)
+
+
+def split_plane(law: Factors, x: int, plane: Plane, *, max_work: int = MAX_WORK) -> Split:
+    """Split the law of a sum at x, given as a sum over a plane.
+
+    Parameters
+    ----------
+    law : Factors
+        One factor.
+    x : int
+    plane : Plane
+        The same atoms in the same order.
+    max_work : int
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    TooWideError
+        Where this would take more than ``max_work``.
+    """
+
+    def evaluate(law: Factors, x: int, theta: float, is_reflected: bool) -> Tail:
+        turned = plane.reflected() if is_reflected else plane
+        # A reflected law lists its atoms backwards.
+        chances = tilt(law, theta)
+        atoms = law.atoms[::-1] if is_reflected else law.atoms
+        return _tail(turned, chances[::-1] if is_reflected else chances, atoms, int(law.powers[0]), x, theta, max_work)
+
+    return split_at(law, x, evaluate)
+
+
+def _tail(
+    plane: Plane, chances: NDArray[np.float64], atoms: NDArray[np.int64], draws: int, x: int, theta: float, max_work: int
+) -> Tail:
+    low_d, high_d = _marginal_window(plane.gain, chances, draws)
+    low_c, high_c = _marginal_window(plane.denominator, chances, draws)
+    points, width = high_d - low_d + 1, next_fast_len(high_c - low_c + 1)
+    if max(points * len(chances), points * width // 16) > 8 * max_work or max(points, width) > max_work:
+        raise TooWideError(f"a plane of {points} × {width} points is too wide for {max_work} of them")
+    values, which = np.unique(plane.denominator, return_inverse=True)
+    rows = _heavy_rows(points, plane.gain, chances, which, len(values), math.exp(-_VANISHED / draws))
+    if len(rows) * width > max_work:
+        raise TooWideError(f"{len(rows)} rows of {width} points are more than {max_work}")
+    shift = plane.step * int(atoms[0]) - (plane.u * int(plane.gain[0]) - plane.v * int(plane.denominator[0]))
+    crossing = plane.step * x - draws * shift  # u·D − v·C there
+    sums = np.arange(low_c, high_c + 1)
+    level = crossing + plane.v * sums
+    first = np.clip(level // plane.u + 1, low_d, high_d + 1)  # smallest D above, per C
+    with np.errstate(under="ignore"):
+        fall = np.exp(-theta / plane.step * np.maximum(plane.u * first - level, 0))
+    meets = np.where(level % plane.u == 0, level // plane.u, low_d - 1)
+    meets[(meets < low_d) | (meets > high_d)] = -1
+    total = np.zeros(4)
+    roots = np.exp(-2j * np.pi / points * np.arange(points))
+    ring = np.empty(width, np.complex128)
+    places = sums % width
+    for row in rows.tolist():
+        ring[:] = 0
+        _place_row(ring, row, points, roots, plane.gain, plane.denominator % width, chances)
+        power = np.ones(width, np.complex128)
+        raise_powers(power, fft(ring), draws)
+        law_of_c = ifft(power)[places]
+        total += _reduce_row(law_of_c, row, points, roots, first, high_d, fall, meets, theta * plane.u / plane.step)
+    return Tail(*total.tolist())
+
+
+def _marginal_window(values: NDArray[np.int64], chances: NDArray[np.float64], draws: int) -> tuple[int, int]:
+    distinct, which = np.unique(values, return_inverse=True)
+    return window(make_factor(distinct, np.bincount(which, weights=chances), draws=draws), 0.0)
+
+
+@njit(nogil=True, cache=True)
+def _heavy_rows(
+    points: int, gain: NDArray[np.int64], chances: NDArray[np.float64], which: NDArray[np.int64], n_values: int, floor: float
+) -> NDArray[np.int64]:
+    """List the frequencies α = 2πk/points of which Σ_c |g_c(α)|, squared, is above the floor."""
+    found, parts = [], np.empty(n_values, np.complex128)
+    roots = np.empty(points, np.complex128)
+    for r in range(points):
+        angle = 2 * math.pi * r / points
+        roots[r] = complex(math.cos(angle), -math.sin(angle))
+    steps, inverse = gain % points, 1.0 / points
+    for k in range(points // 2 + 1):
+        parts[:] = 0
+        for a in range(len(chances)):
+            parts[which[a]] += chances[a] * roots[wrap(k * steps[a], points, inverse)]
+        bound = 0.0
+        for part in parts:
+            bound += abs(part)
+        if bound * bound > floor:
+            found.append(k)
+    return np.array(found, np.int64)
+
+
+@njit(nogil=True, cache=True)
+def _place_row(
+    ring: NDArray[np.complex128],
+    k: int,
+    points: int,
+    roots: NDArray[np.complex128],
+    gain: NDArray[np.int64],
+    place: NDArray[np.int64],
+    chances: NDArray[np.float64],
+) -> None:
+    for a in range(len(chances)):
+        ring[place[a]] += chances[a] * roots[(k * (gain[a] % points)) % points]
+
+
+@njit(nogil=True, cache=True)
+def _reduce_row(
+    law_of_c: NDArray[np.complex128],
+    k: int,
+    points: int,
+    roots: NDArray[np.complex128],
+    first: NDArray[np.int64],
+    high: int,
+    fall: NDArray[np.float64],
+    meets: NDArray[np.int64],
+    rate: float,
+) -> NDArray[np.float64]:
+    """Sum one frequency of d over all sums of c: a geometric series along d from the first point above the line."""
+    above, at, above_terms, largest = 0.0, 0.0, 0.0, 0.0
+    both = (1.0 if k == 0 or 2 * k == points else 2.0) / points
+    half = math.sin(math.pi * k / points)
+    ratio = math.exp(-rate) * roots[k].conjugate()
+    rest = complex(-math.expm1(-rate) * roots[k].real + 2 * half * half, -ratio.imag)
+    inverse = 1.0 / points
+    end = roots[wrap(k * ((high + 1) % points), points, inverse)].conjugate()
+    for j in range(len(first)):
+        value = law_of_c[j] * both
+        largest = max(largest, value.real * value.real + value.imag * value.imag)
+        if meets[j] >= 0:
+            at += (value * roots[wrap(k * (meets[j] % points), points, inverse)].conjugate()).real
+        terms = high + 1 - first[j]
+        if terms > 0 and fall[j] > 0:
+            if k == 0:
+                series = complex(-math.expm1(-rate * terms) / -math.expm1(-rate) if rate > 0 else terms, 0.0)
+            else:
+                begin = roots[wrap(k * (first[j] % points), points, inverse)].conjugate()
+                series = (begin - math.exp(-rate * terms) * end) / rest
+            term = value * series * fall[j]
+            above += term.real
+            above_terms += abs(term)
+    return np.array([above, at, above_terms, math.sqrt(largest)])  # rounding in a row is that of its largest term

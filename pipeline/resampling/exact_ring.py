@@ -1,0 +1,165 @@
+"""Tilted laws on a ring of points. This module transforms a law and sums a tail against its transform.
+
+The transform of a sum is a product of small transforms raised to powers, and a tail is a geometric series against it, so no
+inverse transform is needed. Frequencies at which the product vanishes, most of them, are left out early.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.fft import rfft
+
+from pipeline.resampling.exact_tilt import Factors, tilt, window
+
+__all__ = ["Tail", "direct_tail", "raise_powers", "reduce_tail", "transform_law", "wrap"]
+
+_MANY_ATOMS = 16  # of one law: a fast transform is cheaper than their sum
+_VANISHED = 160.0  # |transform|² below exp(−160) is nothing
+
+
+class Tail(NamedTuple):
+    """Σ_{s > x} exp(−θ(s − x)) q(s), q(x), and the sum of magnitudes of the terms of either: how much cancelled."""
+
+    above: float
+    at: float
+    above_terms: float
+    at_terms: float
+
+
+def transform_law(law: Factors, theta: float, points: int) -> NDArray[np.complex128]:
+    """Give the transform of the tilted law of a sum on a ring, for frequencies up to half of the points."""
+    tilted, out = tilt(law, theta), np.ones(points // 2 + 1, np.complex128)
+    few: list[int] = []
+    for j, power in enumerate(law.powers.tolist()):
+        own = slice(law.starts[j], law.starts[j + 1])
+        if own.stop - own.start < _MANY_ATOMS:
+            few.append(j)
+        else:
+            ring = np.bincount(law.atoms[own] % points, weights=tilted[own], minlength=points)
+            raise_powers(out, rfft(ring), power)
+    # A power of a narrow law removes most frequencies at once: the sharpest laws first.
+    few.sort(key=lambda j: -float(law.powers[j]))
+    _multiply(out, points, law, tilted, np.array(few, np.int64))
+    return out
+
+
+@njit(nogil=True, cache=True)
+def direct_tail(law: Factors, x: int, theta: float) -> tuple[float, float, float, float]:
+    """Evaluate a tilted tail without a fast transform: for few atoms on a short ring."""
+    low, high = window(law, theta)
+    points = max(high, x) - min(low, x) + 1
+    out = np.ones(points // 2 + 1, np.complex128)
+    _multiply(out, points, law, tilt(law, theta), np.arange(len(law.powers)))
+    return reduce_tail(out, points, x, high, theta)
+
+
+@njit(nogil=True, cache=True)
+def wrap(product: int, points: int, inverse: float) -> int:
+    """Give product mod points for products below 2**52; a division of integers costs ten times as much."""
+    rest = product - int(product * inverse) * points
+    if rest < 0:
+        return rest + points
+    return rest - points if rest >= points else rest
+
+
+@njit(nogil=True, cache=True)
+def raise_powers(out: NDArray[np.complex128], values: NDArray[np.complex128], power: int) -> None:
+    """Multiply ``values**power`` into ``out``; what vanishes becomes exactly zero."""
+    floor = math.exp(-_VANISHED / power)
+    for k in range(len(out)):
+        value = values[k]
+        if out[k] != 0:
+            square = value.real * value.real + value.imag * value.imag
+            out[k] = out[k] * _power(value, power) if square > floor else 0.0
+
+
+@njit(nogil=True, cache=True)
+def _power(base: complex, power: int) -> complex:
+    result = 1.0 + 0.0j
+    while power > 0:
+        if power & 1:
+            result *= base
+        base *= base
+        power >>= 1
+    return result
+
+
+@njit(nogil=True, cache=True)
+def _multiply(
+    out: NDArray[np.complex128], points: int, law: Factors, tilted: NDArray[np.float64], chosen: NDArray[np.int64]
+) -> None:
+    bits = 0
+    while (1 << (2 * bits)) < points:
+        bits += 1
+    width = 1 << bits  # a root of unity is a coarse one times a fine one: two tables that stay in cache
+    angle = 2 * math.pi / points
+    fine, coarse = np.empty(width, np.complex128), np.empty(points // width + 1, np.complex128)
+    for r in range(width):
+        fine[r] = complex(math.cos(angle * r), -math.sin(angle * r))
+    for r in range(len(coarse)):
+        coarse[r] = complex(math.cos(angle * (r * width)), -math.sin(angle * (r * width)))
+    steps = law.atoms % points
+    floors = np.exp(-_VANISHED / law.powers)
+    inverse = 1.0 / points
+    nothing = math.exp(-_VANISHED)
+    for k in range(len(out)):
+        value = out[k]
+        for j in chosen:
+            if value == 0:
+                break
+            real, imaginary = 0.0, 0.0
+            for a in range(law.starts[j], law.starts[j + 1]):
+                r = wrap(k * steps[a], points, inverse)
+                root = coarse[r >> bits] * fine[r & (width - 1)]
+                real += tilted[a] * root.real
+                imaginary += tilted[a] * root.imag
+            if real * real + imaginary * imaginary <= floors[j]:
+                value = 0.0j
+            else:
+                value *= _power(complex(real, imaginary), law.powers[j])
+                if value.real * value.real + value.imag * value.imag <= nothing:
+                    value = 0.0j
+        out[k] = value
+
+
+@njit(nogil=True, cache=True)
+def reduce_tail(
+    transform: NDArray[np.complex128], points: int, x: int, high: int, theta: float
+) -> tuple[float, float, float, float]:
+    """Sum the tilted law above x against exp(−θ(s − x)): with ρ = exp(−θ + iω), Σ_{u=1}^M ρ^u = ρ(1 − ρ^M)/(1 − ρ)."""
+    above, at, above_terms, at_terms = 0.0, 0.0, 0.0, 0.0
+    terms = high - x
+    decay, angle = math.exp(-theta), 2 * math.pi / points
+    for k in range(len(transform)):
+        value = transform[k]
+        if value == 0:
+            continue
+        both = 1.0 if k == 0 or 2 * k == points else 2.0  # a frequency and its conjugate
+        place = angle * ((k * (x % points)) % points)
+        value *= both / points * complex(math.cos(place), math.sin(place))
+        at += value.real
+        at_terms += abs(value)
+        if terms <= 0:
+            continue
+        if k == 0 and theta == 0:
+            series = complex(terms, 0.0)
+        else:
+            half = math.sin(angle * k / 2)
+            cosine, sine = math.cos(angle * k), math.sin(angle * k)
+            # 1 − ρ without cancellation near ρ = 1
+            rest = complex(-math.expm1(-theta) * cosine + 2 * half * half, -decay * sine)
+            turn = angle * ((k * (terms % points)) % points)
+            last = math.exp(-theta * terms) * complex(math.cos(turn), math.sin(turn))
+            if k == 0:
+                last = complex(1 + math.expm1(-theta * terms), 0.0)
+                series = decay * complex(-math.expm1(-theta * terms), 0.0) / rest
+            else:
+                series = decay * complex(cosine, sine) * (1 - last) / rest
+        above += (value * series).real
+        above_terms += abs(value * series)
+    return above, at, above_terms, at_terms
