@@ -99,6 +99,10 @@ class Metric(Protocol):
 
     ``form`` is ``ratio`` where the score is ``factor × statistics[0] / statistics[1]``: comparisons of systems with equal
     denominators are then exact in integers. Any other score is ``general``.
+
+    A metric may also have ``follows``, a mapping of statistic to statistic: ``{"total.2": "hypothesis_length"}`` says that
+    the two differ in nearly all items by something that is the same for all systems. Resampling then saves the product of the
+    first; where it is not so, nothing is saved, and no number depends on it.
     """
 
     name: ClassVar[str]

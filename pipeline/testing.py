@@ -143,6 +143,13 @@ class MetricContract(ABC):
             score = example.metric.scorer((0, 0))(np.array([[1.0, 2.0, 3.0], [8.0, 8.0, 24.0]]))
             np.testing.assert_allclose(score[1:], score[0] * np.array([2.0, 1.0]), rtol=1e-15)
 
+    def test_statistics_follow_statistics_that_lead(self) -> None:
+        """What a metric declares to follow is among its statistics, and leads; a declaration is never needed."""
+        metric = self.example().metric
+        follows = getattr(metric, "follows", {})
+        assert set(follows) | set(follows.values()) <= set(metric.statistics)
+        assert not set(follows) & set(follows.values())
+
     def test_the_signature_is_one_printable_line(self) -> None:
         """A signature can be pasted into a paper."""
         signature = self.example().metric.signature

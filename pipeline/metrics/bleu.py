@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -14,12 +15,14 @@ from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.interfaces import Items, ScoreFunction, Statistics
 from pipeline.metrics._options import check_choice, check_flag, check_number, gold_columns, output_column
-from pipeline.metrics.kernels import apply_kernel, exp, log
+from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, exp_fraction, log
 
 __all__ = ["Bleu"]
 
 _SMOOTHINGS = ("none", "exp", "floor", "add-k")
 _ORDER = 4
+_TILE = 512  # replicates scored in one go; ten statistics of them fit the first-level cache
+_LONGEST_RATIO = 256.0  # of reference to output where the brevity penalty, e to the power of 1 − ratio, is a normal number
 
 
 class Bleu:
@@ -48,6 +51,8 @@ class Bleu:
         *(f"correct.{n}" for n in range(1, _ORDER + 1)),
         *(f"total.{n}" for n in range(1, _ORDER + 1)),
     )
+    # A segment of L words has max(L - n + 1, 0) n-grams.
+    follows: Mapping[str, str] = {f"total.{n}": "hypothesis_length" for n in range(1, _ORDER + 1)}
 
     def __init__(
         self,
@@ -109,47 +114,115 @@ def _score(statistics: NDArray[Any], constants: tuple[float, ...]) -> NDArray[np
 def _bleu_kernel(
     statistics: NDArray[Any], out: NDArray[np.float64], smoothing: int, smooth_value: float, effective_order: int
 ) -> None:
+    added = smooth_value if smoothing == 3 else 0.0
+    power = np.empty(_TILE, np.int64)
+    two_to_the = power.view(np.float64)
     for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            any_match = False
-            for n in range(4):
-                any_match |= statistics[2 + n, i, j] != 0
-            if not any_match:
-                out[i, j] = 0.0
+        for start in range(0, out.shape[1], _TILE):
+            stop = min(start + _TILE, out.shape[1])
+            if _score_ordinary(statistics, i, start, out[i, start:stop], added, power, two_to_the) == stop - start:
                 continue
-            product = 1.0  # of precisions; it stays 0 from the first order that has none
-            order = 4
-            halving = 1.0
-            for n in range(4):
-                correct: float = np.float64(statistics[2 + n, i, j])
-                total: float = np.float64(statistics[6 + n, i, j])
-                if smoothing == 3 and n > 0:
-                    correct += smooth_value
-                    total += smooth_value
-                if total == 0.0:
-                    # The output is shorter than this order: it counts as precision 0 unless the order is effective.
-                    if effective_order == 0 or n == 0:
-                        product = 0.0
-                    break
-                if effective_order != 0:
-                    order = n + 1
-                if correct == 0.0 and smoothing == 1:
-                    halving *= 2.0
-                    correct = 1.0 / halving
-                elif correct == 0.0 and smoothing == 2:
-                    correct = smooth_value
-                product *= correct / total
-            mean = product
-            if product > 0.0:
-                if order == 4:
-                    mean = math.sqrt(math.sqrt(product))
-                elif order == 3:
-                    mean = exp(log(product) / 3.0)
-                elif order == 2:
-                    mean = math.sqrt(product)
-            hypothesis_length = np.float64(statistics[0, i, j])
-            reference_length = np.float64(statistics[1, i, j])
-            if hypothesis_length < reference_length:
-                brevity = exp(1.0 - reference_length / hypothesis_length) if hypothesis_length > 0.0 else 0.0
-                mean *= brevity
-            out[i, j] = 100.0 * mean
+            for j in range(start, stop):
+                if not _is_ordinary(statistics, i, j):
+                    out[i, j] = _score_one(statistics, i, j, smoothing, smooth_value, effective_order)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _is_ordinary(statistics: NDArray[Any], i: int, j: int) -> bool:
+    """Whether every order has n-grams and a match, and the output is not absurdly short: no rule for special cases applies."""
+    any_zero = False
+    for n in range(4):
+        any_zero |= (not statistics[2 + n, i, j] > 0) | (not statistics[6 + n, i, j] > 0)
+    return not any_zero and bool(np.float64(statistics[1, i, j]) <= _LONGEST_RATIO * np.float64(statistics[0, i, j]))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _score_ordinary(
+    statistics: NDArray[Any],
+    i: int,
+    start: int,
+    out: NDArray[np.float64],
+    added: float,
+    power: NDArray[np.int64],
+    two_to_the: NDArray[np.float64],
+) -> int:
+    """Score all as if all were ordinary, and count those that are: short loops without a branch, which vectorise.
+
+    The fourth root of a product of precisions is √√ of one ratio: one division and no logarithm. The brevity penalty is `exp`
+    of `kernels` with the same operations, so with its bits; its power of two is put together as bits.
+    """
+    stop = start + len(out)
+    # Rows, not a slice of two dimensions: the compiler must see that neighbours are neighbours.
+    hypothesis, reference = statistics[0, i, start:stop], statistics[1, i, start:stop]
+    correct_1, correct_2 = statistics[2, i, start:stop], statistics[3, i, start:stop]
+    correct_3, correct_4 = statistics[4, i, start:stop], statistics[5, i, start:stop]
+    total_1, total_2 = statistics[6, i, start:stop], statistics[7, i, start:stop]
+    total_3, total_4 = statistics[8, i, start:stop], statistics[9, i, start:stop]
+    for j in range(len(out)):
+        first = np.float64(correct_1[j]) * (np.float64(correct_2[j]) + added)
+        second = (np.float64(correct_3[j]) + added) * (np.float64(correct_4[j]) + added)
+        out[j] = first * second
+    for j in range(len(out)):
+        first = np.float64(total_1[j]) * (np.float64(total_2[j]) + added)
+        second = (np.float64(total_3[j]) + added) * (np.float64(total_4[j]) + added)
+        out[j] = 100.0 * math.sqrt(math.sqrt(out[j] / (first * second)))
+    for j in range(len(out)):
+        x: float = 1.0 - np.float64(reference[j]) / np.float64(hypothesis[j])
+        x = x if x < 0.0 else 0.0
+        x = x if x > 1.0 - _LONGEST_RATIO else 1.0 - _LONGEST_RATIO
+        k = np.ceil(x * INVERSE_LN2 - 0.5)
+        power[j] = (np.int64(np.int32(k)) + 1023) << 52
+        out[j] *= exp_fraction(x, k)
+    ordinary = 0
+    for j in range(len(out)):
+        matched = (correct_1[j] > 0) & (correct_2[j] > 0) & (correct_3[j] > 0) & (correct_4[j] > 0)
+        counted = (total_1[j] > 0) & (total_2[j] > 0) & (total_3[j] > 0) & (total_4[j] > 0)
+        ordinary += matched & counted & (np.float64(reference[j]) <= _LONGEST_RATIO * np.float64(hypothesis[j]))
+    for j in range(len(out)):
+        out[j] *= two_to_the[j]
+    return ordinary
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _score_one(statistics: NDArray[Any], i: int, j: int, smoothing: int, smooth_value: float, effective_order: int) -> float:
+    """Score sums of which some order has no match, by the rules of sacreBLEU."""
+    any_match = False
+    for n in range(4):
+        any_match |= statistics[2 + n, i, j] != 0
+    if not any_match:
+        return 0.0
+    product = 1.0  # of precisions; it stays 0 from the first order that has none
+    order = 4
+    halving = 1.0
+    for n in range(4):
+        correct: float = np.float64(statistics[2 + n, i, j])
+        total: float = np.float64(statistics[6 + n, i, j])
+        if smoothing == 3 and n > 0:
+            correct += smooth_value
+            total += smooth_value
+        if total == 0.0:
+            # The output is shorter than this order: it counts as precision 0 unless the order is effective.
+            if effective_order == 0 or n == 0:
+                product = 0.0
+            break
+        if effective_order != 0:
+            order = n + 1
+        if correct == 0.0 and smoothing == 1:
+            halving *= 2.0
+            correct = 1.0 / halving
+        elif correct == 0.0 and smoothing == 2:
+            correct = smooth_value
+        product *= correct / total
+    mean = product
+    if product > 0.0:
+        if order == 4:
+            mean = math.sqrt(math.sqrt(product))
+        elif order == 3:
+            mean = exp(log(product) / 3.0)
+        elif order == 2:
+            mean = math.sqrt(product)
+    hypothesis_length = np.float64(statistics[0, i, j])
+    reference_length = np.float64(statistics[1, i, j])
+    if hypothesis_length < reference_length:
+        mean *= exp(1.0 - reference_length / hypothesis_length) if hypothesis_length > 0.0 else 0.0
+    return 100.0 * mean

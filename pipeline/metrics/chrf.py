@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -59,6 +60,13 @@ class Chrf:
         self.statistics: tuple[str, ...] = tuple(
             f"{order}.{part}" for order in orders for part in ("hypothesis", "reference", "match")
         )
+        # A segment of L characters has max(L - n + 1, 0) n-grams of them; its words likewise.
+        self.follows: Mapping[str, str] = {
+            f"{kind}.{n}.{part}": f"{kind}.1.{part}"
+            for kind, longest in (("character", self.char_order), ("word", self.word_order))
+            for n in range(2, longest + 1)
+            for part in ("hypothesis", "reference")
+        }
 
     @property
     def signature(self) -> str:

@@ -13,12 +13,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["apply_kernel", "exp", "log", "score_ratio"]
+__all__ = ["INVERSE_LN2", "apply_kernel", "exp", "exp_fraction", "log", "score_ratio"]
 
 # ln 2 as a number with 33 significant bits (its product with any exponent of a double is exact) and the rest.
 _LN2_HIGH = 5954088944.0 / 8589934592.0
 _LN2_LOW = -4.2009150726810846e-11
-_INVERSE_LN2 = 1.4426950408889634
+INVERSE_LN2 = 1.4426950408889634
 _ROOT_HALF = 0.7071067811865476
 
 
@@ -34,29 +34,31 @@ def exp(x: float) -> float:
         return np.inf
     if x < -745.2:
         return 0.0
-    k = int(x * _INVERSE_LN2 + (0.5 if x >= 0.0 else -0.5))
+    k = int(x * INVERSE_LN2 + (0.5 if x >= 0.0 else -0.5))
+    return _scale(exp_fraction(x, k), k)
+
+
+@njit(nogil=True, cache=True)
+def exp_fraction(x: float, k: float) -> float:
+    """Return e to the power of x over 2 to the power of k, k being x / ln 2 to the nearest integer; no branch, no loop."""
     high = x - k * _LN2_HIGH  # exact: both are multiples of the same small power of two and close to each other
     low = k * _LN2_LOW
     r = high - low
     tail = 1.0 / 87178291200.0
-    for divisor in (
-        6227020800.0,
-        479001600.0,
-        39916800.0,
-        3628800.0,
-        362880.0,
-        40320.0,
-        5040.0,
-        720.0,
-        120.0,
-        24.0,
-        6.0,
-        2.0,
-    ):
-        tail = tail * r + 1.0 / divisor
+    tail = tail * r + 1.0 / 6227020800.0
+    tail = tail * r + 1.0 / 479001600.0
+    tail = tail * r + 1.0 / 39916800.0
+    tail = tail * r + 1.0 / 3628800.0
+    tail = tail * r + 1.0 / 362880.0
+    tail = tail * r + 1.0 / 40320.0
+    tail = tail * r + 1.0 / 5040.0
+    tail = tail * r + 1.0 / 720.0
+    tail = tail * r + 1.0 / 120.0
+    tail = tail * r + 1.0 / 24.0
+    tail = tail * r + 1.0 / 6.0
+    tail = tail * r + 1.0 / 2.0
     # `(high - r) - low` is what rounding took from r: it is put back before the last, largest addition.
-    value = 1.0 + (r + (r * r * tail + ((high - r) - low)))
-    return _scale(value, k)
+    return 1.0 + (r + (r * r * tail + ((high - r) - low)))
 
 
 @njit(nogil=True, cache=True)

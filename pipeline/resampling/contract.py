@@ -1,4 +1,4 @@
-"""Weights times statistics in one exact product. This module finds the distinct columns and the narrowest safe float.
+"""Weights times columns in exact products. This module stores distinct columns in the narrowest safe form and multiplies them.
 
 Sums of integers are exact in a float, in any order, while every partial sum stays below 2**24 (float32) or 2**53
 (float64). A partial sum is at most n_draws · max|statistic|, which is known before anything is drawn.
@@ -6,16 +6,18 @@ Sums of integers are exact in a float, in any order, while every partial sum sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FLOAT32_LIMIT", "FLOAT64_LIMIT", "Contraction", "Product", "largest_magnitude", "plan_contraction"]
+__all__ = ["FLOAT32_LIMIT", "FLOAT64_LIMIT", "Contraction", "Product", "is_sparse", "largest_magnitude", "plan_contraction"]
 
 FLOAT32_LIMIT = 2**24
 FLOAT64_LIMIT = 2**53
+
+_SPARSE_SHARE = 16  # a column that is not 0 in at most one unit of so many is summed over such units alone
 
 
 def largest_magnitude(values: NDArray[np.int64]) -> int:
@@ -23,28 +25,26 @@ def largest_magnitude(values: NDArray[np.int64]) -> int:
     return max(int(values.max()), -int(values.min())) if values.size else 0
 
 
+def is_sparse(column: NDArray[np.int64]) -> bool:
+    """Say whether a column is 0 in so many units that the others are multiplied apart."""
+    return int(np.count_nonzero(column)) * _SPARSE_SHARE <= len(column)
+
+
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Summed statistics of a batch of replicates.
+    """Summed columns of a batch of replicates; a column has one number, over the three arrays in this order.
 
     Parameters
     ----------
     narrow : (column, replicate) float32
+    sparse : (column, replicate) float32
     wide : (column, replicate) float64
-        Columns that float32 cannot sum exactly; numbered after the narrow ones.
+        Columns that float32 cannot sum exactly.
     """
 
     narrow: NDArray[np.float32]
+    sparse: NDArray[np.float32]
     wide: NDArray[np.float64]
-
-    def take(self, columns: Iterable[int]) -> NDArray[np.float64]:
-        """Give (asked column, replicate) float64: whoever uses a sum sees the same bits, however it was summed."""
-        asked = list(columns)
-        out = np.empty((len(asked), self.narrow.shape[1]))
-        for row, column in enumerate(asked):
-            offset = column - len(self.narrow)
-            out[row] = self.narrow[column] if offset < 0 else self.wide[offset]
-        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,18 @@ class Contraction:
     Parameters
     ----------
     narrow : (column, unit) float32
+    sparse : (column, some unit) float32
+        Columns that are 0 elsewhere.
+    units : (some unit,) int64
+        In which units a sparse column is not 0.
     wide : (column, unit) float64
     position : (asked column,) int64
-        Where each column that was asked for is among the distinct ones, narrow before wide.
+        Where each column that was asked for is among the distinct ones: narrow, then sparse, then wide.
     """
 
     narrow: NDArray[np.float32]
+    sparse: NDArray[np.float32]
+    units: NDArray[np.int64]
     wide: NDArray[np.float64]
     position: NDArray[np.int64]
 
@@ -67,24 +73,28 @@ class Contraction:
     def bytes_per_replicate(self) -> int:
         """Memory of one replicate: weights (again in float64 where there are wide columns) and sums."""
         units = int(self.narrow.shape[1])
-        return 4 * units + 4 * len(self.narrow) + (8 * units + 8 * len(self.wide) if len(self.wide) else 0)
+        narrow = 4 * (units + len(self.units) + len(self.narrow) + len(self.sparse))
+        return narrow + (8 * units + 8 * len(self.wide) if len(self.wide) else 0)
 
     def multiply(self, weights: NDArray[np.float32]) -> Product:
         """Sum the columns over (replicate, unit) weights; the replicate axis of the result is contiguous."""
-        narrow = self.narrow @ weights.T
-        wide = self.wide @ weights.T.astype(np.float64) if len(self.wide) else np.empty((0, len(weights)))
-        return Product(narrow, wide)
+        empty = np.empty((0, len(weights)))
+        return Product(
+            narrow=self.narrow @ weights.T,
+            sparse=self.sparse @ weights[:, self.units].T if len(self.sparse) else empty.astype(np.float32),
+            wide=self.wide @ weights.T.astype(np.float64) if len(self.wide) else empty,
+        )
 
 
 def plan_contraction(columns: Sequence[NDArray[np.int64]], *, n_units: int, n_draws: int) -> Contraction:
-    """Collect the distinct columns and choose a float for each before anything is drawn.
+    """Collect the distinct columns and choose a form for each before anything is drawn.
 
     Parameters
     ----------
     columns : sequence of (unit,) int64
         Statistics of systems; equal columns are multiplied once.
     n_units, n_draws : int
-        Units of a column, and the sum of each row of the weights to come.
+        Units of a column, and the largest sum that a row of the weights to come has.
 
     Raises
     ------
@@ -98,24 +108,36 @@ def plan_contraction(columns: Sequence[NDArray[np.int64]], *, n_units: int, n_dr
     >>> plan.position, plan.narrow.shape, plan.wide.shape
     (array([0, 0, 1]), (1, 2), (1, 2))
     """
-    seen: dict[bytes, tuple[bool, int]] = {}
-    kept: tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]] = ([], [])
-    places: list[tuple[bool, int]] = []
+    seen: dict[bytes, tuple[int, int]] = {}
+    kept: tuple[list[NDArray[np.int64]], ...] = ([], [], [])  # narrow, sparse, wide
+    places: list[tuple[int, int]] = []
     for column in columns:
         content = column.tobytes()
         if content not in seen:
-            bound = n_draws * largest_magnitude(column)
-            if bound >= FLOAT64_LIMIT:
-                raise ValueError(
-                    f"sums up to {bound} ({n_draws} draws of a statistic of magnitude {largest_magnitude(column)}) are not exact: "
-                    f"float64 holds integers below {FLOAT64_LIMIT}"
-                )
-            is_wide = bound >= FLOAT32_LIMIT
-            seen[content] = (is_wide, len(kept[is_wide]))
-            kept[is_wide].append(column)
+            form = _form_of(column, n_draws)
+            seen[content] = (form, len(kept[form]))
+            kept[form].append(column)
         places.append(seen[content])
-    narrow, wide = (
-        np.array(chosen, dtype).reshape(-1, n_units) for chosen, dtype in zip(kept, (np.float32, np.float64), strict=True)
+    first = np.cumsum([0, *map(len, kept)])
+    narrow, sparse, wide = (np.array(chosen, np.int64).reshape(-1, n_units) for chosen in kept)
+    units = np.flatnonzero(sparse.any(axis=0))
+    return Contraction(
+        narrow=narrow.astype(np.float32),
+        sparse=np.ascontiguousarray(sparse[:, units], np.float32),
+        units=units,
+        wide=wide.astype(np.float64),
+        position=np.array([first[form] + place for form, place in places], np.int64),
     )
-    position = np.array([place + is_wide * len(kept[0]) for is_wide, place in places], np.int64)
-    return Contraction(narrow, wide, position)
+
+
+def _form_of(column: NDArray[np.int64], n_draws: int) -> int:
+    largest = largest_magnitude(column)
+    bound = n_draws * largest
+    if bound >= FLOAT64_LIMIT:
+        raise ValueError(
+            f"sums up to {bound} ({n_draws} draws of a statistic of magnitude {largest}) are not exact: "
+            f"float64 holds integers below {FLOAT64_LIMIT}"
+        )
+    if bound >= FLOAT32_LIMIT:
+        return 2
+    return 1 if is_sparse(column) else 0

@@ -49,6 +49,9 @@ class Measure:
         Systems whose replicate scores are returned.
     margin : float or None
         Largest difference of scores that does not matter, in units of the score.
+    follows : tuple of int
+        For each statistic the one that it nearly follows, −1 for none: y is x and something that all systems share in nearly
+        all units. It saves products and changes no number. Empty where no statistic follows another.
     """
 
     statistics: NDArray[np.int64]
@@ -58,6 +61,7 @@ class Measure:
     pairs: NDArray[np.int64]
     keep: NDArray[np.bool_]
     margin: float | None = None
+    follows: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.statistics.ndim != 3 or self.statistics.dtype != np.int64:
@@ -77,6 +81,10 @@ class Measure:
             raise ValueError(f"keep has shape {self.keep.shape}, there are {systems} systems")
         if self.margin is not None and not 0 <= self.margin < np.inf:
             raise ValueError(f"a margin is finite and at least 0, not {self.margin}")
+        if self.follows and len(self.follows) != self.statistics.shape[2]:
+            raise ValueError(f"follows has {len(self.follows)} entries, there are {self.statistics.shape[2]} statistics")
+        if any(not -1 <= leader < len(self.follows) or self.follows[leader] != -1 for leader in self.follows if leader != -1):
+            raise ValueError(f"a statistic follows one that follows none, not {self.follows}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,14 @@ are asked for together, or on the other systems and measures that share the pass
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.address import CELL, cell_bounds
+from pipeline.resampling.columns import Columns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values, fold_lanes
-from pipeline.resampling.contract import Contraction, Product, plan_contraction
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.measures import BINS, COUNTS, SUMS, Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
@@ -71,9 +70,8 @@ def resample(
         observed = [observe(measure) for measure in measures]
     plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
     kept = [min(max(min(cell_bounds(c, replicates)[1], keep_replicates) - c * CELL, 0), CELL) for c in cells]
-    columns = _Columns.of(plans, with_scores=sum(kept) > 0)
-    contraction = plan_contraction(columns.statistics, n_units=draws.n_units, n_draws=draws.n_draws)
-    batch = _batch_length(contraction, plans, memory_bytes)
+    columns = Columns.of(_wanted(plans, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
+    batch = _batch_length(columns, plans, memory_bytes)
     results = [_empty_counts(plan, len(cells), sum(kept)) for plan in plans]
     lanes = [np.empty((len(plan.measure.pairs), len(SUMS), LANES)) for plan in plans]
     weights = np.empty((batch, draws.n_units), np.float32)
@@ -82,77 +80,60 @@ def resample(
         for running in lanes:
             running[:] = 0.0
         for start in range(first, stop, batch):
-            product = contraction.multiply(draw_weights(draws, start, min(batch, stop - start), out=weights))
-            wanted = min(max(first + kept[number] - start, 0), product.narrow.shape[1])
+            count = min(batch, stop - start)
+            product = columns.multiply(draw_weights(draws, start, count, out=weights))
+            wanted = min(max(first + kept[number] - start, 0), count)
             at = sum(kept[:number]) + start - first
             for index, (plan, result) in enumerate(zip(plans, results, strict=True)):
-                sums = _Sums(plan.measure, product, columns, contraction.position, index)
+                scored = _Scored(plan.measure, product, index)
                 tally = Tally(result.counts, result.histogram, result.empty, lanes[index])
                 for rule in plan.rules:
-                    _compare(rule, sums, tally, number)
+                    _compare(rule, scored, tally, number)
                 if wanted and len(result.score):
-                    result.score[:, at : at + wanted] = sums.scores(np.flatnonzero(plan.measure.keep))[:, :wanted]
+                    result.score[:, at : at + wanted] = scored.scores(np.flatnonzero(plan.measure.keep))[:, :wanted]
         for plan, result, running in zip(plans, results, lanes, strict=True):
             _close_cell(plan, result, running, number)
     return results
 
 
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """The columns a pass needs, and where those of (measure, system, statistic) are."""
-
-    statistics: list[NDArray[np.int64]]
-    place: dict[tuple[int, int, int], int]
-
-    @classmethod
-    def of(cls, plans: Sequence[Plan], *, with_scores: bool) -> _Columns:
-        columns = cls([], {})
-        for index, plan in enumerate(plans):
-            every = range(plan.measure.statistics.shape[2])
-            if with_scores:
-                columns._add(index, plan, np.flatnonzero(plan.measure.keep), every)
-            for rule in plan.rules:
-                # Over a constant denominator numerators are enough.
-                columns._add(index, plan, rule.systems, range(1) if rule.name == "integer" else every)
-        return columns
-
-    def _add(self, index: int, plan: Plan, systems: NDArray[np.int64], statistics: range) -> None:
-        for system in systems.tolist():
-            for statistic in statistics:
-                if (index, system, statistic) not in self.place:
-                    self.place[index, system, statistic] = len(self.statistics)
-                    self.statistics.append(np.ascontiguousarray(plan.measure.statistics[:, system, statistic]))
+def _wanted(plans: Sequence[Plan], *, with_scores: bool) -> Iterator[Wanted]:
+    """Give the statistics that a pass sums."""
+    for index, plan in enumerate(plans):
+        every = range(plan.measure.statistics.shape[2])
+        if with_scores:
+            yield index, plan.measure, np.flatnonzero(plan.measure.keep), every
+        for rule in plan.rules:
+            # Over a constant denominator numerators are enough.
+            yield index, plan.measure, rule.systems, range(1) if rule.name == "integer" else every
 
 
-class _Sums:
+class _Scored:
     """Summed statistics and scores of one measure in one batch; a system is scored once."""
 
-    def __init__(self, measure: Measure, product: Product, columns: _Columns, position: NDArray[np.int64], index: int) -> None:
-        self._measure, self._product, self._columns, self._position, self._index = measure, product, columns, position, index
-        self._scored: dict[int, NDArray[np.float64]] = {}
+    def __init__(self, measure: Measure, sums: Sums, index: int) -> None:
+        self._measure, self._sums, self._index = measure, sums, index
+        self._scores: dict[int, NDArray[np.float64]] = {}
+        self._buffer: NDArray[np.float64] | None = None
 
     def of(self, systems: NDArray[np.int64], statistic: int) -> NDArray[np.float64]:
         """Give (system, replicate) sums of one statistic."""
-        place, index = self._columns.place, self._index
-        return self._product.take(self._position[place[index, system, statistic]] for system in systems.tolist())
+        return self._sums.of(self._index, systems, statistic)
 
     def scores(self, systems: NDArray[np.int64]) -> NDArray[np.float64]:
         """Give (system, replicate) scores, nan where undefined."""
         for system in systems.tolist():
-            if system not in self._scored:
-                self._scored[system] = self._score(system)
-        return np.array([self._scored[system] for system in systems.tolist()]).reshape(len(systems), -1)
+            if system not in self._scores:
+                self._scores[system] = self._score(system)
+        return np.array([self._scores[system] for system in systems.tolist()]).reshape(len(systems), -1)
 
     def _score(self, system: int) -> NDArray[np.float64]:
-        place, index = self._columns.place, self._index
-        statistics = range(self._measure.statistics.shape[2])
-        sums = self._product.take(self._position[place[index, system, statistic]] for statistic in statistics)
+        self._buffer = self._sums.statistics(self._index, system, out=self._buffer)
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
-            score = np.asarray(self._measure.score(sums), np.float64)
+            score = np.asarray(self._measure.score(self._buffer), np.float64)
         return np.where(np.isfinite(score), score, np.nan)
 
 
-def _compare(rule: Rule, sums: _Sums, tally: Tally, cell: int) -> None:
+def _compare(rule: Rule, sums: _Scored, tally: Tally, cell: int) -> None:
     if rule.crossed is not None:
         numerators, denominators = sums.of(rule.systems, 0), sums.of(rule.systems, 1)
         scores = sums.scores(rule.systems)
@@ -187,8 +168,8 @@ def _empty_counts(plan: Plan, cells: int, kept: int) -> PairCounts:
     )
 
 
-def _batch_length(contraction: Contraction, plans: Sequence[Plan], memory_bytes: int) -> int:
+def _batch_length(columns: Columns, plans: Sequence[Plan], memory_bytes: int) -> int:
     """Give the replicates of a batch: a multiple of LANES, so that every batch of a cell starts at lane 0."""
     rows = max((sum(len(rule.systems) * (5 if rule.crossed else 2) for rule in plan.rules) for plan in plans), default=0)
-    fitting = memory_bytes // (contraction.bytes_per_replicate + 8 * rows)
+    fitting = memory_bytes // (columns.bytes_per_replicate + 8 * rows)
     return max(min(fitting, _LONGEST_BATCH) // LANES, 1) * LANES

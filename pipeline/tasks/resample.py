@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Statistics
+from pipeline.interfaces import Metric, Statistics
 from pipeline.metrics.registry import load_metric
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
@@ -105,7 +106,14 @@ def measure_of(
         pairs=pairs,
         keep=keep,
         margin=margin,
+        follows=_follows(definition),
     )
+
+
+def _follows(metric: Metric) -> tuple[int, ...]:
+    """Give, for each statistic of a metric, the position of the one it follows, or −1."""
+    declared: Mapping[str, str] = getattr(metric, "follows", {})
+    return tuple(metric.statistics.index(declared[name]) if name in declared else -1 for name in metric.statistics)
 
 
 @lru_cache(maxsize=8)
