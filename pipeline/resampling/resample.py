@@ -15,6 +15,7 @@ from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.columns import Columns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values, fold_lanes
 from pipeline.resampling.draws import Draws, draw_weights
+from pipeline.resampling.maxima import Family, count_maxima
 from pipeline.resampling.measures import BINS, COUNTS, SUMS, Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.thresholds import Plan, Rule, plan_measure
@@ -33,6 +34,7 @@ def resample(
     keep_replicates: int = 0,
     memory_bytes: int = 2**26,
     observed: Sequence[Observed] | None = None,
+    families: Sequence[Family | None] | None = None,
 ) -> list[PairCounts]:
     """Compare all pairs of all measures on shared bootstrap samples.
 
@@ -52,6 +54,8 @@ def resample(
         For weights, sums and scores of a batch; changes no result. A batch has at least 32 replicates.
     observed : sequence of Observed, optional
         What `observe` gave for each measure, where it is at hand.
+    families : sequence of Family or None, optional
+        For each measure the family of which successive maxima are counted, if any.
 
     Returns
     -------
@@ -70,9 +74,10 @@ def resample(
         observed = [observe(measure) for measure in measures]
     plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
     kept = [min(max(min(cell_bounds(c, replicates)[1], keep_replicates) - c * CELL, 0), CELL) for c in cells]
-    columns = Columns.of(_wanted(plans, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
+    families = families if families is not None else [None] * len(plans)
+    columns = Columns.of(_wanted(plans, families, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
     batch = _batch_length(columns, plans, memory_bytes)
-    results = [_empty_counts(plan, len(cells), sum(kept)) for plan in plans]
+    results = [_empty_counts(plan, family, len(cells), sum(kept)) for plan, family in zip(plans, families, strict=True)]
     lanes = [np.empty((len(plan.measure.pairs), len(SUMS), LANES)) for plan in plans]
     weights = np.empty((batch, draws.n_units), np.float32)
     for number, cell in enumerate(cells):
@@ -89,6 +94,9 @@ def resample(
                 tally = Tally(result.counts, result.histogram, result.empty, lanes[index])
                 for rule in plan.rules:
                     _compare(rule, scored, tally, number)
+                family = families[index]
+                if family is not None and result.maxima is not None:
+                    count_maxima(scored.scores(family.systems), family, result.maxima[:, number])
                 if wanted and len(result.score):
                     result.score[:, at : at + wanted] = scored.scores(np.flatnonzero(plan.measure.keep))[:, :wanted]
         for plan, result, running in zip(plans, results, lanes, strict=True):
@@ -96,10 +104,12 @@ def resample(
     return results
 
 
-def _wanted(plans: Sequence[Plan], *, with_scores: bool) -> Iterator[Wanted]:
+def _wanted(plans: Sequence[Plan], families: Sequence[Family | None], *, with_scores: bool) -> Iterator[Wanted]:
     """Give the statistics that a pass sums."""
-    for index, plan in enumerate(plans):
+    for index, (plan, family) in enumerate(zip(plans, families, strict=True)):
         every = range(plan.measure.statistics.shape[2])
+        if family is not None:
+            yield index, plan.measure, family.systems, every
         if with_scores:
             yield index, plan.measure, np.flatnonzero(plan.measure.keep), every
         for rule in plan.rules:
@@ -156,7 +166,7 @@ def _close_cell(plan: Plan, result: PairCounts, lanes: NDArray[np.float64], cell
         result.counts[:, cell, COUNTS.index("margin_above") :] = -1
 
 
-def _empty_counts(plan: Plan, cells: int, kept: int) -> PairCounts:
+def _empty_counts(plan: Plan, family: Family | None, cells: int, kept: int) -> PairCounts:
     pairs = len(plan.measure.pairs)
     return PairCounts(
         counts=np.zeros((pairs, cells, len(COUNTS)), np.int32),
@@ -165,6 +175,7 @@ def _empty_counts(plan: Plan, cells: int, kept: int) -> PairCounts:
         empty=np.zeros((pairs, cells), np.int32),
         score=np.empty((int(plan.measure.keep.sum()), kept)),
         rule=plan.rule,
+        maxima=None if family is None else np.zeros((len(family.pair), cells), np.int64),
     )
 
 

@@ -21,11 +21,11 @@ def all_pairs(systems):
     return np.stack(np.triu_indices(systems, 1), axis=1).astype(np.int64)
 
 
-def make_measure(statistics, *, score=ratio, form="ratio", higher=True, pairs=None, keep=None, margin=None):
+def make_measure(statistics, *, score=ratio, form="ratio", higher=True, pairs=None, keep=None, margin=None, follows=()):
     systems = statistics.shape[1]
     keep = np.zeros(systems, bool) if keep is None else keep
     pairs = all_pairs(systems) if pairs is None else np.asarray(pairs, np.int64).reshape(-1, 2)
-    return Measure(np.asarray(statistics, np.int64), score, form, higher, pairs, keep, margin)
+    return Measure(np.asarray(statistics, np.int64), score, form, higher, pairs, keep, margin, follows)
 
 
 def accuracy_statistics(units, systems, seed):
