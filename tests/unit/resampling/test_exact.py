@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import factorial, prod
@@ -12,9 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.resampling import exact_empty, exact_events
-from pipeline.resampling.exact import bootstrap_chances, bootstrap_law, sign_flip_chances
-from pipeline.resampling.exact_plane import MAX_WORK
+from pipeline.resampling.exact import empty as exact_empty
+from pipeline.resampling.exact import events as exact_events
+from pipeline.resampling.exact import flips as exact_flips
+from pipeline.resampling.exact.bootstrap import bootstrap_chances, bootstrap_law
+from pipeline.resampling.exact.budget import PATIENT, Budget
+from pipeline.resampling.exact.flips import sign_flip_chances
 
 NAMES = ("above_twice", "at_twice", "from_twice", "below_zero", "at_zero", "up_to_zero")
 
@@ -151,36 +155,49 @@ def test_unequal_denominators_of_two_thousand_units_lie_in_their_enclosure():
     c = rng.integers(5, 46, 2034)
     d = rng.binomial(4, 0.1, 2034) - rng.binomial(4, 0.095, 2034)
     found = bootstrap_chances(d, c)
-    wide = bootstrap_chances(d, c, max_points=2**18, max_work=0)
+    wide = bootstrap_chances(d, c, budget=Budget(points=2**9, work=0))
     assert found.one_sided.is_exact
     for name in (*NAMES, "one_sided", "two_sided"):
         enclosure, chance = getattr(wide, name), getattr(found, name)
-        assert enclosure.low <= chance.p <= enclosure.high, name
-    assert not wide.one_sided.is_exact
-    assert wide.one_sided.high - wide.one_sided.low < 0.2
-    line = bootstrap_chances(d[:300], c[:300], max_work=0)  # still fits on a line
-    plane = bootstrap_chances(d[:300], c[:300], max_work=MAX_WORK)
+        assert enclosure.low < chance.p < enclosure.high, name
+    assert wide.one_sided.high / wide.one_sided.low < 1.001
+    line = bootstrap_chances(d[:300], c[:300], budget=replace(PATIENT, work=0))  # still fits on a line
+    plane = bootstrap_chances(d[:300], c[:300])
     assert line.one_sided.is_exact
     for name in NAMES:
         assert getattr(plane, name).p == pytest.approx(getattr(line, name).p, rel=1e-10), name
 
 
-@pytest.mark.parametrize(("d", "c"), [UNEQUAL[0], UNEQUAL[2], HOLLOW[1]])
-@pytest.mark.parametrize("points", [4, 10, 40])
-def test_an_enclosure_contains_the_enumerated_truth(d, c, points):
-    found = bootstrap_chances(np.array(d), np.array(c), max_points=points, max_work=0)
-    for name, exact in enumerate_bootstrap(d, c).items():
-        chance = getattr(found, name)
-        assert chance.low <= float(exact) * (1 + 1e-12), name
-        assert chance.high >= float(exact) * (1 - 1e-12), name
-
-
-@pytest.mark.parametrize("points", [5, 20, 60])
-def test_a_sign_flip_enclosure_contains_the_enumerated_truth(points):
-    d = [37, -12, 5, 88, -41, 60, 3, 19, -7, 22]
-    found = sign_flip_chances(np.array(d), max_points=points)
+@pytest.mark.parametrize(
+    "d",
+    [
+        [37, -12, 5, 88, -41, 60, 3, 19, -7, 22],
+        [81234567, -1234567, 3000001, -7, 7, 7, 0, 12345678, -99999999],
+        [10**12 + 1, -(10**12), 3, -2, 1],
+        [1, 1],
+        [3, -1, -2],
+    ],
+)
+def test_few_discordant_units_are_exact_on_any_lattice(d):
+    found = sign_flip_chances(np.array(d), budget=Budget(points=1))
     for chance, exact in zip((found.one_sided, found.two_sided), enumerate_flips(d), strict=True):
-        assert chance.low <= exact <= chance.high
+        assert_chance(chance, exact)
+
+
+def test_all_signs_of_thirty_six_units_are_matched_by_halves():
+    """Wins and losses of one size are binomial; the halves do not know that they are."""
+    d = np.repeat([1, -1], [24, 12])
+    ways = sum(math.comb(36, k) for k in range(13)) * 2
+    assert_chance(sign_flip_chances(d, budget=Budget(points=1)).two_sided, Fraction(ways, 2**36))
+
+
+@pytest.mark.parametrize("frequencies", [64, 1000, 2**16])
+def test_a_sign_flip_enclosure_contains_the_enumerated_truth(frequencies, monkeypatch):
+    monkeypatch.setattr(exact_flips, "_FEW", 0)
+    for d in ([37, -12, 5, 88, -41, 60, 3, 19, -7, 22], [81234567, -1234567, 3000001, -7, 7, 7, 0, 12345678, -99999999]):
+        found = sign_flip_chances(np.array(d), budget=Budget(points=1, frequencies=frequencies))
+        for chance, exact in zip((found.one_sided, found.two_sided), enumerate_flips(d), strict=True):
+            assert chance.low < exact < chance.high
 
 
 def test_empties_that_are_nearly_all_of_an_event_leave_the_rest_to_full_precision():

@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from pipeline.resampling.exact import bootstrap_chances, sign_flip_chances
-from pipeline.resampling.exact_lattice import DIRECT, count_points, split
-from pipeline.resampling.exact_tilt import Factors, cumulants, highest, make_factor, reflect, window
+from pipeline.resampling.exact.bootstrap import bootstrap_chances
+from pipeline.resampling.exact.flips import sign_flip_chances
+from pipeline.resampling.exact.lattice import DIRECT, count_points, split
+from pipeline.resampling.exact.tilt import Factors, cumulants, highest, make_factor, reflect, window
 
 
 def raise_polynomial(coefficients, power):

@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.fft import rfft
 
-from pipeline.resampling.exact_tilt import Factors, tilt, window
+from pipeline.resampling.exact.tilt import Factors, tilt, window
 
 __all__ = ["Tail", "direct_tail", "raise_powers", "reduce_tail", "transform_law", "wrap"]
 

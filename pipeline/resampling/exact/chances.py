@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BootstrapChances", "Chance", "Law", "SignFlipChances"]
+__all__ = ["CERTAIN", "BootstrapChances", "Chance", "Event", "Law", "SignFlipChances"]
 
 _ROUNDING = 1e-10  # of a difference, relative to what it was taken from: nothing is left
 
@@ -30,6 +30,11 @@ class Chance:
 
     log_low: float
     log_high: float
+
+    @classmethod
+    def known(cls, log_p: float) -> Chance:
+        """Make one whose bounds coincide; what rounding puts above 1 is 1."""
+        return cls(min(log_p, 0.0), min(log_p, 0.0))
 
     @property
     def is_exact(self) -> bool:
@@ -58,6 +63,10 @@ class Chance:
             return self.log_low / math.log(10)
         return float(np.logaddexp(self.log_low, self.log_high) - math.log(2)) / math.log(10)
 
+    def complement(self) -> Chance:
+        """Give that of the opposite event."""
+        return Chance(*(math.log(-math.expm1(log_p)) if log_p < 0 else -math.inf for log_p in (self.log_high, self.log_low)))
+
     def plus(self, other: Chance) -> Chance:
         """Add the probability of a disjoint event."""
         low, high = np.logaddexp([self.log_low, self.log_high], [other.log_low, other.log_high]).tolist()
@@ -65,11 +74,32 @@ class Chance:
 
     def minus(self, other: Chance) -> Chance:
         """Subtract the probability of an event that is part of this one; the error is relative to this one."""
-        return Chance(_log_difference(self.log_low, other.log_high), _log_difference(self.log_high, other.log_low))
+        low, high = _log_difference(self.log_low, other.log_high), _log_difference(self.log_high, other.log_low)
+        if not (self.is_exact and other.is_exact):  # a bound keeps what may have been lost in rounding
+            high = max(high, self.log_high + math.log(_ROUNDING))
+        return Chance(low, high)
+
+    def scaled(self, log_factor: float) -> Chance:
+        """Multiply by the probability of something independent."""
+        return Chance(self.log_low + log_factor, self.log_high + log_factor)
 
     def given(self, log_mass: float) -> Chance:
         """Condition on an event that holds whenever this one does."""
         return Chance(min(self.log_low - log_mass, 0.0), min(self.log_high - log_mass, 0.0))
+
+
+CERTAIN = Chance(0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Chances of a sum below, at and above a threshold; at most and at least there."""
+
+    below: Chance
+    at: Chance
+    above: Chance
+    up_to: Chance
+    from_here: Chance
 
 
 def _log_difference(one: float, other: float) -> float:
@@ -114,12 +144,12 @@ class BootstrapChances:
     @property
     def one_sided(self) -> Chance:
         """P(δ* > 2δ), strict, of the system that is ahead; 1 for identical systems. Without a gain there is no side to take."""
-        return Chance(0.0, 0.0) if self.is_identical else self.above_twice
+        return CERTAIN if self.is_identical else self.above_twice
 
     @property
     def two_sided(self) -> Chance:
         """P(|δ* − δ| ≥ δ) = P(δ* ≥ 2δ) + P(δ* ≤ 0); 1 where δ = 0."""
-        return self.from_twice.plus(self.up_to_zero) if self.gain else Chance(0.0, 0.0)
+        return self.from_twice.plus(self.up_to_zero) if self.gain else CERTAIN
 
 
 @dataclass(frozen=True)

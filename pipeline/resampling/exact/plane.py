@@ -16,14 +16,11 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.fft import fft, ifft, next_fast_len
 
-from pipeline.resampling.exact_lattice import Split, TooWideError, split_at
-from pipeline.resampling.exact_ring import Tail, raise_powers, wrap
-from pipeline.resampling.exact_tilt import Factors, make_factor, tilt, window
+from pipeline.resampling.exact.lattice import Split, TooWideError, split_at
+from pipeline.resampling.exact.ring import Tail, raise_powers, wrap
+from pipeline.resampling.exact.tilt import Factors, make_factor, tilt, window
 
-__all__ = ["MAX_WORK", "Plane", "split_plane"]
-
-MAX_WORK = 2**25
-"""Rows times points of a row: a second or so."""
+__all__ = ["Plane", "split_plane"]
 
 _VANISHED = 80.0  # |φ|^n below exp(−80) is nothing
 
@@ -52,7 +49,7 @@ class Plane:
         return Plane(self.gain.max() - self.gain, self.denominator.max() - self.denominator, self.u, self.v, self.step)
 
 
-def split_plane(law: Factors, x: int, plane: Plane, *, max_work: int = MAX_WORK) -> Split:
+def split_plane(law: Factors, x: int, plane: Plane, *, max_work: int) -> Split:
     """Split the law of a sum at x, given as a sum over a plane.
 
     Parameters
@@ -63,6 +60,7 @@ def split_plane(law: Factors, x: int, plane: Plane, *, max_work: int = MAX_WORK)
     plane : Plane
         The same atoms in the same order.
     max_work : int
+        Rows times points of a row.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Tails of a sum of independent integers, by Fourier transforms. This module splits a law at a threshold.
 
 The transform of a law on a ring of L points is a product of small transforms raised to powers; the tail is a geometric series
-against it, so no inverse transform is needed. The law is tilted before (`exact_tilt`), hence the *relative* error is about
+against it, so no inverse transform is needed. The law is tilted before (`tilt`), hence the *relative* error is about
 powers · 2^-53 however small the tail; the ring is wide enough that what wraps around has a mass below 1e-29.
 
 These sums are deterministic on one machine. They are not promised bit for bit across machines, as SciPy chooses its
@@ -18,8 +18,8 @@ import numpy as np
 from numba import njit
 from scipy.fft import next_fast_len
 
-from pipeline.resampling.exact_ring import Tail, direct_tail, reduce_tail, transform_law
-from pipeline.resampling.exact_tilt import Factors, aim, cumulants, highest, log_scale, reflect, window
+from pipeline.resampling.exact.ring import Tail, direct_tail, reduce_tail, transform_law
+from pipeline.resampling.exact.tilt import Factors, aim, cumulants, highest, log_scale, reflect, window
 
 __all__ = ["DIRECT", "MAX_POINTS", "Evaluate", "Split", "TooWideError", "count_points", "direct_split", "split", "split_at"]
 

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from pipeline.resampling.exact_chances import Chance
-from pipeline.resampling.exact_events import Budget, Event, Slope, occur_when
+from pipeline.resampling.exact.budget import Budget
+from pipeline.resampling.exact.chances import Chance, Event
+from pipeline.resampling.exact.events import Slope, occur_when
 
 __all__ = ["log_chance_of_empty", "occur_when_defined"]
 
@@ -42,6 +43,8 @@ def occur_when_defined(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope,
 
 
 def _is_lost(whole: Chance, taken: Chance) -> bool:
+    if not (whole.is_exact and taken.is_exact):
+        return False  # an interval says by itself how much it has lost
     return taken.log_low > -math.inf and taken.log_low - whole.log_high > math.log1p(-_SAFE)
 
 

@@ -147,8 +147,8 @@ def tilt(law: Factors, theta: float) -> NDArray[np.float64]:
 
 
 @njit(nogil=True, cache=True)
-def window(law: Factors, theta: float) -> tuple[int, int]:
-    """Bound the tilted sum: the first and last of the values outside which it has a mass of at most 2e-30.
+def window(law: Factors, theta: float, log_alias: float = LOG_ALIAS) -> tuple[int, int]:
+    """Bound the tilted sum: the first and last of the values outside which it has a mass of at most 2e-30, or 2 exp(log_alias).
 
     Chernoff: log P(S ≥ h) ≤ K(θ + t) − K(θ) − th for every t > 0. The smallest such h of a grid of t is taken, and the
     same downwards (doi:10.1214/aoms/1177729330).
@@ -158,11 +158,11 @@ def window(law: Factors, theta: float) -> tuple[int, int]:
     if variance <= 0:
         return 0, top
     low, high = 0.0, float(top)
-    scale = math.sqrt(-2 * LOG_ALIAS / variance)
+    scale = math.sqrt(-2 * log_alias / variance)
     for j in range(-12, 9):
         t = scale * 2 ** (j / 3)
-        high = min(high, (cumulants(law, theta + t)[0] - value - LOG_ALIAS) / t)
-        low = max(low, (value - cumulants(law, theta - t)[0] + LOG_ALIAS) / t)
+        high = min(high, (cumulants(law, theta + t)[0] - value - log_alias) / t)
+        low = max(low, (value - cumulants(law, theta - t)[0] + log_alias) / t)
     return int(max(math.floor(low), 0)), int(min(math.ceil(high), top))
 
 

@@ -1,0 +1,125 @@
+"""Enclosures of a tail whose lattice is too wide to transform. This module bounds P(S > x) from finitely many frequencies.
+
+No value is rounded. The characteristic function of S is evaluated at ω_k = 2πk/W, |k| ≤ N, and a trigonometric polynomial of
+degree N lies within a Fejér kernel of the step function that a tail is the mean of:
+
+1. With the tilted law q of `tilt`, P(S > x) = exp(K(θ) − θx) E_q g(S − x) with g(u) = exp(−θu) for u > 0 and 0 for u ≤ 0.
+2. Let g live on a ring of length W that holds the window of q, cut off at M, beyond its end. Both functions lie in [0, 1] and
+   agree in the window, so their means differ by at most the mass outside, which Chernoff bounds (`tilt.window`).
+3. Vaaler (1985, theorem 18): with ψ(t) = t − ⌊t⌋ − ½ and J(t) = πt(1 − |t|) cot πt + |t|,
+   ψ*(t) = −Σ_{1≤|k|≤N} J(k/(N+1)) e(kt)/(2πik) obeys |ψ* − ψ| ≤ F/(2N + 2), F(t) = Σ_{|k|≤N} (1 − |k|/(N+1)) e(kt) ≥ 0.
+4. A function of bounded variation on the ring is its mean less ψ convolved with dg. Hence g* with coefficients J(k/(N+1)) ĝ(k)
+   obeys |g* − g| ≤ (F ∗ |dg|)/(2N + 2), whatever value g takes at its jumps. Means under q of both sides are finite sums over
+   φ_q(ω_k): a centre and a radius. At x the interval holds P(S > x) and P(S ≥ x) alike.
+
+The radius is about W/(N + 1) times the density of S at x: that of rounding *S once*, where rounding n values costs up to n
+times as much. Mass that is known to lie on x is taken out first. Frequencies at which |φ_q| is below exp(−40), nearly all of
+them, are left after a few dozen atoms, and what they could contribute is added to the radius, as is rounding.
+
+Vaaler: doi:10.1090/S0273-0979-1985-15349-2. Such bounds for distribution functions go back to Prawitz (1972), Limits for a
+distribution, if the characteristic function is given in a finite domain, Skandinavisk Aktuarietidskrift.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from pipeline.resampling.exact.chances import Chance
+from pipeline.resampling.exact.frequencies import LANES, LOG_VANISHED, evaluate, sharpest_first, tabulate_roots, turn
+from pipeline.resampling.exact.tilt import Factors, aim, cumulants, highest, log_scale, reflect, window
+
+__all__ = ["enclose"]
+
+_LOG_ALIAS = math.log(1e-14)
+_ROUNDING = 2.0**-49  # absolute error of one factor of a characteristic function
+_FEWEST = 2**10
+_EDGES = 3.0  # the interval has about so many times points/frequencies times the steepness of a tail
+
+
+def enclose(law: Factors, x: int, *, frequencies: int, width: float, log_known: float = -math.inf) -> tuple[Chance, bool]:
+    """Enclose the tail beyond x, on the side of x on which the mean is not.
+
+    Parameters
+    ----------
+    law : Factors
+    x : int
+        Between the ends of the support, exclusively.
+    frequencies : int
+        The most that are taken.
+    width : float
+        Of the interval, relative to the tail, that is narrow enough.
+    log_known : float
+        Logarithm of a mass that is known to lie on x, at most P(S = x); it is left out.
+
+    Returns
+    -------
+    Chance
+        Both P(S > x) and P(S ≥ x) less the known mass lie between its bounds, or both P(S < x) and P(S ≤ x) less that mass.
+    bool
+        Whether it is that of P(S < x).
+    """
+    is_below = x < cumulants(law, 0.0)[1]
+    if is_below:
+        law, x = reflect(law), highest(law) - x
+    theta = aim(law, float(x))
+    low, high = window(law, theta, _LOG_ALIAS)
+    low, high = min(low, x), max(high, x + 1)
+    gap = (high - low) // 32 + 1  # where g falls to 0 there is to be nothing that falls with it
+    points, end = high - low + 2 * gap, high - x + gap
+    variance = cumulants(law, theta)[2]
+    steepness = points * max(theta, 1 / math.sqrt(variance) if variance > 0 else 1.0)
+    wanted = int(min(frequencies, max(_FEWEST, _EDGES * steepness / width)))
+    scale = log_scale(law, theta, x)
+    known = math.exp(min(log_known - scale, 0.0))
+    centre, radius = _integrate(sharpest_first(law, theta), wanted, points, x, end, theta, known)
+    radius += 2 * math.exp(_LOG_ALIAS)
+    bounds = [min(scale + math.log(value), 0.0) if value > 0 else -math.inf for value in (centre - radius, centre + radius)]
+    return Chance(*bounds), is_below
+
+
+@njit(nogil=True, cache=True)
+def _integrate(law: Factors, frequencies: int, points: int, x: int, end: int, theta: float, known: float) -> tuple[float, float]:
+    """Give the mean of g* under the tilted law less the known mass at x, and the bound of its error."""
+    vanished = math.exp(LOG_VANISHED)
+    steps, x = law.atoms % points, x % points
+    roots = tabulate_roots(steps, points)
+    real, imaginary = np.empty(LANES), np.empty(LANES)
+    centre, radius, slack, weight = 0.0, 0.0, 0.0, 0.0
+    draws = law.powers.sum()
+    for first in range(0, frequencies + 1, LANES):
+        is_live = evaluate(law, steps, roots, first, points, real, imaginary)
+        if not is_live:
+            omega = 2 * math.pi * first / points
+            slack += 2 * LANES * vanished * (2 / (points * omega) + 1.5 / (frequencies + 1))
+            if known == 0:
+                continue
+            real[:] = 0
+            imaginary[:] = 0
+        for lane in range(min(LANES, frequencies + 1 - first)):
+            k = first + lane
+            angle = turn(k, x, points)
+            value = complex(real[lane], imaginary[lane]) * complex(math.cos(angle), -math.sin(angle)) - known
+            inside, variation = _coefficients(k, points, end, theta)
+            share = k / (frequencies + 1)
+            damping = math.pi * share * (1 - share) / math.tan(math.pi * share) + share if k else 1.0
+            both = 2.0 if k else 1.0
+            centre += both * damping * (inside * value).real
+            radius += both * (1 - share) * (variation * value).real
+            weight += both * (abs(inside) + abs(variation) / (2 * frequencies + 2))
+    return centre, max(radius, 0.0) / (2 * frequencies + 2) + slack + draws * _ROUNDING * weight
+
+
+@njit(nogil=True, cache=True)
+def _coefficients(k: int, points: int, end: int, theta: float) -> tuple[complex, complex]:
+    """Give the Fourier coefficients of g, and of its variation: a jump up, the fall, and a jump down where it is cut off."""
+    omega = 2 * math.pi * k / points
+    angle = turn(k, end, points)
+    last = math.exp(-theta * end) * complex(math.cos(angle), -math.sin(angle))
+    if k == 0:
+        fallen = -math.expm1(-theta * end)
+        return complex((fallen / theta if theta > 0 else end) / points, 0.0), complex(2.0, 0.0)
+    whole = (1 - last) / complex(theta, omega)
+    return whole / points, 1 + theta * whole + last

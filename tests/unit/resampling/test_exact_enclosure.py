@@ -1,0 +1,215 @@
+"""Enclosures contain the truth, by enumeration for few units and by the whole lattice for many; and they are narrow."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import factorial, prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.resampling.exact import flips as exact_flips
+from pipeline.resampling.exact.bootstrap import bootstrap_chances
+from pipeline.resampling.exact.budget import PATIENT, QUICK, Budget
+from pipeline.resampling.exact.enclosure import enclose
+from pipeline.resampling.exact.flips import sign_flip_chances
+from pipeline.resampling.exact.lattice import split
+from pipeline.resampling.exact.tilt import make_factor
+
+NAMES = ("above_twice", "at_twice", "from_twice", "below_zero", "at_zero", "up_to_zero")
+NO_LINE = Budget(points=1, work=0)
+
+
+def enumerate_bootstrap(d, c):
+    """Give every probability by going through all multisets; the gain is not negative."""
+    n, found, empty = len(d), dict.fromkeys((*NAMES, "two_sided"), Fraction(0)), Fraction(0)
+    for sample in combinations_with_replacement(range(n), n):
+        chance = Fraction(factorial(n) // prod(factorial(sample.count(i)) for i in set(sample)), n**n)
+        num, den = sum(d[i] for i in sample), sum(c[i] for i in sample)
+        if den == 0:
+            empty += chance
+            continue
+        star, gain = Fraction(num, den), Fraction(sum(d), sum(c))
+        holds = (star > 2 * gain, star == 2 * gain, star >= 2 * gain, star < 0, star == 0, star <= 0, abs(star - gain) >= gain)
+        for name, held in zip(found, holds, strict=True):
+            found[name] += chance * held
+    return {name: p / (1 - empty) for name, p in found.items()}
+
+
+def assert_encloses(chance, truth, name=""):
+    """Hold a truth that is known to 1e-12 between the bounds."""
+    assert chance.low * (1 - 1e-12) <= float(truth) <= chance.high * (1 + 1e-12), (name, chance, float(truth))
+
+
+SMALL = [
+    ([3, -1, 0, 2, -2, 1, 1, 0], [5, 2, 1, 7, 3, 1, 9, 4]),
+    ([30000001, -10000007, 123, 22222222, -1, 10**7], [5, 2, 1, 7, 3, 1]),
+    ([30000001, -10000007, 123, 22222222, -1, 10**7], [3] * 6),
+    ([10**10 + 1, -(10**10), 1, 10**9], [10**6 + 3, 7, 10**6, 2]),  # nearly a coarse lattice: frequencies far out matter
+    ([4, -4, 4, -4, 1], [1] * 5),  # ties with the threshold in many samples
+    ([2, -1, 1, 0, -1], [3, 2, 0, 0, 5]),
+    ([12345678, 0, 0, 0, 0, 0], [1] * 6),
+    ([12345678, 999, 0, 0, 0, 0], [1] * 6),
+]
+
+
+@pytest.mark.parametrize(("d", "c"), SMALL)
+@pytest.mark.parametrize("frequencies", [64, 1000, 2**16])
+def test_an_enclosure_contains_the_enumerated_truth(d, c, frequencies):
+    found = bootstrap_chances(np.array(d), np.array(c), budget=Budget(points=1, work=0, frequencies=frequencies))
+    for name, exact in enumerate_bootstrap(d, c).items():
+        assert_encloses(getattr(found, name), exact, name)
+
+
+wide = st.one_of(st.integers(-3, 3), st.integers(-(10**9), 10**9))
+units = st.lists(st.tuples(wide, st.integers(0, 10**4)), min_size=1, max_size=6).filter(lambda u: any(c for _, c in u))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(units=units, frequencies=st.sampled_from([64, 500, 5000]))
+def test_any_small_pair_lies_in_its_enclosure(units, frequencies):
+    d, c = ([unit[axis] for unit in units] for axis in (0, 1))
+    d = d if sum(d) >= 0 else [-v for v in d]
+    found = bootstrap_chances(np.array(d), np.array(c), budget=Budget(points=1, work=0, frequencies=frequencies))
+    for name, exact in enumerate_bootstrap(d, c).items():
+        if name != "two_sided" or sum(d):
+            assert_encloses(getattr(found, name), exact, name)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(atoms=st.dictionaries(st.integers(1, 3000), st.integers(1, 50), min_size=1, max_size=9), seed=st.integers(0, 999))
+def test_any_tail_of_a_lattice_lies_in_its_enclosure(atoms, seed):
+    """Both P(S > x) and P(S ≥ x), wherever x is."""
+    rng = np.random.default_rng(seed)
+    values = np.array([0, *sorted(atoms)])
+    law = make_factor(values, np.array([rng.integers(1, 99), *(atoms[v] for v in sorted(atoms))]), draws=int(rng.integers(1, 400)))
+    x = int(rng.integers(1, int(law.powers[0] * values[-1]))) if law.powers[0] * values[-1] > 1 else 0
+    if not x:
+        return
+    exact = split(law, x)
+    found, is_below = enclose(law, x, frequencies=int(rng.integers(64, 4000)), width=1e-4)
+    tail = exact.below if is_below else exact.above
+    assert found.log_low <= tail + 1e-11
+    assert float(np.logaddexp(tail, exact.at)) <= found.log_high + 1e-11
+
+
+@pytest.mark.parametrize("effect", [0.0, 2.0, 4.0, 12.0, 25.0])
+def test_a_tail_of_any_depth_lies_in_its_narrow_enclosure(effect):
+    """Three decimals over 600 units; the deepest is 1e-100. The wanted width is met where p is not below 1e-30 or so."""
+    rng = np.random.default_rng(int(effect))
+    d = np.round(1000 * (rng.normal(size=600) + effect / math.sqrt(600))).astype(np.int64)
+    d = d if d.sum() >= 0 else -d
+    whole, found = bootstrap_chances(d, budget=PATIENT), bootstrap_chances(d, budget=NO_LINE)
+    flips, flipped = sign_flip_chances(d, budget=PATIENT), sign_flip_chances(d, budget=NO_LINE)
+    pairs = [(getattr(whole, name), getattr(found, name)) for name in ("above_twice", "below_zero", "two_sided")]
+    for exact, enclosure in [*pairs, (flips.two_sided, flipped.two_sided)]:
+        assert exact.is_exact
+        assert enclosure.log_low < exact.log_low < enclosure.log_high
+        assert enclosure.log_high - enclosure.log_low < (1e-3 if effect < 6 else 4e-3)
+    if effect == 25:
+        assert whole.two_sided.log10_p < -70
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_seven_decimals_of_two_thousand_units_are_enclosed_to_a_thousandth(seed):
+    rng = np.random.default_rng(seed)
+    c = rng.integers(5, 46, 2034)
+    d = np.round(1e7 * (rng.normal(0.08 * 2 / math.sqrt(2034), 0.08, 2034) * c)).astype(np.int64)
+    found, better = bootstrap_chances(d, c), bootstrap_chances(d, c, budget=PATIENT)
+    for name in ("above_twice", "below_zero", "two_sided"):
+        one, other = getattr(found, name), getattr(better, name)
+        assert not one.is_exact
+        assert one.high / one.low < 1.001, name
+        assert max(one.low, other.low) < min(one.high, other.high), name  # two enclosures of one number
+        assert other.high / other.low < 1 + (one.high / one.low - 1) / 4, name
+
+
+def test_one_and_two_discordant_units_on_a_wide_lattice_are_known_although_the_thresholds_are_atoms():
+    """m = 1: P(δ* = 2δ) is P(w = 2). m = 2: both drawn twice, or another sum that happens to be equal: none here."""
+    n = 2034
+    for values in ([12345678], [12345678, 7654321]):
+        d = np.zeros(n, np.int64)
+        d[: len(values)] = values
+        m = len(values)
+        twice = math.prod(range(n - 2 * m + 1, n + 1)) / 2**m / n ** (2 * m) * (1 - m / n) ** (n - 2 * m)
+        found = bootstrap_chances(d, budget=NO_LINE)
+        assert found.at_zero.low == pytest.approx((1 - m / n) ** n, rel=1e-11)
+        assert found.at_twice.low == pytest.approx(twice, rel=1e-10)
+        assert found.two_sided.high / found.two_sided.low < 1.001
+        if m == 1:
+            three = 1 - sum(math.comb(n, k) * (n - 1) ** (n - k) / n**n for k in range(3))
+            assert_encloses(found.above_twice, three)
+
+
+def test_a_nearly_common_step_is_not_lost_among_the_frequencies_left_out():
+    """Steps of 10007, blurred by a few: the characteristic function returns to almost 1 again and again."""
+    rng = np.random.default_rng(5)
+    d = 10007 * rng.choice([-1, 0, 1], 120, p=[0.25, 0.4, 0.35]) + rng.integers(0, 2, 120)
+    whole, found = bootstrap_chances(d, budget=PATIENT), bootstrap_chances(d, budget=NO_LINE)
+    for name in ("above_twice", "from_twice", "below_zero", "up_to_zero", "two_sided"):
+        assert_encloses(getattr(found, name), getattr(whole, name).p, name)
+    assert found.two_sided.high / found.two_sided.low < 1.01
+
+
+def test_the_interval_is_as_wide_as_the_mass_that_cannot_be_told_from_the_threshold():
+    """Half of the mass lies on x: both P(S > x) and P(S ≥ x) are inside, and little else is."""
+    law = make_factor(np.array([0, 1000]), np.array([1, 1]), draws=2)
+    found, is_below = enclose(law, 1000, frequencies=2**14, width=1e-6)
+    assert not is_below
+    assert found.low <= 0.25
+    assert found.high >= 0.75
+    assert found.high - found.low < 0.501
+
+
+def test_an_interval_says_nothing_false_where_all_but_nothing_is_empty():
+    """17 of 20 units have c = 0. The difference of an interval and P(C* = 0) keeps its bounds."""
+    d, c = np.array([12345678, -9999991, 3] + [0] * 17), np.array([1, 2, 1] + [0] * 17)
+    whole, found = bootstrap_chances(d, c, budget=PATIENT), bootstrap_chances(d, c, budget=NO_LINE)
+    for name in NAMES:
+        one, other = getattr(whole, name), getattr(found, name)
+        assert other.low <= one.high * (1 + 1e-12), name
+        assert one.low <= other.high * (1 + 1e-12), name
+
+
+def test_swapping_the_systems_changes_no_bit_of_an_enclosure():
+    rng = np.random.default_rng(8)
+    d, c = rng.integers(-(10**8), 10**8 + 10**7, 300), rng.integers(1, 90, 300)
+    one, other = bootstrap_chances(d, c), bootstrap_chances(-d, c)
+    assert not one.two_sided.is_exact
+    for name in (*NAMES, "two_sided"):
+        assert getattr(one, name) == getattr(other, name)
+    assert sign_flip_chances(d) == sign_flip_chances(-d)
+
+
+def test_values_near_the_end_of_int64_are_enclosed(monkeypatch):
+    """A fine copy of a small lattice, moved by next to nothing: the bounds are those of the small one."""
+    monkeypatch.setattr(exact_flips, "_FEW", 0)
+    small = np.array([5, -3, 2, 7, -1, 4, 0, 2, -6, 3])
+    d = small * 10**15 + np.arange(10)
+    coarse, found = bootstrap_chances(small), bootstrap_chances(d)
+    assert found.above_twice.low <= coarse.from_twice.p
+    assert found.above_twice.high >= coarse.above_twice.p
+    assert found.below_zero.low <= coarse.up_to_zero.p
+    assert found.below_zero.high >= coarse.below_zero.p
+    assert found.two_sided.high - found.two_sided.low < 0.05
+    flips, exact = sign_flip_chances(d, budget=QUICK), sign_flip_chances(small)
+    assert flips.one_sided.low <= exact.one_sided.p
+    assert flips.one_sided.high > 0.8 * exact.one_sided.p
+
+
+@pytest.mark.parametrize("degree", [1, 4, 60])
+def test_the_inequality_that_bounds_rest_on_holds_on_a_grid(degree):
+    """Vaaler's theorem 18, as the module states it; it is met with equality, so the bound cannot be smaller."""
+    k = np.arange(1, degree + 1)
+    share = k / (degree + 1)
+    damping = math.pi * share * (1 - share) / np.tan(math.pi * share) + share
+    t = np.linspace(0, 1, 5001)[1:-1]
+    smooth = -(damping / (math.pi * k)) @ np.sin(2 * math.pi * np.outer(k, t))
+    fejer = 1 + 2 * (1 - share) @ np.cos(2 * math.pi * np.outer(k, t))
+    gap = fejer / (2 * degree + 2) - np.abs(smooth - (t - 0.5))
+    assert gap.min() > -1e-14
+    assert gap.min() < 1e-6
