@@ -22,7 +22,7 @@ __all__ = ["Bleu"]
 _SMOOTHINGS = ("none", "exp", "floor", "add-k")
 _ORDER = 4
 _TILE = 512  # replicates scored in one go; ten statistics of them fit the first-level cache
-_LONGEST_RATIO = 256.0  # of reference to output where the brevity penalty, e to the power of 1 − ratio, is a normal number
+_LEAST = -255.0  # 1 − reference / output down to which the brevity penalty, e to this power, is a normal number
 
 
 class Bleu:
@@ -116,40 +116,34 @@ def _bleu_kernel(
 ) -> None:
     added = smooth_value if smoothing == 3 else 0.0
     power = np.empty(_TILE, np.int64)
-    two_to_the = power.view(np.float64)
     for i in range(out.shape[0]):
         for start in range(0, out.shape[1], _TILE):
             stop = min(start + _TILE, out.shape[1])
-            if _score_ordinary(statistics, i, start, out[i, start:stop], added, power, two_to_the) == stop - start:
+            if _score_ordinary(statistics, i, start, out[i, start:stop], added, power):
                 continue
             for j in range(start, stop):
-                if not _is_ordinary(statistics, i, j):
+                if not _is_ordinary(statistics, i, j, added):
                     out[i, j] = _score_one(statistics, i, j, smoothing, smooth_value, effective_order)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _is_ordinary(statistics: NDArray[Any], i: int, j: int) -> bool:
+def _is_ordinary(statistics: NDArray[Any], i: int, j: int, added: float) -> bool:
     """Whether every order has n-grams and a match, and the output is not absurdly short: no rule for special cases applies."""
     any_zero = False
     for n in range(4):
-        any_zero |= (not statistics[2 + n, i, j] > 0) | (not statistics[6 + n, i, j] > 0)
-    return not any_zero and bool(np.float64(statistics[1, i, j]) <= _LONGEST_RATIO * np.float64(statistics[0, i, j]))
+        more = added if n > 0 else 0.0
+        any_zero |= (not statistics[2 + n, i, j] + more > 0) | (not statistics[6 + n, i, j] + more > 0)
+    return not any_zero and bool(1.0 - np.float64(statistics[1, i, j]) / np.float64(statistics[0, i, j]) >= _LEAST)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _score_ordinary(
-    statistics: NDArray[Any],
-    i: int,
-    start: int,
-    out: NDArray[np.float64],
-    added: float,
-    power: NDArray[np.int64],
-    two_to_the: NDArray[np.float64],
-) -> int:
-    """Score all as if all were ordinary, and count those that are: short loops without a branch, which vectorise.
+    statistics: NDArray[Any], i: int, start: int, out: NDArray[np.float64], added: float, power: NDArray[np.int64]
+) -> bool:
+    """Score all as if all were ordinary, and say whether all are: short loops without a branch, which vectorise.
 
-    The fourth root of a product of precisions is √√ of one ratio: one division and no logarithm. The brevity penalty is `exp`
-    of `kernels` with the same operations, so with its bits; its power of two is put together as bits.
+    The fourth root of a product of precisions is √√ of one ratio: one division and no logarithm. The ratio is positive and
+    finite only if no count is 0. The brevity penalty is `exp` of `kernels` with the same operations, so with its bits.
     """
     stop = start + len(out)
     # Rows, not a slice of two dimensions: the compiler must see that neighbours are neighbours.
@@ -162,25 +156,33 @@ def _score_ordinary(
         first = np.float64(correct_1[j]) * (np.float64(correct_2[j]) + added)
         second = (np.float64(correct_3[j]) + added) * (np.float64(correct_4[j]) + added)
         out[j] = first * second
+    ordinary: Any = 0
     for j in range(len(out)):
         first = np.float64(total_1[j]) * (np.float64(total_2[j]) + added)
         second = (np.float64(total_3[j]) + added) * (np.float64(total_4[j]) + added)
-        out[j] = 100.0 * math.sqrt(math.sqrt(out[j] / (first * second)))
+        ratio = out[j] / (first * second)
+        ordinary += (ratio > 0.0) & (ratio < np.inf)
+        out[j] = 100.0 * math.sqrt(math.sqrt(ratio))
+    scaled: Any = 0
     for j in range(len(out)):
-        x: float = 1.0 - np.float64(reference[j]) / np.float64(hypothesis[j])
-        x = x if x < 0.0 else 0.0
-        x = x if x > 1.0 - _LONGEST_RATIO else 1.0 - _LONGEST_RATIO
+        brevity = 1.0 - np.float64(reference[j]) / np.float64(hypothesis[j])
+        ordinary += brevity >= _LEAST
+        x = brevity if brevity < 0.0 else 0.0
+        x = x if x > _LEAST else _LEAST
         k = np.ceil(x * INVERSE_LN2 - 0.5)
-        power[j] = (np.int64(np.int32(k)) + 1023) << 52
+        scaled += k < 0.0
         out[j] *= exp_fraction(x, k)
-    ordinary = 0
-    for j in range(len(out)):
-        matched = (correct_1[j] > 0) & (correct_2[j] > 0) & (correct_3[j] > 0) & (correct_4[j] > 0)
-        counted = (total_1[j] > 0) & (total_2[j] > 0) & (total_3[j] > 0) & (total_4[j] > 0)
-        ordinary += matched & counted & (np.float64(reference[j]) <= _LONGEST_RATIO * np.float64(hypothesis[j]))
-    for j in range(len(out)):
-        out[j] *= two_to_the[j]
-    return ordinary
+    if scaled:
+        # Shorter than three quarters of the reference: what is left of e to the power of x is a power of two.
+        two_to_the = power.view(np.float64)
+        for j in range(len(out)):
+            x = 1.0 - np.float64(reference[j]) / np.float64(hypothesis[j])
+            x = x if x < 0.0 else 0.0
+            x = x if x > _LEAST else _LEAST
+            power[j] = (np.int64(np.ceil(x * INVERSE_LN2 - 0.5)) + 1023) << 52
+        for j in range(len(out)):
+            out[j] *= two_to_the[j]
+    return bool(ordinary == 2 * len(out))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 __all__ = ["BINS", "COUNTS", "HALF_WIDTH", "RULES", "SUMS", "Measure", "Observed", "PairCounts", "ScoreFunction"]
 
 ScoreFunction = Callable[[NDArray[Any]], NDArray[np.float64]]
-"""Summed statistics ``(statistic, ...)``, always float64, to scores ``(...)``; nan where undefined (0/0)."""
+"""Summed statistics ``(statistic, ...)`` to scores ``(...)`` in float64; nan where undefined (0/0).
+
+Sums come as float64, or as float32 where that holds them and a probe gave the same bits."""
 
 COUNTS = ("below_zero", "at_zero", "below_delta", "at_delta", "at_twice_delta", "above_twice_delta", "margin_above", "margin_below")
 """δ* < 0, = 0, < δ, = δ, = 2δ, > 2δ, ≥ 2δ + margin, ≤ 2δ − margin."""

@@ -16,7 +16,7 @@ from pipeline.resampling.contract import FLOAT64_LIMIT
 from pipeline.resampling.measures import BINS, HALF_WIDTH, RULES, Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 
-__all__ = ["Plan", "Rule", "plan_measure"]
+__all__ = ["Plan", "Rule", "plan_measure", "plan_swaps"]
 
 _INT64_LIMIT = 2**63
 _TOLERANCE, _INTEGER, _CROSSED, _CROSSED_INT64, _TOO_WIDE = range(len(RULES))
@@ -79,9 +79,7 @@ class _Pair:
 
 def plan_measure(measure: Measure, observed: Observed, *, n_draws: int) -> Plan:
     """Choose a rule for each pair and compute its thresholds."""
-    ahead = ~(observed.delta < 0)  # nan and 0: the order as given
-    as_given = ahead == measure.higher_is_better  # lower is better: δ = −(s_A − s_B), the rows change places
-    oriented = np.where(as_given[:, None], measure.pairs, measure.pairs[:, ::-1])
+    oriented = _orient(measure, observed)
     if measure.form == "ratio":
         integers = _pair_integers(measure, oriented)
         rule = np.array([_choose_rule(pair, n_draws) for pair in integers], np.int8)
@@ -98,6 +96,40 @@ def plan_measure(measure: Measure, observed: Observed, *, n_draws: int) -> Plan:
         elif chosen.size:
             rules.append(_by_crossing(measure, observed, oriented, chosen, integers, RULES[code]))
     return Plan(measure, rule, tuple(rules))
+
+
+def plan_swaps(measure: Measure, observed: Observed) -> Plan:
+    """Choose a rule for each pair where units are swapped at random: δ° is compared with −δ, 0 and δ.
+
+    Swaps leave the total of a shared denominator alone, whether it is constant or not: such pairs are compared as integers.
+    A pair with an undefined gain is in no rule: there is nothing to compare with.
+    """
+    oriented = _orient(measure, observed)
+    defined = np.isfinite(observed.delta)
+    integers: list[_Pair] = []
+    rule = np.full(len(oriented), _TOLERANCE, np.int8)
+    if measure.form == "ratio":
+        integers = _pair_integers(measure, oriented)
+        rule = np.array([_choose_swap_rule(pair, len(measure.statistics)) for pair in integers], np.int8)
+    rules: list[Rule] = []
+    scores = np.flatnonzero((rule != _INTEGER) & defined)
+    if scores.size:
+        delta, slack = np.abs(observed.delta[scores]), _slack(observed, oriented, scores)
+        rules.append(_by_swaps(observed, oriented, scores, delta, slack, np.ones(len(scores)), np.ones(len(scores)), _TOLERANCE))
+    chosen = np.flatnonzero((rule == _INTEGER) & defined)
+    if chosen.size:
+        gain = np.array([integers[pair].gain for pair in chosen.tolist()], np.float64)
+        step = np.array([integers[pair].step for pair in chosen.tolist()], np.float64)
+        total = np.array([integers[pair].total for pair in chosen.tolist()], np.float64)
+        unit = np.array(measure.score(np.stack([step, total])), np.float64)  # as of the bootstrap: a finer lattice, the same float
+        rules.append(_by_swaps(observed, oriented, chosen, gain, np.zeros(len(chosen)), step, unit, _INTEGER))
+    return Plan(measure, rule, tuple(rules))
+
+
+def _orient(measure: Measure, observed: Observed) -> NDArray[np.int64]:
+    ahead = ~(observed.delta < 0)  # nan and 0: the order as given
+    as_given = ahead == measure.higher_is_better  # lower is better: δ = −(s_A − s_B), the rows change places
+    return np.where(as_given[:, None], measure.pairs, measure.pairs[:, ::-1])
 
 
 def _pair_integers(measure: Measure, oriented: NDArray[np.int64]) -> list[_Pair]:
@@ -131,6 +163,33 @@ def _choose_rule(pair: _Pair, n_draws: int) -> int:
     if reach >= FLOAT64_LIMIT or largest >= _INT64_LIMIT:
         return _TOO_WIDE
     return _CROSSED if largest < FLOAT64_LIMIT else _CROSSED_INT64
+
+
+def _choose_swap_rule(pair: _Pair, n_units: int) -> int:
+    if not pair.is_shared:
+        return _TOLERANCE
+    return _INTEGER if n_units * pair.largest_gain < FLOAT64_LIMIT else _TOO_WIDE
+
+
+def _by_swaps(
+    observed: Observed,
+    oriented: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    gain: NDArray[np.float64],
+    slack: NDArray[np.float64],
+    step: NDArray[np.float64],
+    unit: NDArray[np.float64],
+    code: int,
+) -> Rule:
+    """δ° is symmetric around 0: that is its center, and −gain, 0 and gain are its thresholds."""
+    exact = np.arange(-1.0, 2.0) * gain[:, None]
+    systems, rows = np.unique(oriented[chosen], return_inverse=True)
+    rows = rows.reshape(-1, 2)
+    thresholds = Thresholds(
+        chosen, *_columns(rows), exact - slack[:, None], exact + slack[:, None], np.zeros(len(chosen)),
+        _bin_scale(observed.se[chosen]) * unit, np.zeros(0), np.zeros(0), step,
+    )  # fmt: skip
+    return Rule(RULES[code], thresholds, None, systems, unit)
 
 
 def _by_score(measure: Measure, observed: Observed, oriented: NDArray[np.int64], chosen: NDArray[np.int64]) -> Rule:

@@ -1,0 +1,149 @@
+"""Approximate randomization of all pairs on shared swap masks. This module is the permutation test of the package.
+
+For each replicate a mask says in which units the outputs of two systems change sides (Riezler & Maxwell 2005,
+https://aclanthology.org/W05-0908); all pairs meet the same masks. δ° is the gain after the swaps, and δ* := δ + δ° takes the place
+of the bootstrap's: what is counted as δ* against 0, δ and 2δ is δ° against −δ, 0 and δ, so #(|δ°| ≥ δ) is read off the counts as
+the two-sided p of the bootstrap is. As there, no result depends on memory, on cells asked for together, or on other systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.resampling.address import cell_bounds
+from pipeline.resampling.bitplanes import pad_words, plan_swap_product
+from pipeline.resampling.columns import Columns, Sums, Wanted
+from pipeline.resampling.compare import LANES, Tally, compare_values, fold_lanes
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.measures import BINS, COUNTS, SUMS, Measure, Observed, PairCounts
+from pipeline.resampling.observe import observe
+from pipeline.resampling.swapped_pairs import SwappedPairs
+from pipeline.resampling.swaps import draw_swap_words
+from pipeline.resampling.thresholds import Plan, Rule, plan_swaps
+
+__all__ = ["randomize"]
+
+_LONGEST_BATCH = 2048  # replicates; longer ones leave the cache and gain nothing
+
+
+def randomize(
+    draws: Draws,
+    measures: Sequence[Measure],
+    *,
+    cells: range,
+    replicates: int,
+    memory_bytes: int = 2**26,
+    observed: Sequence[Observed] | None = None,
+) -> list[PairCounts]:
+    """Compare all pairs of all measures after random swaps of their units.
+
+    Parameters
+    ----------
+    draws : Draws
+        The address of the masks; ``n_units`` and ``n_draws`` are the units of every measure.
+    measures : sequence of Measure
+        They share the masks. Margins are not tested: a randomization cannot.
+    cells : range
+        Cells to count; results are kept per cell, so any split of a pass gives the same numbers.
+    replicates : int
+        Of the whole pass: the last cell may be partial.
+    memory_bytes : int, optional
+        For masks and sums of a batch; changes no result. A batch has at least 32 replicates; a few MB are needed beside it.
+    observed : sequence of Observed, optional
+        What `observe` gave for each measure, where it is at hand.
+
+    Returns
+    -------
+    list of PairCounts
+        One a measure. ``counts`` are of δ° < −δ, = −δ, < 0, = 0, = δ and > δ; the margin counts are −1. ``sums`` are Σδ°, Σδ°² and
+        Σ|δ°|; the histogram is of δ°/se. Of a pair with an undefined observed gain all replicates are empty. No score is kept.
+
+    Raises
+    ------
+    ValueError
+        Where units do not match, or sums would not be exact.
+    """
+    for measure in measures:
+        if len(measure.statistics) != draws.n_units:
+            raise ValueError(f"statistics of {len(measure.statistics)} units, swaps of {draws.n_units}")
+    if observed is None:
+        observed = [observe(measure) for measure in measures]
+    plans = [plan_swaps(measure, seen) for measure, seen in zip(measures, observed, strict=True)]
+    columns = Columns.of(_wanted(plans), n_units=draws.n_units, n_draws=draws.n_units)
+    comparisons = [[_comparison(index, plan, rule) for rule in plan.rules] for index, plan in enumerate(plans)]
+    rows = sum(comparison.bytes_per_replicate for several in comparisons for comparison in several)
+    product = plan_swap_product(columns.contraction)
+    batch = max(min(memory_bytes // (product.bytes_per_replicate + rows), _LONGEST_BATCH) // LANES, 1) * LANES
+    results = [_empty_counts(plan, len(cells)) for plan in plans]
+    lanes = [np.empty((len(plan.measure.pairs), len(SUMS), LANES)) for plan in plans]
+    words = pad_words(draws.n_units)
+    for number, cell in enumerate(cells):
+        first, stop = cell_bounds(cell, replicates)
+        for running in lanes:
+            running[:] = 0.0
+        for start in range(first, stop, batch):
+            count = min(batch, stop - start)
+            sums = Sums(columns, product.multiply(draw_swap_words(draws, start, count, n_words=words)))
+            for several, result, running in zip(comparisons, results, lanes, strict=True):
+                tally = Tally(result.counts, result.histogram, result.empty, running)
+                for comparison in several:
+                    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
+                        comparison.compare(sums, count, tally, number)
+        for plan, seen, result, running in zip(plans, observed, results, lanes, strict=True):
+            _close_cell(plan, result, running, number)
+            result.empty[~np.isfinite(seen.delta), number] = stop - first
+    return results
+
+
+class _IntegerPairs:
+    """Pairs over one denominator: D° = v_a − v_b with v_s = T_s − 2 M_s, a sum of ± the numerators, exact in float64."""
+
+    def __init__(self, index: int, measure: Measure, rule: Rule) -> None:
+        self._index, self._rule = index, rule
+        self._totals = measure.statistics[:, rule.systems, 0].sum(axis=0).astype(np.float64)
+
+    @property
+    def bytes_per_replicate(self) -> int:
+        return 8 * len(self._totals)
+
+    def compare(self, sums: Sums, count: int, tally: Tally, cell: int) -> None:
+        values = sums.of(self._index, self._rule.systems, 0)
+        values *= -2.0
+        values += self._totals[:, None]
+        compare_values(values, self._rule.thresholds, tally, cell)
+
+
+def _comparison(index: int, plan: Plan, rule: Rule) -> _IntegerPairs | SwappedPairs:
+    kind = _IntegerPairs if rule.name == "integer" else SwappedPairs
+    return kind(index, plan.measure, rule)
+
+
+def _wanted(plans: Sequence[Plan]) -> Iterator[Wanted]:
+    """Give the statistics that a pass sums; swaps never change a shared denominator."""
+    for index, plan in enumerate(plans):
+        for rule in plan.rules:
+            statistics = range(1 if rule.name == "integer" else plan.measure.statistics.shape[2])
+            yield index, plan.measure, rule.systems, statistics
+
+
+def _close_cell(plan: Plan, result: PairCounts, lanes: NDArray[np.float64], cell: int) -> None:
+    folded = fold_lanes(lanes)
+    for rule in plan.rules:
+        pair, unit = rule.thresholds.pair, rule.unit
+        result.sums[pair, cell] = folded[pair] * np.stack([unit, unit * unit, unit], axis=1)
+    result.counts[:, cell, COUNTS.index("margin_above") :] = -1
+
+
+def _empty_counts(plan: Plan, cells: int) -> PairCounts:
+    pairs = len(plan.measure.pairs)
+    return PairCounts(
+        counts=np.zeros((pairs, cells, len(COUNTS)), np.int32),
+        sums=np.zeros((pairs, cells, len(SUMS))),
+        histogram=np.zeros((pairs, cells, BINS), np.uint16),
+        empty=np.zeros((pairs, cells), np.int32),
+        score=np.empty((0, 0)),
+        rule=plan.rule,
+    )

@@ -1,0 +1,146 @@
+"""Swap masks by address: replicate r of a key swaps the same units whoever draws it, alone or in a batch.
+
+This module draws for approximate randomization (Riezler & Maxwell 2005, https://aclanthology.org/W05-0908): each unit changes
+sides with probability ½, exactly. Unit i of replicate r is swapped where bit i mod 32, counted from the lowest, of word i // 32
+is set; the words are those of `pipeline.resampling.draws` for the same key and replicate, in their order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pipeline.resampling.draws import Draws, philox
+
+__all__ = ["draw_swap", "draw_swap_words", "draw_swaps"]
+
+_ROUNDS = 10
+_MASK = np.uint64(0xFFFFFFFF)
+_SHIFT = np.uint64(32)
+_MULTIPLIER_0 = np.uint64(0xD2511F53)
+_MULTIPLIER_1 = np.uint64(0xCD9E8D57)
+_WEYL_0 = np.uint64(0x9E3779B9)
+_WEYL_1 = np.uint64(0xBB67AE85)
+_WORD = 32  # bits
+_ROWS = 64  # replicates whose words are drawn together
+_BITS = ((np.arange(2**8)[:, None] >> np.arange(8)) & 1).astype(np.float32)  # (byte, bit)
+
+
+def draw_swap(draws: Draws, replicate: int) -> NDArray[np.bool_]:
+    """Draw which units of one replicate are swapped: the readable definition.
+
+    Returns
+    -------
+    (unit,) bool
+
+    Examples
+    --------
+    >>> draw_swap(Draws(key=1, n_units=6, n_draws=6), 0).astype(int)
+    array([0, 0, 0, 0, 1, 1])
+    """
+    _check_address(draws, replicate, 1)
+    quads = -(-draws.n_units // (4 * _WORD))
+    counter = np.zeros((4, quads), np.uint32)
+    counter[0] = np.arange(quads)
+    counter[1] = replicate & 0xFFFFFFFF
+    counter[2] = replicate >> 32
+    words = philox(counter, np.array([draws.key & 0xFFFFFFFF, draws.key >> 32], np.uint32)).T.reshape(-1)
+    unit = np.arange(draws.n_units)
+    swapped: NDArray[np.bool_] = ((words[unit // _WORD] >> (unit % _WORD).astype(np.uint32)) & np.uint32(1)).astype(np.bool_)
+    return swapped
+
+
+def draw_swaps(draws: Draws, first: int, count: int, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+    """Draw which units are swapped in consecutive replicates.
+
+    Parameters
+    ----------
+    draws : Draws
+        ``n_units`` and ``n_draws`` are the same number: every unit is drawn for once.
+    first, count : int
+        First replicate and number of replicates.
+    out : (≥ count, unit) float32, optional
+        Where to write; rows beyond ``count`` stay as they are.
+
+    Returns
+    -------
+    (replicate, unit) float32
+        1 where the unit is swapped, 0 where it stays.
+    """
+    _check_address(draws, first, count)
+    if out is None:
+        out = np.empty((count, draws.n_units), np.float32)
+    if out.shape[0] < count or out.shape[1] != draws.n_units:
+        raise ValueError(f"out holds {out.shape} swaps, {(count, draws.n_units)} are drawn")
+    swaps = out[:count]
+    _fill_swaps(np.uint64(draws.key), np.uint64(first), swaps)
+    return swaps
+
+
+def draw_swap_words(draws: Draws, first: int, count: int, *, n_words: int | None = None) -> NDArray[np.uint64]:
+    """Draw the same masks as bits, 64 units a word: what `pipeline.resampling.bitplanes` sums over.
+
+    Parameters
+    ----------
+    draws, first, count
+        As of `draw_swaps`.
+    n_words : int, optional
+        Words of a mask; those beyond the units are 0.
+
+    Returns
+    -------
+    (word, replicate) uint64
+        Bit i mod 64 of word i // 64 is unit i. Bits beyond the last unit mean nothing.
+    """
+    _check_address(draws, first, count)
+    needed = -(-draws.n_units // 64)
+    if n_words is not None and n_words < needed:
+        raise ValueError(f"{draws.n_units} units need {needed} words, not {n_words}")
+    words = np.zeros((n_words or needed, count), np.uint64)
+    _fill_words(np.uint64(draws.key), np.uint64(first), needed, words)
+    return words
+
+
+def _check_address(draws: Draws, first: int, count: int) -> None:
+    if draws.n_draws != draws.n_units:
+        raise ValueError(f"every unit is swapped or not: {draws.n_units} units have {draws.n_units} draws, not {draws.n_draws}")
+    if first < 0 or count < 0 or first + count > 2**64:
+        raise ValueError(f"replicates {first} … {first + count - 1} are not in 0 … {2**64 - 1}")
+
+
+@njit(nogil=True, cache=True)
+def _fill_words(key: np.uint64, first: np.uint64, needed: int, words: NDArray[np.uint64]) -> None:
+    for quad in range((needed + 1) // 2):
+        for row in range(words.shape[1]):  # replicates innermost: the loop vectorises however few the units are
+            replicate = first + np.uint64(row)
+            c0, c1, c2, c3 = np.uint64(quad), replicate & _MASK, replicate >> _SHIFT, np.uint64(0)
+            k0, k1 = key & _MASK, key >> _SHIFT
+            for _ in range(_ROUNDS):
+                p0, p1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
+                c0, c1, c2, c3 = (p1 >> _SHIFT) ^ c1 ^ k0, p1 & _MASK, (p0 >> _SHIFT) ^ c3 ^ k1, p0 & _MASK
+                k0, k1 = (k0 + _WEYL_0) & _MASK, (k1 + _WEYL_1) & _MASK
+            words[2 * quad, row] = c0 | (c1 << _SHIFT)
+            if 2 * quad + 1 < needed:
+                words[2 * quad + 1, row] = c2 | (c3 << _SHIFT)
+
+
+@njit(nogil=True, cache=True)
+def _fill_swaps(key: np.uint64, first: np.uint64, swaps: NDArray[np.float32]) -> None:
+    n_units = swaps.shape[1]
+    needed = (n_units + 63) // 64
+    words = np.empty((needed, _ROWS), np.uint64)
+    for start in range(0, swaps.shape[0], _ROWS):
+        rows = min(_ROWS, swaps.shape[0] - start)
+        _fill_words(key, first + np.uint64(start), needed, words[:, :rows])
+        whole = n_units // 8
+        for row in range(rows):
+            line = swaps[start + row]
+            for place in range(whole):
+                byte = (words[place // 8, row] >> np.uint64(place % 8 * 8)) & np.uint64(255)
+                b0, b1, b2, b3, b4, b5, b6, b7 = _BITS[byte]  # all loaded before one is stored: one load, one store
+                at = place * 8
+                line[at], line[at + 1], line[at + 2], line[at + 3] = b0, b1, b2, b3
+                line[at + 4], line[at + 5], line[at + 6], line[at + 7] = b4, b5, b6, b7
+            for unit in range(whole * 8, n_units):
+                line[unit] = np.float32((words[unit // 64, row] >> np.uint64(unit % 64)) & np.uint64(1))
