@@ -90,6 +90,7 @@ def compare_study(
     references: Sequence[str],
     *,
     metrics: Sequence[str] = (),
+    procedures: Sequence[str] = ("paired-bootstrap",),
     format: str = "text",
     documents: str | None = None,
     replicates: int = 100_000,
@@ -104,6 +105,8 @@ def compare_study(
         Path of each system's output; the single key ``*`` names a table that holds all systems.
     references : sequence of str
         References (text) or one gold file (labels); none for scores.
+    procedures : sequence of str
+        Significance tests; verdicts are those of the first.
     """
     from pipeline.study.load import study_from_value
 
@@ -130,6 +133,7 @@ def compare_study(
         "test_sets": {"test set": test_set},
         "metrics": list(metrics) or default[format],
         "resampling": {
+            "procedures": list(procedures),
             "replicates": replicates,
             "keep_replicates": 0,
             "unit": "document" if documents else "item",
@@ -159,7 +163,7 @@ def compare(
     runs : str or Path, optional
         Keep the run there; by default nothing is kept.
     **options
-        As for `compare_study`: metrics, format, documents, replicates, seed, alpha.
+        As for `compare_study`: metrics, procedures, format, documents, replicates, seed, alpha.
 
     Raises
     ------

@@ -90,6 +90,14 @@ place_options: Callable[[F], F] = _combine(
     "-r", "--reference", "references", multiple=True, help="A reference, or the gold file; several for several references."
 )
 @click.option("-m", "--metric", "metrics", multiple=True, help="Metrics. [bleu; accuracy for labels; mean for scores]")
+@click.option(
+    "--procedure",
+    "procedures",
+    multiple=True,
+    default=("paired-bootstrap",),
+    show_default=True,
+    help="paired-bootstrap, approximate-randomization, or both; verdicts are those of the first.",
+)
 @click.option("--format", "format_", default="text", show_default=True, help="text, labels or scores.")
 @click.option("--documents", help="File with a document name a line: documents are resampled, not segments.")
 @click.option("-b", "--replicates", type=click.IntRange(min=1), default=100_000, show_default=True, help="Number of replicates.")
@@ -102,6 +110,7 @@ def compare(
     outputs: tuple[str, ...],
     references: tuple[str, ...],
     metrics: tuple[str, ...],
+    procedures: tuple[str, ...],
     format_: str,
     documents: str | None,
     replicates: int,
@@ -117,7 +126,7 @@ def compare(
     Examples:
       pipeline compare baseline.txt new.txt -r reference.txt
       pipeline compare runs/*.txt -r ref.A.txt -r ref.B.txt -m bleu -m chrf --json
-      pipeline compare scores.csv --format scores
+      pipeline compare scores.csv --format scores --procedure approximate-randomization
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
     from pipeline.api import name_outputs
@@ -130,6 +139,7 @@ def compare(
             named,
             references,
             metrics=metrics,
+            procedures=procedures,
             format=format_,
             documents=documents,
             replicates=replicates,
@@ -172,7 +182,7 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
 @runs_option
 @json_option
 def plan(study: Path, workers: int | None, block_cells: int | None, runs: Path, as_json: bool, **overrides: Any) -> None:
-    """Show the tasks of a study, what is done already and what is open; compute nothing."""
+    """Show the tasks of a study, what is done and what is open, and the time, memory and disk the rest takes; compute nothing."""
     _show_plan(_load(study, overrides), runs, workers, block_cells, as_json)
 
 

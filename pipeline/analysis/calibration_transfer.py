@@ -18,7 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analysis.options import read_options
-from pipeline.analysis.pairs import PairTable, describe_copies, find_base, list_slices, read_pairs
+from pipeline.analysis.pairs import PairTable, describe_copies, describe_one_sided, find_base, list_slices, read_pairs
 from pipeline.analysis.vertices import REPLICATES, Vertices, share_of_weight, vertex_interval
 from pipeline.interfaces import Finding
 
@@ -83,8 +83,10 @@ class CalibrationTransfer:
                     rows.append(_nothing(base, other, _absent(other, cubes)))
                 else:
                     rows += _rows(base, other, cubes, chosen)
-        copies = describe_copies({base: cubes[base]}) if base is not None and base in cubes else None
-        return Finding(self.name, tuple(rows), (*NOTES, *([copies] if copies else [])), {"base": base, "bins": list(chosen.bins)})
+        of_base = {base: cubes[base]} if base is not None and base in cubes else {}
+        copies = describe_copies(of_base)
+        notes = (*NOTES, *describe_one_sided(of_base), *([copies] if copies else []))
+        return Finding(self.name, tuple(rows), notes, {"base": base, "bins": list(chosen.bins)})
 
 
 def _absent(name: str, cubes: Mapping[str, xr.Dataset]) -> str:

@@ -9,10 +9,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.inference.readings import READINGS
+
 __all__ = [
     "PairTable",
     "Relation",
     "describe_copies",
+    "describe_one_sided",
     "find_base",
     "find_copies",
     "find_relation",
@@ -161,6 +164,13 @@ def describe_copies(cubes: Mapping[str, xr.Dataset]) -> str | None:
     if not told:
         return None
     return f"Systems with the same statistics on every unit count once; left out as copies: {'; '.join(told)}."
+
+
+def describe_one_sided(cubes: Mapping[str, xr.Dataset]) -> list[str]:
+    """Say what the one-sided p is for procedures where it is not that of Berg-Kirkpatrick and others."""
+    procedures = dict.fromkeys(str(name) for cube in cubes.values() for name in cube["procedure"].values.tolist())
+    told = [(name, READINGS[name].one_sided) for name in procedures]
+    return [f"The one-sided p of {name} is {what}." for name, what in told if what is not None]
 
 
 def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str) -> PairTable:

@@ -11,7 +11,7 @@ import xarray as xr
 
 from pipeline.analysis.line import FEWEST_SIZES, fit_line
 from pipeline.analysis.options import read_options
-from pipeline.analysis.pairs import describe_copies, list_slices, read_pairs, read_units
+from pipeline.analysis.pairs import describe_copies, describe_one_sided, list_slices, read_pairs, read_units
 from pipeline.analysis.window import Window, percentile_of
 from pipeline.interfaces import Finding
 
@@ -67,7 +67,7 @@ class SizeCurve:
                 points = [where | point for point in _points(cube, metric, procedure, chosen.spec)]
                 rows += points
                 fits += [where | _fit(points, quantity, chosen.gains) for quantity in ("gain", "median_se")]
-        notes = [*NOTES, *(note for note in [describe_copies(cubes)] if note)]
+        notes = [*NOTES, *describe_one_sided(cubes), *(note for note in [describe_copies(cubes)] if note)]
         return Finding(self.name, tuple(rows), tuple(notes), {"fits": tuple(fits)})
 
 

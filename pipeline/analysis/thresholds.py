@@ -16,7 +16,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analysis.options import read_options
-from pipeline.analysis.pairs import PairTable, describe_copies, find_base, find_relation, list_slices, read_pairs, read_units
+from pipeline.analysis.pairs import (
+    PairTable,
+    describe_copies,
+    describe_one_sided,
+    find_base,
+    find_relation,
+    list_slices,
+    read_pairs,
+    read_units,
+)
 from pipeline.analysis.vertices import REPLICATES, Vertices, vertex_interval, weighted_percentile
 from pipeline.analysis.window import Window, fit_logistic, gaussian_gain, percentile_of
 from pipeline.interfaces import Finding
@@ -74,6 +83,7 @@ class Thresholds:
         rows = [row for name, cube in cubes.items() for row in _rows(name, cube, chosen)]
         spec = chosen.spec
         notes = [note.format(percentile=spec.percentile, low=spec.low, high=spec.high) for note in NOTES]
+        notes += describe_one_sided(cubes)
         if any(find_relation(cube, chosen.relation) is None for cube in cubes.values()):
             wanted = chosen.relation or "model or group"
             notes.append(f"Pairs are not split everywhere: no coordinate {wanted} says which systems belong together.")

@@ -106,21 +106,30 @@ class CubeWriter:
         at = (*self._procedure(procedure), *self.layout.positions(metric=metric, test_size=size))
         self._put("histogram", at, values, (first_pair, 0))
 
-    def write_scores(self, metric: str, size: str, first_replicate: int, values: ArrayLike) -> None:
+    def write_scores(self, metric: str, size: str, first_replicate: int, values: ArrayLike, *, first_system: int = 0) -> None:
         """Write scores (system, replicate) of kept replicates."""
-        self._put("score", self.layout.positions(metric=metric, test_size=size), values, (0, first_replicate))
+        self._put("score", self.layout.positions(metric=metric, test_size=size), values, (first_system, first_replicate))
 
-    def write_table(self, metric: str, size: str, values: Mapping[str, ArrayLike], *, procedure: str | None = None) -> None:
-        """Write what is read off the counts, by name of the variable: (convention, pair), ``bias`` (pair,), ``p_adjusted``
-        (convention, adjustment, pair).
-        """  # noqa: D205 - one sentence
-        test = dict(zip(("metric", "test_size"), self.layout.positions(metric=metric, test_size=size), strict=True))
-        test["procedure"] = self._procedure(procedure)[0]
+    def write_table(
+        self,
+        metric: str,
+        size: str,
+        values: Mapping[str, NDArray[Any]],
+        *,
+        pairs: slice = slice(None),
+        procedure: str | None = None,
+    ) -> None:
+        """Write what is read off the counts of some pairs, by name of the variable.
+
+        ``bias`` is (pair,), ``p_adjusted`` (convention, adjustment, pair), the others (convention, pair).
+        """
+        test: dict[str, Any] = dict(zip(("metric", "test_size"), self.layout.positions(metric=metric, test_size=size), strict=True))
+        test |= {"procedure": self._procedure(procedure)[0], "pair": pairs}
         for name, value in values.items():
             if VARIABLES.get(name) not in TABLE:
                 raise ValueError(f"no variable {name!r} in the table; there are {', '.join(v.name for v in TABLE)}")
             region = tuple(test.get(dimension, slice(None)) for dimension in VARIABLES[name].dims)
-            self._assign(name, region, np.asarray(value))
+            self._assign(name, region, value)
 
     def write_statistics(
         self,

@@ -2,7 +2,8 @@
 
 Counts, sums, histogram and p-values are of the pair *ordered so that the observed gain δ is not negative*: where
 ``observed_delta`` is below zero they are of (``system_b``, ``system_a``), where it is zero of the two in the order of their
-statistics. δ* is the difference on one replicate, b the number of replicates.
+statistics. δ* is the difference on one replicate, b the number of replicates. Of approximate-randomization δ* stands for δ + δ°,
+with δ° the difference after the swaps of one replicate: δ* < 0, = 0, < δ, = δ, = 2δ, > 2δ are δ° < −δ, = −δ, < 0, = 0, = δ, > δ.
 """
 
 from __future__ import annotations
@@ -92,23 +93,39 @@ COUNTS = (
 )
 """In the order of the last axis of a block's counts."""
 
-SUMS = (_sum("shift", "δ* − δ"), _sum("squared_shift", "(δ* − δ)²"), _sum("absolute", "|δ*|"))
+SUMS = (_sum("shift", "δ* − δ"), _sum("squared_shift", "(δ* − δ)²"), _sum("absolute", "|δ*|, of approximate-randomization |δ°|"))
 """In the order of the last axis of a block's sums."""
 
 TABLE = (
-    Variable("p_value", _TESTS, "float64", _NAN, "1", "p-value by the convention", BERG_KIRKPATRICK),
+    Variable(
+        "p_value",
+        _TESTS,
+        "float64",
+        _NAN,
+        "1",
+        "p-value by the convention; NaN where it means nothing for the procedure",
+        BERG_KIRKPATRICK,
+    ),
     Variable("log10_p", _TESTS, "float64", _NAN, "1", "decimal logarithm of the p-value; NaN where that is 0"),
     Variable("p_error", _TESTS, "float64", _NAN, "1", "Monte-Carlo error: half width of the 95 % interval", CLOPPER_PEARSON),
     Variable("method", _TESTS, "int8", -1, "1", "how the p-value was found; -1 where there is none", flags=METHODS),
     Variable("stable", _TESTS, "bool", False, "1", "the unadjusted p-value is surely on its side of the study's level"),
-    Variable("bias", ("procedure", *_PAIRS), "float64", _NAN, "points", "mean of δ* − δ over all replicates", EFRON),
+    Variable(
+        "bias",
+        ("procedure", *_PAIRS),
+        "float64",
+        _NAN,
+        "points",
+        "mean of δ* − δ over all replicates; NaN where they are not centred at δ",
+        EFRON,
+    ),
     Variable(
         "p_adjusted",
         ("procedure", "convention", "adjustment", *_PAIRS),
         "float64",
         _NAN,
         "1",
-        "p-value adjusted for the family of all pairs of this test set, metric and test size",
+        "p-value adjusted for the family of all pairs of this test set, metric, test size and procedure",
         HOLM,
     ),
 )
@@ -118,7 +135,13 @@ VARIABLES: Mapping[str, Variable] = {
     variable.name: variable
     for variable in (
         Variable(
-            "score", ("metric", "test_size", "system", "replicate"), "float64", _NAN, "points", "score on a kept replicate", EFRON
+            "score",
+            ("metric", "test_size", "system", "replicate"),
+            "float64",
+            _NAN,
+            "points",
+            "score on a kept replicate of the bootstrap",
+            EFRON,
         ),
         Variable("observed_score", ("metric", "test_size", "system"), "float64", _NAN, "points", "score on the test set itself"),
         Variable(

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
+from pipeline.engine.calibration import settle_rates
 from pipeline.engine.executor import Executor, Outcome
+from pipeline.engine.outlook import Outlook
 from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopRequest, listen
 from pipeline.engine.state import RunState
@@ -21,10 +23,13 @@ from pipeline.store.files import sweep_temporaries
 from pipeline.store.lease import Lease, hold_lease
 from pipeline.store.ledger import Ledger
 from pipeline.store.runs import RunDirectory
+from pipeline.study.costs import TaskCosts
 from pipeline.study.inventory import Inventory
 from pipeline.study.plan import Plan, plan_study
+from pipeline.study.rates import Rates
 from pipeline.study.task import Failure, Receipt, Task
 from pipeline.tasks.manifest import Manifest, failure_entry, read_manifest
+from pipeline.tasks.receipts import ReceiptWriter
 
 __all__ = ["Ending", "OpenExecutor", "Progress", "coordinate"]
 
@@ -138,13 +143,15 @@ class Coordinator:
         workers: int,
     ) -> None:
         self.run, self.manifest, self.lease, self.ledger, self.state = run, manifest, lease, ledger, state
+        self.receipts = ReceiptWriter(ledger)
         self.progress, self.block_cells, self.workers = progress, block_cells, workers
+        self.rates = Rates()
+        self.outlook = Outlook(TaskCosts(manifest.study, manifest.inputs, self.rates).seconds)
         self.inventory = Inventory()
         self.attempts: Counter[str] = Counter()
         self.fruitless = 0
         self.running: dict[str, Task] = {}
         self.queue = TaskQueue((), done=())
-        self.outlook: Counter[str] = Counter()
         self.done: Counter[str] = Counter()
         self.stale = False
 
@@ -158,7 +165,9 @@ class Coordinator:
         self.state.write(at_once=True)
         sweep_temporaries(self.run.root)
         sweep_temporaries(self.run.store.root)
-        self.inventory = take_stock(self.run, self.manifest, self.ledger, self.state, verify=verify)
+        self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
+        self.rates = settle_rates(self.run, self.manifest, block_cells=self.block_cells)
+        self.outlook = Outlook(TaskCosts(self.manifest.study, self.manifest.inputs, self.rates).seconds)
         plan = self._plan()
         if plan.tasks and not stop.wanted:
             with open_executor(lambda: stop.wanted) as executor:
@@ -177,9 +186,10 @@ class Coordinator:
             run=self.run.id,
             block_cells=self.block_cells,
             workers=self.workers,
+            rates=self.rates,
         )
         self.queue = TaskQueue(plan.tasks, done=self.inventory.receipts.keys(), running=self.running.keys())
-        self.outlook = Counter(str(task.kind) for task in plan.tasks)
+        self.outlook.plan(plan.tasks)
         self.done = Counter(str(receipt.kind) for receipt in self.inventory.receipts.values())
         self.stale = False
         self._show()
@@ -219,12 +229,11 @@ class Coordinator:
         del self.running[task.key]
         if isinstance(result, Receipt):
             self.lease.check()
-            self.ledger.append({"event": "done", "receipt": result.to_json()})
+            self.receipts.append("done", result)
             self.inventory.add(result)
             self.queue.finish(result.key)
-            self.outlook[result.kind] -= 1
+            self.outlook.finish(task, result)
             self.done[result.kind] += 1
-            self.state.took(result.kind, result.seconds)
         else:
             self._take_failure(task, result)
 
@@ -246,7 +255,7 @@ class Coordinator:
         """Look at everything that is stored, so that what is damaged is computed again; False once that has not helped."""
         before = set(self.inventory.receipts)
         failures = self.inventory.failures
-        self.inventory = take_stock(self.run, self.manifest, self.ledger, self.state, verify=True)
+        self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=True)
         self.inventory.failures.update(failures)
         if before <= set(self.inventory.receipts) and not len(self.queue):
             self.fruitless += 1
@@ -254,7 +263,7 @@ class Coordinator:
         return self.fruitless < DAMAGE_LIMIT
 
     def _show(self) -> None:
-        self.state.count(self.done, self.outlook, self.workers)
+        self.state.count(self.done, self.outlook.open, self.outlook.seconds(self.workers))
         self.state.write()
         self.progress(self.state)
 

@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,9 @@ CONFIG: dict[str, Any] = {
     "distributed.worker.memory.spill": False,
     "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
     "distributed.nanny.pre-spawn-environ.VECLIB_MAXIMUM_THREADS": 1,
+    # Dask gives every freed array back to the system at once: kernels would fault their buffers in again for each batch.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**27,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
     "distributed.comm.timeouts.connect": "30s",
     "distributed.admin.log-length": 0,
 }
@@ -77,9 +81,9 @@ class DaskExecutor:
     def submit(self, task: Task, attempt: str) -> None:
         """Hand a task to the scheduler."""
         # The attempt is in the key: Dask gives back a known future for a known key, even one that failed.
-        future = self._client.submit(
-            run_task, task, self._runs, key=f"{self._prefix}-{task.kind}-{task.key}-a{attempt}", pure=False
-        )
+        key = f"{self._prefix}-{task.kind}-{task.key}-a{attempt}"
+        # What it needed is done: its worker need not be told a thousand keys.
+        future = self._client.submit(run_task, replace(task, needs=()), self._runs, key=key, pure=False)
         self._running[str(future.key)] = task
         self._ended.add(future)
 
@@ -94,14 +98,31 @@ class DaskExecutor:
                 time.sleep(0.01)
                 self._look()
                 continue
-            outcomes.extend(self._outcome(future) for future in self._ended.next_batch(block=False))
+            batch = list(self._ended.next_batch(block=False))
+            results = self._gather(batch)
+            outcomes.extend(self._outcome(future, results) for future in batch)
         return outcomes
 
-    def _outcome(self, future: Future[Any]) -> Outcome:
+    def _gather(self, futures: Sequence[Future[Any]]) -> dict[str, Receipt | Failure]:
+        """Fetch what ended well in one go: a round trip to the worker for each would limit the rate of tasks."""
+        finished = {str(future.key): future for future in futures if future.status == "finished"}
+        if not finished:
+            return {}
+        try:
+            return dict(zip(finished, self._client.gather(list(finished.values())), strict=True))
+        except Exception:  # it tells one of many that failed, and not which: each is then asked by itself
+            return {}
+
+    def _outcome(self, future: Future[Any], results: Mapping[str, Receipt | Failure]) -> Outcome:
         task = self._running.pop(str(future.key))
         result: Receipt | Failure
         try:
-            result = future.result() if future.status in {"finished", "error"} else Failure.lost(task, f"it was {future.status}")
+            if str(future.key) in results:
+                result = results[str(future.key)]
+            elif future.status in {"finished", "error"}:
+                result = future.result()
+            else:
+                result = Failure.lost(task, f"it was {future.status}")
         except (KilledWorker, FutureCancelledError) as error:
             result = Failure.lost(task, f"its worker died ({error})")
         except Exception as error:  # a task returns its failures: this is the worker's, transport or a package that differs there

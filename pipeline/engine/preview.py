@@ -1,39 +1,68 @@
-"""What a study would do. This module counts the open tasks of a plan and says what is done already; it computes nothing."""
+"""What a study would do. This module counts the tasks of a plan and tells time, memory and disk; it computes no number."""
 
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.engine.forecast import forecast_study
 from pipeline.engine.launch import run_id
+from pipeline.engine.progress import format_seconds
 from pipeline.engine.stock import adoptable_receipts
 from pipeline.store.ledger import read_ledger
 from pipeline.store.runs import RunDirectory
 from pipeline.study.inventory import Inventory
-from pipeline.study.load import LoadedStudy
-from pipeline.study.plan import plan_study
-from pipeline.tasks.manifest import Manifest, receipts_of
+from pipeline.study.load import LoadedStudy, load_profile, locate_profile
+from pipeline.study.timeline import Estimate
+from pipeline.tasks.manifest import Manifest
+from pipeline.tasks.receipts import receipts_of
 from pipeline.tasks.survey import survey_study
 
 __all__ = ["format_preview", "preview_study"]
 
 
 def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None, block_cells: int | None = None) -> dict[str, Any]:
-    """Give the tasks of a study by kind, and how many other runs have done already."""
-    inputs = survey_study(loaded.study, loaded.base).inputs
+    """Give the tasks of a study by kind, how many other runs have done already, and what the rest should take.
+
+    Parameters
+    ----------
+    loaded : LoadedStudy
+    runs : Path
+        The folder of runs.
+    workers : int, optional
+        In place of what the study's cluster has; on this machine one a core.
+    block_cells : int, optional
+        Cells of a resample task, in place of the plan's choice.
+    """
+    begin = time.perf_counter()
+    survey = survey_study(loaded.study, loaded.base)
+    inputs = survey.inputs
     manifest = Manifest(loaded.study, inputs, tuple(loaded.overrides))
     run = RunDirectory(runs.resolve() / run_id(manifest))
     own = receipts_of(read_ledger(run.ledger)[0])
     receipts = {**own, **adoptable_receipts(run, manifest, own)}
-    options: dict[str, Any] = {"run": run.id, "block_cells": block_cells, "workers": workers or 1}
-    everything = plan_study(loaded.study, inputs, Inventory(), **options)
-    left = plan_study(loaded.study, inputs, Inventory.of(receipts.values()), **options)
-    total, open_ = Counter(t.kind for t in everything.tasks), Counter(t.kind for t in left.tasks)
+    local = loaded.study.cluster == "local"
+    number = workers or _workers_of(loaded)
+    forecast = forecast_study(
+        manifest,
+        survey,
+        run,
+        Inventory.of(receipts.values()),
+        workers=number,
+        block_cells=block_cells,
+        local=local,
+        before=time.perf_counter() - begin,
+    )
+    total = Counter(task.kind for task in forecast.everything.tasks)
+    open_ = Counter(task.kind for task in forecast.left.tasks)
     b = loaded.study.resampling.replicates
     alpha = loaded.study.resampling.alpha
+    blocks = forecast.block_seconds
     return {
         "run": run.id,
         "study": loaded.study.study,
@@ -44,9 +73,32 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "metrics": [metric.signature for metric in inputs.metrics],
         "replicates": b,
         "stages": [{"stage": kind, "tasks": total[kind], "open": open_[kind]} for kind in total],
+        "workers": number,
+        "time": _describe(forecast.estimate),
+        "block_seconds": {"shortest": blocks[0], "longest": blocks[1]} if blocks else None,
+        "memory_bytes": forecast.footprint.memory,
+        "disk_bytes": forecast.footprint.disk,
         "monte_carlo_error": math.sqrt(alpha * (1 - alpha) / b),
         "smallest_p": 1 / b,
         "alpha": alpha,
+    }
+
+
+def _workers_of(loaded: LoadedStudy) -> int:
+    """Give how many workers a run has where nobody says."""
+    profile = load_profile(locate_profile(loaded.study.cluster, loaded.base))
+    return profile.workers or ((os.cpu_count() or 1) if loaded.study.cluster == "local" else 1)
+
+
+def _describe(estimate: Estimate) -> dict[str, Any]:
+    return {
+        "seconds": estimate.seconds,
+        "at_least": estimate.at_least,
+        "start": estimate.start,
+        "stages": dict(estimate.stages),
+        "unknown": dict(estimate.unknown),
+        "cpu_seconds": estimate.cpu_seconds,
+        "tasks_a_second": dict(estimate.tasks_a_second),
     }
 
 
@@ -56,8 +108,39 @@ def format_preview(preview: Mapping[str, Any]) -> str:
     lines.extend(f"  {t['name']}: {t['systems']} systems, {t['items']} items in {t['units']} units" for t in preview["test_sets"])
     lines.append(f"{'stage':<10}{'tasks':>8}{'open':>8}")
     lines.extend(f"{s['stage']:<10}{s['tasks']:>8}{s['open']:>8}" for s in preview["stages"])
+    lines.extend(_time_lines(preview["time"], preview["workers"]))
+    blocks = preview["block_seconds"]
+    if blocks:
+        rate = preview["time"]["tasks_a_second"]["resample"]
+        lines.append(f"blocks: {blocks['shortest']:.1f} to {blocks['longest']:.1f} s, {rate:.2g} a second")
+        lines.append(f"memory: about {_size(preview['memory_bytes'])} a worker   disk: about {_size(preview['disk_bytes'])}")
     lines.append(
         f"Monte-Carlo error at p = {preview['alpha']:g}: ±{preview['monte_carlo_error']:.1g} (1 se)   "
         f"smallest p that can be seen: {preview['smallest_p']:.1g}"
     )
     return "\n".join(lines)
+
+
+def _time_lines(told: Mapping[str, Any], workers: int) -> list[str]:
+    if not told["stages"]:
+        return ["time: nothing is left to do"]
+    on = f"on {workers} worker{'s' if workers > 1 else ''}"
+    parts = {"start": told["start"], **told["stages"]}
+    shares = ", ".join(f"{name} {'unknown' if seconds is None else format_seconds(seconds)}" for name, seconds in parts.items())
+    known = (
+        f"about {format_seconds(told['seconds'])}"
+        if told["seconds"] is not None
+        else f"at least {format_seconds(told['at_least'])}"
+    )
+    return [f"time: {known} {on} ({shares})", *(f"  {name}: {why}" for name, why in told["unknown"].items())]
+
+
+def _size(number: float) -> str:
+    """Give a number of bytes for people.
+
+    Examples
+    --------
+    >>> [_size(n) for n in (0, 3_500_000, 2e9)]
+    ['0 MB', '4 MB', '2.0 GB']
+    """
+    return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.0f} MB"

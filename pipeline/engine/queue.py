@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from pipeline.study.task import Task
 
 __all__ = ["TaskQueue"]
+
+
+class _Gate(NamedTuple):
+    """Keys of tasks that wait for the same, and what of it is not done yet."""
+
+    needs: set[str]
+    keys: list[str]
 
 
 class TaskQueue:
@@ -28,12 +36,17 @@ class TaskQueue:
         self._keys = list(plan)
         self._order = {key: i for i, key in enumerate(self._keys)}
         self._tasks = {key: task for key, task in plan.items() if key not in running}
-        self._needs = {key: {need for need in task.needs if need not in done} for key, task in plan.items()}
-        self._dependents: dict[str, list[str]] = {}
-        for key, needs in self._needs.items():
-            for need in needs:
-                self._dependents.setdefault(need, []).append(key)
-        self._ready = [self._order[key] for key in self._tasks if not self._needs[key]]
+        # All blocks of a test set need the same thousand statistics: they wait at one gate.
+        gates: dict[tuple[str, ...], _Gate] = {}
+        for key, task in plan.items():
+            if task.needs not in gates:
+                gates[task.needs] = _Gate({need for need in task.needs if need not in done}, [])
+            gates[task.needs].keys.append(key)
+        self._gates_of: dict[str, list[_Gate]] = {}
+        for gate in gates.values():
+            for need in gate.needs:
+                self._gates_of.setdefault(need, []).append(gate)
+        self._ready = [self._order[key] for gate in gates.values() if not gate.needs for key in gate.keys if key in self._tasks]
         heapq.heapify(self._ready)
 
     def __len__(self) -> int:
@@ -54,7 +67,9 @@ class TaskQueue:
 
     def finish(self, key: str) -> None:
         """Note that something is done: whatever waited for it alone becomes ready."""
-        for dependent in self._dependents.pop(key, ()):
-            self._needs[dependent].discard(key)
-            if not self._needs[dependent] and dependent in self._tasks:
-                heapq.heappush(self._ready, self._order[dependent])
+        for gate in self._gates_of.pop(key, ()):
+            gate.needs.discard(key)
+            if not gate.needs:
+                for waiting in gate.keys:
+                    if waiting in self._tasks:
+                        heapq.heappush(self._ready, self._order[waiting])

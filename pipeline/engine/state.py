@@ -55,8 +55,6 @@ class RunState:
         self._run = run
         self._start = time.monotonic()
         self._written = 0.0
-        self._seconds: dict[str, float] = {}
-        self._finished_here: dict[str, int] = {}
         self.facts: dict[str, Any] = {
             "schema_version": 1,
             "run": run.id,
@@ -94,32 +92,14 @@ class RunState:
         except OSError as error:
             raise store_error(error, self._run.events) from error
 
-    def took(self, kind: str, seconds: float) -> None:
-        """Note how long a task took, for the time left."""
-        self._seconds[kind] = self._seconds.get(kind, 0.0) + seconds
-        self._finished_here[kind] = self._finished_here.get(kind, 0) + 1
-
-    def count(self, done: Mapping[str, int], open_: Mapping[str, int], workers: int) -> None:
-        """Set how much is done and open in each stage, and guess the time left from the tasks that ended here."""
+    def count(self, done: Mapping[str, int], open_: Mapping[str, int], seconds_left: float | None) -> None:
+        """Set how much is done and open in each stage, and the time that is left."""
         stages = {k: {"done": done.get(k, 0), "total": done.get(k, 0) + open_.get(k, 0)} for k in STAGES}
         self.facts["stages"] = {k: v for k, v in stages.items() if v["total"]}
         self.facts["done"] = sum(v["done"] for v in stages.values())
         self.facts["total"] = sum(v["total"] for v in stages.values())
         self.facts["phase"] = next((k for k in STAGES if open_.get(k)), "report")
-        self.facts["eta_seconds"] = self._time_left(open_, max(workers, 1))
-
-    def _time_left(self, open_: Mapping[str, int], workers: int) -> float | None:
-        left = 0.0
-        for kind, number in open_.items():
-            if not number:
-                continue
-            if kind not in self._finished_here:
-                if kind in {"collect", "report"}:
-                    left += 3.0 * number
-                    continue
-                return None
-            left += number * self._seconds[kind] / self._finished_here[kind] / workers
-        return round(left, 1)
+        self.facts["eta_seconds"] = None if seconds_left is None else round(seconds_left, 1)
 
     def write(self, *, at_once: bool = False) -> None:
         """Write `state.json`, at most once a second."""

@@ -11,12 +11,15 @@ from pipeline.store.runs import RunDirectory, iterate_ledgers
 from pipeline.study.inventory import Inventory
 from pipeline.study.plan import wanted_addresses
 from pipeline.study.task import Receipt
-from pipeline.tasks.manifest import Manifest, damaged_cubes, damaged_results, receipts_of, result_exists
+from pipeline.tasks.manifest import Manifest, damaged_cubes, damaged_results, result_exists
+from pipeline.tasks.receipts import ReceiptWriter, receipts_of
 
 __all__ = ["adoptable_receipts", "take_stock"]
 
 
-def take_stock(run: RunDirectory, manifest: Manifest, ledger: Ledger, state: RunState, *, verify: bool) -> Inventory:
+def take_stock(
+    run: RunDirectory, manifest: Manifest, ledger: Ledger, receipts: ReceiptWriter, state: RunState, *, verify: bool
+) -> Inventory:
     """Give what is done: the run's own receipts, and those of other runs that this one can use.
 
     Adopted receipts are written into this run's ledger, so that it stands alone. Receipts whose result is gone, or damaged
@@ -32,7 +35,7 @@ def take_stock(run: RunDirectory, manifest: Manifest, ledger: Ledger, state: Run
     damaged = {receipt.key for receipt, _ in damaged_results(adopted.values(), run.store)} if adopted else set()
     for key, receipt in adopted.items():
         if key not in damaged:
-            ledger.append({"event": "reused", "receipt": receipt.to_json()})
+            receipts.append("reused", receipt)
             own[key] = receipt
     return Inventory.of(own.values())
 

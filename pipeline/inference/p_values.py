@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,10 @@ from pipeline.resampling.measures import COUNTS, SUMS
 __all__ = ["CONVENTIONS", "REASONS", "PValues", "clopper_pearson", "p_values"]
 
 CONVENTIONS = ("one-sided", "two-sided", "below-zero", "at-or-below-zero", "one-sided-plus-one", "two-sided-plus-one")
-"""#(δ* > 2δ)/b · #(|δ* − δ| ≥ δ)/b · #(δ* < 0)/b · #(δ* ≤ 0)/b · the first two as (s + 1)/(b + 1); δ ≥ 0."""
+"""#(δ* > 2δ)/b · #(|δ* − δ| ≥ δ)/b · #(δ* < 0)/b · #(δ* ≤ 0)/b · the first two as (s + 1)/(b + 1); δ ≥ 0.
+
+Where outputs were swapped at random, δ* stands for δ + δ° with δ° the difference after the swaps: the second is #(|δ°| ≥ δ)/b.
+"""
 
 REASONS = ("", "identical", "no order", "no defined replicate")
 """Why a pair has no ordinary p-value: its systems are identical; δ = 0, so no side; every replicate was empty."""
@@ -37,7 +41,7 @@ class PValues:
     p_error : (convention, pair) float64
         Half of ``hi − lo``.
     bias : (pair,) float64
-        mean δ* − δ; nan without replicates.
+        mean δ* − δ; nan without replicates, and where it is no bias.
     reason : (pair,) int8
         Position in `REASONS`.
     hits : (convention, pair) int64
@@ -89,6 +93,8 @@ def p_values(
     delta: NDArray[np.float64],
     identical: NDArray[np.bool_],
     sums: NDArray[np.float64],
+    conventions: Collection[str] = CONVENTIONS,
+    bias: bool = True,
 ) -> PValues:
     """Read the p-values off three-way counts.
 
@@ -106,6 +112,10 @@ def p_values(
     identical : (pair,) bool
     sums : (pair, 3) float64
         Summed over cells, in the order of ``SUMS``.
+    conventions : collection of str, optional
+        Those that mean something for the procedure; the others have no p-value. `pipeline.inference.readings` knows them.
+    bias : bool, optional
+        The mean of δ* − δ is a bias; otherwise there is none.
 
     Returns
     -------
@@ -127,11 +137,11 @@ def p_values(
     with np.errstate(divide="ignore", invalid="ignore"):  # no replicates: 0/0 is nan, and the reason says so
         p = hits / b
         p[4:] = (hits[4:] + 1) / (b + 1)
-        bias = np.where(reason == 1, 0.0, sums[:, SUMS.index("shift")] / b)
-    p = _apply_reasons(p, reason)
-    lo, hi = _bounds(hits, b, reason, _LEVEL)
+        shift = np.where(reason == 1, 0.0, sums[:, SUMS.index("shift")] / b) if bias else np.full(pairs, np.nan)
+    meant = np.isin(CONVENTIONS, list(conventions))[:, None]
+    p, lo, hi = (np.where(meant, values, np.nan) for values in (_apply_reasons(p, reason), *_bounds(hits, b, reason, _LEVEL)))
     log10_p = np.log10(p, out=np.full(p.shape, np.nan), where=p > 0)
-    return PValues(p, log10_p, lo, hi, (hi - lo) / 2, bias, reason, hits, b)
+    return PValues(p, log10_p, lo, hi, (hi - lo) / 2, shift, reason, hits, b)
 
 
 def clopper_pearson(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.few_units import beyond_reach, sign_flip_floor
 from pipeline.inference.multiplicity import benjamini_hochberg, holm
+from pipeline.inference.readings import READINGS
 from pipeline.inference.stability import decide
 from pipeline.report.cube_facts import count_of, read_method, read_variable, summed
 from pipeline.report.intervals import half_widths
@@ -18,7 +19,7 @@ from pipeline.report.values import plain
 __all__ = ["read_columns"]
 
 TWO_SIDED = ("above_twice_delta", "at_twice_delta", "below_zero", "at_zero")
-"""Counts whose sum is #(|δ* − δ| ≥ δ)."""
+"""Counts whose sum is #(|δ* − δ| ≥ δ), after swaps #(|δ°| ≥ δ)."""
 
 
 def read_columns(
@@ -39,7 +40,9 @@ def read_columns(
     floor = np.where(discordant >= 0, sign_flip_floor(discordant), 0.0) if discordant is not None else np.zeros(len(delta))
     reach = beyond_reach(verdict_p, floor, alpha)
     equivalence, hits = _equivalence(cube, replicates, identical, **full) if margin else (np.full(len(delta), np.nan), None)
-    shift, histogram = summed(cube, "sum_shift", **full), read_variable(cube, "histogram", **full)
+    reading = READINGS[procedure]
+    shift = summed(cube, "sum_shift", **full) if reading.bias else None
+    histogram = read_variable(cube, "histogram", **full) if reading.interval else None
     gain, ordered = np.abs(delta), delta != 0
     nothing = np.full(len(delta), np.nan)
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))

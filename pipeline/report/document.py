@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import xarray as xr
 
 from pipeline.analysis.pairs import list_slices, read_units
 from pipeline.inference.few_units import expected_rejection
+from pipeline.inference.readings import READINGS
 from pipeline.interfaces import Finding
+from pipeline.report.agreement import describe_agreement
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
 from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_ranks, list_systems
 from pipeline.report.pair_rows import NO_MAX_T, list_pairs
+from pipeline.report.procedures import WORDS, procedures_of
 from pipeline.report.trust import describe_trust
 from pipeline.report.values import plain
 from pipeline.report.verdict import describe_verdict, select
@@ -63,15 +66,13 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         "calibration": _rows(findings.get("calibration-transfer")),
         "findings": [{"analysis": f.analysis, "rows": plain(f.rows)} for f in report.findings if f.analysis not in OWN],
         "notes": {finding.analysis: list(finding.notes) for finding in report.findings},
-        "reasons": dict(REASONS),
+        "reasons": REASONS | _reasons(report),
         "alignment": plain(list(report.alignment)),
         "warnings": [str(warning) for warning in report.warnings],
         "failures": plain(list(report.failures)),
     }
-    keys = ("test_set", "metric", "procedure")
     document["verdict"] = [
-        {**where, "sentences": describe_verdict(document, where, digits_of(document, where["metric"]))}
-        for where in ({key: row[key] for key in keys} for row in document["signature"])
+        {**where, "sentences": [*_sentences(document, where), *describe_agreement(document, where)]} for where in _judged(document)
     ]
     document["trust"] = describe_trust(document)
     return document
@@ -81,6 +82,27 @@ def digits_of(document: Mapping[str, Any], metric: str | None) -> int:
     """Give the decimals to print for a metric: three in points of a hundred, five where scores do not pass 1."""
     scores = [abs(row["scores"][metric]) for row in document["systems"] if row["scores"].get(metric) is not None]
     return 5 if scores and max(scores) <= 1.5 else 3
+
+
+def _judged(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Give each test set and metric, to be judged by the first procedure of the study."""
+    for first in procedures_of(document)[:1]:
+        for row in select(document["signature"], procedure=first):
+            yield {key: row[key] for key in ("test_set", "metric", "procedure")}
+
+
+def _sentences(document: Mapping[str, Any], where: Mapping[str, str]) -> list[str]:
+    return describe_verdict(document, where, digits_of(document, where["metric"]))
+
+
+def _reasons(report: ReportInput) -> dict[str, str]:
+    """Say which fields of a pair have no value because its procedure gives none."""
+    used = dict.fromkeys(procedure for cube in report.cubes.values() for _, procedure in list_slices(cube))
+    found: dict[str, list[str]] = {}
+    for procedure in used:
+        for name, why in WORDS[procedure].missing.items():
+            found.setdefault(f"pairs.{name}", []).append(why)
+    return {name: "; ".join(why) for name, why in found.items()}
 
 
 def _rows(finding: Finding | None) -> list[dict[str, Any]]:
@@ -107,6 +129,7 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
     empty = [count_of(cube, "empty", metric=m, procedure=p, test_size=FULL) for m, p in list_slices(cube)]
     empty_replicates = None if any(e is None for e in empty) else sum(int(e.max(initial=0)) for e in empty if e is not None)
     unit = report.study.resampling.unit
+    resting = any(READINGS[procedure].needs_units for _, procedure in list_slices(cube))
     effective = plain(cube.attrs.get("effective_units")) or (sizes[FULL] if unit == "item" else None)
     row: dict[str, Any] = plain(
         {
@@ -114,7 +137,7 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
             "units": sizes[FULL],
             "unit": unit,
             "effective_units": effective,
-            "expected_rejection": expected_rejection(effective or sizes[FULL]),
+            "expected_rejection": expected_rejection(effective or sizes[FULL]) if resting else None,
             "items": _items(cube),
             "test_sizes": [{"label": label, "units": units} for label, units in sizes.items()],
             "systems": cube.sizes["system"],

@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from pipeline.report.document import digits_of
 from pipeline.report.input import ReportInput
+from pipeline.report.procedures import name_procedure
 from pipeline.report.scatter import draw_scatters
 from pipeline.report.svg import INK, PALETTE, Drawing, canvas, finish, tidy_axes
 from pipeline.report.values import format_number
@@ -43,7 +44,7 @@ def _leaderboards(document: Mapping[str, Any]) -> Iterator[Drawing]:
         shown = rows[:MOST_SYSTEMS]
         if len(shown) < 3:
             continue
-        title = f"Ranks on {where['test_set']}, {where['metric']}"
+        title = f"Ranks on {where['test_set']}, {where['metric']}{name_procedure(document, where['procedure'])}"
         alt = f"Of {len(rows)} systems the first {len(shown)}; " if len(rows) > len(shown) else f"{len(rows)} systems; "
         low, high = shown[0]["rank_low"], shown[0]["rank_high"]
         alt += f"{shown[0]['name']} " + (f"has rank {low}." if low == high else f"may have rank {low} to {high}.")
@@ -72,7 +73,7 @@ def _size_curves(document: Mapping[str, Any]) -> Iterator[Drawing]:
         drawn = [c for c in curves if sum(bool(p["gain"] or p["median_se"]) for p in c["points"]) >= 2]
         if not drawn:
             continue
-        title = f"Gain against test size, {metric}"
+        title = f"Gain against test size, {metric}{name_procedure(document, procedure)}"
         slopes = [
             (c["test_set"], f["slope"]) for c in drawn for f in c["fits"] if f["quantity"] == "gain" and f["slope"] is not None
         ]
@@ -121,7 +122,7 @@ def _calibrations(document: Mapping[str, Any]) -> Iterator[Drawing]:
         here = select(rows, test_set=base, metric=metric, procedure=procedure)
         others = list(dict.fromkeys(row["against"] for row in here))[: len(PALETTE)]
         edges = sorted({(row["p_low"], row["p_high"]) for row in here})
-        title = f"What p on {base} says of other test sets, {metric}"
+        title = f"What p on {base} says of other test sets, {metric}{name_procedure(document, procedure)}"
         alt = "Share of pairs with the same sign, by p. " + " ".join(
             f"{row['against']}, p to {row['p_high']:g}: {100 * row['share']:.0f} % of {row['same_sign'] + _lost(row)}."
             for row in here

@@ -8,18 +8,17 @@ from typing import Any
 import xarray as xr
 
 from pipeline.analysis.pairs import list_slices
+from pipeline.inference.readings import READINGS
 from pipeline.report.columns import read_columns
 from pipeline.report.cube_facts import FULL
+from pipeline.report.procedures import WORDS
 from pipeline.report.values import plain
+from pipeline.study.procedures import PROCEDURES
 
-__all__ = ["FEW_DISCORDANT", "NO_MAX_T", "NULL", "exact_test", "list_pairs"]
+__all__ = ["FEW_DISCORDANT", "NO_MAX_T", "exact_test", "list_pairs"]
 
 FEW_DISCORDANT = 20
 NO_MAX_T = "max_t: not computed by this version; Holm controls the same error rate"
-NULL = {
-    "paired-bootstrap": "the expected scores of A and B are equal (two-sided) or A is not the better one (one-sided)",
-    "approximate-randomization": "the outputs of A and B are exchangeable",
-}
 COPIED = ("system_a", "system_b", "score_a", "score_b", "delta", "se", "bias")
 COUNTED = ("count", "replicates", "empty_replicates", "p_one_sided", "p_two_sided", "p_plus_one")
 JUDGED = ("monte_carlo_error", "monte_carlo_error_one_sided", "stable", "method", "identical", "sign_flip_floor")
@@ -35,7 +34,8 @@ def list_pairs(
 ) -> Iterator[dict[str, Any]]:
     """Give the rows of all pairs at the full size, by metric and procedure, the largest gain first."""
     for metric, procedure in list_slices(cube):
-        margin = (margins or {}).get(metric)
+        # A procedure that cannot test a margin counted nothing against it.
+        margin = (margins or {}).get(metric) if PROCEDURES[procedure].tests_margin else None
         rows = _rows(cube, test_set, metric, procedure, alpha=alpha, unit=unit, margin=margin)
         yield from sorted(rows, key=lambda row: (-(row["delta"] or 0.0), row["system_a"], row["system_b"]))
 
@@ -54,8 +54,8 @@ def _rows(
             "metric": metric,
             "test_size": FULL,
             "procedure": procedure,
-            "convention": "one-sided",
-            "null": NULL.get(procedure, "as the procedure defines it"),
+            "convention": WORDS[procedure].convention,
+            "null": WORDS[procedure].null,
             **{name: of[name] for name in COPIED},
             "ties": None if of["discordant"] is None else units - of["discordant"],
             "discordant": of["discordant"],
@@ -79,7 +79,8 @@ def _rows(
         row["separated"] = bool(
             rejected and row["delta"] and not row["identical"] and row["se"] is not None and not of["beyond_reach"]
         )
-        row["few_discordant"] = not row["identical"] and row["discordant"] is not None and row["discordant"] < FEW_DISCORDANT
+        few = row["discordant"] is not None and row["discordant"] < FEW_DISCORDANT
+        row["few_discordant"] = READINGS[procedure].needs_units and few and not row["identical"]
         row["beyond_reach"] = of["beyond_reach"]
         row["verdict"] = _verdict(row, alpha)
         row["note"] = "; ".join(_notes(row)) or None
@@ -132,7 +133,7 @@ def _doubts(row: Mapping[str, Any]) -> Iterator[str]:
         return
     if row["se"] is None:
         yield "se: undefined, as the score without one of the units is 0/0; no verdict of a difference"
-    elif row["interval"] is None:
+    elif row["interval"] is None and READINGS[row["procedure"]].interval:
         yield (
             "interval: the standard error is 0"
             if row["se"] == 0

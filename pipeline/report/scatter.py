@@ -13,6 +13,7 @@ from pipeline.analysis.pairs import PairTable, Relation, find_relation, read_pai
 from pipeline.report.cube_facts import FULL
 from pipeline.report.document import digits_of
 from pipeline.report.input import ReportInput
+from pipeline.report.procedures import name_procedure
 from pipeline.report.svg import GRID, INK, PALETTE, Drawing, canvas, finish, tidy_axes
 from pipeline.report.values import format_number
 from pipeline.report.verdict import select
@@ -38,11 +39,14 @@ def draw_scatters(report: ReportInput, document: Mapping[str, Any]) -> Iterator[
             continue
         found = select(document["thresholds"], **where, test_size=FULL)
         relation = find_relation(cube, next((row["relation_by"] for row in found), None))
-        yield _draw(where, table, relation, found, digits_of(document, where["metric"]), most_points)
+        title = f"Confidence against gain on {where['test_set']}, {where['metric']}"
+        title += name_procedure(document, where["procedure"])
+        yield _draw(title, where["metric"], table, relation, found, digits_of(document, where["metric"]), most_points)
 
 
 def _draw(
-    where: Mapping[str, str],
+    title: str,
+    metric: str,
     table: PairTable,
     relation: Relation | None,
     found: Sequence[Mapping[str, Any]],
@@ -51,7 +55,6 @@ def _draw(
 ) -> Drawing:
     classes = _classes(table, relation)
     right = _right_end(table)
-    title = f"Confidence against gain on {where['test_set']}, {where['metric']}"
     alt = _describe_points(table, digits) + "".join(
         f" Threshold, {row['relation']}: {format_number(row['gain'], digits)} from {row['pairs_in_window']} pairs."
         for row in found
@@ -71,7 +74,7 @@ def _draw(
                 _draw_threshold(axes, row, digits, left=row["relation"] == "same" and row["gain"] > 0.3 * right)
         axes.set_xlim(0, right)
         axes.set_ylim(min(0.48, 1 - float(table.p[table.usable].max())), 1.008)
-        tidy_axes(axes, x=f"gain in {where['metric']}", y="confidence, 1 − p (one-sided)")
+        tidy_axes(axes, x=f"gain in {metric}", y="confidence, 1 − p (one-sided)")
         axes.legend(loc="lower right", markerscale=1.4)
         svg = finish(figure, title=title, alt=alt)
     beyond = int((table.usable & (table.gain > right)).sum())

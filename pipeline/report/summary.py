@@ -26,8 +26,11 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
     boards = [view for view in views if view.kind == "leaderboard"]
     tables = [view for view in views if view.kind == "pairs"]
     blocks = []
-    for verdict, board, pairs in zip(document["verdict"], boards, tables, strict=True):
-        rows = select(document["pairs"], **{key: verdict[key] for key in ("test_set", "metric", "procedure")})
+    keys = ("test_set", "metric", "procedure")
+    shown = {tuple(row[key] for key in keys): both for row, *both in zip(document["signature"], boards, tables, strict=True)}
+    for verdict in document["verdict"]:
+        board, pairs = shown[tuple(verdict[key] for key in keys)]
+        rows = select(document["pairs"], **{key: verdict[key] for key in keys})
         total = len(rows)
         lines = [board.title, "", *_lines(_pick(board, ("rank", "system", "score", "rank interval"))), ""]
         chosen = _pick(pairs, tuple(column for column in SHOWN if column in pairs.columns))

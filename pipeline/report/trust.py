@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.inference.readings import READINGS
 from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
+from pipeline.report.procedures import WORDS, name_procedure, procedures_of
 from pipeline.report.values import format_p
 from pipeline.report.verdict import are, replicates_needed, select
 
@@ -20,6 +22,10 @@ def describe_trust(document: Mapping[str, Any]) -> list[dict[str, str]]:
     """Give each check with its outcome: fine, look, or not checked."""
     rows = [{"check": name, "status": "look" if bad else "fine", "detail": detail} for name, bad, detail in _checks(document)]
     unmade = f"Not made by this version: {UNCHECKED}"
+    for procedure in procedures_of(document):
+        supposed = WORDS[procedure].unchecked
+        if supposed is not None:
+            rows.append({"check": f"What {procedure} supposes", "status": "not checked", "detail": supposed})
     return [*rows, {"check": "Calibration of the test", "status": "not checked", "detail": unmade}]
 
 
@@ -37,13 +43,18 @@ def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
     detail = f"Verdicts so near α, after Holm, that other draws may change them (*): {unstable:,} {total}."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
     yield "Families", *_families(document["families"])
-    yield "Few units", *_few_units(sets)
+    yield "Few units", *_few_units(sets, procedures_of(document))
     yield "Few discordant units", *_few_discordant(pairs, total)
-    biased = sum(row["bias"] is not None and bool(row["se"]) and abs(row["bias"]) > 0.25 * row["se"] for row in pairs)
-    yield "Bias of the bootstrap", bool(biased), f"Tests with a bias above a quarter of the standard error: {biased:,} {total}."
+    if any(READINGS[procedure].bias for procedure in procedures_of(document)):
+        yield "Bias of the bootstrap", *_bias(pairs, total)
     yield "Empty replicates", *_empty(pairs)
     failures = len(document["failures"])
     yield "Failures", bool(failures), f"Tasks or systems that failed and are not in these numbers: {failures}."
+
+
+def _bias(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[bool, str]:
+    biased = sum(row["bias"] is not None and bool(row["se"]) and abs(row["bias"]) > 0.25 * row["se"] for row in pairs)
+    return bool(biased), f"Tests with a bias above a quarter of the standard error: {biased:,} {total}."
 
 
 def _identical(rows: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
@@ -70,8 +81,9 @@ def _enough(document: Mapping[str, Any]) -> tuple[bool, str]:
         needed = replicates_needed(rows, alpha)
         if needed:
             b, family = max(row["replicates"] or 0 for row in rows), rows[0]["family_size"]
+            place = f"{where['test_set']}, {where['metric']}{name_procedure(document, where['procedure'])}"
             lacking.append(
-                f"{where['test_set']}, {where['metric']}: no pair can be separated with b = {b:,}; Holm over {family:,} "
+                f"{place}: no pair can be separated with b = {b:,}; Holm over {family:,} "
                 f"pair{'' if family == 1 else 's'} needs at least {needed:,} replicates"
             )
     return bool(lacking), ("; ".join(lacking) or "In every family the smallest possible p could be separated") + "."
@@ -84,7 +96,11 @@ def _families(families: Mapping[str, int]) -> tuple[bool, str]:
     return full > 1, detail + (" Holm holds within each, not over all of them together." if total > 1 else "")
 
 
-def _few_units(sets: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
+def _few_units(sets: Sequence[Mapping[str, Any]], procedures: Sequence[str]) -> tuple[bool, str]:
+    resting = [procedure for procedure in procedures if READINGS[procedure].needs_units]
+    if not resting:
+        return False, f"{' and '.join(procedures)} does not need many units for its level."
+    of = f" of {' and '.join(resting)}" if len(resting) < len(procedures) else ""
     few = []
     for t in sets:
         worth = t["effective_units"] if t["effective_units"] is not None else t["units"]
@@ -96,7 +112,7 @@ def _few_units(sets: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
         few.append(f"{t['name']} ({size}): {rate}")
     if not few:
         return False, f"Every test set has {FEW_UNITS} units or more."
-    return True, f"Fewer than {FEW_UNITS} units, p-values are too small: {'; '.join(few)}."
+    return True, f"Fewer than {FEW_UNITS} units, p-values{of} are too small: {'; '.join(few)}."
 
 
 def _few_discordant(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[bool, str]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.inference.readings import READINGS
 from pipeline.report.document import digits_of
+from pipeline.report.procedures import WORDS
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
 from pipeline.report.verdict import select
 
@@ -204,10 +206,13 @@ def _pairs(document: Mapping[str, Any]) -> Iterator[View]:
         rows = select(document["pairs"], **where)
         shown = _nearest(rows, document["alpha"], most)
         digits = digits_of(document, where["metric"])
+        whole = READINGS[where["procedure"]].interval
         caption = (
             "The better system comes first; p and interval are two-sided, p as (s + 1)/(b + 1) and the interval unadjusted; "
             "one-sided is the strict p of Berg-Kirkpatrick et al., where no replicate counts the upper end of its 95 % interval. "
             "The verdict is Holm's."
+            if whole
+            else f"The better system comes first; p is two-sided, {WORDS[where['procedure']].p}. The verdict is Holm's."
         )
         margin = next((row["margin"] for row in rows if row["margin"] is not None), None)
         if margin is not None:
@@ -222,6 +227,10 @@ def _pairs(document: Mapping[str, Any]) -> Iterator[View]:
         equivalence = ("p eq.", "Holm eq.") if margin is not None else ()
         columns = ("better", "worse", "gain", interval, "se", "m", "p", "one-sided", "Holm", "BH", *equivalence, "verdict")
         cells = tuple(_pair(row, digits, equivalence=margin is not None) for row in shown)
+        if not whole:
+            # Columns of which this procedure has nothing to say: a strict one-sided p of swaps is no test.
+            kept = [k for k, column in enumerate(columns) if column not in {interval, "one-sided"}]
+            columns, cells = tuple(columns[k] for k in kept), tuple(tuple(row[k] for k in kept) for row in cells)
         yield View("pairs", _title(where), columns, cells, caption, frozenset({"better", "worse", "verdict"}))
 
 

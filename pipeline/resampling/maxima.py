@@ -14,11 +14,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.observe import TOLERANCE
 
 __all__ = ["Family", "count_maxima", "make_family"]
 
 _TILE = 1024  # replicates, as in `compare`
-_SLACK = 1.0 - 2.0**-40  # a tie between lattice values must not be lost to the rounding of a division
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,8 @@ class Family:
     se : (member,) float64
     t : (member,) float64
         |delta| / se, never rising.
+    least : (member,) float64
+        What t* must reach: t less the `TOLERANCE` of the two scores, within which the rest of the package sees a tie.
     """
 
     pair: NDArray[np.int64]
@@ -47,6 +49,7 @@ class Family:
     delta: NDArray[np.float64]
     se: NDArray[np.float64]
     t: NDArray[np.float64]
+    least: NDArray[np.float64]
 
 
 def make_family(measure: Measure, observed: Observed, pairs: NDArray[np.int64] | None = None) -> Family:
@@ -65,6 +68,8 @@ def make_family(measure: Measure, observed: Observed, pairs: NDArray[np.int64] |
     t = np.abs(observed.delta[member]) / observed.se[member]
     order = np.argsort(-t, kind="stable")
     member = member[order]
+    delta, se = direction * observed.delta[member], observed.se[member]
+    slack = TOLERANCE * np.abs(observed.score[measure.pairs[member]]).sum(axis=1)
     systems, rows = np.unique(measure.pairs[member], return_inverse=True)
     first, second = rows.reshape(-1, 2).T
     return Family(
@@ -72,9 +77,10 @@ def make_family(measure: Measure, observed: Observed, pairs: NDArray[np.int64] |
         systems=systems,
         first=np.ascontiguousarray(first),
         second=np.ascontiguousarray(second),
-        delta=direction * observed.delta[member],
-        se=observed.se[member],
+        delta=delta,
+        se=se,
         t=t[order],
+        least=t[order] - slack / se,
     )
 
 
@@ -84,7 +90,8 @@ def count_maxima(scores: NDArray[np.float64], family: Family, counts: NDArray[np
     Parameters
     ----------
     scores : (row, replicate) float64
-        Of the family's systems; nan where undefined: a pair of such a system takes no part in that replicate's maxima.
+        Of the family's systems. An undefined one, nan, reaches every t: the p-values of its pairs, and of those with a larger
+        t, are then too large rather than too small.
     family : Family
     counts : (member,) int64
         In the order of the family. Any division of the replicates gives the same counts.
@@ -93,8 +100,8 @@ def count_maxima(scores: NDArray[np.float64], family: Family, counts: NDArray[np
     --------
     One pair with δ = 1 and se = ½ has t = 2; replicates with δ* = 3, 1, −1 and 0 have t* = 4, 0, 4 and 2.
 
-    >>> one = np.array([1])
-    >>> family = Family(one, np.array([0, 1]), np.array([0]), one, np.array([1.0]), np.array([0.5]), np.array([2.0]))
+    >>> one, two = np.array([1]), np.array([2.0])
+    >>> family = Family(one, np.array([0, 1]), np.array([0]), one, np.array([1.0]), np.array([0.5]), two, two)
     >>> counts = np.zeros(1, np.int64)
     >>> count_maxima(np.array([[3.0, 1.0, -1.0, 0.0], [0.0, 0.0, 0.0, 0.0]]), family, counts)
     >>> counts
@@ -102,7 +109,7 @@ def count_maxima(scores: NDArray[np.float64], family: Family, counts: NDArray[np
     """
     if len(counts) != len(family.pair):
         raise ValueError(f"counts of {len(counts)} pairs, the family has {len(family.pair)}")
-    _count_maxima(scores, family.first, family.second, family.delta, 1.0 / family.se, family.t * _SLACK, counts)
+    _count_maxima(scores, family.first, family.second, family.delta, family.se, family.least, counts)
 
 
 @njit(nogil=True, cache=True)
@@ -111,7 +118,7 @@ def _count_maxima(
     first: NDArray[np.int64],
     second: NDArray[np.int64],
     delta: NDArray[np.float64],
-    scale: NDArray[np.float64],
+    se: NDArray[np.float64],
     least: NDArray[np.float64],
     counts: NDArray[np.int64],
 ) -> None:
@@ -122,12 +129,13 @@ def _count_maxima(
         # From the smallest t up: the running maximum over the members seen is u of the one at hand.
         for member in range(len(first) - 1, -1, -1):
             a, b = scores[first[member], start:stop], scores[second[member], start:stop]
-            center, times, threshold = delta[member], scale[member], least[member]
+            center, times, threshold = delta[member], 1.0 / se[member], least[member]
             reached = 0
             for i in range(stop - start):
                 t = abs((a[i] - b[i]) - center) * times
                 highest = maxima[i]
-                highest = t if t > highest else highest  # never so of nan
+                t = t if t == t else np.inf
+                highest = t if t > highest else highest
                 maxima[i] = highest
                 reached += highest >= threshold
             counts[member] += reached

@@ -1,6 +1,6 @@
 """What is done, and nothing else. This module appends receipts to a file and reads them back.
 
-One line a receipt: a JSON object whose last key is the CRC-32 of the object without it, written with one call and fsynced
+One line an entry: a JSON object whose last key is the CRC-32 of the object without it, written with one call and fsynced
 before `Ledger.append` returns. A last line that a crash tore is dropped; its work is simply done again. A damaged line
 before the last one cannot come from a crash, so it is an error.
 """
@@ -126,7 +126,7 @@ def _scan(path: Path) -> tuple[tuple[dict[str, Any], ...], int, int]:
                     "P706",
                     "a line of the ledger is damaged",
                     f"{path}:{number}",
-                    "delete this line: no other line depends on it, and `pipeline resume` computes again what it stood for",
+                    "delete this line: `pipeline resume` computes again what it stood for",
                     f"{len(lines)} lines, {len(entries)} sound ones before it",
                 )
             )

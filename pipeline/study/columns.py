@@ -1,4 +1,4 @@
-"""What is counted. This module gives test sizes, and the address of every metric on every test size."""
+"""What is counted. This module gives test sizes, and the address of every metric and procedure on every test size."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.store.addresses import digest
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.study.procedures import PROCEDURES
 from pipeline.study.schema import Study
 
 __all__ = ["Column", "Size", "columns_of", "sizes_of", "statistics_key"]
@@ -28,12 +29,14 @@ class Size:
 
 @dataclass(frozen=True)
 class Column:
-    """One metric on one test size of one test set: its address and who takes part.
+    """One metric by one procedure on one test size of one test set: its address and who takes part.
 
-    ``systems`` are sorted distinct statistics keys; ``key_of`` gives each present system's key by name, in the study's order.
+    ``margin`` is None where the procedure cannot test one. ``systems`` are sorted distinct statistics keys; ``key_of`` gives
+    each present system's key by name, in the study's order.
     """
 
     address: str
+    procedure: str
     metric: MetricInputs
     margin: float | None
     systems: tuple[str, ...]
@@ -54,19 +57,21 @@ def statistics_key(test_set: TestSetInputs, missing: str, metric: MetricInputs, 
 def columns_of(
     study: Study, inputs: Inputs, test_set: TestSetInputs, size: Size, present: tuple[OutputInputs, ...]
 ) -> tuple[Column, ...]:
-    """Give the columns of one test size: one a metric."""
+    """Give the columns of one test size, by procedure and metric in the study's order."""
     missing = study.test_sets[test_set.name].missing
+    keys_of = [{o.system: statistics_key(test_set, missing, metric, o) for o in present} for metric in inputs.metrics]
+    systems_of = [tuple(sorted(set(keys.values()))) for keys in keys_of]
     columns = []
-    for metric in inputs.metrics:
-        keys = {o.system: statistics_key(test_set, missing, metric, o) for o in present}
-        margin = study.resampling.margin.get(metric.name)
-        address = digest(
-            [
-                "column",
-                RESAMPLE_VERSION,
-                [test_set.name, study.seed, size.label, size.n_units, study.resampling.test_sizes.draw],
-                [study.resampling.procedures[0], metric.identity, margin],
-            ]
-        )
-        columns.append(Column(address, metric, margin, tuple(sorted(set(keys.values()))), keys))
+    for procedure in study.resampling.procedures:
+        for metric, keys, systems in zip(inputs.metrics, keys_of, systems_of, strict=True):
+            margin = study.resampling.margin.get(metric.name) if PROCEDURES[procedure].tests_margin else None
+            address = digest(
+                [
+                    "column",
+                    RESAMPLE_VERSION,
+                    [test_set.name, study.seed, size.label, size.n_units, study.resampling.test_sizes.draw],
+                    [procedure, metric.identity, margin],
+                ]
+            )
+            columns.append(Column(address, procedure, metric, margin, systems, keys))
     return tuple(columns)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.address import cell_bounds, count_cells
-from pipeline.study.task import Failure, Receipt, triangle, unpack_mask
+from pipeline.study.groups import Groups
+from pipeline.study.task import Failure, Receipt
 
 __all__ = ["Coverage", "Inventory", "usable_cells"]
 
@@ -20,6 +21,7 @@ class Coverage(NamedTuple):
 
     ``pairs`` are positions in the upper triangle of the systems asked, ``source_pairs`` the same pairs by their place in the
     receipt's own list of computed pairs; ``kept`` and ``source_kept`` likewise for systems whose replicate scores are there.
+    Coverages of one ``group`` have these four arrays in common.
     """
 
     receipt: Receipt
@@ -29,6 +31,7 @@ class Coverage(NamedTuple):
     source_pairs: NDArray[np.int64]
     kept: NDArray[np.int64]
     source_kept: NDArray[np.int64]
+    group: int
 
 
 def usable_cells(covers: Mapping[str, Any], replicates: int) -> tuple[int, ...]:
@@ -50,7 +53,8 @@ class Inventory:
 
     receipts: dict[str, Receipt] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
-    columns: dict[str, list[tuple[Receipt, int]]] = field(default_factory=dict)
+    _columns: dict[str, list[tuple[Receipt, int, int]]] = field(default_factory=dict)
+    _groups: Groups = field(default_factory=Groups)
 
     @classmethod
     def of(cls, receipts: Iterable[Receipt]) -> Inventory:
@@ -64,11 +68,21 @@ class Inventory:
         """Note that a task is done."""
         if receipt.key in self.receipts:
             return
-        self.receipts[receipt.key] = receipt
         self.failures.pop(receipt.key, None)
         if receipt.kind == "resample":
-            for slot, column in enumerate(receipt.covers["columns"]):
-                self.columns.setdefault(column["column"], []).append((receipt, slot))
+            numbers = [self._groups.number(entry) for entry in receipt.covers["columns"]]
+            receipt = self._sharing(receipt, numbers)
+            for slot, (entry, number) in enumerate(zip(receipt.covers["columns"], numbers, strict=True)):
+                self._columns.setdefault(entry["column"], []).append((receipt, slot, number))
+        self.receipts[receipt.key] = receipt
+
+    def _sharing(self, receipt: Receipt, numbers: list[int]) -> Receipt:
+        """Let a receipt name its systems by the one tuple that all of its group share: each brings its own thousand strings."""
+        columns = [
+            {**entry, "systems": self._groups[number].systems}
+            for entry, number in zip(receipt.covers["columns"], numbers, strict=True)
+        ]
+        return replace(receipt, covers={**receipt.covers, "columns": columns})
 
     def fail(self, failure: Failure) -> None:
         """Note that a task failed for good."""
@@ -76,24 +90,9 @@ class Inventory:
 
     def coverage(self, column: str, systems: tuple[str, ...], replicates: int) -> list[Coverage]:
         """Give what receipts hold of a column for these systems, which must be sorted and distinct."""
-        place = {key: i for i, key in enumerate(systems)}
         found: list[Coverage] = []
-        for receipt, slot in self.columns.get(column, ()):
-            covers = receipt.covers
-            cells = usable_cells(covers, replicates)
-            if not cells:
-                continue
-            entry = covers["columns"][slot]
-            theirs = entry["systems"]
-            ours = np.array([place.get(key, -1) for key in theirs], np.int64)
-            first, second = triangle(len(theirs))
-            computed = np.flatnonzero(unpack_mask(entry["pairs"], first.size))
-            a, b = ours[first[computed]], ours[second[computed]]
-            # Both lists are sorted, so i < j there is i < j here.
-            both = np.flatnonzero((a >= 0) & (b >= 0))
-            n = len(systems)
-            flat = a[both] * n - a[both] * (a[both] + 1) // 2 + (b[both] - a[both] - 1)
-            kept_there = np.flatnonzero(unpack_mask(entry["kept"], len(theirs)))
-            known = np.flatnonzero(ours[kept_there] >= 0)
-            found.append(Coverage(receipt, slot, cells, flat, both, ours[kept_there[known]], known))
+        for receipt, slot, group in self._columns.get(column, ()):
+            cells = usable_cells(receipt.covers, replicates)
+            if cells:
+                found.append(Coverage(receipt, slot, cells, *self._groups.among(group, systems), group))
         return found

@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from pipeline.store.addresses import digest
 from pipeline.study.blocks import resamples_of
-from pipeline.study.columns import columns_of, sizes_of, statistics_key
+from pipeline.study.columns import Column, columns_of, sizes_of, statistics_key
 from pipeline.study.inputs import Inputs, OutputInputs, TestSetInputs
 from pipeline.study.inventory import Inventory
+from pipeline.study.rates import Rates
 from pipeline.study.schema import Study
 from pipeline.study.task import CollectSpec, ExtractSpec, ReportSpec, Task
 from pipeline.study.trainings import trainings_of
@@ -42,7 +45,14 @@ class Plan:
 
 
 def plan_study(
-    study: Study, inputs: Inputs, inventory: Inventory, *, run: str, block_cells: int | None = None, workers: int = 1
+    study: Study,
+    inputs: Inputs,
+    inventory: Inventory,
+    *,
+    run: str,
+    block_cells: int | None = None,
+    workers: int = 1,
+    rates: Rates | None = None,
 ) -> Plan:
     """Give what is still open.
 
@@ -55,9 +65,11 @@ def plan_study(
     run : str
         The run's id: cubes and report belong to a run.
     block_cells : int, optional
-        Cells of a resample task; by default as many as should take `BLOCK_SECONDS`. Never part of an address.
+        Cells of a resample task; by default what `choose_block_cells` gives. Never part of an address.
     workers : int
         For spreading small studies over all workers.
+    rates : Rates, optional
+        How fast a worker is; by default slow. A run keeps those of its first start, so that its grid of blocks stays.
 
     Returns
     -------
@@ -77,13 +89,15 @@ def plan_study(
         tasks.extend(task for task in extractions.values() if _is_open(task, inventory))
         if len(present) < 2:
             continue
+        sizes = sizes_of(study, test_set)
+        columns = {size: columns_of(study, inputs, test_set, size, present) for size in sizes}
         resamples = [
             task
-            for size in sizes_of(study, test_set)
-            for task in resamples_of(study, inputs, test_set, size, present, inventory, block_cells, workers)
+            for size in sizes
+            for task in resamples_of(study, test_set, size, columns[size], inventory, block_cells, workers, rates or Rates())
         ]
         tail.extend(task for task in resamples if _is_open(task, inventory))
-        collect = _collect(study, inputs, test_set, present, run, needs=tuple(task.key for task in resamples))
+        collect = _collect(study, test_set, list(chain(*columns.values())), run, needs=tuple(task.key for task in resamples))
         if any(task.key in inventory.failures for task in resamples):
             absent.append(Absence("", test_set.name, "some resample tasks failed for good"))
             continue
@@ -165,19 +179,11 @@ def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present:
     return tasks
 
 
-def _collect(
-    study: Study, inputs: Inputs, test_set: TestSetInputs, present: tuple[OutputInputs, ...], run: str, *, needs: tuple[str, ...]
-) -> Task:
-    keys = [
-        [column.address, sorted(column.key_of.items())]
-        for size in sizes_of(study, test_set)
-        for column in columns_of(study, inputs, test_set, size, present)
-    ]
+def _collect(study: Study, test_set: TestSetInputs, columns: Sequence[Column], run: str, *, needs: tuple[str, ...]) -> Task:
+    keys = [[column.address, sorted(column.key_of.items())] for column in columns]
     resampling = study.resampling
     key = digest(
         ["collect", COLLECT_VERSION, run, test_set.name, keys, resampling.replicates, resampling.keep_replicates, resampling.alpha]
     )
-    statistics = {
-        k for size in sizes_of(study, test_set) for c in columns_of(study, inputs, test_set, size, present) for k in c.systems
-    }
+    statistics = {key for column in columns for key in column.systems}
     return Task("collect", key, f"collect {test_set.name}", CollectSpec(run, test_set.name), (*needs, *sorted(statistics)))

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from pipeline.study.procedures import PROCEDURES, ProcedureName
+
 __all__ = [
     "AnalysisSpec",
     "BootstrapSample",
@@ -172,7 +174,12 @@ def _sizes(value: Any) -> Any:
 class Resampling(Frozen):
     """How test sets are resampled."""
 
-    procedures: tuple[Literal["paired-bootstrap"], ...] = Field(default=("paired-bootstrap",), min_length=1, max_length=1)
+    procedures: tuple[ProcedureName, ...] = Field(
+        default=("paired-bootstrap",),
+        min_length=1,
+        description="Significance tests; verdicts are those of the first.",
+        json_schema_extra={"uniqueItems": True},
+    )
     replicates: int = Field(default=1_000_000, ge=1, le=2**40)
     keep_replicates: int = Field(default=131_072, ge=0)
     unit: Literal["item", "document"] = "item"
@@ -181,6 +188,19 @@ class Resampling(Frozen):
     margin: Mapping[str, Annotated[float, Field(gt=0.0)]] = Field(
         default={}, description="Equivalence margin in metric points, by metric."
     )
+
+    @field_validator("procedures")
+    @classmethod
+    def _each_once(cls, procedures: tuple[ProcedureName, ...]) -> tuple[ProcedureName, ...]:
+        if len(set(procedures)) != len(procedures):
+            raise ValueError("a procedure is given twice")
+        return procedures
+
+    @property
+    def scores_kept(self) -> int:
+        """Replicates of which scores are kept: none where no procedure makes scores of single systems."""
+        kept = any(PROCEDURES[name].keeps_scores for name in self.procedures)
+        return min(self.keep_replicates, self.replicates) if kept else 0
 
 
 class Report(Frozen):
@@ -231,6 +251,9 @@ class Study(Frozen):
         for name in self.resampling.margin:
             if name not in names:
                 yield ("resampling", "margin", name), f"the study has no such metric; it has {', '.join(names)}"
+        if self.resampling.margin and not any(PROCEDURES[name].tests_margin for name in self.resampling.procedures):
+            able = " or ".join(name for name, procedure in PROCEDURES.items() if procedure.tests_margin)
+            yield ("resampling", "margin"), f"none of the study's procedures can test a margin; add {able}"
         for name, test_set in self.test_sets.items():
             if self.training is None and test_set.outputs is None:
                 yield ("test_sets", name), "there are no outputs, and no training to make them"

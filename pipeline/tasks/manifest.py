@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from pipeline.study.inputs import Inputs
 from pipeline.study.inventory import Inventory
 from pipeline.study.schema import Study
 from pipeline.study.task import Failure, Receipt
+from pipeline.tasks.receipts import receipts_of
 
 __all__ = [
     "Manifest",
@@ -26,7 +27,6 @@ __all__ = [
     "missing_cubes",
     "read_inventory",
     "read_manifest",
-    "receipts_of",
     "result_exists",
 ]
 
@@ -72,25 +72,6 @@ def read_manifest(run: RunDirectory) -> Manifest:
             help="run the study again: what is stored is used again",
         )
     return Manifest(Study.model_validate(value["study"]), Inputs.from_json(value["inputs"]), tuple(value["overrides"]))
-
-
-def receipts_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
-    """Give the receipts that stand in ledger entries; a later ``dropped`` takes one back."""
-    receipts: dict[str, Receipt] = {}
-    current: dict[tuple[str, str], str] = {}
-    for entry in entries:
-        if entry["event"] in {"done", "reused"}:
-            receipt = Receipt.from_json(entry["receipt"])
-            receipts[receipt.key] = receipt
-            if receipt.kind in {"collect", "report"}:
-                # A test set has one cube, a run one report: a later one has taken the place of the earlier.
-                place = (receipt.kind, str(receipt.covers.get("test_set", "")))
-                if current.get(place, receipt.key) != receipt.key:
-                    receipts.pop(current[place], None)
-                current[place] = receipt.key
-        elif entry["event"] == "dropped":
-            receipts.pop(entry["key"], None)
-    return receipts
 
 
 def failure_entry(failure: Failure) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,39 +12,64 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.errors import DataError
+from pipeline.errors import DataError, TaskError
 from pipeline.interfaces import Metric, Statistics
 from pipeline.metrics.registry import load_metric
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.resample import Measure, resample
+from pipeline.resampling.resample import Measure, Observed, PairCounts, observe, resample
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.study.task import ColumnSpec, Receipt, ResampleSpec, Task, triangle
+from pipeline.study.task import ColumnSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
 from pipeline.tasks.extract import load_frame, load_statistics
 
-__all__ = ["measure_of", "resample_block", "unit_statistics"]
+__all__ = ["COUNTERS", "measure_of", "resample_block", "unit_statistics"]
 
 PARTS = ("counts", "sums", "histogram", "empty", "score")
+
+
+Counter = Callable[[ResampleSpec, Draws, Sequence[Measure], Sequence[Observed]], list[PairCounts]]
+
+
+def _bootstrap(spec: ResampleSpec, draws: Draws, measures: Sequence[Measure], observed: Sequence[Observed]) -> list[PairCounts]:
+    # A kept cell is kept whole: what a later study asks of it is then there.
+    keep = spec.stop_cell * CELL if any(measure.keep.any() for measure in measures) else 0
+    cells = range(spec.first_cell, spec.stop_cell)
+    return resample(draws, measures, cells=cells, replicates=spec.replicates, keep_replicates=keep, observed=observed)
+
+
+def _randomize(spec: ResampleSpec, draws: Draws, measures: Sequence[Measure], observed: Sequence[Observed]) -> list[PairCounts]:
+    from pipeline.resampling.randomize import randomize  # compiled code that a bootstrap does not load
+
+    cells = range(spec.first_cell, spec.stop_cell)
+    return randomize(draws, measures, cells=cells, replicates=spec.replicates, observed=observed)
+
+
+COUNTERS: Mapping[str, Counter] = {
+    "paired-bootstrap": _bootstrap,
+    "approximate-randomization": _randomize,
+}
+"""What counts the cells of each procedure: all of them from the same statistics, into the same arrays."""
 
 
 def resample_block(task: Task, runs: Path) -> Receipt:
     """Draw a block of cells once, and count every pair of every metric asked on it."""
     spec = task.spec
     assert isinstance(spec, ResampleSpec)
+    counter = COUNTERS.get(spec.procedure)
+    if counter is None:
+        raise TaskError.of(
+            "P405",
+            f"this version cannot count the procedure {spec.procedure!r}",
+            where=task.label,
+            help=f"it has: {', '.join(COUNTERS)}; workers and coordinator need the same version of the package",
+        )
     store = Store(runs / STORE_NAME)
     key = draw_key(seed=spec.seed, purpose=spec.procedure, test_set=spec.test_set, size=spec.size, rule=spec.rule)
     draws = Draws(key=key, n_units=spec.n_units, n_draws=spec.n_units)
-    measures = [_measure(store, spec, column) for column in spec.columns]
-    # A kept cell is kept whole: what a later study asks of it is then there.
-    counted = resample(
-        draws,
-        measures,
-        cells=range(spec.first_cell, spec.stop_cell),
-        replicates=spec.replicates,
-        keep_replicates=spec.stop_cell * CELL if any(measure.keep.any() for measure in measures) else 0,
-    )
+    measures, observed = zip(*(_measure(store, spec, column) for column in spec.columns), strict=True)
+    counted = counter(spec, draws, measures, observed)
     arrays = {f"{slot}/{part}": getattr(counts, part) for slot, counts in enumerate(counted) for part in PARTS}
     path = store.path("cells", task.key, ".arrays")
     checksum = write_arrays(path, arrays)
@@ -55,21 +82,32 @@ def resample_block(task: Task, runs: Path) -> Receipt:
     return Receipt("resample", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
 
 
-def _measure(store: Store, spec: ResampleSpec, column: ColumnSpec) -> Measure:
-    first, second = triangle(len(column.systems))
-    asked = column.pair_mask()
+def _measure(store: Store, spec: ResampleSpec, column: ColumnSpec) -> tuple[Measure, Observed]:
+    options = canonical_json(dict(column.options))
+    measure, observed = _observed(store, spec.frame, spec.n_units, column.systems, column.metric, options, column.pairs)
+    return replace(measure, keep=column.kept_mask(), margin=column.margin), observed
+
+
+@lru_cache(maxsize=4)
+def _observed(
+    store: Store, frame: str, n_units: int, systems: tuple[str, ...], metric: str, options: bytes, mask: str
+) -> tuple[Measure, Observed]:
+    """Load and score what the blocks of a test size have in common, once a worker: of many pairs it takes as long as a cell."""
+    first, second = triangle(len(systems))
+    asked = unpack_mask(mask, len(first))
     pairs = np.stack([first[asked], second[asked]], axis=1)
-    return measure_of(
+    measure = measure_of(
         store,
-        frame=spec.frame,
-        n_units=spec.n_units,
-        systems=column.systems,
-        metric=column.metric,
-        options=dict(column.options),
-        margin=column.margin,
-        pairs=_order_by_content(unit_statistics(store, spec.frame, column.systems)[0][: spec.n_units], pairs),
-        keep=column.kept_mask(),
+        frame=frame,
+        n_units=n_units,
+        systems=systems,
+        metric=metric,
+        options=json.loads(options),
+        margin=None,
+        pairs=_order_by_content(unit_statistics(store, frame, systems)[0][:n_units], pairs),
+        keep=np.zeros(len(systems), np.bool_),
     )
+    return measure, observe(measure)
 
 
 def _order_by_content(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -118,8 +156,6 @@ def _follows(metric: Metric) -> tuple[int, ...]:
 
 @lru_cache(maxsize=8)
 def _metric(name: str, options: bytes) -> Any:
-    import json
-
     return load_metric(name, json.loads(options))
 
 

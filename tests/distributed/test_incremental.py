@@ -26,17 +26,12 @@ def run(study: Path, runs: Path, *options: object) -> Path:
 def computed_pairs(directory: Path) -> int:
     """Pairs that this run itself resampled, once for each test size."""
     receipts = [e["receipt"] for e in ledger(directory) if e["event"] == "done" and e["receipt"]["kind"] == "resample"]
-    covered = {
-        (column["column"], *sorted(pair))
-        for receipt in receipts
-        for column in receipt["covers"]["columns"]
-        for pair, asked in zip(
-            combinations(column["systems"], 2),
-            unpack_mask(column["pairs"], len(column["systems"]) * (len(column["systems"]) - 1) // 2),
-            strict=True,
-        )
-        if asked
-    }
+    groups = {e["name"]: e for e in ledger(directory) if e["event"] == "group"}
+    covered = set()
+    for column in (column for receipt in receipts for column in receipt["covers"]["columns"]):
+        pairs = list(combinations(groups[column["group"]]["systems"], 2))
+        asked = unpack_mask(groups[column["group"]]["pairs"], len(pairs))
+        covered |= {(column["column"], *sorted(pair)) for pair, wanted in zip(pairs, asked, strict=True) if wanted}
     return len(covered)
 
 

@@ -17,7 +17,9 @@ REPLICATES = 40_000  # three cells, the last one partial
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return text_study(tmp_path_factory.mktemp("study"), metrics=["bleu", "chrf"])
+    procedures = ["paired-bootstrap", "approximate-randomization"]
+    resampling = {"replicates": REPLICATES, "keep_replicates": 20_000, "test_sizes": [20, "full"], "procedures": procedures}
+    return text_study(tmp_path_factory.mktemp("study"), metrics=["bleu", "chrf"], analyses=["thresholds"], resampling=resampling)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,8 @@ def test_any_number_of_workers_gives_the_bits_of_the_serial_engine(
 def test_other_blocks_give_the_same_bits(study: Path, oracle: Path, tmp_path: Path) -> None:
     whole = run(study, tmp_path, "--serial", "--block-cells", 50)
     kinds = [entry["receipt"]["kind"] for entry in ledger(whole) if entry["event"] == "done"]
-    assert kinds.count("resample") == 4  # two tasks a test size (kept cells apart), where the oracle had three
+    # The bootstrap has two tasks a test size (kept cells apart), swaps have one, where the oracle had three of each.
+    assert kinds.count("resample") == 6
     assert_same_numbers(whole, oracle)
 
 
@@ -61,7 +64,7 @@ def test_another_seed_gives_other_numbers(study: Path, oracle: Path, tmp_path: P
 
 def long_run(study: Path, runs: Path, workers: int) -> tuple[Any, Path]:
     """Start a run of many small tasks and wait until it is in the middle of resampling."""
-    process = start_cli("run", study, "--runs", runs, "--workers", workers, "--block-cells", 1, "-b", 700_000)
+    process = start_cli("run", study, "--runs", runs, "--workers", workers, "--block-cells", 1, "-b", 400_000)
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         found = [path for path in runs.glob("small-*") if path.is_dir()]
@@ -75,7 +78,7 @@ def long_run(study: Path, runs: Path, workers: int) -> tuple[Any, Path]:
 
 @pytest.fixture(scope="module")
 def long_oracle(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run(study, tmp_path_factory.mktemp("long"), "--serial", "-b", 700_000)
+    return run(study, tmp_path_factory.mktemp("long"), "--serial", "-b", 400_000)
 
 
 def test_a_killed_worker_costs_nothing_but_time(study: Path, long_oracle: Path, tmp_path: Path) -> None:

@@ -43,7 +43,15 @@ def score_digests(folder: Path) -> dict[str, str]:
     return digests(run(study, runs=folder / "runs", serial=True).root)
 
 
-MAKERS = {"text": text_digests, "scores": score_digests}
+def swap_digests(folder: Path) -> dict[str, str]:
+    write_scores(folder / "swaps" / "scores.csv", ["a", "b", "c", "d"])
+    test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
+    resampling = {"replicates": 20_000, "procedures": ["approximate-randomization"]}
+    study = write_study(folder / "swaps" / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=resampling)
+    return digests(run(study, runs=folder / "runs", serial=True).root)
+
+
+MAKERS = {"text": text_digests, "scores": score_digests, "swaps": swap_digests}
 
 
 @pytest.mark.golden

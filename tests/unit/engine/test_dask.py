@@ -98,6 +98,29 @@ def test_a_task_that_its_worker_cannot_run_is_no_lost_worker(run_with: Callable[
     assert "a_package_of_another_version" in failure.traceback
 
 
+def test_of_tasks_that_end_together_each_has_its_own_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = ["import time", "def run_task(task, runs):", "    time.sleep(0.3 if task.key == '0' else 0)"]
+    lines += ["    if task.key == '2': raise OSError('this one alone')", "    return task.key, task.needs"]
+    (tmp_path / "together.py").write_text("\n".join(lines) + "\n")
+    import together
+
+    monkeypatch.setattr(engine, "run_task", together.run_task)
+    profile = ClusterProfile(name="one", cluster="distributed.LocalCluster", options={"n_workers": 1, "threads_per_worker": 1})
+    tasks = [Task("report", str(i), "report", ReportSpec("run"), needs=("a", "b")) for i in range(4)]
+    with opened(profile, tmp_path) as executor:
+        for task in tasks:
+            executor.submit(task, "1.0")
+        time.sleep(3)  # so that all four are found ended in one look
+        results = {outcome.task.key: outcome for outcome in executor.wait(60)}
+    assert [results[task.key].task for task in tasks] == tasks  # the coordinator gets back what it gave
+    assert isinstance(results["2"].result, Failure)
+    assert "this one alone" in results["2"].result.reason
+    # A worker is not told what its task needed.
+    assert [results[key].result for key in ("0", "1", "3")] == [(key, ()) for key in ("0", "1", "3")]
+    sys.modules.pop("together")
+
+
 def test_ctrl_c_in_a_terminal_reaches_the_coordinator_alone_and_loses_nothing(tmp_path: Path) -> None:
     study, runs = text_study(tmp_path / "s"), tmp_path / "runs"
     options = ["--workers", "2", "--block-cells", "1", "-b", "700000"]

@@ -51,3 +51,17 @@ def test_running_tasks_are_left_out() -> None:
     queue = TaskQueue([task("a"), task("b")], done=(), running={"a"})
     assert take_all(queue) == ["b"]
     assert len(queue) == 0
+
+
+def test_tasks_that_wait_for_the_same_start_together_and_others_do_not() -> None:
+    waiting = [task("x", "a", "b"), task("y", "a", "b"), task("z", "b"), task("last", "x", "y", "z")]
+    queue = TaskQueue([task("a"), *waiting], done=(), running={"b"})
+    assert take_all(queue) == ["a"]
+    queue.finish("b")
+    assert take_all(queue) == ["z"]
+    queue.finish("a")
+    assert take_all(queue) == ["x", "y"]
+    for key in ("x", "y", "z"):
+        assert take_all(queue) == []
+        queue.finish(key)
+    assert take_all(queue) == ["last"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pipeline.metrics.bleu import Bleu
 from pipeline.resampling.draws import draw_units
 from pipeline.resampling.resample import Measure
 
@@ -44,6 +45,22 @@ def shared_statistics(units, systems, seed, high=9):
 def own_statistics(units, systems, seed, width=2):
     """Statistics of which every system has its own, as precision or BLEU."""
     return np.random.default_rng(seed).integers(1, 30, (units, systems, width))
+
+
+def bleu_measure(units=40, systems=5, seed=2, **options):
+    """Measure plausible counts by BLEU; n-gram totals follow the length, and references are shared."""
+    rng = np.random.default_rng(seed)
+    reference = rng.integers(1, 30, units)
+    statistics = np.zeros((units, systems, 10), np.int64)
+    for s in range(systems):
+        length = np.maximum(1, reference + rng.integers(-3, 3, units))
+        statistics[:, s, 0], statistics[:, s, 1] = length, reference
+        for k in range(4):
+            statistics[:, s, 6 + k] = np.maximum(length - k, 0)
+            statistics[:, s, 2 + k] = rng.binomial(statistics[:, s, 6 + k], (0.5 + 0.02 * s) ** (k + 1))
+    metric = Bleu(**options)
+    follows = tuple(metric.statistics.index(metric.follows[name]) if name in metric.follows else -1 for name in metric.statistics)
+    return make_measure(statistics, score=metric.scorer((0,) * 10), form="general", follows=follows)
 
 
 def recount(draws, measure, observed, pair, first, stop):
@@ -103,6 +120,7 @@ class Kit:
     accuracy_statistics = staticmethod(accuracy_statistics)
     shared_statistics = staticmethod(shared_statistics)
     own_statistics = staticmethod(own_statistics)
+    bleu_measure = staticmethod(bleu_measure)
     recount = staticmethod(recount)
     assert_same_bits = staticmethod(assert_same_bits)
 

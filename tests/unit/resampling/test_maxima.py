@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.maxima import count_maxima, make_family
+from pipeline.resampling.maxima import Family, count_maxima, make_family
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.resample import observe, resample
 
@@ -40,8 +41,9 @@ def count_slowly(scores, measure, observed, family):
             t_star.append(abs(sign * (replicate[a] - replicate[b]) - observed.delta[pair]) / observed.se[pair])
         for j, pair in enumerate(family.pair):
             t = abs(observed.delta[pair]) / observed.se[pair]
-            known = [value for value in t_star[j:] if not np.isnan(value)]
-            counts[j] += bool(known) and max(known) >= t * (1 - 1e-12)
+            a, b = measure.pairs[pair]
+            tolerance = 2.0**-40 * (abs(observed.score[a]) + abs(observed.score[b])) / observed.se[pair]
+            counts[j] += any(np.isnan(value) or value >= t - tolerance for value in t_star[j:])
     return counts
 
 
@@ -90,6 +92,35 @@ def test_the_pass_counts_what_kept_scores_count_in_every_division():
     assert np.array_equal(apart.maxima[:, 0], counts[:, 1])
     assert np.array_equal(apart.counts[:, 0], whole.counts[:, 1])
     assert resample(draws, [measure], cells=range(1), replicates=100)[0].maxima is None
+
+
+@pytest.mark.parametrize("factor", [1.0, 100.0])
+def test_ties_of_a_tiny_gain_between_large_scores_are_counted(factor):
+    """Three wins and two losses among 20 011 units: δ is a ten-thousandth of the scores, and ties are most of the count."""
+    statistics = np.ones((20_011, 2, 2), np.int64)
+    statistics[:2000, :, 0] = 0
+    statistics[:3, 0, 0] = 1
+    statistics[3:5, 1, 0] = 1
+    pairs = np.array([[0, 1]], np.int64)
+    measure = Measure(statistics, lambda sums: factor * (sums[0] / sums[1]), "ratio", True, pairs, np.zeros(2, bool))
+    family = make_family(measure, observe(measure))
+    counted = resample(Draws(9, 20_011, 20_011), [measure], cells=range(1), replicates=500, families=[family])[0]
+    below, at_zero, _, _, at_twice, above = counted.counts[0, 0, :6]
+    assert counted.maxima is not None
+    assert counted.maxima[0, 0] == below + at_zero + at_twice + above
+
+
+def test_an_undefined_replicate_reaches_every_t_from_its_pair_up():
+    """Left out of the count but not of b it would make p too small."""
+    scores = np.array([[3.0, 1.0], [0.0, 0.0], [0.1, np.nan]])
+    rows = np.array([0, 1])
+    family = Family(
+        pair=rows, systems=np.arange(3), first=np.array([0, 1]), second=np.array([1, 2]), delta=np.array([3.0, 0.0]),
+        se=np.ones(2), t=np.array([3.0, 0.0]), least=np.array([3.0, 0.5]),
+    )  # fmt: skip
+    counts = np.zeros(2, np.int64)
+    count_maxima(scores, family, counts)
+    assert counts.tolist() == [1, 1]
 
 
 def test_a_family_of_one_pair_counts_its_two_sided_replicates():

@@ -1,0 +1,51 @@
+"""What can be read off the counts of a procedure, and what cannot. This module is one table; what it leaves out has no number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.inference.p_values import CONVENTIONS
+
+__all__ = ["READINGS", "Reading"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the counts of one procedure say.
+
+    Parameters
+    ----------
+    conventions : tuple of str
+        Those of `CONVENTIONS` that mean something here; the p-values of the others are nan.
+    bias : bool
+        Replicates are centred at the observed gain, so that mean δ* − δ is a bias.
+    interval : bool
+        Their spread about it gives an interval of the gain.
+    needs_units : bool
+        p holds for many units only, and is too small with few of them.
+    one_sided : str or None
+        What the convention ``one-sided`` is here, where it is another thing than the paper's #(δ* > 2δ)/b.
+    """
+
+    conventions: tuple[str, ...]
+    bias: bool
+    interval: bool
+    needs_units: bool
+    one_sided: str | None = None
+
+
+READINGS: Mapping[str, Reading] = {
+    "paired-bootstrap": Reading(CONVENTIONS, bias=True, interval=True, needs_units=True),
+    # Swapped outputs are centred at 0, as the null has them: they tell nothing of the gain's own spread. Their two tails are
+    # mirror images, so that #(δ° < −δ) is no other test than #(δ° > δ). That one leaves ties out, and serves thresholds only:
+    # with + 1 it would pass for a test.
+    "approximate-randomization": Reading(
+        ("one-sided", "two-sided", "two-sided-plus-one"),
+        bias=False,
+        interval=False,
+        needs_units=False,
+        one_sided="#(δ° > δ)/b, the share of random swaps with a larger gain: ties are left out, so it is no test by itself",
+    ),
+}
+"""By the procedure's name."""

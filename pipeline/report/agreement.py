@@ -1,0 +1,47 @@
+"""Do further procedures decide as the first one? This module says so in a sentence for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pipeline.report.procedures import procedures_of
+from pipeline.report.values import format_p
+from pipeline.report.verdict import select
+
+__all__ = ["describe_agreement"]
+
+MOST_NAMED = 5
+
+
+def describe_agreement(document: Mapping[str, Any], where: Mapping[str, str]) -> Iterator[str]:
+    """Compare the pairs that other procedures separate with those of ``where``'s, at the same α, each after Holm."""
+    place = {key: where[key] for key in ("test_set", "metric")}
+    first = {(row["system_a"], row["system_b"]): row["separated"] for row in select(document["pairs"], **where)}
+    for procedure in procedures_of(document):
+        rows = select(document["pairs"], **place, procedure=procedure)
+        tested = [row for row in rows if row["p_plus_one"] is not None and not row["identical"]]
+        if procedure == where["procedure"] or not tested:
+            continue
+        separated = [row for row in tested if row["separated"]]
+        # Pairs without an order stand in the order of the cube under every procedure: the names are the same.
+        turned = [row for row in tested if row["separated"] != first[row["system_a"], row["system_b"]]]
+        if len(rows) == 1:
+            yield _one(procedure, rows[0], agrees=not turned)
+            continue
+        family = rows[0]["family_size"]
+        count = f"{len(separated):,} of {family:,} pair{'' if family == 1 else 's'} {'is' if len(separated) == 1 else 'are'}"
+        if not turned:
+            same = ", the same ones" if len(separated) > 1 else ", the same one" if separated else ""
+            yield f"By {procedure} {count} separated{same}."
+            continue
+        named = ", ".join(f"{row['system_a']} – {row['system_b']}" for row in turned[:MOST_NAMED])
+        more = f" and {len(turned) - MOST_NAMED:,} more" if len(turned) > MOST_NAMED else ""
+        verb = "verdict differs" if len(turned) == 1 else "verdicts differ"
+        yield f"By {procedure} {count} separated; {len(turned):,} {verb} from those of {where['procedure']}: {named}{more}."
+
+
+def _one(procedure: str, row: Mapping[str, Any], *, agrees: bool) -> str:
+    found = "separated from zero" if row["separated"] else "not separated"
+    so = ("as well" if row["separated"] else "either") if agrees else "which is another verdict"
+    return f"By {procedure} (two-sided p = {format_p(row['p_plus_one'])}) the difference is {found}{' ' if agrees else ', '}{so}."

@@ -1,0 +1,142 @@
+"""Statistics of a few items of a few outputs, and how long they took. This module gives a calibration something real to count."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.interfaces import Items, Metric, Statistics
+from pipeline.items.align import Frame, Output, load_gold, load_output
+from pipeline.items.datasets import gold_items, load_dataset
+from pipeline.metrics.registry import load_metric
+from pipeline.store.runs import Store
+from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.study.rates import OutputRates
+from pipeline.study.schema import DatasetSpec, Study, TestSet
+from pipeline.tasks.extract import load_frame
+
+__all__ = ["Sample", "sample_outputs"]
+
+OUTPUTS = 4
+"""Outputs that are looked at."""
+
+FIRST_ITEMS, MOST_ITEMS = 16, 1024
+"""Items that are looked at: how many at first, and at most."""
+
+WRONG = 0.2
+"""Share of wrong labels of a system that is still to be trained."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Statistics of a few outputs on the same items, and what it took to get them."""
+
+    name: str
+    statistics: tuple[Statistics, ...]
+    rates: OutputRates
+
+    def spread(self, systems: int, units: int) -> Iterator[Statistics]:
+        """Give statistics for so many systems on so many units, made of those that are here.
+
+        Items are repeated; further systems have another one's items in turned order. A column that all outputs share, such as
+        the length of the reference, stays in its place, so that as much is shared as in the study.
+        """
+        values = [each.values for each in self.statistics]
+        shared = np.all([value == values[0] for value in values], axis=(0, 1))
+        items = len(values[0])
+        for number in range(systems):
+            source, turn = number % len(values), number // len(values)
+            own = np.where(shared, values[source], np.roll(values[source], turn, axis=0))
+            yield replace(self.statistics[source], values=np.resize(own, (units, own.shape[1])) if items else own)
+
+
+def sample_outputs(
+    study: Study, inputs: Inputs, test_set: TestSetInputs, metric: MetricInputs, store: Store, *, seconds: float
+) -> Sample:
+    """Count a metric on evenly spaced items of a few outputs, in about so many seconds.
+
+    Raises
+    ------
+    PipelineError
+        Where files have changed or gone, or the metric refuses what it reads.
+    """
+    spec = study.test_sets[test_set.name]
+    frame = load_frame(store, test_set.frame)
+    definition = load_metric(metric.name, dict(metric.options))
+    start = time.perf_counter()
+    gold = _gold(spec, Path(inputs.base), frame)
+    reading = time.perf_counter() - start
+    start = time.perf_counter()
+    outputs = _outputs(spec, frame, test_set.outputs, gold, seconds=seconds)
+    load = (time.perf_counter() - start) / len(outputs)
+    _count(definition, gold, outputs[:1], _positions(len(frame.ids), FIRST_ITEMS))  # imports
+    few = _positions(len(frame.ids), FIRST_ITEMS)
+    _, preparing, counting = _count(definition, gold, outputs[:1], few)
+    each = max(counting / len(few), 1e-9)
+    wanted = int(seconds / (each + preparing / len(few) / len(outputs)) / len(outputs))
+    positions = _positions(len(frame.ids), min(max(wanted, FIRST_ITEMS), MOST_ITEMS))
+    statistics, preparing, counting = _count(definition, gold, outputs, positions)
+    rates = OutputRates(
+        load=load,
+        extract=counting / len(positions) / len(outputs),
+        prepare=reading + preparing / len(positions) * len(frame.ids),
+    )
+    return Sample(f"{metric.signature} {test_set.name}", tuple(statistics), rates)
+
+
+def _count(
+    metric: Metric, gold: Items | None, outputs: list[Items], positions: NDArray[np.int64]
+) -> tuple[list[Statistics], float, float]:
+    """Give statistics, and the processor's seconds of preparing and of counting."""
+    chosen = [_take(output, positions) for output in outputs]
+    asked = None if gold is None else _take(gold, positions)
+    start = time.process_time()
+    prepared = metric.prepare(asked)
+    between = time.process_time()
+    statistics = [metric.extract(prepared, output) for output in chosen]
+    return statistics, between - start, time.process_time() - between
+
+
+def _positions(items: int, wanted: int) -> NDArray[np.int64]:
+    return np.unique(np.linspace(0, items - 1, min(wanted, items)).astype(np.int64))
+
+
+def _take(items: Items, positions: NDArray[np.int64]) -> Items:
+    at = positions.tolist()
+    return replace(
+        items,
+        ids=tuple(items.ids[i] for i in at),
+        columns={name: [values[i] for i in at] for name, values in items.columns.items()},
+        lines=tuple(items.lines[i] for i in at),
+    )
+
+
+def _gold(spec: TestSet, base: Path, frame: Frame) -> Items | None:
+    embedded = gold_items(load_dataset(spec.gold)) if isinstance(spec.gold, DatasetSpec) else None
+    return load_gold(spec, base=base, frame=frame, gold=embedded)
+
+
+def _outputs(spec: TestSet, frame: Frame, outputs: tuple[OutputInputs, ...], gold: Items | None, *, seconds: float) -> list[Items]:
+    """Read a few outputs, fewer where that takes long; those that are still to be made are the gold with mistakes."""
+    found: list[Items] = []
+    start = time.perf_counter()
+    for number, output in enumerate(outputs[:OUTPUTS]):
+        if len(found) > 1 and time.perf_counter() - start > seconds:
+            break
+        if output.output is not None:
+            found.append(load_output(spec, Output(**output.output), frame=frame))
+        elif gold is not None:
+            found.append(_with_mistakes(gold, np.random.default_rng(number)))
+    return found
+
+
+def _with_mistakes(gold: Items, rng: np.random.Generator) -> Items:
+    labels = np.array(gold.columns["label"], dtype=object)
+    wrong = np.flatnonzero(rng.random(len(labels)) < WRONG)
+    labels[wrong] = labels[rng.permutation(len(labels))[: len(wrong)]]
+    return replace(gold, columns={"label": labels.tolist()})

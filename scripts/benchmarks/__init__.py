@@ -1,0 +1,1 @@
+"""What `scripts/bench` runs: the package beside plain NumPy on the same jobs."""

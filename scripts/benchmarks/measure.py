@@ -1,0 +1,114 @@
+"""Measures what a command costs with everything it starts. This module counts processes that outlive their parents too.
+
+    python -m benchmarks.measure RESULT.json COMMAND …
+
+runs the command and writes CPU seconds of the whole tree of processes, wall seconds and the most memory that one of them held.
+A process of its own does this: the figures of `getrusage` are then those of this command alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Cost", "run_measured", "start_measured"]
+
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux: orphans become children of this process, which waits for them
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one command cost.
+
+    Parameters
+    ----------
+    cpu_s, wall_s : float
+        User and system time of all processes; time from start to end of the command.
+    peak_memory_bytes : int
+        Of the largest process.
+    """
+
+    cpu_s: float
+    wall_s: float
+    peak_memory_bytes: int
+
+
+class Measured:
+    """A command that runs and is measured."""
+
+    def __init__(self, command: Sequence[str | os.PathLike[str]], *, cwd: Path | None = None) -> None:
+        self.command = [os.fspath(part) for part in command]
+        self._folder = tempfile.TemporaryDirectory(prefix="measured-")
+        self._file = Path(self._folder.name) / "cost.json"
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]),
+        }
+        for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+            environment[name] = "1"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.measure", str(self._file), *self.command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=cwd,
+        )
+
+    def finish(self) -> tuple[Cost, str]:
+        """Wait for it; give its cost and what it printed.
+
+        Raises
+        ------
+        RuntimeError
+            Where it failed, with what it said.
+        """
+        printed, said = self._process.communicate()
+        with self._folder:
+            if self._process.returncode:
+                raise RuntimeError(f"{' '.join(self.command)} ended with exit code {self._process.returncode}:\n{said[-3000:]}")
+            return Cost(**json.loads(self._file.read_text(encoding="utf-8"))), printed
+
+
+def start_measured(command: Sequence[str | os.PathLike[str]], *, cwd: Path | None = None) -> Measured:
+    """Start a command."""
+    return Measured(command, cwd=cwd)
+
+
+def run_measured(command: Sequence[str | os.PathLike[str]], *, cwd: Path | None = None) -> tuple[Cost, str]:
+    """Run a command; give its cost and what it printed."""
+    return Measured(command, cwd=cwd).finish()
+
+
+def main() -> int:
+    """Run the command of the command line and write its cost."""
+    result, *command = sys.argv[1:]
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+    start = time.perf_counter()
+    process = subprocess.Popen(command)
+    code = process.wait()
+    wall = time.perf_counter() - start
+    try:
+        while True:  # whatever is left over: its time counts once it has ended
+            os.wait()
+    except ChildProcessError:
+        pass
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cost = {"cpu_s": used.ru_utime + used.ru_stime, "wall_s": wall, "peak_memory_bytes": used.ru_maxrss * 1024}
+    Path(result).write_text(json.dumps(cost), encoding="utf-8")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What `scripts/scaling` runs: rates measured on one machine, and a simulation of many workers that is made from them."""

@@ -1,0 +1,9 @@
+"""Lets tests import what `scripts/bench` runs. This module adds `scripts/` to the path."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+sys.path.insert(0, str(SCRIPTS))
