@@ -69,7 +69,7 @@ LIGHT = {"resampling": {"numpy", "scipy", "numba"}, "inference": {"numpy", "scip
 
 FAMILIES = {
     "items/readers": {"registry", "_files", "_layouts", "_tables"},
-    "metrics": {"registry", "kernels", "_lattice", "_options"},
+    "metrics": {"registry", "kernels", "_bleu_estimate", "_lattice", "_options"},
     "trainers": {"registry", "sampling"},
 }
 """Folders whose members never import one another, but for these helpers of the family."""

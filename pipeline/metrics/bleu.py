@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate_kernel
 from pipeline.metrics._options import check_choice, check_flag, check_number, gold_columns, output_column
 from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, exp_fraction, log
 
@@ -102,12 +103,35 @@ class Bleu:
         """Give BLEU, 0 to 100, of summed counts; 0 where nothing matches, as sacreBLEU."""
         if any(decimals):
             raise ValueError(f"the statistics of bleu are counts, decimals are {decimals}")
-        smoothing = _SMOOTHINGS.index(self.smooth)
-        return partial(_score, constants=(smoothing, self.smooth_value, int(self.effective_order)))
+        return _Score(_SMOOTHINGS.index(self.smooth), self.smooth_value, int(self.effective_order))
 
 
-def _score(statistics: NDArray[Any], constants: tuple[float, ...]) -> NDArray[np.float64]:
-    return apply_kernel(_bleu_kernel, statistics, 2 + 2 * _ORDER, *constants)
+@dataclass(frozen=True)
+class _Score:
+    """BLEU of summed counts, in double precision or estimated."""
+
+    smoothing: int
+    smooth_value: float
+    effective_order: int
+
+    def __call__(self, statistics: NDArray[Any]) -> NDArray[np.float64]:
+        return apply_kernel(_bleu_kernel, statistics, 2 + 2 * _ORDER, self.smoothing, self.smooth_value, self.effective_order)
+
+    @property
+    def relative_error(self) -> float:
+        """How far an estimate may be from the score, as a share of the estimate; infinite where there is no estimate."""
+        added = self._added
+        return RELATIVE_ERROR if added == 0.0 or LEAST_ADDED <= added < LARGEST_ADDED else np.inf
+
+    def estimate_swaps(
+        self, totals: NDArray[Any], moved: NDArray[Any], rows: NDArray[np.int64], start: int, out: NDArray[np.float32]
+    ) -> None:
+        """Score counts below 2^24 after swaps in single precision; nan where no bound is known."""
+        estimate_kernel(totals, moved, rows, start, out, self._added)
+
+    @property
+    def _added(self) -> float:
+        return self.smooth_value if _SMOOTHINGS[self.smoothing] == "add-k" else 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -6,15 +6,16 @@ is a sum over units of the statistics of one system or the other, exact in a flo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline.resampling.compare import Tally, Thresholds, compare_values
+from pipeline.resampling.compare import LANES, Tally, Thresholds, compare_values
 
-__all__ = ["Packed", "compare_scores", "fill_sums", "pack_thresholds"]
+__all__ = ["Packed", "chunk_pairs", "compare_gains", "compare_scores", "fill_sums", "gather_sums", "pack_thresholds"]
 
 
 class Packed(NamedTuple):
@@ -23,11 +24,24 @@ class Packed(NamedTuple):
     pair: NDArray[np.int64]  # (chosen,) row in the tally
     bounds: NDArray[np.float64]  # (chosen, 7): low, high, bins per unit
 
+    def choose(self, pairs: NDArray[np.int64]) -> Packed:
+        """Give the thresholds of some of these pairs."""
+        return Packed(self.pair[pairs], self.bounds[pairs])
+
 
 def pack_thresholds(thresholds: Thresholds) -> Packed:
     """Pack thresholds of scores, which have center 0, step 1 and no margin."""
     bounds = np.concatenate([thresholds.low, thresholds.high, thresholds.bin_scale[:, None]], axis=1)
     return Packed(thresholds.pair, bounds)
+
+
+def chunk_pairs(pairs: int, count: int, *, evaluations: int, tile: int) -> Iterator[tuple[int, int, int, int]]:
+    """Give first pair, last, first replicate and last of pieces of about so many evaluations, of at least a tile of replicates."""
+    tile = max(tile, evaluations // (2 * pairs) // LANES * LANES)
+    together = max(1, evaluations // (2 * min(tile, count)))
+    for start in range(0, count, tile):
+        for first in range(0, pairs, together):
+            yield first, min(first + together, pairs), start, min(start + tile, count)
 
 
 @njit(nogil=True, cache=True)
@@ -76,6 +90,38 @@ def fill_sums(
 
 
 @njit(nogil=True, cache=True)
+def gather_sums(
+    totals: NDArray[Any], moved: NDArray[Any], rows: NDArray[np.int64], start: int, stop: int, places: NDArray[np.int64]
+) -> NDArray[Any]:
+    """Give (statistic, 2, place) sums of some replicates.
+
+    Parameters
+    ----------
+    totals, moved, start
+        As for `fill_sums`.
+    rows : (pair, 2) int64
+        Positions of systems.
+    stop : int
+        One after the last replicate.
+    places : (place,) int64
+        Flat places in a (pair, replicate) array of these pairs and replicates.
+    """
+    sums = np.empty((totals.shape[1], 2, len(places)), totals.dtype)
+    first, second, replicate = np.empty_like(places), np.empty_like(places), np.empty_like(places)
+    for at in range(len(places)):
+        pair = places[at] // (stop - start)
+        first[at], second[at] = rows[pair, 0], rows[pair, 1]
+        replicate[at] = start + places[at] % (stop - start)
+    # One statistic after the other: rows of M lie a power of two apart and would share cache lines.
+    for k in range(len(sums)):
+        for at in range(len(places)):
+            a, b, i = first[at], second[at], replicate[at]
+            sums[k, 0, at] = (totals[a, k] - moved[a, k, i]) + moved[b, k, i]
+            sums[k, 1, at] = (totals[b, k] - moved[b, k, i]) + moved[a, k, i]
+    return sums
+
+
+@njit(nogil=True, cache=True)
 def compare_scores(scores: NDArray[np.float64], packed: Packed, first: int, tally: Tally, cell: int) -> None:
     """Count consecutive pairs by their scores; what is not finite is undefined, and the replicate empty.
 
@@ -92,10 +138,30 @@ def compare_scores(scores: NDArray[np.float64], packed: Packed, first: int, tall
         line = scores[row]
         for i in range(len(line)):
             line[i] = line[i] if abs(line[i]) < np.inf else np.nan
+    _compare_rows(scores, 2 * np.arange(count), 2 * np.arange(count) + 1, packed, first, tally, cell)
+
+
+@njit(nogil=True, cache=True)
+def compare_gains(gains: NDArray[np.float64], packed: Packed, first: int, tally: Tally, cell: int) -> None:
+    """Count consecutive pairs by their (pair + 1, replicate) gains; nan is an empty replicate, and the last row is zeros."""
+    count = gains.shape[0] - 1
+    _compare_rows(gains, np.arange(count), np.full(count, count), packed, first, tally, cell)
+
+
+@njit(nogil=True, cache=True)
+def _compare_rows(
+    values: NDArray[np.float64],
+    row_a: NDArray[np.int64],
+    row_b: NDArray[np.int64],
+    packed: Packed,
+    first: int,
+    tally: Tally,
+    cell: int,
+) -> None:
+    count = len(row_a)
     pair, bounds = packed.pair[first : first + count], packed.bounds[first : first + count]
     nothing = np.zeros(0)
-    row_a = 2 * np.arange(count)
     thresholds = Thresholds(
-        pair, row_a, row_a + 1, bounds[:, 0:3], bounds[:, 3:6], np.zeros(count), bounds[:, 6], nothing, nothing, np.ones(count)
+        pair, row_a, row_b, bounds[:, 0:3], bounds[:, 3:6], np.zeros(count), bounds[:, 6], nothing, nothing, np.ones(count)
     )
-    compare_values(scores, thresholds, tally, cell)
+    compare_values(values, thresholds, tally, cell)

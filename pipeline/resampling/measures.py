@@ -123,7 +123,7 @@ class PairCounts:
     counts : (pair, cell, 8) int32
         In the order of `COUNTS`; margin counts are −1 without a margin.
     sums : (pair, cell, 3) float64
-        In the order of `SUMS`.
+        In the order of `SUMS`; after swaps, of gains that may be estimates with a relative error of about 1e-6 (`estimates`).
     histogram : (pair, cell, BINS) uint16
         Of (δ* − δ)/se on ± `HALF_WIDTH`; all in the middle bin where se is 0 or undefined.
     empty : (pair, cell) int32

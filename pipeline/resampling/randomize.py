@@ -60,6 +60,8 @@ def randomize(
     list of PairCounts
         One a measure. ``counts`` are of δ° < −δ, = −δ, < 0, = 0, = δ and > δ; the margin counts are −1. ``sums`` are Σδ°, Σδ°² and
         Σ|δ°|; the histogram is of δ°/se. Of a pair with an undefined observed gain all replicates are empty. No score is kept.
+        Where a score can be estimated, sums and histogram are of gains that may be off by the estimates' error (`estimates`), at
+        most se/256; counts are those of the scores.
 
     Raises
     ------
@@ -73,7 +75,10 @@ def randomize(
         observed = [observe(measure) for measure in measures]
     plans = [plan_swaps(measure, seen) for measure, seen in zip(measures, observed, strict=True)]
     columns = Columns.of(_wanted(plans), n_units=draws.n_units, n_draws=draws.n_units)
-    comparisons = [[_comparison(index, plan, rule) for rule in plan.rules] for index, plan in enumerate(plans)]
+    comparisons = [
+        [_comparison(index, plan, seen, rule) for rule in plan.rules]
+        for index, (plan, seen) in enumerate(zip(plans, observed, strict=True))
+    ]
     rows = sum(comparison.bytes_per_replicate for several in comparisons for comparison in several)
     product = plan_swap_product(columns.contraction)
     batch = max(min(memory_bytes // (product.bytes_per_replicate + rows), _LONGEST_BATCH) // LANES, 1) * LANES
@@ -116,9 +121,10 @@ class _IntegerPairs:
         compare_values(values, self._rule.thresholds, tally, cell)
 
 
-def _comparison(index: int, plan: Plan, rule: Rule) -> _IntegerPairs | SwappedPairs:
-    kind = _IntegerPairs if rule.name == "integer" else SwappedPairs
-    return kind(index, plan.measure, rule)
+def _comparison(index: int, plan: Plan, observed: Observed, rule: Rule) -> _IntegerPairs | SwappedPairs:
+    if rule.name == "integer":
+        return _IntegerPairs(index, plan.measure, rule)
+    return SwappedPairs(index, plan.measure, observed, rule)
 
 
 def _wanted(plans: Sequence[Plan]) -> Iterator[Wanted]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.assemble import compare_scores, fill_sums, pack_thresholds
+from pipeline.resampling.assemble import Packed, chunk_pairs, compare_scores, fill_sums, pack_thresholds
 from pipeline.resampling.columns import Sums
-from pipeline.resampling.compare import LANES, Tally
+from pipeline.resampling.compare import Tally
 from pipeline.resampling.contract import FLOAT32_LIMIT, largest_magnitude
-from pipeline.resampling.measures import Measure, ScoreFunction
+from pipeline.resampling.estimates import EstimatedPairs, EstimatedScore, bound_errors
+from pipeline.resampling.measures import Measure, Observed, ScoreFunction
 from pipeline.resampling.thresholds import Rule
 
 __all__ = ["SwappedPairs", "scores_single"]
@@ -41,11 +42,12 @@ class SwappedPairs:
     index : int
         Number of the measure.
     measure : Measure
+    observed : Observed
     rule : Rule
         Of which ``systems`` are the rows here.
     """
 
-    def __init__(self, index: int, measure: Measure, rule: Rule) -> None:
+    def __init__(self, index: int, measure: Measure, observed: Observed, rule: Rule) -> None:
         self.index, self.systems = index, rule.systems
         statistics = measure.statistics[:, rule.systems]
         self.n_statistics: int = statistics.shape[2]
@@ -53,12 +55,18 @@ class SwappedPairs:
         # Sums are exact in both: the narrower one moves no bit.
         self._type = np.float32 if fits and scores_single(measure.score, self.n_statistics) else np.float64
         self._totals = statistics.sum(axis=0).astype(self._type)
-        # A statistic that all systems share, such as the length of the references, is not moved by any swap.
-        self._moving = np.flatnonzero((statistics != statistics[:, :1]).any(axis=(0, 1)))
-        self._score = measure.score
-        self._packed = pack_thresholds(rule.thresholds)
-        self._rows = np.stack([rule.thresholds.first, rule.thresholds.second], axis=1)
-        self._buffers: dict[tuple[int, int], NDArray[np.generic]] = {}
+        packed = pack_thresholds(rule.thresholds)
+        rows = np.stack([rule.thresholds.first, rule.thresholds.second], axis=1)
+        errors = bound_errors(measure, observed, rule)
+        scored = np.flatnonzero(np.isinf(errors))
+        self._parts: list[_ScoredPairs | EstimatedPairs] = []
+        if scored.size:
+            # A statistic that all systems share, such as the length of the references, is not moved by any swap.
+            moving = np.flatnonzero((statistics != statistics[:, :1]).any(axis=(0, 1)))
+            self._parts.append(_ScoredPairs(measure.score, self._totals, rows[scored], packed.choose(scored), moving))
+        if isinstance(measure.score, EstimatedScore) and scored.size < len(rows):
+            rest = np.flatnonzero(np.isfinite(errors))
+            self._parts.append(EstimatedPairs(measure.score, self._totals, rows[rest], packed.choose(rest), errors[rest]))
 
     @property
     def bytes_per_replicate(self) -> int:
@@ -71,7 +79,22 @@ class SwappedPairs:
         one = np.empty((self.n_statistics, count))
         for row, system in enumerate(self.systems.tolist()):
             moved[row] = sums.statistics(self.index, system, out=one)
-        for first, last, start, stop in self._chunks(count):
+        for part in self._parts:
+            part.compare(moved, tally, cell)
+
+
+class _ScoredPairs:
+    """Pairs of which every replicate is scored; ``moving`` are the statistics that swaps can move."""
+
+    def __init__(
+        self, score: ScoreFunction, totals: NDArray[Any], rows: NDArray[np.int64], packed: Packed, moving: NDArray[np.int64]
+    ) -> None:
+        self._score, self._totals, self._rows, self._packed, self._moving = score, totals, rows, packed, moving
+        self._buffers: dict[tuple[int, int], NDArray[Any]] = {}
+
+    def compare(self, moved: NDArray[Any], tally: Tally, cell: int) -> None:
+        evaluations = _CACHE_BYTES // (self._totals.shape[1] * self._totals.itemsize + 8)
+        for first, last, start, stop in chunk_pairs(len(self._rows), moved.shape[2], evaluations=evaluations, tile=_TILE):
             buffer = self._buffer(last - first, stop - start)
             fill_sums(self._totals, moved, self._rows, self._moving, (first, last), start, buffer)
             scores = np.ascontiguousarray(self._score(buffer), np.float64)
@@ -79,19 +102,10 @@ class SwappedPairs:
                 raise ValueError(f"the score of {buffer.shape} statistics has shape {scores.shape}, not {buffer.shape[1:]}")
             compare_scores(scores, self._packed, first, tally, cell)
 
-    def _chunks(self, count: int) -> Iterator[tuple[int, int, int, int]]:
-        """Give first pair, last, first replicate and last of pieces that fill the cache."""
-        evaluations = _CACHE_BYTES // (2 * (self.n_statistics * self._totals.itemsize + 8))
-        tile = max(_TILE, evaluations // len(self._rows) // LANES * LANES)
-        together = max(1, evaluations // min(tile, count))
-        for start in range(0, count, tile):
-            for first in range(0, len(self._rows), together):
-                yield first, min(first + together, len(self._rows)), start, min(start + tile, count)
-
-    def _buffer(self, pairs: int, replicates: int) -> NDArray[np.generic]:
+    def _buffer(self, pairs: int, replicates: int) -> NDArray[Any]:
         """Give a (statistic, 2 × pair, replicate) buffer in which what never moves stands already; few shapes occur."""
         if (pairs, replicates) not in self._buffers:
-            buffer = np.empty((self.n_statistics, 2 * pairs, replicates), self._type)
+            buffer = np.empty((self._totals.shape[1], 2 * pairs, replicates), self._totals.dtype)
             buffer[:] = self._totals[0, :, None, None]
             self._buffers[pairs, replicates] = buffer
         return self._buffers[pairs, replicates]

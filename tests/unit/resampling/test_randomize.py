@@ -92,7 +92,8 @@ def recount(measure, observed, pair, masks):
     }
 
 
-def check(measure, found, masks):
+def check(measure, found, masks, *, error=1e-12):
+    """``error`` is that of a gain, which the squares multiply: 2 error |δ°| ≤ error (δ°² + 1)."""
     observed = observe(measure)
     for pair in range(len(measure.pairs)):
         expected = recount(measure, observed, pair, masks)
@@ -101,14 +102,14 @@ def check(measure, found, masks):
         assert found.histogram[pair, 0].tolist() == expected["histogram"]
         # Of Σδ° almost all may cancel: errors are in proportion to Σ|δ°|.
         sizes = np.array([expected["sums"][2], expected["sums"][1], expected["sums"][2]])
-        assert np.all(np.abs(found.sums[pair, 0] - expected["sums"]) <= 1e-12 * (sizes + len(masks)))
+        assert np.all(np.abs(found.sums[pair, 0] - expected["sums"]) <= error * (sizes + len(masks)))
 
 
-def check_drawn(measure, *, key=99, replicates=200):
+def check_drawn(measure, *, key=99, replicates=200, error=1e-12):
     units = len(measure.statistics)
     draws = Draws(key, units, units)
     (found,) = randomize(draws, [measure], cells=range(1), replicates=replicates)
-    check(measure, found, [draw_swap(draws, r).tolist() for r in range(replicates)])
+    check(measure, found, [draw_swap(draws, r).tolist() for r in range(replicates)], error=error)
     return found
 
 
@@ -252,32 +253,16 @@ def test_systems_with_the_same_statistics_tie_in_every_replicate(kit, form):
     assert found.sums[0, 0].tolist() == [0.0, 0.0, 0.0]
 
 
-def bleu_measure(units=40, systems=5, seed=2):
-    rng = np.random.default_rng(seed)
-    reference = rng.integers(1, 30, units)
-    statistics = np.zeros((units, systems, 10), np.int64)
-    for s in range(systems):
-        length = np.maximum(1, reference + rng.integers(-3, 3, units))
-        statistics[:, s, 0], statistics[:, s, 1] = length, reference
-        for k in range(4):
-            statistics[:, s, 6 + k] = np.maximum(length - k, 0)
-            statistics[:, s, 2 + k] = rng.binomial(statistics[:, s, 6 + k], (0.5 + 0.02 * s) ** (k + 1))
-    metric = Bleu()
-    follows = tuple(metric.statistics.index(metric.follows[name]) if name in metric.follows else -1 for name in metric.statistics)
-    pairs = np.stack(np.triu_indices(systems, 1), axis=1).astype(np.int64)
-    return Measure(statistics, metric.scorer((0,) * 10), "general", True, pairs, np.zeros(systems, bool), None, follows)
-
-
-def test_bleu_is_assembled_from_followers_and_a_shared_statistic():
-    measure = bleu_measure()
+def test_bleu_is_assembled_from_followers_and_a_shared_statistic(kit):
+    measure = kit.bleu_measure()
     assert scores_single(measure.score, 10)
-    check_drawn(measure)
+    check_drawn(measure, error=200 * measure.score.relative_error)
 
 
-def test_bleu_of_two_units_meets_every_special_case():
-    measure = bleu_measure(units=2, systems=4, seed=3)
+def test_bleu_of_two_units_meets_every_special_case(kit):
+    measure = kit.bleu_measure(units=2, systems=4, seed=3)
     measure.statistics[:, 1] = 0  # nothing was said
-    check_drawn(measure)
+    check_drawn(measure, error=200 * measure.score.relative_error)
 
 
 @pytest.mark.parametrize("largest", [2**22 - 1, 2**22, 2**22 + 3, 2**30])

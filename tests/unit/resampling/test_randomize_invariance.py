@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pipeline.metrics.kernels import score_ratio
+from pipeline.resampling import estimates, swapped_pairs
 from pipeline.resampling import randomize as module
-from pipeline.resampling import swapped_pairs
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.observe import observe
@@ -25,9 +25,9 @@ RESULTS = ("counts", "sums", "histogram", "empty")
 
 @pytest.fixture(scope="module")
 def measures(kit, four_measures):
-    """Four kinds of comparison, and a fifth that is scored in float32."""
+    """Four kinds of comparison, a fifth that is scored in float32, and a sixth that is estimated."""
     percent = partial(score_ratio, decimals=(0, 0), factor=100.0)
-    return [*four_measures, kit.make_measure(kit.own_statistics(40, 5, 6), score=percent, form="general")]
+    return [*four_measures, kit.make_measure(kit.own_statistics(40, 5, 6), score=percent, form="general"), kit.bleu_measure()]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,9 @@ def test_memory_changes_no_bit(kit, measures, reference, memory_bytes):
 @pytest.mark.parametrize(("cache_bytes", "tile"), [(1, 32), (10_000, 64), (2**18, 2048), (2**24, 512)])
 def test_how_pairs_and_replicates_are_put_together_changes_no_bit(kit, measures, reference, monkeypatch, cache_bytes, tile):
     monkeypatch.setattr(swapped_pairs, "_CACHE_BYTES", cache_bytes)
-    monkeypatch.setattr(swapped_pairs, "_TILE", tile)
+    monkeypatch.setattr(estimates, "_EVALUATIONS", cache_bytes // 64)
+    for part in (swapped_pairs, estimates):
+        monkeypatch.setattr(part, "_TILE", tile)
     for one, other in zip(reference, randomize(DRAWS, measures, cells=range(2), replicates=REPLICATES), strict=True):
         kit.assert_same_bits(one, other)
 
