@@ -17,6 +17,10 @@ SHORT_SECONDS = 10.0
 """A study that even a slow machine resamples in so little time is not worth a calibration: its blocks are few anyway."""
 
 
+RUN_SECONDS = 0.4
+"""What a run spends on measuring before it starts: enough for the size of blocks. A plan, which tells the time, takes longer."""
+
+
 def settle_rates(run: RunDirectory, manifest: Manifest, *, block_cells: int | None = None) -> Rates:
     """Give the rates that a run's blocks are cut by: those it was first started with, or measured now and kept.
 
@@ -27,7 +31,7 @@ def settle_rates(run: RunDirectory, manifest: Manifest, *, block_cells: int | No
         return kept
     if block_cells is not None or is_short(manifest):
         return Rates()
-    rates = measure_rates(manifest, run.store)
+    rates = measure_rates(manifest, run.store, seconds=RUN_SECONDS)
     write_json(_path(run), rates.to_json())
     return rates
 
@@ -37,15 +41,15 @@ def is_short(manifest: Manifest) -> bool:
     return resampling_seconds(manifest.study, manifest.inputs, Rates()) < SHORT_SECONDS
 
 
-def measure_rates(manifest: Manifest, store: Store) -> Rates:
-    """Measure on this machine what a study asks; a slow machine's rates where that fails.
+def measure_rates(manifest: Manifest, store: Store, *, seconds: float = 1.2) -> Rates:
+    """Measure on this machine what a study asks, in about so many seconds; a slow machine's rates where that fails.
 
     Workers of a cluster may be faster or slower: then blocks are shorter or longer than meant, and nothing else changes.
     """
     from pipeline.tasks.calibrate import calibrate  # kernels and metrics, which a coordinator does not need otherwise
 
     try:
-        return calibrate(manifest.study, manifest.inputs, store)
+        return calibrate(manifest.study, manifest.inputs, store, seconds=seconds)
     except (PipelineError, OSError) as error:
         # Files may have gone since they were surveyed, or the disk for temporary files is full: tasks will tell.
         return Rates(unknown={"calibration": str(error)})

@@ -133,7 +133,7 @@ def choose_block_cells(
     --------
     >>> job = dict(procedure="paired-bootstrap", metrics=["bleu"], n_units=2000, systems=30, cells=62)
     >>> [choose_block_cells(Rates(), workers=workers, **job) for workers in (1, 16, 1000)]
-    [4, 2, 31]
+    [4, 2, 21]
     """
     pairs = systems * (systems - 1) // 2
     each = [rates.of_pass(procedure, metric) for metric in metrics]
@@ -145,5 +145,8 @@ def choose_block_cells(
     if workers > 1:
         wanted = min(wanted, ceil(cells / (2 * workers)))
     wanted = max(least, min(wanted, most))
-    # Even blocks: what were left over at the end would be a short one.
-    return ceil(cells / min(ceil(cells / wanted), max(1, cells // least)))
+    # Even blocks, since what were left over at the end would be a short one; one fewer where they would all be short.
+    even = ceil(cells / ceil(cells / wanted))
+    if even < least:
+        even = ceil(cells / max(1, cells // least))
+    return even if even <= max(least, most) else wanted

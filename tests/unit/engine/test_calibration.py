@@ -26,7 +26,7 @@ class Measuring:
     def __init__(self) -> None:
         self.times = 0
 
-    def __call__(self, manifest: Manifest, store: object) -> Rates:
+    def __call__(self, manifest: Manifest, store: object, *, seconds: float = 1.2) -> Rates:
         self.times += 1
         slow = PassRates(draw=1e-6 / self.times)
         return Rates(passes={p: {"bleu": slow} for p in manifest.study.resampling.procedures})
@@ -86,7 +86,7 @@ def test_a_small_study_and_given_blocks_are_not_measured(tmp_path: Path, monkeyp
 
 
 def test_a_calibration_that_fails_leaves_the_rates_of_a_slow_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object) -> Rates:
+    def fail(*arguments: object, seconds: float) -> Rates:
         raise DataError.of("P220", "it has gone")
 
     run = prepared(tmp_path)
@@ -118,7 +118,7 @@ def test_a_preview_tells_every_stage_and_nothing_once_all_is_done(tmp_path: Path
 
 
 def test_a_preview_says_what_is_unknown_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.engine.forecast.measure_rates", lambda *_: Rates(unknown={"bleu on t": "the disk is full"}))
+    monkeypatch.setattr("pipeline.engine.forecast.measure_rates", lambda *_, **__: Rates(unknown={"bleu on t": "the disk is full"}))
     told = preview_study(load_study(text_study(tmp_path, ["a", "b"]), []), tmp_path / "runs", workers=2)
     assert told["time"]["seconds"] is None
     assert told["time"]["stages"]["extract"] is None
