@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.resampling.exact.factors import Factors
 from pipeline.resampling.exact.lattice import DIRECT, count_points, direct_split
-from pipeline.resampling.exact.tilt import Factors
 
 __all__ = ["compare_short"]
 
@@ -27,7 +27,7 @@ def compare_short(
     gain: NDArray[np.int64],
     discordant: NDArray[np.int64],
 ) -> None:
-    """Fill the logarithms of the pairs with a short law; leave nan for the others."""
+    """Fill the logarithms of the pairs with a short law that are all exact; leave nan for the others."""
     counts = np.zeros(2 * reach + 1, np.int64)
     for pair in range(len(pairs)):
         a, b = by_system[pairs[pair, 0]], by_system[pairs[pair, 1]]
@@ -52,29 +52,34 @@ def _fill(counts: NDArray[np.int64], reach: int, gain: int, draws: int, logs: ND
     lowest = values[0]
     step = _step(values - lowest)
     atoms = (values - lowest) // step
-    law = Factors(atoms, counts[values + reach] / draws, np.array([0, len(atoms)]), np.array([draws]))
+    whole = np.zeros(len(atoms), np.bool_)
+    law = Factors(atoms, counts[values + reach] / draws, whole, np.array([0, len(atoms)]), np.array([draws]))
     flips, least = _flips(counts, reach, gain)
     base = -draws * lowest
     if _is_long(law, base // step) or _is_long(law, (base + 2 * gain) // step) or _is_long(flips, least):
         return
-    logs[2], logs[3], logs[0] = _split_between(law, base, step)
-    up_to_zero = np.logaddexp(logs[2], logs[3])
-    if gain == 0:
-        logs[1], logs[4], logs[5] = logs[3], 0.0, 0.0
+    zero = _split_between(law, base, step)
+    twice = zero if gain == 0 else _split_between(law, base + 2 * gain, step)
+    flipped = direct_split(flips, least)
+    if not (_is_known(zero) and _is_known(twice) and _is_known(flipped[4:])):
         return
-    _, logs[1], logs[0] = _split_between(law, base + 2 * gain, step)
-    logs[4] = min(np.logaddexp(np.logaddexp(logs[0], logs[1]), up_to_zero), 0.0)
-    _, at, above = direct_split(flips, least)
-    logs[5] = min(np.logaddexp(at, above) + math.log(2), 0.0)
+    logs[0], logs[1], logs[2], logs[3] = twice[2, 0], twice[1, 0], zero[0, 0], zero[1, 0]
+    logs[4] = min(np.logaddexp(twice[4, 0], zero[3, 0]), 0.0) if gain else 0.0
+    logs[5] = min(flipped[4, 0] + math.log(2), 0.0) if gain else 0.0
 
 
 @njit(nogil=True, cache=True)
-def _split_between(law: Factors, x: int, step: int) -> tuple[float, float, float]:
-    """Split at x/step, which need not be a point of the lattice."""
-    below, at, above = direct_split(law, x // step)
+def _split_between(law: Factors, x: int, step: int) -> NDArray[np.float64]:
+    """Split at x/step, which need not be a point of the lattice: bounds of what is below, at, above, up to and from there on."""
+    bounds = direct_split(law, x // step)
     if x % step:
-        return np.logaddexp(below, at), -np.inf, above
-    return below, at, above
+        bounds[0], bounds[1], bounds[4] = bounds[3], -np.inf, bounds[2]
+    return bounds
+
+
+@njit(nogil=True, cache=True)
+def _is_known(bounds: NDArray[np.float64]) -> bool:
+    return bool(np.all(bounds[:, 0] == bounds[:, 1]))
 
 
 @njit(nogil=True, cache=True)
@@ -86,7 +91,7 @@ def _flips(counts: NDArray[np.int64], reach: int, gain: int) -> tuple[Factors, i
     atoms = np.zeros(2 * len(values), np.int64)
     atoms[1::2] = values // step
     powers = sizes[values - 1]
-    law = Factors(atoms, np.full(len(atoms), 0.5), np.arange(0, len(atoms) + 1, 2), powers)
+    law = Factors(atoms, np.full(len(atoms), 0.5), np.zeros(len(atoms), np.bool_), np.arange(0, len(atoms) + 1, 2), powers)
     return law, (gain // step + (powers * atoms[1::2]).sum()) // 2
 
 

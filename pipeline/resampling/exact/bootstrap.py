@@ -8,6 +8,8 @@ where denominators differ. See `tilt` for tails, and `pairs` for many pairs at o
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
@@ -15,12 +17,12 @@ from scipy.fft import irfft, next_fast_len, rfft
 from pipeline.resampling.contract import largest_magnitude
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.chances import BootstrapChances, Chance, Law
-from pipeline.resampling.exact.empty import log_chance_of_empty, occur_when_defined
-from pipeline.resampling.exact.events import Slope, compress
+from pipeline.resampling.exact.events import Slope, compress, occur_when
+from pipeline.resampling.exact.factors import highest
 from pipeline.resampling.exact.integers import INT64_LIMIT, check_sums, common_step, one_dimensional
 from pipeline.resampling.exact.lattice import MAX_POINTS
 from pipeline.resampling.exact.ring import raise_powers
-from pipeline.resampling.exact.tilt import highest, window
+from pipeline.resampling.exact.tilt import window
 
 __all__ = ["bootstrap_chances", "bootstrap_law"]
 
@@ -77,9 +79,9 @@ def bootstrap_chances(
     d, c = d // common_step(d), c // common_step(c)
     sloped = Slope(int(c.sum()), 2 * int(d.sum()))
     _check_line(d, c, sloped)
-    zero = occur_when_defined(d, c, Slope(1, 0), budget=budget)
-    twice = occur_when_defined(d, c, sloped, budget=budget) if gain else zero
-    log_empty = log_chance_of_empty(c)
+    zero = occur_when(d, c, Slope(1, 0), budget=budget)
+    twice = occur_when(d, c, sloped, budget=budget) if gain else zero
+    log_empty = _log_chance_of_empty(c)
     return BootstrapChances(
         gain,
         total,
@@ -127,6 +129,12 @@ def bootstrap_law(differences: NDArray[np.int64]) -> Law:
     raise_powers(powers, transform, len(d))
     probability = irfft(powers, points)[sums % points]
     return Law(lowest + step * sums, np.maximum(probability, 0.0))
+
+
+def _log_chance_of_empty(c: NDArray[np.int64]) -> float:
+    """Give log P(C* = 0) = n log(share of units with c = 0)."""
+    hollow = int((c == 0).sum())
+    return len(c) * math.log(hollow / len(c)) if hollow else -math.inf
 
 
 def _check_line(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 __all__ = ["CERTAIN", "BootstrapChances", "Chance", "Event", "Law", "SignFlipChances"]
 
-_ROUNDING = 1e-10  # of a difference, relative to what it was taken from: nothing is left
+_ROUNDING = 2.0**-48  # more than a few operations lose, relative and, of a logarithm, absolute
 
 
 @dataclass(frozen=True)
@@ -65,27 +65,25 @@ class Chance:
 
     def complement(self) -> Chance:
         """Give that of the opposite event."""
-        return Chance(*(math.log(-math.expm1(log_p)) if log_p < 0 else -math.inf for log_p in (self.log_high, self.log_low)))
+        return _outward(*(math.log(-math.expm1(log_p)) if log_p < 0 else -math.inf for log_p in (self.log_high, self.log_low)))
 
     def plus(self, other: Chance) -> Chance:
         """Add the probability of a disjoint event."""
         low, high = np.logaddexp([self.log_low, self.log_high], [other.log_low, other.log_high]).tolist()
-        return Chance(min(low, 0.0), min(high, 0.0))
+        return _outward(low, high)
 
-    def minus(self, other: Chance) -> Chance:
-        """Subtract the probability of an event that is part of this one; the error is relative to this one."""
-        low, high = _log_difference(self.log_low, other.log_high), _log_difference(self.log_high, other.log_low)
-        if not (self.is_exact and other.is_exact):  # a bound keeps what may have been lost in rounding
-            high = max(high, self.log_high + math.log(_ROUNDING))
-        return Chance(low, high)
+    def log_gap(self, other: Chance) -> float:
+        """Bound the logarithm of how much more probable this is than a part of it, rounded up."""
+        gap = -math.expm1(min(other.log_low - self.log_high, 0.0))
+        return min(self.log_high + math.log(gap + _ROUNDING), 0.0) if self.log_high > -math.inf else -math.inf
 
-    def scaled(self, log_factor: float) -> Chance:
-        """Multiply by the probability of something independent."""
-        return Chance(self.log_low + log_factor, self.log_high + log_factor)
 
-    def given(self, log_mass: float) -> Chance:
-        """Condition on an event that holds whenever this one does."""
-        return Chance(min(self.log_low - log_mass, 0.0), min(self.log_high - log_mass, 0.0))
+def _outward(log_low: float, log_high: float) -> Chance:
+    """Make a chance of computed bounds: an interval contains what rounding may have moved out of it."""
+    if log_low < log_high:
+        log_low -= _ROUNDING * (1 - log_low)
+        log_high += _ROUNDING * (1 - log_high)
+    return Chance(min(log_low, 0.0), min(log_high, 0.0))
 
 
 CERTAIN = Chance(0.0, 0.0)
@@ -100,13 +98,6 @@ class Event:
     above: Chance
     up_to: Chance
     from_here: Chance
-
-
-def _log_difference(one: float, other: float) -> float:
-    if other == -math.inf:
-        return one
-    rest = -math.expm1(min(other - one, 0.0))
-    return one + math.log(rest) if rest > _ROUNDING else -math.inf
 
 
 @dataclass(frozen=True)

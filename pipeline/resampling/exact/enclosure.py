@@ -28,13 +28,15 @@ import numpy as np
 from numba import njit
 
 from pipeline.resampling.exact.chances import Chance
-from pipeline.resampling.exact.frequencies import LANES, LOG_VANISHED, evaluate, sharpest_first, tabulate_roots, turn
-from pipeline.resampling.exact.tilt import Factors, aim, cumulants, highest, log_scale, reflect, window
+from pipeline.resampling.exact.factors import Factors, highest, is_partial, reflect
+from pipeline.resampling.exact.frequencies import LANES, LOG_VANISHED, evaluate, evaluate_both, sharpest_first, tabulate_roots, turn
+from pipeline.resampling.exact.tilt import aim, cumulants, log_scale, window
 
-__all__ = ["enclose"]
+__all__ = ["enclose", "rounding_of"]
 
 _LOG_ALIAS = math.log(1e-14)
-_ROUNDING = 2.0**-49  # absolute error of one factor of a characteristic function
+_ROUNDING = 2.0**-53
+_PHASES = 64  # roundings in one term of a characteristic function: three phases, each up to π, and their products
 _FEWEST = 2**10
 _EDGES = 3.0  # the interval has about so many times points/frequencies times the steepness of a tail
 
@@ -74,23 +76,34 @@ def enclose(law: Factors, x: int, *, frequencies: int, width: float, log_known: 
     wanted = int(min(frequencies, max(_FEWEST, _EDGES * steepness / width)))
     scale = log_scale(law, theta, x)
     known = math.exp(min(log_known - scale, 0.0))
-    centre, radius = _integrate(sharpest_first(law, theta), wanted, points, x, end, theta, known)
-    radius += 2 * math.exp(_LOG_ALIAS)
-    bounds = [min(scale + math.log(value), 0.0) if value > 0 else -math.inf for value in (centre - radius, centre + radius)]
-    return Chance(*bounds), is_below
+    rounding = rounding_of(law)
+    centre, radius = _integrate(*sharpest_first(law, theta), wanted, points, x, end, theta, known, rounding)
+    margin = rounding + _PHASES * _ROUNDING * abs(scale)
+    radius += 2 * math.exp(_LOG_ALIAS) + margin * known
+    lower = scale + math.log(centre - radius) - margin if centre > radius else -math.inf
+    return Chance(min(lower, 0.0), min(scale + math.log(centre + radius) + margin, 0.0)), is_below
+
+
+def rounding_of(law: Factors) -> float:
+    """Bound the absolute error of a characteristic function: the atoms of a factor are added one after the other."""
+    return float(law.powers.sum()) * _ROUNDING * (_PHASES + int(np.diff(law.starts).max()))
 
 
 @njit(nogil=True, cache=True)
-def _integrate(law: Factors, frequencies: int, points: int, x: int, end: int, theta: float, known: float) -> tuple[float, float]:
+def _integrate(
+    law: Factors, share: float, frequencies: int, points: int, x: int, end: int, theta: float, known: float, rounding: float
+) -> tuple[float, float]:
     """Give the mean of g* under the tilted law less the known mass at x, and the bound of its error."""
     vanished = math.exp(LOG_VANISHED)
-    steps, x = law.atoms % points, x % points
+    steps, x, both_parts = law.atoms % points, x % points, is_partial(law)
     roots = tabulate_roots(steps, points)
     real, imaginary = np.empty(LANES), np.empty(LANES)
     centre, radius, slack, weight = 0.0, 0.0, 0.0, 0.0
-    draws = law.powers.sum()
     for first in range(0, frequencies + 1, LANES):
-        is_live = evaluate(law, steps, roots, first, points, real, imaginary)
+        if both_parts:
+            is_live = evaluate_both(law, share, steps, roots, first, points, real, imaginary)
+        else:
+            is_live = evaluate(law, steps, roots, first, points, real, imaginary)
         if not is_live:
             omega = 2 * math.pi * first / points
             slack += 2 * LANES * vanished * (2 / (points * omega) + 1.5 / (frequencies + 1))
@@ -103,13 +116,13 @@ def _integrate(law: Factors, frequencies: int, points: int, x: int, end: int, th
             angle = turn(k, x, points)
             value = complex(real[lane], imaginary[lane]) * complex(math.cos(angle), -math.sin(angle)) - known
             inside, variation = _coefficients(k, points, end, theta)
-            share = k / (frequencies + 1)
-            damping = math.pi * share * (1 - share) / math.tan(math.pi * share) + share if k else 1.0
+            place = k / (frequencies + 1)
+            damping = math.pi * place * (1 - place) / math.tan(math.pi * place) + place if k else 1.0
             both = 2.0 if k else 1.0
             centre += both * damping * (inside * value).real
-            radius += both * (1 - share) * (variation * value).real
+            radius += both * (1 - place) * (variation * value).real
             weight += both * (abs(inside) + abs(variation) / (2 * frequencies + 2))
-    return centre, max(radius, 0.0) / (2 * frequencies + 2) + slack + draws * _ROUNDING * weight
+    return centre, max(radius, 0.0) / (2 * frequencies + 2) + slack + rounding * weight
 
 
 @njit(nogil=True, cache=True)

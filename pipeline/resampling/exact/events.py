@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from pipeline.resampling.exact.budget import Budget
 from pipeline.resampling.exact.chances import Chance, Event
 from pipeline.resampling.exact.enclosure import enclose
+from pipeline.resampling.exact.factors import Factors, make_factor
 from pipeline.resampling.exact.integers import common_step
-from pipeline.resampling.exact.lattice import Split, TooWideError, count_points, split
+from pipeline.resampling.exact.known import log_known_mass
+from pipeline.resampling.exact.lattice import TooWideError, count_points, split
 from pipeline.resampling.exact.plane import Plane, split_plane
-from pipeline.resampling.exact.tilt import Factors, make_factor
 
 __all__ = ["Slope", "compress", "occur_when"]
 
@@ -37,75 +37,52 @@ class Slope:
     v: int
 
 
-def compress(values: NDArray[np.int64], counts: NDArray[np.int64], *, draws: int) -> tuple[Factors, int, int]:
+def compress(
+    values: NDArray[np.int64], counts: NDArray[np.int64], *, draws: int, hollow: NDArray[np.bool_] | None = None
+) -> tuple[Factors, int, int]:
     """Give the law of a sum of draws on its own lattice, the step of that lattice, and the smallest sum."""
     lowest = int(values.min())
     step = common_step(values - lowest)
-    return make_factor((values - lowest) // step, counts, draws=draws), step, draws * lowest
+    return make_factor((values - lowest) // step, counts, draws=draws, hollow=hollow), step, draws * lowest
 
 
-def occur_when(
-    d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, *, draws: int, budget: Budget, log_mass: float = 0.0
-) -> Event:
-    """Compute the chances of Σ Z over draws from units with Z = ud − vc, all times exp(log_mass)."""
-    z, counts = np.unique(slope.u * d - slope.v * c, return_counts=True)
-    law, step, lowest = compress(z, counts, draws=draws)
+def occur_when(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, *, budget: Budget) -> Event:
+    """Compute the chances of Σ Z over a resample with Z = ud − vc, given that Σ c over it is not 0."""
+    # One number for Z and whether c = 0: units without a denominator count only where others are drawn too.
+    both, counts = np.unique(2 * (slope.u * d - slope.v * c) + (c == 0), return_counts=True)
+    law, step, lowest = compress(both >> 1, counts, draws=len(d), hollow=(both & 1).astype(np.bool_))
     x, rest = divmod(-lowest, step)
-    event = _find(law, x, rest == 0, d, c, slope, draws, budget)
-    return Event(*(getattr(event, name).scaled(log_mass) for name in Event.__dataclass_fields__))
+    return _find(law, x, rest == 0, d, c, slope, budget)
 
 
-def _find(
-    law: Factors, x: int, is_on: bool, d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, draws: int, budget: Budget
-) -> Event:
+def _find(law: Factors, x: int, is_on: bool, d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, budget: Budget) -> Event:
     """Take the first way that fits; ``is_on`` says that the threshold is a point of the lattice, not beyond x and before x + 1."""
     points = count_points(law, x)
     if points > min(_LINE_POINTS, budget.points) and slope.v:
         try:
-            return _split_event(_across(d, c, slope, draws, x, budget), is_on)
+            return _place(_across(d, c, slope, x, budget), is_on)
         except TooWideError:
             pass
     if points <= budget.points:
-        return _split_event(split(law, x, max_points=budget.points), is_on)
-    log_known = _log_known(d, c, slope, draws) if is_on else -math.inf
+        return _place(split(law, x, max_points=budget.points), is_on)
+    log_known = log_known_mass(d, c, slope.u, slope.v) if is_on else -math.inf
     strict, is_below = enclose(law, x, frequencies=budget.frequencies, width=budget.width, log_known=log_known)
-    known = Chance.known(log_known)
-    weak = strict.plus(known)
-    at = _IMPOSSIBLE
-    if is_on:
-        at = Chance(log_known, weak.minus(strict).log_high)
+    weak = strict.plus(Chance(log_known, log_known))
+    at = Chance(log_known, weak.log_gap(strict)) if is_on else _IMPOSSIBLE
     if is_below:
         return Event(strict, at, weak.complement(), weak, strict.complement())
     return Event(weak.complement(), at, strict, strict.complement(), weak)
 
 
-def _split_event(found: Split, is_on: bool) -> Event:
-    below, at, above = (Chance.known(log_p) for log_p in found)
-    if not is_on:
-        below, at = below.plus(at), _IMPOSSIBLE
-    return Event(below, at, above, below.plus(at), above.plus(at))
+def _place(found: Event, is_on: bool) -> Event:
+    return found if is_on else Event(found.up_to, _IMPOSSIBLE, found.above, found.up_to, found.above)
 
 
-def _across(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, draws: int, x: int, budget: Budget) -> Split:
+def _across(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, x: int, budget: Budget) -> Event:
     both, counts = np.unique(np.stack([d, c], axis=1), axis=0, return_counts=True)
-    z = slope.u * both[:, 0] - slope.v * both[:, 1]
+    z, hollow = slope.u * both[:, 0] - slope.v * both[:, 1], both[:, 1] == 0
     order = np.argsort(z, kind="stable")
-    law, step, _ = compress(z[order], counts[order], draws=draws)
+    law, step, _ = compress(z[order], counts[order], draws=len(d), hollow=hollow[order])
     gain, denominator = both[order].T
     plane = Plane(gain - gain.min(), denominator - denominator.min(), slope.u, slope.v, step)
     return split_plane(law, x, plane, max_work=budget.work)
-
-
-def _log_known(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, draws: int) -> float:
-    """Give the logarithm of a mass that is known to lie on ΣZ = 0: with few discordant units it would be lost in an interval.
-
-    All draws have Z = 0; or, where c is a constant and the threshold twice the gain, each discordant unit is drawn twice.
-    """
-    n, m = len(d), int(np.count_nonzero(d))
-    idle = int(np.count_nonzero(slope.u * d == slope.v * c))
-    logs = [draws * math.log(idle / n)] if idle else []
-    is_twice = slope.v > 0 and slope.v * int(c.sum()) == 2 * slope.u * int(d.sum())
-    if is_twice and draws == n and 0 < 2 * m <= n and c.min() == c.max():
-        ways = gammaln(n + 1) - m * math.log(2) - gammaln(n - 2 * m + 1)
-        logs.append(float(ways) - 2 * m * math.log(n) + (n - 2 * m) * math.log1p(-m / n))
-    return max(logs, default=-math.inf)

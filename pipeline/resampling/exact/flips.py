@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.chances import CERTAIN, Chance, SignFlipChances
 from pipeline.resampling.exact.enclosure import enclose
+from pipeline.resampling.exact.factors import Factors
 from pipeline.resampling.exact.integers import check_sums, common_step, one_dimensional
 from pipeline.resampling.exact.lattice import count_points, split
-from pipeline.resampling.exact.tilt import Factors
 
 __all__ = ["sign_flip_chances"]
 
@@ -70,10 +70,12 @@ def _reach(sizes: NDArray[np.int64], least: int, budget: Budget) -> Chance:
     """Give P(Σbv ≥ least), b = 0 or 1 with equal chance."""
     values, counts = np.unique(sizes, return_counts=True)
     atoms = np.stack([np.zeros_like(values), values], axis=1).ravel()
-    law = Factors(atoms, np.full(len(atoms), 0.5), np.arange(0, len(atoms) + 1, 2), counts.astype(np.int64))
+    starts, whole = np.arange(0, len(atoms) + 1, 2), np.zeros(len(atoms), np.bool_)
+    law = Factors(atoms, np.full(len(atoms), 0.5), whole, starts, counts.astype(np.int64))
     if count_points(law, least) <= budget.points:
-        _, at, above = split(law, least, max_points=budget.points)
-        return Chance.known(float(np.logaddexp(at, above)))
+        found = split(law, least, max_points=budget.points).from_here
+        if found.is_exact or len(sizes) > _FEW:
+            return found
     if len(sizes) <= _FEW:
         hits = _count_reaching(sizes, least)
         return Chance.known(math.log(hits) - len(sizes) * math.log(2) if hits else -math.inf)

@@ -12,9 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline.resampling.exact.tilt import Factors, tilt
+from pipeline.resampling.exact.factors import Factors, expected_hits
+from pipeline.resampling.exact.ring import power_of_both
+from pipeline.resampling.exact.tilt import tilt
 
-__all__ = ["LANES", "LOG_VANISHED", "evaluate", "sharpest_first", "tabulate_roots", "turn"]
+__all__ = ["LANES", "LOG_VANISHED", "evaluate", "evaluate_both", "sharpest_first", "tabulate_roots", "turn"]
 
 LANES = 64
 """Frequencies at a time: 8 coarse times 8 fine roots of unity."""
@@ -25,15 +27,16 @@ LOG_VANISHED = -40.0
 _HALF = 8
 
 
-def sharpest_first(law: Factors, theta: float) -> Factors:
-    """Give the tilted law with the likeliest atoms and the highest powers first: the order in which a product vanishes soonest."""
-    chances = tilt(law, theta)
+def sharpest_first(law: Factors, theta: float) -> tuple[Factors, float]:
+    """Give what `tilt` gives with the likeliest atoms and the highest powers first: so a product vanishes soonest."""
+    chances, share = tilt(law, theta)
     factor = np.repeat(np.arange(len(law.powers)), np.diff(law.starts))
     rank = np.argsort(np.argsort(-law.powers, kind="stable"), kind="stable")
-    order = np.lexsort((-chances, rank[factor]))
+    order = np.lexsort((-np.where(law.hollow, 1.0, share) * chances, rank[factor]))
     powers = np.sort(law.powers)[::-1].copy()
     sizes = np.diff(law.starts)[np.argsort(rank)]
-    return Factors(law.atoms[order], chances[order], np.concatenate([[0], np.cumsum(sizes)]), powers)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return Factors(law.atoms[order], chances[order], law.hollow[order], starts, powers), share
 
 
 @njit(nogil=True, cache=True)
@@ -76,14 +79,7 @@ def evaluate(
         part[:] = 0
         other[:] = 0
         for a in range(law.starts[j], law.starts[j + 1]):
-            angle = turn(first, steps[a], points)
-            c, s = law.chances[a] * math.cos(angle), law.chances[a] * math.sin(angle)
-            for i in range(_HALF):
-                up, down = roots[a, 2, i], roots[a, 3, i]
-                x, y = c * up - s * down, c * down + s * up
-                for lane in range(_HALF):
-                    part[_HALF * i + lane] += x * roots[a, 0, lane] - y * roots[a, 1, lane]
-                    other[_HALF * i + lane] += x * roots[a, 1, lane] + y * roots[a, 0, lane]
+            _add_atom(part, other, law.chances[a], turn(first, steps[a], points), roots, a)
             rest -= law.chances[a]
             if (a & 7) == 7 and rest < floor and _largest(part, other) < floor - rest:
                 return False
@@ -97,6 +93,49 @@ def evaluate(
         if ((j & 7) == 7 or j == len(law.powers) - 1) and _largest(real, imaginary) < math.exp(LOG_VANISHED):
             return False
     return True
+
+
+@njit(nogil=True, cache=True)
+def evaluate_both(
+    law: Factors,
+    share: float,
+    steps: NDArray[np.int64],
+    roots: NDArray[np.float64],
+    first: int,
+    points: int,
+    real: NDArray[np.float64],
+    imaginary: NDArray[np.float64],
+) -> bool:
+    """Do the same for a law with hollow atoms: |fⁿ − gⁿ| ≤ n·share·max(|f|, |g|)^(n − 1)."""
+    power = law.powers[0]
+    part, other = np.zeros((2, LANES)), np.zeros((2, LANES))
+    floor = math.exp((LOG_VANISHED - math.log(expected_hits(power, share))) / (power - 1)) if power > _HALF else 0.0
+    rest = 1.0
+    for a in range(len(law.atoms)):
+        row = 1 if law.hollow[a] else 0
+        _add_atom(part[row], other[row], law.chances[a], turn(first, steps[a], points), roots, a)
+        rest -= law.chances[a] if law.hollow[a] else share * law.chances[a]
+        if (a & 7) == 7 and rest < floor:
+            whole = _largest(share * part[0] + part[1], share * other[0] + other[1])
+            if max(whole, _largest(part[1], other[1])) < floor - rest:
+                return False
+    for lane in range(LANES):
+        value = power_of_both(complex(part[0, lane], other[0, lane]), complex(part[1, lane], other[1, lane]), share, power)
+        real[lane], imaginary[lane] = value.real, value.imag
+    return _largest(real, imaginary) >= math.exp(LOG_VANISHED)
+
+
+@njit(nogil=True, cache=True)
+def _add_atom(
+    part: NDArray[np.float64], other: NDArray[np.float64], chance: float, angle: float, roots: NDArray[np.float64], a: int
+) -> None:
+    c, s = chance * math.cos(angle), chance * math.sin(angle)
+    for i in range(_HALF):
+        up, down = roots[a, 2, i], roots[a, 3, i]
+        x, y = c * up - s * down, c * down + s * up
+        for lane in range(_HALF):
+            part[_HALF * i + lane] += x * roots[a, 0, lane] - y * roots[a, 1, lane]
+            other[_HALF * i + lane] += x * roots[a, 1, lane] + y * roots[a, 0, lane]
 
 
 @njit(nogil=True, cache=True)

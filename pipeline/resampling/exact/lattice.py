@@ -4,6 +4,10 @@ The transform of a law on a ring of L points is a product of small transforms ra
 against it, so no inverse transform is needed. The law is tilted before (`tilt`), hence the *relative* error is about
 powers · 2^-53 however small the tail; the ring is wide enough that what wraps around has a mass below 1e-29.
 
+The error is relative to the sum of magnitudes of the terms. Where a result is so much smaller that more than 1e-9 of it may be
+lost it is given as an interval: a point that the lattice all but misses, or a threshold before a wide gap. Points that no sum
+reaches are among them; on a short lattice positive terms tell (`points`).
+
 These sums are deterministic on one machine. They are not promised bit for bit across machines, as SciPy chooses its
 transform by processor.
 """
@@ -12,45 +16,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 from scipy.fft import next_fast_len
 
+from pipeline.resampling.exact.chances import Chance, Event
+from pipeline.resampling.exact.factors import Factors, ends, highest, log_end, reflect
+from pipeline.resampling.exact.points import mass_at
 from pipeline.resampling.exact.ring import Tail, direct_tail, reduce_tail, transform_law
-from pipeline.resampling.exact.tilt import Factors, aim, cumulants, highest, log_scale, reflect, window
+from pipeline.resampling.exact.tilt import aim, cumulants, log_scale, window
 
-__all__ = ["DIRECT", "MAX_POINTS", "Evaluate", "Split", "TooWideError", "count_points", "direct_split", "split", "split_at"]
+__all__ = ["DIRECT", "MAX_POINTS", "Evaluate", "TooWideError", "count_points", "direct_split", "split", "split_at"]
 
 MAX_POINTS = 2**24
 """Widest ring that is transformed."""
 
 DIRECT = 2**18  # atoms · points: below, the sums are taken one by one; above, through a fast transform
-_ROUNDING = 1e-12  # of the sum of magnitudes of its terms: a smaller mass is none
+
+_ROUNDING = 2.0**-53
+_EXACT = 1e-9  # relative error of what is called exact
+
+_BELOW, _AT, _ABOVE, _UP_TO, _FROM = range(5)  # the order of `Event`
+_TURNED = np.array([_ABOVE, _AT, _BELOW, _FROM, _UP_TO])
 
 
 class TooWideError(ValueError):
     """A law has more points than are allowed."""
 
 
-class Split(NamedTuple):
-    """Natural logarithms of P(S < x), P(S = x) and P(S > x).
-
-    The error of a point mass is relative to that of P(S ≥ x) or P(S ≤ x), the smaller: the mass of a point that is all but
-    missed by the lattice is no better known.
-    """
-
-    below: float
-    at: float
-    above: float
-
-
 Evaluate = Callable[[Factors, int, float, bool], Tail]
 """Law, threshold, θ, whether the law is reflected → tail."""
 
 
-def split(law: Factors, x: int, *, max_points: int = MAX_POINTS) -> Split:
+def split(law: Factors, x: int, *, max_points: int = MAX_POINTS) -> Event:
     """Split the law of a sum at x.
 
     Parameters
@@ -63,7 +63,7 @@ def split(law: Factors, x: int, *, max_points: int = MAX_POINTS) -> Split:
 
     Returns
     -------
-    Split
+    Event
 
     Raises
     ------
@@ -83,21 +83,20 @@ def split(law: Factors, x: int, *, max_points: int = MAX_POINTS) -> Split:
     return split_at(law, x, evaluate)
 
 
-def split_at(law: Factors, x: int, evaluate: Evaluate) -> Split:
+def split_at(law: Factors, x: int, evaluate: Evaluate) -> Event:
     """Split at x, given how the tilted tail above a threshold beyond the mean is evaluated."""
-    known, *edge = _edges(law, x)
-    if known:
-        return Split(*edge)
-    if x < cumulants(law, 0.0)[1]:
-        above, at, below = _beyond(reflect(law), highest(law) - x, evaluate, True)
-    else:
-        below, at, above = _beyond(law, x, evaluate, False)
-    return Split(below, at, above)
-
-
-def _beyond(law: Factors, x: int, evaluate: Evaluate, reflected: bool) -> Split:
-    theta = aim(law, float(x))
-    return Split(*_logarithms(law, x, theta, *evaluate(law, x, theta, reflected)))
+    known, logs = _edges(law, x)
+    if not known:
+        is_below = x < cumulants(law, 0.0)[1]
+        turned, place = (reflect(law), highest(law) - x) if is_below else (law, x)
+        theta = aim(turned, float(place))
+        logs = _bound(turned, place, theta, *evaluate(turned, place, theta, is_below))
+        if logs[_AT, 0] < logs[_AT, 1]:
+            found = mass_at(turned, place, theta)
+            if found is not None:
+                logs[_AT] = found
+        logs = logs[_TURNED] if is_below else logs
+    return Event(*(Chance(low, high) for low, high in logs.tolist()))
 
 
 @njit(nogil=True, cache=True)
@@ -112,46 +111,65 @@ def count_points(law: Factors, x: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _edges(law: Factors, x: int) -> tuple[bool, float, float, float]:
+def _edges(law: Factors, x: int) -> tuple[bool, NDArray[np.float64]]:
     """Give what needs no transform, and whether it does: thresholds at or beyond the ends of the support."""
-    top = highest(law)
-    if x < 0:
-        return True, -np.inf, -np.inf, 0.0
-    if x > top:
-        return True, 0.0, -np.inf, -np.inf
-    if top == 0:
-        return True, -np.inf, 0.0, -np.inf
-    if 0 < x < top:
-        return False, 0.0, 0.0, 0.0
-    at = 0.0
-    for j in range(len(law.powers)):
-        at += law.powers[j] * math.log(law.chances[law.starts[j] if x == 0 else law.starts[j + 1] - 1])
-    rest = math.log(-math.expm1(at))
-    return (True, -np.inf, at, rest) if x == 0 else (True, rest, at, -np.inf)
+    low, high = ends(law)
+    if low < x < high:
+        return False, np.zeros((5, 2))
+    if x < low:
+        return True, _fill(-np.inf, -np.inf, 0.0)
+    if x > high:
+        return True, _fill(0.0, -np.inf, -np.inf)
+    if low == high:
+        return True, _fill(-np.inf, 0.0, -np.inf)
+    at = min(log_end(law if x == low else reflect(law)), 0.0)
+    rest = math.log(-math.expm1(at)) if at < 0 else -np.inf
+    return True, _fill(-np.inf, at, rest) if x == low else _fill(rest, at, -np.inf)
 
 
 @njit(nogil=True, cache=True)
-def _logarithms(
-    law: Factors, x: int, theta: float, above: float, at: float, above_terms: float, at_terms: float
-) -> tuple[float, float, float]:
-    """Scale a tilted tail back. A mass lost in rounding is none: the lattice has points that no sum reaches."""
+def _fill(below: float, at: float, above: float) -> NDArray[np.float64]:
+    logs = np.empty((5, 2))
+    logs[_BELOW], logs[_AT], logs[_ABOVE] = below, at, above
+    logs[_UP_TO], logs[_FROM] = min(np.logaddexp(below, at), 0.0), min(np.logaddexp(above, at), 0.0)
+    return logs
+
+
+@njit(nogil=True, cache=True)
+def _bound(law: Factors, x: int, theta: float, above: float, at: float, above_terms: float, at_terms: float) -> NDArray[np.float64]:
+    """Scale a tilted tail back, and bound it where more than rounding is lost: (field of `Event`, bound)."""
     scale = log_scale(law, theta, x)
-    log_at = scale + math.log(at) if at > _ROUNDING * at_terms else -np.inf
-    log_above = scale + math.log(above) if above > _ROUNDING * above_terms else -np.inf
-    rest = 1 - math.exp(min(log_at, 0.0)) - math.exp(min(log_above, 0.0))
-    return (math.log(rest) if rest > 0 else -np.inf), log_at, log_above
+    error = _ROUNDING * (1000 + 2 * law.powers.sum())
+    logs = np.empty((5, 2))
+    _enclose(logs[_AT], scale, at, error * at_terms)
+    _enclose(logs[_ABOVE], scale, above, error * above_terms)
+    _enclose(logs[_FROM], scale, above + at, error * (above_terms + at_terms))
+    shrunk = math.exp(min(scale, 0.0))
+    _enclose(logs[_UP_TO], 0.0, 1 - shrunk * above, error * (1 + shrunk * above_terms))
+    _enclose(logs[_BELOW], 0.0, 1 - shrunk * (above + at), error * (1 + shrunk * (above_terms + at_terms)))
+    return logs
 
 
 @njit(nogil=True, cache=True)
-def direct_split(law: Factors, x: int) -> tuple[float, float, float]:
-    """Do what `split` does, compiled as a whole and without a fast transform: for many small laws."""
-    known, below, at, above = _edges(law, x)
+def _enclose(bounds: NDArray[np.float64], scale: float, value: float, error: float) -> None:
+    if error <= _EXACT * value:
+        bounds[:] = min(scale + math.log(value), 0.0)
+        return
+    low, high = value - error, max(value, 0.0) + error
+    bounds[0] = min(scale + math.log(low), 0.0) if low > 0 else -np.inf
+    bounds[1] = min(scale + math.log(high), 0.0) if high > 0 else -np.inf
+
+
+@njit(nogil=True, cache=True)
+def direct_split(law: Factors, x: int) -> NDArray[np.float64]:
+    """Do what `split` does, compiled as a whole and without a fast transform: for many small laws. Bounds are (field, bound)."""
+    known, logs = _edges(law, x)
     if known:
-        return below, at, above
-    reflected = x < cumulants(law, 0.0)[1]
-    if reflected:
+        return logs
+    is_below = x < cumulants(law, 0.0)[1]
+    if is_below:
         law, x = reflect(law), highest(law) - x
     theta = aim(law, float(x))
     above, at, above_terms, at_terms = direct_tail(law, x, theta)
-    below, at, above = _logarithms(law, x, theta, above, at, above_terms, at_terms)
-    return (above, at, below) if reflected else (below, at, above)
+    logs = _bound(law, x, theta, above, at, above_terms, at_terms)
+    return logs[_TURNED] if is_below else logs

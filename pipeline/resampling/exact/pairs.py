@@ -36,8 +36,8 @@ class PairChances:
     Parameters
     ----------
     log10_low, log10_high : (pair, 6) float64
-        Bounds of log10 p in the order of `EXACT`; equal where p is exact, with a relative error of about 1e-12 times n/1000;
-        −inf where p = 0.
+        Bounds of log10 p in the order of `EXACT`; equal where p is known to a relative error of 1e-9, usually 1e-12; −inf where
+        p = 0. A single point that the lattice all but misses may have bounds where the tails have none.
     gain : (pair,) int64
         Σd in the order given: negative where the second of the pair is ahead.
     discordant : (pair,) int64

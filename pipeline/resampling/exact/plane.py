@@ -16,13 +16,16 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.fft import fft, ifft, next_fast_len
 
-from pipeline.resampling.exact.lattice import Split, TooWideError, split_at
-from pipeline.resampling.exact.ring import Tail, raise_powers, wrap
-from pipeline.resampling.exact.tilt import Factors, make_factor, tilt, window
+from pipeline.resampling.exact.chances import Event
+from pipeline.resampling.exact.factors import Factors, expected_hits, make_factor
+from pipeline.resampling.exact.lattice import TooWideError, split_at
+from pipeline.resampling.exact.ring import Tail, raise_both, raise_powers, wrap
+from pipeline.resampling.exact.tilt import tilt, window
 
 __all__ = ["Plane", "split_plane"]
 
 _VANISHED = 80.0  # |φ|^n below exp(−80) is nothing
+_LEAST_SHARE = 1e-200  # of atoms that are not hollow: below, their chances leave the floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class Plane:
         return Plane(self.gain.max() - self.gain, self.denominator.max() - self.denominator, self.u, self.v, self.step)
 
 
-def split_plane(law: Factors, x: int, plane: Plane, *, max_work: int) -> Split:
+def split_plane(law: Factors, x: int, plane: Plane, *, max_work: int) -> Event:
     """Split the law of a sum at x, given as a sum over a plane.
 
     Parameters
@@ -64,7 +67,7 @@ def split_plane(law: Factors, x: int, plane: Plane, *, max_work: int) -> Split:
 
     Returns
     -------
-    Split
+    Event
 
     Raises
     ------
@@ -74,24 +77,37 @@ def split_plane(law: Factors, x: int, plane: Plane, *, max_work: int) -> Split:
 
     def evaluate(law: Factors, x: int, theta: float, is_reflected: bool) -> Tail:
         turned = plane.reflected() if is_reflected else plane
-        # A reflected law lists its atoms backwards.
-        chances = tilt(law, theta)
-        atoms = law.atoms[::-1] if is_reflected else law.atoms
-        return _tail(turned, chances[::-1] if is_reflected else chances, atoms, int(law.powers[0]), x, theta, max_work)
+        chances, share = tilt(law, theta)
+        order = slice(None, None, -1 if is_reflected else 1)  # a reflected law lists its atoms backwards
+        return _tail(turned, chances[order], share, law.hollow[order], law.atoms[order], int(law.powers[0]), x, theta, max_work)
 
     return split_at(law, x, evaluate)
 
 
 def _tail(
-    plane: Plane, chances: NDArray[np.float64], atoms: NDArray[np.int64], draws: int, x: int, theta: float, max_work: int
+    plane: Plane,
+    tilted: NDArray[np.float64],
+    share: float,
+    hollow: NDArray[np.bool_],
+    atoms: NDArray[np.int64],
+    draws: int,
+    x: int,
+    theta: float,
+    max_work: int,
 ) -> Tail:
-    low_d, high_d = _marginal_window(plane.gain, chances, draws)
-    low_c, high_c = _marginal_window(plane.denominator, chances, draws)
+    if share < _LEAST_SHARE:
+        raise TooWideError(f"a share of {share} of what is not hollow is below {_LEAST_SHARE}")
+    chances = np.where(hollow, tilted, share * tilted)
+    low_d, high_d = _marginal_window(plane.gain, chances, hollow, draws)
+    low_c, high_c = _marginal_window(plane.denominator, chances, hollow, draws)
     points, width = high_d - low_d + 1, next_fast_len(high_c - low_c + 1)
     if max(points * len(chances), points * width // 16) > 8 * max_work or max(points, width) > max_work:
         raise TooWideError(f"a plane of {points} × {width} points is too wide for {max_work} of them")
     values, which = np.unique(plane.denominator, return_inverse=True)
-    rows = _heavy_rows(points, plane.gain, chances, which, len(values), math.exp(-_VANISHED / draws))
+    # Of draws that are not all hollow: |fⁿ − gⁿ| ≤ n·share·max(|f|, |g|)^(n − 1), and Σ_c |g_c| bounds both.
+    vanished, factors = (_VANISHED + 2 * math.log(expected_hits(draws, share)), draws - 1) if hollow.any() else (_VANISHED, draws)
+    floor = math.exp(-vanished / factors) if factors else 0.0
+    rows = _heavy_rows(points, plane.gain, chances, which, len(values), floor)
     if len(rows) * width > max_work:
         raise TooWideError(f"{len(rows)} rows of {width} points are more than {max_work}")
     shift = plane.step * int(atoms[0]) - (plane.u * int(plane.gain[0]) - plane.v * int(plane.denominator[0]))
@@ -105,21 +121,29 @@ def _tail(
     meets[(meets < low_d) | (meets > high_d)] = -1
     total = np.zeros(4)
     roots = np.exp(-2j * np.pi / points * np.arange(points))
-    ring = np.empty(width, np.complex128)
+    ring, rest = np.empty(width, np.complex128), np.empty(width, np.complex128)
     places = sums % width
     for row in rows.tolist():
         ring[:] = 0
-        _place_row(ring, row, points, roots, plane.gain, plane.denominator % width, chances)
+        _place_row(ring, row, points, roots, plane.gain, plane.denominator % width, np.where(hollow, 0.0, tilted))
         power = np.ones(width, np.complex128)
-        raise_powers(power, fft(ring), draws)
+        if hollow.any():
+            rest[:] = 0
+            _place_row(rest, row, points, roots, plane.gain, plane.denominator % width, np.where(hollow, tilted, 0.0))
+            raise_both(power, fft(ring), fft(rest), share, draws)
+        else:
+            raise_powers(power, fft(ring), draws)
         law_of_c = ifft(power)[places]
         total += _reduce_row(law_of_c, row, points, roots, first, high_d, fall, meets, theta * plane.u / plane.step)
     return Tail(*total.tolist())
 
 
-def _marginal_window(values: NDArray[np.int64], chances: NDArray[np.float64], draws: int) -> tuple[int, int]:
-    distinct, which = np.unique(values, return_inverse=True)
-    return window(make_factor(distinct, np.bincount(which, weights=chances), draws=draws), 0.0)
+def _marginal_window(
+    values: NDArray[np.int64], chances: NDArray[np.float64], hollow: NDArray[np.bool_], draws: int
+) -> tuple[int, int]:
+    distinct, which = np.unique(2 * values + hollow, return_inverse=True)
+    counts = np.bincount(which, weights=chances)
+    return window(make_factor(distinct >> 1, counts, draws=draws, hollow=(distinct & 1).astype(np.bool_)), 0.0)
 
 
 @njit(nogil=True, cache=True)

@@ -14,9 +14,10 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.fft import rfft
 
-from pipeline.resampling.exact.tilt import Factors, tilt, window
+from pipeline.resampling.exact.factors import Factors, expected_hits, is_partial
+from pipeline.resampling.exact.tilt import tilt, window
 
-__all__ = ["Tail", "direct_tail", "raise_powers", "reduce_tail", "transform_law", "wrap"]
+__all__ = ["Tail", "direct_tail", "power_of_both", "raise_both", "raise_powers", "reduce_tail", "transform_law", "wrap"]
 
 _MANY_ATOMS = 16  # of one law: a fast transform is cheaper than their sum
 _VANISHED = 160.0  # |transform|² below exp(−160) is nothing
@@ -33,18 +34,24 @@ class Tail(NamedTuple):
 
 def transform_law(law: Factors, theta: float, points: int) -> NDArray[np.complex128]:
     """Give the transform of the tilted law of a sum on a ring, for frequencies up to half of the points."""
-    tilted, out = tilt(law, theta), np.ones(points // 2 + 1, np.complex128)
+    (tilted, share), out = tilt(law, theta), np.ones(points // 2 + 1, np.complex128)
     few: list[int] = []
     for j, power in enumerate(law.powers.tolist()):
         own = slice(law.starts[j], law.starts[j + 1])
         if own.stop - own.start < _MANY_ATOMS:
             few.append(j)
+        elif is_partial(law):
+            solid, hollow = (
+                rfft(np.bincount(law.atoms[part] % points, weights=tilted[part], minlength=points))
+                for part in (~law.hollow, law.hollow)
+            )
+            raise_both(out, solid, hollow, share, power)
         else:
             ring = np.bincount(law.atoms[own] % points, weights=tilted[own], minlength=points)
             raise_powers(out, rfft(ring), power)
     # A power of a narrow law removes most frequencies at once: the sharpest laws first.
     few.sort(key=lambda j: -float(law.powers[j]))
-    _multiply(out, points, law, tilted, np.array(few, np.int64))
+    _multiply(out, points, law, tilted, share, np.array(few, np.int64))
     return out
 
 
@@ -54,7 +61,8 @@ def direct_tail(law: Factors, x: int, theta: float) -> tuple[float, float, float
     low, high = window(law, theta)
     points = max(high, x) - min(low, x) + 1
     out = np.ones(points // 2 + 1, np.complex128)
-    _multiply(out, points, law, tilt(law, theta), np.arange(len(law.powers)))
+    tilted, share = tilt(law, theta)
+    _multiply(out, points, law, tilted, share, np.arange(len(law.powers)))
     return reduce_tail(out, points, x, high, theta)
 
 
@@ -79,6 +87,40 @@ def raise_powers(out: NDArray[np.complex128], values: NDArray[np.complex128], po
 
 
 @njit(nogil=True, cache=True)
+def raise_both(
+    out: NDArray[np.complex128], solid: NDArray[np.complex128], hollow: NDArray[np.complex128], share: float, power: int
+) -> None:
+    """Multiply the transform of a sum of draws that are not all hollow into ``out``."""
+    for k in range(len(out)):
+        if out[k] != 0:
+            out[k] *= power_of_both(solid[k], hollow[k], share, power)
+
+
+@njit(nogil=True, cache=True)
+def power_of_both(solid: complex, hollow: complex, share: float, power: int) -> complex:
+    """Give ((share·solid + hollow)ⁿ − hollowⁿ) / (1 − (1 − share)ⁿ).
+
+    The first difference of powers, over the share, is doubled from n = 1 on as Bₘ₊ₘ = Bₘ (2 hollowᵐ + share·Bₘ): nothing is
+    taken from anything, as it is for positive numbers, and the error is relative to their result.
+    """
+    whole = hollow + share * solid
+    if power > 1 and max(abs(whole), abs(hollow)) < math.exp(-_VANISHED / 2 / (power - 1)):
+        return 0.0j
+    both, rest = solid, hollow
+    bit = 1
+    while 2 * bit <= power:
+        bit *= 2
+    while bit > 1:
+        bit //= 2
+        both = both * (2 * rest + share * both)
+        rest = rest * rest
+        if power & bit:
+            both = both * whole + rest * solid
+            rest = rest * hollow
+    return both * (expected_hits(power, share) / power)
+
+
+@njit(nogil=True, cache=True)
 def _power(base: complex, power: int) -> complex:
     result = 1.0 + 0.0j
     while power > 0:
@@ -91,7 +133,7 @@ def _power(base: complex, power: int) -> complex:
 
 @njit(nogil=True, cache=True)
 def _multiply(
-    out: NDArray[np.complex128], points: int, law: Factors, tilted: NDArray[np.float64], chosen: NDArray[np.int64]
+    out: NDArray[np.complex128], points: int, law: Factors, tilted: NDArray[np.float64], share: float, chosen: NDArray[np.int64]
 ) -> None:
     bits = 0
     while (1 << (2 * bits)) < points:
@@ -107,18 +149,24 @@ def _multiply(
     floors = np.exp(-_VANISHED / law.powers)
     inverse = 1.0 / points
     nothing = math.exp(-_VANISHED)
+    both = is_partial(law)
     for k in range(len(out)):
         value = out[k]
         for j in chosen:
             if value == 0:
                 break
-            real, imaginary = 0.0, 0.0
+            real, imaginary, hollow = 0.0, 0.0, 0.0j
             for a in range(law.starts[j], law.starts[j + 1]):
                 r = wrap(k * steps[a], points, inverse)
                 root = coarse[r >> bits] * fine[r & (width - 1)]
-                real += tilted[a] * root.real
-                imaginary += tilted[a] * root.imag
-            if real * real + imaginary * imaginary <= floors[j]:
+                if both and law.hollow[a]:
+                    hollow += tilted[a] * root
+                else:
+                    real += tilted[a] * root.real
+                    imaginary += tilted[a] * root.imag
+            if both:
+                value *= power_of_both(complex(real, imaginary), hollow, share, law.powers[j])
+            elif real * real + imaginary * imaginary <= floors[j]:
                 value = 0.0j
             else:
                 value *= _power(complex(real, imaginary), law.powers[j])

@@ -2,19 +2,21 @@
 
 A sum S of independent integers has the cumulant K(θ) = log E exp(θS), and the tilted law q(s) = P(S = s) exp(θs − K(θ)) has
 mean K'(θ). With K'(θ) = x a tail beyond x is no longer small: P(S > x) = exp(K(θ) − θx) Σ_{s > x} exp(−θ(s − x)) q(s), for
-*every* θ. So θ decides what floating point loses, never what is computed.
+*every* θ. So θ decides what floating point loses, never what is computed. All this holds for the sum given that not every draw
+is hollow (`factors`): with N the number of draws that are not, K comes from the two parts and the law of N given N > 0.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Factors", "aim", "cumulants", "highest", "log_scale", "make_factor", "reflect", "tilt", "window"]
+from pipeline.resampling.exact.factors import Factors, expected_hits, highest, is_partial
+
+__all__ = ["aim", "cumulants", "log_scale", "tilt", "window"]
 
 LOG_ALIAS = math.log(1e-30)
 """Logarithm of the mass that may wrap around: about 12 standard deviations on each side of a normal law."""
@@ -23,57 +25,14 @@ _CLOSE = 0.05  # of a standard deviation: any θ near the saddle point is as goo
 _STEPS = 200
 
 
-class Factors(NamedTuple):
-    """The law of a sum of independent draws from one or more small laws.
-
-    Parameters
-    ----------
-    atoms : (atom,) int64
-        Values of all laws one after the other; ascending within a law, from 0.
-    chances : (atom,) float64
-        Their probabilities; they sum to 1 within a law.
-    starts : (factor + 1,) int64
-        Where each law begins.
-    powers : (factor,) int64
-        How often each law is drawn from.
-    """
-
-    atoms: NDArray[np.int64]
-    chances: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    powers: NDArray[np.int64]
-
-
-def make_factor(values: NDArray[np.int64], counts: NDArray[np.int64] | NDArray[np.float64], *, draws: int) -> Factors:
-    """Make the law of ``draws`` draws of distinct ascending values, the first of them 0, that occur in proportion to ``counts``."""
-    starts, powers = np.array([0, len(values)], np.int64), np.array([draws], np.int64)
-    return Factors(values.astype(np.int64), counts / counts.sum(), starts, powers)
-
-
-@njit(nogil=True, cache=True)
-def highest(law: Factors) -> int:
-    """Give the largest value of the sum; the smallest is 0."""
-    total = 0
-    for j in range(len(law.powers)):
-        total += law.powers[j] * law.atoms[law.starts[j + 1] - 1]
-    return total
-
-
-@njit(nogil=True, cache=True)
-def reflect(law: Factors) -> Factors:
-    """Give the law of highest − S."""
-    atoms, chances = np.empty_like(law.atoms), np.empty_like(law.chances)
-    for j in range(len(law.powers)):
-        start, stop = law.starts[j], law.starts[j + 1]
-        for a in range(start, stop):
-            atoms[start + stop - 1 - a] = law.atoms[stop - 1] - law.atoms[a]
-            chances[start + stop - 1 - a] = law.chances[a]
-    return Factors(atoms, chances, law.starts, law.powers)
-
-
 @njit(nogil=True, cache=True)
 def cumulants(law: Factors, theta: float) -> tuple[float, float, float]:
     """Give K(θ), K'(θ) and K''(θ) of the sum."""
+    return _cumulants_of_both(law, theta) if is_partial(law) else _cumulants_of_one(law, theta)
+
+
+@njit(nogil=True, cache=True)
+def _cumulants_of_one(law: Factors, theta: float) -> tuple[float, float, float]:
     value, mean, variance = 0.0, 0.0, 0.0
     for j in range(len(law.powers)):
         start, stop = law.starts[j], law.starts[j + 1]
@@ -91,6 +50,53 @@ def cumulants(law: Factors, theta: float) -> tuple[float, float, float]:
         mean += power * (peak + first)
         variance += power * max(second / mass - first * first, 0.0)
     return value, mean, variance
+
+
+@njit(nogil=True, cache=True)
+def _moments(law: Factors, theta: float, j: int, hollow: bool) -> tuple[float, float, float]:
+    """Give the logarithm of the mass exp(θ·atom) has in one part of a law, and the tilted mean and variance of that part."""
+    start, stop = law.starts[j], law.starts[j + 1]
+    while law.hollow[start] != hollow:
+        start += 1
+    while law.hollow[stop - 1] != hollow:
+        stop -= 1
+    peak = law.atoms[stop - 1] if theta >= 0 else law.atoms[start]
+    mass, first, second = 0.0, 0.0, 0.0
+    for a in range(start, stop):
+        if law.hollow[a] == hollow:
+            away = float(law.atoms[a] - peak)
+            weight = law.chances[a] * math.exp(theta * away)
+            mass += weight
+            first += weight * away
+            second += weight * away * away
+    first /= mass
+    return math.log(mass) + theta * peak, peak + first, max(second / mass - first * first, 0.0)
+
+
+@njit(nogil=True, cache=True)
+def _cumulants_of_both(law: Factors, theta: float) -> tuple[float, float, float]:
+    draws = law.powers[0]
+    log_solid, mean, variance = _moments(law, theta, 0, False)
+    log_hollow, hollow_mean, hollow_variance = _moments(law, theta, 0, True)
+    whole = np.logaddexp(log_solid, log_hollow)
+    share = math.exp(log_solid - whole)
+    hits = expected_hits(draws, share)
+    spread = max(hits * (1 - share + draws * share) - hits * hits, 0.0)  # variance of N
+    value = draws * whole + log_solid - whole - math.log(hits) - _log_rest(law)
+    return (
+        value,
+        hits * mean + (draws - hits) * hollow_mean,
+        hits * variance + (draws - hits) * hollow_variance + spread * (mean - hollow_mean) ** 2,
+    )
+
+
+@njit(nogil=True, cache=True)
+def _log_rest(law: Factors) -> float:
+    """Give log P(N > 0) − log n."""
+    share = 0.0
+    for a in range(len(law.atoms)):
+        share += 0.0 if law.hollow[a] else law.chances[a]
+    return math.log(share / expected_hits(int(law.powers[0]), share))
 
 
 @njit(nogil=True, cache=True)
@@ -119,31 +125,76 @@ def aim(law: Factors, target: float) -> float:
 def log_scale(law: Factors, theta: float, x: int) -> float:
     """Give K(θ) − θx, each law taken about its own tilted mean so that nothing large cancels."""
     value, moved = 0.0, -x
+    if is_partial(law):
+        centre, log_mass, log_share = _balance(law, theta)
+        draws = int(law.powers[0])
+        value += draws * log_mass + log_share - math.log(expected_hits(draws, math.exp(log_share))) - _log_rest(law)
+        return value + theta * (moved + draws * centre)
     for j in range(len(law.powers)):
-        start, stop = law.starts[j], law.starts[j + 1]
-        centre = _centre(law, theta, j)
-        mass = 0.0
-        for a in range(start, stop):
-            mass += law.chances[a] * math.exp(theta * (law.atoms[a] - centre))
-        value += law.powers[j] * math.log(mass)
+        centre = _centre(law, theta, j, False)
+        value += law.powers[j] * math.log(_mass(law, theta, j, False, centre))
         moved += law.powers[j] * centre
     return value + theta * moved
 
 
 @njit(nogil=True, cache=True)
-def tilt(law: Factors, theta: float) -> NDArray[np.float64]:
-    """Give the chances of the atoms under the tilted law."""
-    tilted = np.empty_like(law.chances)
+def tilt(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
+    """Give the chances of the atoms under the tilted law, and the share of what is not hollow.
+
+    Those of hollow atoms sum to 1 − share. The others sum to 1 within a law, as the share may be too small for a float.
+    """
+    tilted, share = np.empty_like(law.chances), 1.0
+    if is_partial(law):
+        log_share = _balance(law, theta)[2]
+        share = math.exp(log_share)
+        _tilt_part(tilted, law, theta, 0, True)
+        for a in range(len(tilted)):
+            if law.hollow[a]:
+                tilted[a] *= -math.expm1(log_share)
     for j in range(len(law.powers)):
-        start, stop = law.starts[j], law.starts[j + 1]
-        centre = _centre(law, theta, j)
-        mass = 0.0
-        for a in range(start, stop):
+        _tilt_part(tilted, law, theta, j, False)
+    return tilted, share
+
+
+@njit(nogil=True, cache=True)
+def _tilt_part(tilted: NDArray[np.float64], law: Factors, theta: float, j: int, hollow: bool) -> None:
+    centre, mass = _centre(law, theta, j, hollow), 0.0
+    for a in range(law.starts[j], law.starts[j + 1]):
+        if law.hollow[a] == hollow:
             tilted[a] = law.chances[a] * math.exp(theta * (law.atoms[a] - centre))
             mass += tilted[a]
-        for a in range(start, stop):
+    for a in range(law.starts[j], law.starts[j + 1]):
+        if law.hollow[a] == hollow:
             tilted[a] /= mass
-    return tilted
+
+
+@njit(nogil=True, cache=True)
+def _balance(law: Factors, theta: float) -> tuple[int, float, float]:
+    """Give the centre of the heavier part, log E exp(θ(atom − centre)) of one draw, and log of the share that is not hollow."""
+    centre, other = _centre(law, theta, 0, False), _centre(law, theta, 0, True)
+    solid, hollow = math.log(_mass(law, theta, 0, False, centre)), math.log(_mass(law, theta, 0, True, other))
+    if solid + theta * (centre - other) > hollow:
+        hollow += theta * (other - centre)
+    else:
+        solid += theta * (centre - other)
+        centre = other
+    whole = np.logaddexp(solid, hollow)
+    return centre, whole, solid - whole
+
+
+@njit(nogil=True, cache=True)
+def _mass(law: Factors, theta: float, j: int, hollow: bool, centre: int) -> float:
+    mass = 0.0
+    for a in range(law.starts[j], law.starts[j + 1]):
+        if law.hollow[a] == hollow:
+            mass += law.chances[a] * math.exp(theta * (law.atoms[a] - centre))
+    return mass
+
+
+@njit(nogil=True, cache=True)
+def _centre(law: Factors, theta: float, j: int, hollow: bool) -> int:
+    """Give the tilted mean of one part of a law, rounded."""
+    return round(_moments(law, theta, j, hollow)[1])
 
 
 @njit(nogil=True, cache=True)
@@ -159,20 +210,11 @@ def window(law: Factors, theta: float, log_alias: float = LOG_ALIAS) -> tuple[in
         return 0, top
     low, high = 0.0, float(top)
     scale = math.sqrt(-2 * log_alias / variance)
+    both = is_partial(law)
     for j in range(-12, 9):
         t = scale * 2 ** (j / 3)
-        high = min(high, (cumulants(law, theta + t)[0] - value - log_alias) / t)
-        low = max(low, (value - cumulants(law, theta - t)[0] + log_alias) / t)
+        up = _cumulants_of_both(law, theta + t)[0] if both else _cumulants_of_one(law, theta + t)[0]
+        down = _cumulants_of_both(law, theta - t)[0] if both else _cumulants_of_one(law, theta - t)[0]
+        high = min(high, (up - value - log_alias) / t)
+        low = max(low, (value - down + log_alias) / t)
     return int(max(math.floor(low), 0)), int(min(math.ceil(high), top))
-
-
-@njit(nogil=True, cache=True)
-def _centre(law: Factors, theta: float, j: int) -> int:
-    start, stop = law.starts[j], law.starts[j + 1]
-    peak = law.atoms[stop - 1] if theta >= 0 else law.atoms[start]
-    mass, first = 0.0, 0.0
-    for a in range(start, stop):
-        weight = law.chances[a] * math.exp(theta * (law.atoms[a] - peak))
-        mass += weight
-        first += weight * (law.atoms[a] - peak)
-    return int(peak) + round(first / mass)

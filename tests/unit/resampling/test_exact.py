@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.resampling.exact import empty as exact_empty
 from pipeline.resampling.exact import events as exact_events
 from pipeline.resampling.exact import flips as exact_flips
+from pipeline.resampling.exact import lattice as exact_lattice
 from pipeline.resampling.exact.bootstrap import bootstrap_chances, bootstrap_law
 from pipeline.resampling.exact.budget import PATIENT, Budget
 from pipeline.resampling.exact.flips import sign_flip_chances
@@ -76,6 +76,7 @@ UNEQUAL = [
 ]
 CONSTANT = [([1, 1, 1, -1, 0, 0, 0, 0], [1] * 8), ([2, 4, -2, 0, 6], [3] * 5), ([2], [3]), ([1, 1], [2, 2])]
 HOLLOW = [([1, -1, 0, 0, 2, 0], [2, 3, 0, 0, 4, 1]), ([2, -1, 1, 0, -3], [3, 2, 0, 0, 5]), ([1, 0, 0, 0], [2, 0, 0, 0])]
+HOLLOW += [([4, -1, -2, 1, -1], [3, 0, 0, 0, 0]), ([-3, 1, 2, 2, 0, 1], [2, 0, 7, 0, 1, 0]), ([5, -1, 0], [0, 1, 0])]
 
 
 @pytest.mark.parametrize(("d", "c"), UNEQUAL + CONSTANT + HOLLOW)
@@ -216,12 +217,32 @@ def test_empties_that_are_nearly_all_of_an_event_leave_the_rest_to_full_precisio
     assert mixed.at_zero.p == pytest.approx(binomial @ at_zero / binomial.sum(), rel=1e-12)
 
 
-def test_a_lost_difference_is_found_by_the_mixture(monkeypatch):
-    d, c = np.array([1, 1, -1, 0, 0, 0]), np.array([3, 2, 4, 0, 0, 0])
-    monkeypatch.setattr(exact_empty, "_is_lost", lambda whole, taken: True)
+@pytest.mark.parametrize("n", [12, 16, 40])
+def test_differences_where_the_denominator_is_0_keep_the_digits(n):
+    """One unit with a denominator, far ahead; the others are behind, and count only where it is drawn."""
+    win, loss = 6 * (n - 2), 6
+    hits = whole = 0
+    for j in range(1, n + 1):
+        for k in range(n - j + 1):
+            ways = math.comb(n, j) * math.comb(n - j, k) * (n - 2) ** (n - j - k)
+            whole += ways
+            hits += ways * (win * j - loss * k - (n - j - k) < 0)
+    found = bootstrap_chances(np.array([win, -loss] + [-1] * (n - 2)), np.array([10] + [0] * (n - 1)))
+    assert_chance(found.below_zero, Fraction(hits, whole), 1e-9)
+    assert found.two_sided.p >= found.below_zero.p > 0
+
+
+@pytest.mark.parametrize("n", [50, 2000])
+def test_hardly_any_denominators_cost_no_more_transforms_with_more_units(n, monkeypatch):
+    """Below 0 the first unit is not drawn (but for 1e-900), and one of the next two is. Two tails, two transforms."""
+    calls = []
+    monkeypatch.setattr(exact_events, "split", lambda *args, **kwargs: calls.append(1) or exact_lattice.split(*args, **kwargs))
+    d, c = np.zeros((2, n), np.int64)
+    d[:3], c[:3] = (1000, -1, -3), (3, 4, 5)
     found = bootstrap_chances(d, c)
-    for name, exact in enumerate_bootstrap(d.tolist(), c.tolist()).items():
-        assert_chance(getattr(found, name), exact)
+    empty = Fraction(n - 3, n) ** n
+    assert_chance(found.below_zero, (Fraction(n - 1, n) ** n - empty) / (1 - empty), 1e-9)
+    assert len(calls) <= 2
 
 
 @pytest.mark.parametrize(("d", "c"), UNEQUAL + HOLLOW)

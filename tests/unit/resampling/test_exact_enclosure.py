@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import factorial, prod
@@ -15,13 +16,15 @@ from hypothesis import strategies as st
 from pipeline.resampling.exact import flips as exact_flips
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
 from pipeline.resampling.exact.budget import PATIENT, QUICK, Budget
-from pipeline.resampling.exact.enclosure import enclose
+from pipeline.resampling.exact.enclosure import enclose, rounding_of
+from pipeline.resampling.exact.factors import make_factor
 from pipeline.resampling.exact.flips import sign_flip_chances
+from pipeline.resampling.exact.frequencies import LANES, evaluate, sharpest_first, tabulate_roots
 from pipeline.resampling.exact.lattice import split
-from pipeline.resampling.exact.tilt import make_factor
 
 NAMES = ("above_twice", "at_twice", "from_twice", "below_zero", "at_zero", "up_to_zero")
 NO_LINE = Budget(points=1, work=0)
+WIDE = Context(prec=40)
 
 
 def enumerate_bootstrap(d, c):
@@ -54,6 +57,8 @@ SMALL = [
     ([2, -1, 1, 0, -1], [3, 2, 0, 0, 5]),
     ([12345678, 0, 0, 0, 0, 0], [1] * 6),
     ([12345678, 999, 0, 0, 0, 0], [1] * 6),
+    ([10**9 + 3, -1, -(10**8), 7, 0], [3, 0, 0, 9, 0]),  # differences where the denominator is 0
+    ([5 * 10**7, -(10**7), -1, -1, -3, 0], [4, 0, 0, 0, 0, 0]),
 ]
 
 
@@ -92,9 +97,9 @@ def test_any_tail_of_a_lattice_lies_in_its_enclosure(atoms, seed):
         return
     exact = split(law, x)
     found, is_below = enclose(law, x, frequencies=int(rng.integers(64, 4000)), width=1e-4)
-    tail = exact.below if is_below else exact.above
-    assert found.log_low <= tail + 1e-11
-    assert float(np.logaddexp(tail, exact.at)) <= found.log_high + 1e-11
+    strict, weak = (exact.below, exact.up_to) if is_below else (exact.above, exact.from_here)
+    assert found.log_low <= strict.log_high + 1e-11
+    assert weak.log_low <= found.log_high + 1e-11
 
 
 @pytest.mark.parametrize("effect", [0.0, 2.0, 4.0, 12.0, 25.0])
@@ -143,6 +148,55 @@ def test_one_and_two_discordant_units_on_a_wide_lattice_are_known_although_the_t
         if m == 1:
             three = 1 - sum(math.comb(n, k) * (n - 1) ** (n - k) / n**n for k in range(3))
             assert_encloses(found.above_twice, three)
+
+
+@pytest.mark.parametrize(
+    ("n", "values"), [(50, [10**9 + 7, -(10**8)]), (1000, [10**9 + 7, -(10**8)]), (3000, [10**6 + 3, -999983])]
+)
+def test_the_known_mass_at_a_threshold_is_a_lower_bound_to_the_last_bit(n, values):
+    """Exact rationals against the bounds as they are: the logarithm of the mass has been rounded down."""
+    d = np.zeros(n, np.int64)
+    d[:2] = values
+    found = bootstrap_chances(d, budget=Budget(points=1, work=0, frequencies=2**12))
+    truths = (
+        (found.at_twice, Fraction(math.comb(n, 2) * math.comb(n - 2, 2) * (n - 2) ** (n - 4), n**n)),
+        (found.at_zero, Fraction((n - 2) ** n, n**n)),
+    )
+    for chance, truth in truths:
+        log_truth = Decimal(truth.numerator).ln(WIDE) - Decimal(truth.denominator).ln(WIDE)
+        assert not chance.is_exact
+        assert Decimal(chance.log_low) <= log_truth <= Decimal(chance.log_high)
+        assert log_truth - Decimal(chance.log_low) < Decimal("1e-11")
+
+
+def test_the_known_mass_of_a_hundred_thousand_units_is_a_lower_bound():
+    """Three units, each drawn twice; n! / (n − 6)! by integers, the rest by logarithms of forty digits."""
+    n = 10**5
+    d = np.zeros(n, np.int64)
+    d[:3] = 10**6 + 3, 999983, -12345
+    found = bootstrap_chances(d, budget=Budget(points=1, work=0, frequencies=2**10)).at_twice
+    ways = Decimal(math.prod(range(n - 5, n + 1))).ln(WIDE) - Decimal(8).ln(WIDE)
+    truth = ways + (n - 6) * Decimal(n - 3).ln(WIDE) - n * Decimal(n).ln(WIDE)
+    assert Decimal(found.log_low) <= truth
+    assert truth - Decimal(found.log_low) < Decimal("1e-11")
+
+
+def test_rounding_in_a_characteristic_function_of_many_atoms_is_within_what_is_added_to_the_radius():
+    """Atoms are added one after the other; 2^-49 for a factor, whatever their number, would be too little."""
+    n = 30_000
+    law = make_factor(np.arange(n), np.random.default_rng(1).integers(1, 9, n), draws=1)
+    points = 3 * n + 17
+    ordered, _ = sharpest_first(law, 0.0)
+    steps = ordered.atoms % points
+    real, imaginary = np.empty(LANES), np.empty(LANES)
+    evaluate(ordered, steps, tabulate_roots(steps, points), 0, points, real, imaginary)
+    worst = 0.0
+    for k in (0, 1, 2, 17, 63):
+        angles = 2 * math.pi * ((k * law.atoms) % points) / points
+        exact = [math.fsum(law.chances * wave(angles)) for wave in (np.cos, np.sin)]
+        worst = max(worst, math.hypot(real[k] - exact[0], imaginary[k] - exact[1]))
+    assert 2**-49 < worst < rounding_of(law)
+    assert rounding_of(law._replace(powers=np.array([7]))) == 7 * rounding_of(law)
 
 
 def test_a_nearly_common_step_is_not_lost_among_the_frequencies_left_out():

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
+from pipeline.resampling.exact import points as exact_points
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
+from pipeline.resampling.exact.factors import Factors, highest, make_factor, reflect
 from pipeline.resampling.exact.flips import sign_flip_chances
 from pipeline.resampling.exact.lattice import DIRECT, count_points, split
-from pipeline.resampling.exact.tilt import Factors, cumulants, highest, make_factor, reflect, window
+from pipeline.resampling.exact.tilt import cumulants, window
 
 
 def raise_polynomial(coefficients, power):
@@ -25,6 +29,13 @@ def error(log, ways, log_total):
     if ways == 0:
         return 0.0 if log == -math.inf else math.inf
     return abs(math.expm1(log - (math.log(ways) - log_total)))
+
+
+def logs(event):
+    """Give the logarithms of below, at, above, up to and from there on, all of them exact."""
+    chances = [getattr(event, field.name) for field in fields(event)]
+    assert all(chance.is_exact for chance in chances)
+    return np.array([chance.log_low for chance in chances])
 
 
 LAWS = {
@@ -50,15 +61,12 @@ def test_tails_of_any_depth_agree_with_integer_convolution(name):
     deepest, log_total = 0.0, draws * math.log(draws)
     for x in range(0, len(ways), max(1, len(ways) // 60)):
         found = split(law, x)
-        assert error(found.above, beyond[x + 1], log_total) < 1e-9
-        assert error(found.below, beyond[0] - beyond[x], log_total) < 1e-9
-        assert error(float(np.logaddexp(found.at, found.above)), beyond[x], log_total) < 1e-9
-        assert error(float(np.logaddexp(found.at, found.below)), beyond[0] - beyond[x + 1], log_total) < 1e-9
-        # A point mass is known relative to the smaller tail from it on.
-        log_least = math.log(min(beyond[x], beyond[0] - beyond[x + 1])) - log_total
-        exact = math.exp(math.log(ways[x]) - log_total - log_least) if ways[x] else 0.0
-        assert math.exp(found.at - log_least) == pytest.approx(exact, rel=1e-9, abs=1e-9)
-        deepest = min(deepest, found.above if found.above > -math.inf else 0)
+        truths = (beyond[0] - beyond[x], ways[x], beyond[x + 1], beyond[0] - beyond[x + 1], beyond[x])
+        for field, truth in zip(fields(found), truths, strict=True):
+            chance = getattr(found, field.name)
+            assert chance.is_exact, (x, field.name)
+            assert error(chance.log_low, truth, log_total) < 1e-9, (x, field.name)
+        deepest = min(deepest, found.above.log_low if beyond[x + 1] else 0)
     assert deepest < -math.log(10) * 100
 
 
@@ -111,12 +119,12 @@ def test_a_fast_transform_and_direct_sums_agree():
     # The same law twice, as two factors: neither result can be a copy of the other.
     few = values[:12]
     single = make_factor(few, counts[:12], draws=40)
-    double = Factors(np.tile(few, 2), np.tile(single.chances, 2), np.array([0, 12, 24]), np.array([25, 15]))
+    flags = np.zeros(24, bool)
+    double = Factors(np.tile(few, 2), np.tile(single.chances, 2), flags, np.array([0, 12, 24]), np.array([25, 15]))
     middle = highest(single) // 2
-    np.testing.assert_allclose(split(single, middle), split(double, middle), rtol=1e-11)
-    found, turned = split(law, x), split(reflect(law), highest(law) - x)
-    np.testing.assert_allclose(found[0], turned[2], rtol=1e-11)
-    np.testing.assert_allclose(found[2], turned[0], rtol=1e-11)
+    np.testing.assert_allclose(logs(split(single, middle)), logs(split(double, middle)), rtol=1e-11)
+    found, turned = logs(split(law, x)), logs(split(reflect(law), highest(law) - x))
+    np.testing.assert_allclose(found, turned[[2, 1, 0, 4, 3]], rtol=1e-11)
 
 
 def test_the_window_leaves_next_to_nothing_outside():
@@ -131,3 +139,54 @@ def test_a_ring_that_is_too_wide_is_refused_with_both_numbers():
     law = make_factor(np.array([0, 1, 10**6]), np.array([5, 5, 1]), draws=11)
     with pytest.raises(ValueError, match=r"\d+ points is asked for, and 1000 are allowed"):
         split(law, 3 * 10**6, max_points=1000)
+
+
+def count_ways(d, c, event):
+    """Count the samples of n units with Σc > 0, and those of them for which the event holds."""
+    ways = {(0, 0): 1}
+    kinds = Counter(zip(d, c, strict=True))
+    for _ in d:
+        new: Counter[tuple[int, int]] = Counter()
+        for (sum_d, sum_c), many in ways.items():
+            for (a, b), count in kinds.items():
+                new[sum_d + a, sum_c + b] += many * count
+        ways = dict(new)
+    defined = {key: many for key, many in ways.items() if key[1]}
+    return sum(many for key, many in defined.items() if event(*key)), sum(defined.values())
+
+
+MISSED = [  # 2δ is a point of the lattice of C d − 2 D c that few samples reach; of the last, none
+    ([1, 0, 0, 0, 2, 1, 1, 1, 1, 1, 0, 1, 2, 1, 1, 1, 0, 1, 1, 2], [4, 2, 1, 1, 2, 4, 1, 2, 2, 4, 4, 4, 1, 2, 4, 4, 1, 1, 1, 4]),
+    ([2, 1, 1, 1, 1, 0, 1, 1, 2, 1, 0, 1, 1, 1, 1, 1, 1, 0], [4, 4, 0, 2, 2, 4, 0, 2, 0, 4, 4, 2, 4, 0, 1, 4, 0, 2]),
+    ([1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1], [2, 2, 0, 0, 4, 1, 2, 4, 4, 0, 0, 4, 2, 4]),
+]
+
+
+@pytest.mark.parametrize(("d", "c"), MISSED)
+def test_a_point_that_the_lattice_all_but_misses_keeps_its_digits(d, c):
+    hits, defined = count_ways(d, c, lambda sum_d, sum_c: sum_d * sum(c) == 2 * sum(d) * sum_c)
+    found = bootstrap_chances(np.array(d), np.array(c)).at_twice
+    assert found.is_exact
+    assert error(found.log_low, hits, math.log(defined)) < 1e-9
+
+
+@pytest.mark.parametrize(("d", "c"), MISSED)
+def test_on_a_longer_lattice_such_a_point_has_bounds(d, c, monkeypatch):
+    """Nothing that could be lost is called exact; the tails that contain the point still are."""
+    monkeypatch.setattr(exact_points, "_WIDEST", 0)
+    found = bootstrap_chances(np.array(d), np.array(c))
+    hits, defined = count_ways(d, c, lambda sum_d, sum_c: sum_d * sum(c) == 2 * sum(d) * sum_c)
+    log_truth = math.log(hits) - math.log(defined) if hits else -math.inf
+    if found.at_twice.is_exact:
+        assert error(found.at_twice.log_low, hits, math.log(defined)) < 1e-9
+    assert found.at_twice.log_low <= log_truth + 1e-9
+    assert log_truth <= found.at_twice.log_high + 1e-9
+    assert found.from_twice.is_exact
+    assert found.two_sided.is_exact
+
+
+def test_a_point_that_no_sum_reaches_has_no_mass():
+    law = make_factor(np.array([0, 6, 10, 15]), np.array([1, 1, 1, 1]), draws=6)
+    for x in (7, 8, 14, 29, 83):
+        assert split(law, x).at.p == 0
+    assert split(law, 31).at.p == pytest.approx(6 * 5 * 4 / 4**6, rel=1e-12)  # 6 + 10 + 15 + 0 · 3
