@@ -182,7 +182,7 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
 @runs_option
 @json_option
 def plan(study: Path, workers: int | None, block_cells: int | None, runs: Path, as_json: bool, **overrides: Any) -> None:
-    """Show the tasks of a study, what is done and what is open, and the time, memory and disk the rest takes; compute nothing."""
+    """Show the tasks of a study, what is done and open, and what the rest takes; measures this machine and stores nothing."""
     _show_plan(_load(study, overrides), runs, workers, block_cells, as_json)
 
 

@@ -13,27 +13,37 @@ from pipeline.tasks.manifest import Manifest
 
 __all__ = ["is_short", "measure_rates", "read_rates", "settle_rates"]
 
-SHORT_SECONDS = 10.0
-"""A study that even a slow machine resamples in so little time is not worth a calibration: its blocks are few anyway."""
+SHORT_SECONDS = 60.0
+"""A study that even a slow machine resamples in so little time is not worth a calibration, which takes about a second; on a
+machine four times as fast its blocks are still half a second long."""
 
 
 RUN_SECONDS = 0.4
 """What a run spends on measuring before it starts: enough for the size of blocks. A plan, which tells the time, takes longer."""
 
 
-def settle_rates(run: RunDirectory, manifest: Manifest, *, block_cells: int | None = None) -> Rates:
+def settle_rates(run: RunDirectory, manifest: Manifest, *, block_cells: int | None = None, needed: bool = True) -> Rates:
     """Give the rates that a run's blocks are cut by: those it was first started with, or measured now and kept.
+
+    They are kept if each pass was measured; else a resumed run, which may find what was missing, measures again. Nothing is
+    measured unless it is ``needed``, for blocks that are still to be cut.
 
     Only the holder of the lease may call this: a second one would change the grid under tasks that run.
     """
     kept = read_rates(run)
     if kept is not None:
         return kept
-    if block_cells is not None or is_short(manifest):
+    if not needed or block_cells is not None or is_short(manifest):
         return Rates()
     rates = measure_rates(manifest, run.store, seconds=RUN_SECONDS)
-    write_json(_path(run), rates.to_json())
+    if _is_complete(rates, manifest):
+        write_json(_path(run), rates.to_json())
     return rates
+
+
+def _is_complete(rates: Rates, manifest: Manifest) -> bool:
+    metrics = [metric.name for metric in manifest.inputs.metrics]
+    return all(rates.has_pass(procedure, metric) for procedure in manifest.study.resampling.procedures for metric in metrics)
 
 
 def is_short(manifest: Manifest) -> bool:

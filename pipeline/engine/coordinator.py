@@ -146,7 +146,7 @@ class Coordinator:
         self.receipts = ReceiptWriter(ledger)
         self.progress, self.block_cells, self.workers = progress, block_cells, workers
         self.rates = Rates()
-        self.outlook = Outlook(TaskCosts(manifest.study, manifest.inputs, self.rates).seconds)
+        self.outlook = Outlook(TaskCosts(manifest.study, manifest.inputs, self.rates, guess=True).seconds)
         self.inventory = Inventory()
         self.attempts: Counter[str] = Counter()
         self.fruitless = 0
@@ -166,8 +166,9 @@ class Coordinator:
         sweep_temporaries(self.run.root)
         sweep_temporaries(self.run.store.root)
         self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
-        self.rates = settle_rates(self.run, self.manifest, block_cells=self.block_cells)
-        self.outlook = Outlook(TaskCosts(self.manifest.study, self.manifest.inputs, self.rates).seconds)
+        open_blocks = not stop.wanted and any(task.kind == "resample" for task in self._ask_plan().tasks)
+        self.rates = settle_rates(self.run, self.manifest, block_cells=self.block_cells, needed=open_blocks)
+        self.outlook = Outlook(TaskCosts(self.manifest.study, self.manifest.inputs, self.rates, guess=True).seconds)
         plan = self._plan()
         if plan.tasks and not stop.wanted:
             with open_executor(lambda: stop.wanted) as executor:
@@ -178,8 +179,8 @@ class Coordinator:
             return self._stopped(stop)
         return self._ended(plan)
 
-    def _plan(self) -> Plan:
-        plan = plan_study(
+    def _ask_plan(self) -> Plan:
+        return plan_study(
             self.manifest.study,
             self.manifest.inputs,
             self.inventory,
@@ -188,6 +189,9 @@ class Coordinator:
             workers=self.workers,
             rates=self.rates,
         )
+
+    def _plan(self) -> Plan:
+        plan = self._ask_plan()
         self.queue = TaskQueue(plan.tasks, done=self.inventory.receipts.keys(), running=self.running.keys())
         self.outlook.plan(plan.tasks)
         self.done = Counter(str(receipt.kind) for receipt in self.inventory.receipts.values())

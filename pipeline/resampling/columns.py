@@ -94,9 +94,9 @@ class Columns:
         """Memory of one replicate: weights and summed columns."""
         return self.contraction.bytes_per_replicate
 
-    def multiply(self, weights: NDArray[np.float32]) -> Sums:
-        """Sum every column over (replicate, unit) weights."""
-        return Sums(self, self.contraction.multiply(weights))
+    def multiply(self, weights: NDArray[np.float32], *, out: NDArray[np.float32] | None = None) -> Sums:
+        """Sum every column over (replicate, unit) weights, in ``out`` as `Contraction.multiply` does."""
+        return Sums(self, self.contraction.multiply(weights, out=out))
 
 
 class Sums:

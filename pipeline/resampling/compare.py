@@ -13,11 +13,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline.resampling.measures import BINS
+from pipeline.resampling.measures import BINS, LANES
 
 __all__ = ["LANES", "Crossed", "Tally", "Thresholds", "compare_crossed", "compare_values", "fold_lanes"]
 
-LANES = 32
 _TILE = 1024  # replicates; a multiple of LANES. 75 systems are 600 kB, within a level-2 cache
 _TABLES = 4  # equal neighbours would wait for each other in one table of bins
 _MIDDLE = BINS / 2.0 + 2.0**-20  # ties with δ stay in the bin above it although they may miss it by a rounding error

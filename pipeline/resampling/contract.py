@@ -76,11 +76,14 @@ class Contraction:
         narrow = 4 * (units + len(self.units) + len(self.narrow) + len(self.sparse))
         return narrow + (8 * units + 8 * len(self.wide) if len(self.wide) else 0)
 
-    def multiply(self, weights: NDArray[np.float32]) -> Product:
-        """Sum the columns over (replicate, unit) weights; the replicate axis of the result is contiguous."""
+    def multiply(self, weights: NDArray[np.float32], *, out: NDArray[np.float32] | None = None) -> Product:
+        """Sum the columns over (replicate, unit) weights; the replicate axis of the result is contiguous.
+
+        ``out``, (narrow column, replicate), is written where it is given: fresh memory costs a few per cent of the product.
+        """
         empty = np.empty((0, len(weights)))
         return Product(
-            narrow=self.narrow @ weights.T,
+            narrow=np.matmul(self.narrow, weights.T, out=out),
             sparse=self.sparse @ weights[:, self.units].T if len(self.sparse) else empty.astype(np.float32),
             wide=self.wide @ weights.T.astype(np.float64) if len(self.wide) else empty,
         )

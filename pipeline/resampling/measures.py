@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINS", "COUNTS", "HALF_WIDTH", "RULES", "SUMS", "Measure", "Observed", "PairCounts", "ScoreFunction"]
+__all__ = ["BINS", "COUNTS", "HALF_WIDTH", "LANES", "RULES", "SUMS", "Measure", "Observed", "PairCounts", "ScoreFunction"]
 
 ScoreFunction = Callable[[NDArray[Any]], NDArray[np.float64]]
 """Summed statistics ``(statistic, ...)`` to scores ``(...)`` in float64; nan where undefined (0/0).
@@ -24,6 +24,9 @@ SUMS = ("shift", "squared_shift", "absolute")
 
 BINS = 96
 """Bins of (δ* − δ)/se, each a quarter of a standard error; the end bins hold all beyond, bin 48 begins at δ* = δ."""
+
+LANES = 32
+"""Accumulators of a sum: replicate i of a cell meets number i mod 32, whatever the batch."""
 
 HALF_WIDTH = 12.0
 """The histogram spans ± this many standard errors."""

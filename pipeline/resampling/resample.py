@@ -22,7 +22,7 @@ from pipeline.resampling.thresholds import Plan, Rule, plan_measure
 
 __all__ = ["Measure", "Observed", "PairCounts", "observe", "resample"]
 
-_LONGEST_BATCH = 4096  # replicates; longer ones leave the cache and gain nothing
+_LONGEST_BATCH = 2048  # replicates; longer ones leave the cache and gain nothing
 
 
 def resample(
@@ -80,13 +80,15 @@ def resample(
     results = [_empty_counts(plan, family, len(cells), sum(kept)) for plan, family in zip(plans, families, strict=True)]
     lanes = [np.empty((len(plan.measure.pairs), len(SUMS), LANES)) for plan in plans]
     weights = np.empty((batch, draws.n_units), np.float32)
+    sums = np.empty((len(columns.contraction.narrow), batch), np.float32)
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
         for running in lanes:
             running[:] = 0.0
         for start in range(first, stop, batch):
             count = min(batch, stop - start)
-            product = columns.multiply(draw_weights(draws, start, count, out=weights))
+            out = sums if count == batch else None
+            product = columns.multiply(draw_weights(draws, start, count, out=weights), out=out)
             wanted = min(max(first + kept[number] - start, 0), count)
             at = sum(kept[:number]) + start - first
             for index, (plan, result) in enumerate(zip(plans, results, strict=True)):

@@ -39,10 +39,16 @@ STORE_CELL = 6e-7
 
 
 class TaskCosts:
-    """What each task of a study should take on one core, by measured rates."""
+    """What each task of a study should take on one core, by measured rates.
 
-    def __init__(self, study: Study, inputs: Inputs, rates: Rates) -> None:
-        self.study, self.inputs, self.rates = study, inputs, rates
+    Parameters
+    ----------
+    guess : bool
+        Take a slow machine's rates for passes that were not measured, in place of None.
+    """
+
+    def __init__(self, study: Study, inputs: Inputs, rates: Rates, *, guess: bool = False) -> None:
+        self.study, self.inputs, self.rates, self.guess = study, inputs, rates, guess
         self._test_sets = {test_set.name: test_set for test_set in inputs.test_sets}
 
     def seconds(self, task: Task) -> float | None:
@@ -57,6 +63,8 @@ class TaskCosts:
             files = self.rates.machine * EXTRACT_FILES
             return files + rates.load + rates.extract * self._test_sets[spec.test_set].n_items
         if isinstance(spec, ResampleSpec):
+            if not self.guess and not all(self.rates.has_pass(spec.procedure, column.metric) for column in spec.columns):
+                return None
             return _resample_seconds(spec, self.rates)
         if isinstance(spec, CollectSpec):
             return self.rates.machine * self._collect_seconds(self._test_sets[spec.test_set])
@@ -139,9 +147,10 @@ def choose_block_cells(
     each = [rates.of_pass(procedure, metric) for metric in metrics]
     cell = CELL * _replicate(each, n_units, systems, pairs)
     setup = sum(one.task(n_units, systems, pairs) for one in each)
-    most = max(1, floor((LONGEST_BLOCK - setup) / cell))
+    most = max(1, floor((LONGEST_BLOCK - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell) if setup > BLOCK_SECONDS else 1)
     least = max(1, ceil((max(SHORTEST_BLOCK, workers / TASKS_A_SECOND) - setup) / cell))
-    wanted = max(1, round((BLOCK_SECONDS - setup) / cell))
+    # What comes before the first replicate is never most of a block.
+    wanted = max(1, round((BLOCK_SECONDS - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell))
     if workers > 1:
         wanted = min(wanted, ceil(cells / (2 * workers)))
     wanted = max(least, min(wanted, most))

@@ -96,6 +96,10 @@ class Rates:
         """Give the rates of a metric under a procedure, those of a slow machine where they were not measured."""
         return self.passes.get(procedure, {}).get(metric, PassRates())
 
+    def has_pass(self, procedure: str, metric: str) -> bool:
+        """Say whether the rates of a metric under a procedure were measured."""
+        return metric in self.passes.get(procedure, {})
+
     def training(self, model: str, fraction: float) -> float | None:
         """Give the seconds of one training: measured, or in proportion to the largest sample that was; None if none was."""
         known = self.trainings.get(model, {})

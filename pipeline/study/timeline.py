@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pipeline.study.costs import TaskCosts
-from pipeline.study.task import ExtractSpec, Task
+from pipeline.study.task import ExtractSpec, ResampleSpec, Task
 
 __all__ = ["Estimate", "estimate_time"]
 
@@ -157,6 +157,13 @@ class _Workers:
 
 
 def _why(task: Task, costs: TaskCosts) -> str:
-    spec = task.spec
-    what = getattr(spec, "model", None) or f"{getattr(spec, 'metric', '')} on {getattr(spec, 'test_set', '')}"
-    return costs.rates.unknown.get(what, f"{what} was not measured")
+    spec, unknown = task.spec, costs.rates.unknown
+    if isinstance(spec, ResampleSpec):
+        # A pass is measured on the largest test set alone.
+        missing = [c.metric for c in spec.columns if not costs.rates.has_pass(spec.procedure, c.metric)]
+        told = [why for what, why in unknown.items() if any(what.startswith(f"{metric} on ") for metric in missing)]
+        what = f"{', '.join(missing)} by {spec.procedure}"
+    else:
+        what = getattr(spec, "model", None) or f"{getattr(spec, 'metric', '')} on {getattr(spec, 'test_set', '')}"
+        told = [unknown[what]] if what in unknown else []
+    return [*told, *filter(None, [unknown.get("calibration")]), f"{what} was not measured"][0]

@@ -6,7 +6,9 @@ A training is foreign code and may take hours: what ends within the limit is kno
 from __future__ import annotations
 
 import json
+import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -58,8 +60,22 @@ def _lines(tasks: list[Task], seconds: float) -> list[Mapping[str, object]]:
         asked.write_text(json.dumps([[task.key, task.label, asdict(task.spec)] for task in tasks]), encoding="utf-8")
         told.touch()
         command = [sys.executable, "-m", __name__, str(asked), str(told), str(seconds)]
-        with suppress(subprocess.TimeoutExpired):  # what it told until then counts
-            subprocess.run(command, timeout=START_SECONDS + seconds, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+        # A group of its own, and temporary files in our folder: whatever a training has started or left goes with it.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": scratch},
+        )
+        try:
+            with suppress(subprocess.TimeoutExpired):  # what it told until then counts
+                process.wait(START_SECONDS + seconds)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         whole = told.read_text(encoding="utf-8").rpartition("\n")[0]
         return [json.loads(line) for line in whole.splitlines()]
 
