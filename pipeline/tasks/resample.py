@@ -88,7 +88,7 @@ def _measure(store: Store, spec: ResampleSpec, column: ColumnSpec) -> tuple[Meas
     return replace(measure, keep=column.kept_mask(), margin=column.margin), observed
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _observed(
     store: Store, frame: str, n_units: int, systems: tuple[str, ...], metric: str, options: bytes, mask: str
 ) -> tuple[Measure, Observed]:
@@ -159,7 +159,7 @@ def _metric(name: str, options: bytes) -> Any:
     return load_metric(name, json.loads(options))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def unit_statistics(store: Store, frame: str, systems: tuple[str, ...]) -> tuple[NDArray[np.int64], tuple[int, ...]]:
     """Give (unit, system, statistic) int64 sums on one decimal lattice for all systems, and its decimals.
 
