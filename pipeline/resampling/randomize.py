@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.bitplanes import pad_words, plan_swap_product
 from pipeline.resampling.columns import Columns, Sums, Wanted
-from pipeline.resampling.compare import LANES, Tally, compare_values, fold_lanes
+from pipeline.resampling.compare import LANES, Tally, compare_values
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.measures import BINS, COUNTS, SUMS, Measure, Observed, PairCounts
+from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.swapped_pairs import SwappedPairs
 from pipeline.resampling.swaps import draw_swap_words
+from pipeline.resampling.tally import close_cell, empty_counts, empty_lanes
 from pipeline.resampling.thresholds import Plan, Rule, plan_swaps
 
 __all__ = ["randomize"]
@@ -82,8 +82,8 @@ def randomize(
     rows = sum(comparison.bytes_per_replicate for several in comparisons for comparison in several)
     product = plan_swap_product(columns.contraction)
     batch = max(min(memory_bytes // (product.bytes_per_replicate + rows), _LONGEST_BATCH) // LANES, 1) * LANES
-    results = [_empty_counts(plan, len(cells)) for plan in plans]
-    lanes = [np.empty((len(plan.measure.pairs), len(SUMS), LANES)) for plan in plans]
+    results = [empty_counts(plan, len(cells)) for plan in plans]
+    lanes = [empty_lanes(plan) for plan in plans]
     words = pad_words(draws.n_units)
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
@@ -98,7 +98,7 @@ def randomize(
                     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
                         comparison.compare(sums, count, tally, number)
         for plan, seen, result, running in zip(plans, observed, results, lanes, strict=True):
-            _close_cell(plan, result, running, number)
+            close_cell(plan, result, running, number, tests_margin=False)
             result.empty[~np.isfinite(seen.delta), number] = stop - first
     return results
 
@@ -133,23 +133,3 @@ def _wanted(plans: Sequence[Plan]) -> Iterator[Wanted]:
         for rule in plan.rules:
             statistics = range(1 if rule.name == "integer" else plan.measure.statistics.shape[2])
             yield index, plan.measure, rule.systems, statistics
-
-
-def _close_cell(plan: Plan, result: PairCounts, lanes: NDArray[np.float64], cell: int) -> None:
-    folded = fold_lanes(lanes)
-    for rule in plan.rules:
-        pair, unit = rule.thresholds.pair, rule.unit
-        result.sums[pair, cell] = folded[pair] * np.stack([unit, unit * unit, unit], axis=1)
-    result.counts[:, cell, COUNTS.index("margin_above") :] = -1
-
-
-def _empty_counts(plan: Plan, cells: int) -> PairCounts:
-    pairs = len(plan.measure.pairs)
-    return PairCounts(
-        counts=np.zeros((pairs, cells, len(COUNTS)), np.int32),
-        sums=np.zeros((pairs, cells, len(SUMS))),
-        histogram=np.zeros((pairs, cells, BINS), np.uint16),
-        empty=np.zeros((pairs, cells), np.int32),
-        score=np.empty((0, 0)),
-        rule=plan.rule,
-    )

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.columns import Columns, Sums, Wanted
-from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values, fold_lanes
+from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.maxima import Family, count_maxima
-from pipeline.resampling.measures import BINS, COUNTS, SUMS, Measure, Observed, PairCounts
+from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
+from pipeline.resampling.tally import close_cell, empty_counts, empty_lanes
 from pipeline.resampling.thresholds import Plan, Rule, plan_measure
 
 __all__ = ["Measure", "Observed", "PairCounts", "observe", "resample"]
@@ -77,8 +78,13 @@ def resample(
     families = families if families is not None else [None] * len(plans)
     columns = Columns.of(_wanted(plans, families, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
     batch = _batch_length(columns, plans, memory_bytes)
-    results = [_empty_counts(plan, family, len(cells), sum(kept)) for plan, family in zip(plans, families, strict=True)]
-    lanes = [np.empty((len(plan.measure.pairs), len(SUMS), LANES)) for plan in plans]
+    results = [
+        empty_counts(
+            plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept)), members=None if family is None else len(family.pair)
+        )
+        for plan, family in zip(plans, families, strict=True)
+    ]
+    lanes = [empty_lanes(plan) for plan in plans]
     weights = np.empty((batch, draws.n_units), np.float32)
     sums = np.empty((len(columns.contraction.narrow), batch), np.float32)
     for number, cell in enumerate(cells):
@@ -102,7 +108,7 @@ def resample(
                 if wanted and len(result.score):
                     result.score[:, at : at + wanted] = scored.scores(np.flatnonzero(plan.measure.keep))[:, :wanted]
         for plan, result, running in zip(plans, results, lanes, strict=True):
-            _close_cell(plan, result, running, number)
+            close_cell(plan, result, running, number, tests_margin=plan.measure.margin is not None)
     return results
 
 
@@ -157,28 +163,6 @@ def _compare(rule: Rule, sums: _Scored, tally: Tally, cell: int) -> None:
     else:
         values = sums.of(rule.systems, 0) if rule.name == "integer" else sums.scores(rule.systems)
         compare_values(values, rule.thresholds, tally, cell)
-
-
-def _close_cell(plan: Plan, result: PairCounts, lanes: NDArray[np.float64], cell: int) -> None:
-    folded = fold_lanes(lanes)
-    for rule in plan.rules:
-        pair, unit = rule.thresholds.pair, rule.unit
-        result.sums[pair, cell] = folded[pair] * np.stack([unit, unit * unit, unit], axis=1)
-    if plan.measure.margin is None:
-        result.counts[:, cell, COUNTS.index("margin_above") :] = -1
-
-
-def _empty_counts(plan: Plan, family: Family | None, cells: int, kept: int) -> PairCounts:
-    pairs = len(plan.measure.pairs)
-    return PairCounts(
-        counts=np.zeros((pairs, cells, len(COUNTS)), np.int32),
-        sums=np.zeros((pairs, cells, len(SUMS))),
-        histogram=np.zeros((pairs, cells, BINS), np.uint16),
-        empty=np.zeros((pairs, cells), np.int32),
-        score=np.empty((int(plan.measure.keep.sum()), kept)),
-        rule=plan.rule,
-        maxima=None if family is None else np.zeros((len(family.pair), cells), np.int64),
-    )
 
 
 def _batch_length(columns: Columns, plans: Sequence[Plan], memory_bytes: int) -> int:
