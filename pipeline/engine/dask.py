@@ -52,6 +52,12 @@ CONFIG: dict[str, Any] = {
     # Dask gives every freed array back to the system at once: kernels would fault their buffers in again for each batch.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**27,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
+    # Samples of stacks and ticks of loops, a hundred times a second in four processes, would be 3 to 5 % of a run: receipts say
+    # where the time goes.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.tick.cycle": "5s",
+    "distributed.admin.system-monitor.interval": "5s",
     "distributed.comm.timeouts.connect": "30s",
     "distributed.admin.log-length": 0,
 }

@@ -15,8 +15,8 @@ __all__ = ["Column", "Size", "columns_of", "sizes_of", "statistics_key"]
 EXTRACT_VERSION = 1
 """Raised when extraction changes its numbers; part of every address it makes."""
 
-RESAMPLE_VERSION = 2
-"""Raised when draws, counts or scores change in any bit; part of the address of every cell."""
+RESAMPLE_VERSION = 3
+"""Raised when draws, counts or scores change in any bit, or the file that holds them; part of the address of every cell."""
 
 
 @dataclass(frozen=True)

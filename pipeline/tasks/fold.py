@@ -20,6 +20,7 @@ from pipeline.store.runs import Store
 from pipeline.study.columns import Column
 from pipeline.study.inventory import Coverage
 from pipeline.study.task import Receipt
+from pipeline.tasks.cell_files import StoredCounts
 
 __all__ = ["Block", "Cells", "fold", "kept_scores"]
 
@@ -107,7 +108,7 @@ def _fold(cells: Cells, flat: NDArray[np.int64], there: range, store: Store) -> 
         source = _find(covered, flat) if wanted else np.empty(0, np.int64)
         if not (source >= 0).any():
             continue
-        arrays = _open(store, covered.receipt)
+        stored = StoredCounts(_open(store, covered.receipt), covered.slot)
         offset = int(covered.receipt.covers["first_cell"])
         for cell in wanted:
             place, local = cell - there.start, cell - offset
@@ -115,10 +116,10 @@ def _fold(cells: Cells, flat: NDArray[np.int64], there: range, store: Store) -> 
             if not new.size:
                 continue
             at = source[new]
-            block.counts[new, place] = arrays[f"{covered.slot}/counts"][at, local]
-            block.sums[new, place] = arrays[f"{covered.slot}/sums"][at, local]
-            block.empty[new, place] = arrays[f"{covered.slot}/empty"][at, local]
-            block.histogram[new] += arrays[f"{covered.slot}/histogram"][at, local]
+            block.counts[new, place] = stored.counts[at, local]
+            block.sums[new, place] = stored.sums[at, local]
+            block.empty[new, place] = stored.empty[at, local]
+            stored.add_histogram(block.histogram, new, at, local)
             filled[new, place] = True
     if not filled.all():
         lost = f"{int((~filled).sum())} of {filled.size} cells of {cells.column.metric.name} by {cells.column.procedure}"
@@ -167,8 +168,8 @@ def kept_scores(
                 if not held.size:
                     continue
                 offset = (cell - int(covered.receipt.covers["first_cell"])) * CELL
-                stored = _open(store, covered.receipt)[f"{covered.slot}/score"]
-                scores[held] = stored[row[asked[held]], offset : offset + stop - first]
+                stored = StoredCounts(_open(store, covered.receipt), covered.slot)
+                scores[held] = stored.score[row[asked[held]], offset : offset + stop - first]
                 missing[held] = False
             if missing.any():
                 raise RuntimeError(f"kept scores of cell {cell} of {cells.column.metric.name} [{cells.label}] are not there")

@@ -22,12 +22,10 @@ from pipeline.store.addresses import canonical_json
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import STORE_NAME, Store
 from pipeline.study.task import ColumnSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
+from pipeline.tasks.cell_files import pack_counts
 from pipeline.tasks.extract import load_frame, load_statistics
 
 __all__ = ["COUNTERS", "measure_of", "resample_block", "unit_statistics"]
-
-PARTS = ("counts", "sums", "histogram", "empty", "score")
-
 
 Counter = Callable[[ResampleSpec, Draws, Sequence[Measure], Sequence[Observed]], list[PairCounts]]
 
@@ -70,7 +68,7 @@ def resample_block(task: Task, runs: Path) -> Receipt:
     draws = Draws(key=key, n_units=spec.n_units, n_draws=spec.n_units)
     measures, observed = zip(*(_measure(store, spec, column) for column in spec.columns), strict=True)
     counted = counter(spec, draws, measures, observed)
-    arrays = {f"{slot}/{part}": getattr(counts, part) for slot, counts in enumerate(counted) for part in PARTS}
+    arrays = {name: array for slot, counts in enumerate(counted) for name, array in pack_counts(slot, counts).items()}
     path = store.path("cells", task.key, ".arrays")
     checksum = write_arrays(path, arrays)
     covers = {

@@ -12,7 +12,7 @@ import pytest
 from pipeline.cubes.variables import CHUNKS
 from pipeline.errors import StoreError
 from pipeline.resampling.address import CELL, count_cells
-from pipeline.resampling.measures import BINS
+from pipeline.resampling.measures import BINS, PairCounts
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import Store
 from pipeline.study.columns import Column
@@ -20,6 +20,7 @@ from pipeline.study.inputs import MetricInputs
 from pipeline.study.inventory import Inventory
 from pipeline.study.task import Receipt, pack_mask
 from pipeline.tasks import fold as module
+from pipeline.tasks.cell_files import pack_counts
 from pipeline.tasks.fold import Cells, fold, kept_scores
 
 SYSTEMS = ("k1", "k2", "k3", "k4")
@@ -36,15 +37,16 @@ def store_cells(store: Store, systems: tuple[str, ...], first: int, stop: int, s
     def rng(*address: Any) -> np.random.Generator:
         return np.random.default_rng([*"|".join(map(str, address)).encode()])
 
-    arrays = {
-        "0/counts": np.stack([[rng(*p, c, "n").integers(0, 900, 8) for c in cells] for p in pairs]).astype(np.int32),
-        "0/sums": np.stack([[rng(*p, c, "s").normal(0, 1e6, 3) for c in cells] for p in pairs]),
-        "0/histogram": np.stack([[rng(*p, c, "h").integers(0, 99, BINS) for c in cells] for p in pairs]).astype(np.uint16),
-        "0/empty": np.stack([[int(rng(*p, c, "e").integers(0, 5)) for c in cells] for p in pairs]).astype(np.int32),
-        "0/score": np.stack([np.concatenate([rng(s, c).normal(size=CELL) for c in cells if c < 2] or [[]]) for s in systems]),
-    }
+    counted = PairCounts(
+        counts=np.stack([[rng(*p, c, "n").integers(0, 900, 8) for c in cells] for p in pairs]).astype(np.int32),
+        sums=np.stack([[rng(*p, c, "s").normal(0, 1e6, 3) for c in cells] for p in pairs]),
+        histogram=np.stack([[rng(*p, c, "h").integers(0, 99, BINS) for c in cells] for p in pairs]).astype(np.uint16),
+        empty=np.stack([[int(rng(*p, c, "e").integers(0, 5)) for c in cells] for p in pairs]).astype(np.int32),
+        score=np.stack([np.concatenate([rng(s, c).normal(size=CELL) for c in cells if c < 2] or [[]]) for s in systems]),
+        rule=np.zeros(len(pairs), np.int8),
+    )
     path = store.path("cells", f"{seed:032d}", ".arrays")
-    checksum = write_arrays(path, arrays)
+    checksum = write_arrays(path, pack_counts(0, counted))
     kept = pack_mask(np.full(len(systems), first < 2))
     entry = {"column": "address", "systems": list(systems), "pairs": pack_mask(np.ones(len(pairs), np.bool_)), "kept": kept}
     covers = {"replicates": REPLICATES, "first_cell": first, "stop_cell": stop, "columns": [entry]}
