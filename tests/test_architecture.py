@@ -54,14 +54,14 @@ ONLY_IN = {
     "dask": {"engine/dask.py"},
     "distributed": {"engine/dask.py"},
     "yaml": {"study/load.py", "study/marks.py", "study/complaints.py"},
-    "click": {"cli.py"},
+    "click": {"cli"},
     "xarray": {"cubes", "analysis", "report", "api.py", "interfaces.py"},
     "numba": {"resampling", "metrics"},
     "sacrebleu": {"metrics"},
     "sklearn": {"trainers", "items/datasets.py"},
     "matplotlib": {"report"},
     "jinja2": {"report"},
-    "rich": {"cli.py", "engine/progress.py", "report"},
+    "rich": {"cli", "engine/progress.py", "report"},
 }
 """Which outside packages stay in which places."""
 
@@ -152,5 +152,5 @@ def test_no_two_test_modules_have_one_name() -> None:
 
 
 def test_no_module_grows_past_a_second_idea() -> None:
-    long = {name: lines for name, path in modules() if (lines := len(path.read_text().splitlines())) > 320 and name != "cli.py"}
+    long = {name: lines for name, path in modules() if (lines := len(path.read_text().splitlines())) > 320}
     assert not long

@@ -1,0 +1,80 @@
+"""`pipeline compare`: two outputs or more, without a study file. This module turns its options into one call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from pipeline.cli.group import cli
+from pipeline.cli.options import json_option, quiet_option
+
+__all__: list[str] = []
+
+
+@cli.command()
+@click.argument("outputs", nargs=-1, required=True)
+@click.option(
+    "-r", "--reference", "references", multiple=True, help="A reference, or the gold file; several for several references."
+)
+@click.option("-m", "--metric", "metrics", multiple=True, help="Metrics. [bleu; accuracy for labels; mean for scores]")
+@click.option(
+    "--procedure",
+    "procedures",
+    multiple=True,
+    default=("paired-bootstrap",),
+    show_default=True,
+    help="paired-bootstrap, approximate-randomization, or both; verdicts are those of the first.",
+)
+@click.option("--format", "format_", default="text", show_default=True, help="text, labels or scores.")
+@click.option("--documents", help="File with a document name a line: documents are resampled, not segments.")
+@click.option("-b", "--replicates", type=click.IntRange(min=1), default=100_000, show_default=True, help="Number of replicates.")
+@click.option("--seed", type=int, default=20120712, show_default=True, help="Seed of all draws.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of decisions.")
+@click.option("--runs", type=click.Path(file_okay=False, path_type=Path), help="Keep the run in this folder. [nothing is kept]")
+@json_option
+@quiet_option
+def compare(
+    outputs: tuple[str, ...],
+    references: tuple[str, ...],
+    metrics: tuple[str, ...],
+    procedures: tuple[str, ...],
+    format_: str,
+    documents: str | None,
+    replicates: int,
+    seed: int,
+    alpha: float,
+    runs: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Compare outputs, without a study file; any number of systems.
+
+    \b
+    Examples:
+      pipeline compare baseline.txt new.txt -r reference.txt
+      pipeline compare runs/*.txt -r ref.A.txt -r ref.B.txt -m bleu -m chrf --json
+      pipeline compare scores.csv --format scores --procedure approximate-randomization
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    from pipeline.api import compare as compare_outputs
+    from pipeline.api import name_outputs
+    from pipeline.engine.progress import show_progress
+    from pipeline.report.summary import summarise
+
+    named = {"*": outputs[0]} if len(outputs) == 1 and format_ == "scores" else name_outputs(outputs)
+    with show_progress(quiet=quiet, patience=5.0) as progress:
+        document = compare_outputs(
+            named,
+            references,
+            metrics=metrics,
+            procedures=procedures,
+            format=format_,
+            documents=documents,
+            replicates=replicates,
+            seed=seed,
+            alpha=alpha,
+            runs=runs,
+            progress=progress,
+        )
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2) if as_json else summarise(document))

@@ -1,0 +1,55 @@
+"""Options and arguments that several commands have. This module declares each once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "json_option",
+    "override_options",
+    "place_options",
+    "quiet_option",
+    "run_argument",
+    "runs_option",
+    "study_argument",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _combine(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+runs_option = click.option(
+    "--runs",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar="PIPELINE_RUNS",
+    default=Path("runs"),
+    help="Folder of runs. [PIPELINE_RUNS, else ./runs]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
+study_argument = click.argument("study", type=click.Path(path_type=Path))
+run_argument = click.argument("run", required=False)
+override_options: Callable[[F], F] = _combine(
+    click.option("-b", "--replicates", help="Number of replicates."),
+    click.option("--seed", help="Seed of all draws."),
+    click.option("--test-sizes", help="Test sizes, for example 100,200,full."),
+    click.option(
+        "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Any value of the study, for example resampling.alpha=0.01."
+    ),
+)
+place_options: Callable[[F], F] = _combine(
+    click.option("--workers", type=click.IntRange(min=1), help="Worker processes. [one a core, or the profile's]"),
+    click.option("--block-cells", type=click.IntRange(min=1), help="Cells of 16384 replicates in a task; changes no number."),
+)

@@ -1,0 +1,132 @@
+"""Commands that take a run: status, logs, cancel, resume, list, report. This module finds it by its files; no server is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipeline.cli.actions import coordinate, find, print_json
+from pipeline.cli.group import cli
+from pipeline.cli.options import json_option, place_options, quiet_option, run_argument, runs_option
+
+__all__: list[str] = []
+
+
+@cli.command()
+@run_argument
+@runs_option
+@json_option
+def status(run: str | None, runs: Path, as_json: bool) -> None:
+    """Show where a run stands, from its files; no server is needed."""
+    from pipeline.engine.progress import format_line
+    from pipeline.engine.watch import read_status
+
+    facts = read_status(find(runs, run))
+    if as_json:
+        print_json(facts)
+    else:
+        click.echo(format_line(facts))
+        for line in (facts.get("message"), facts.get("advice")):
+            if line:
+                click.echo(f"  {line}")
+
+
+@cli.command()
+@run_argument
+@runs_option
+@click.option("-f", "--follow", is_flag=True, help="Go on until the run ends.")
+def logs(run: str | None, runs: Path, follow: bool) -> None:
+    """Show what happened in a run."""
+    from pipeline.engine.watch import follow_events
+
+    for line in follow_events(find(runs, run), follow=follow):
+        click.echo(line)
+
+
+@cli.command()
+@run_argument
+@runs_option
+def cancel(run: str | None, runs: Path) -> None:
+    """Stop a run; what is done is kept, and `pipeline resume` goes on."""
+    from pipeline.engine.watch import cancel_run
+
+    click.echo(cancel_run(find(runs, run)), err=True)
+
+
+@cli.command()
+@run_argument
+@runs_option
+@place_options
+@click.option("--serial", is_flag=True, help="In this process, without a cluster.")
+@click.option("--detach", is_flag=True, help="Return at once, as `submit` does.")
+@quiet_option
+def resume(
+    run: str | None, runs: Path, workers: int | None, block_cells: int | None, serial: bool, detach: bool, quiet: bool
+) -> None:
+    """Go on with a run: check what is stored, compute what is missing or damaged, and nothing else."""
+    from pipeline.engine.launch import Launch, forget_cancel, read_launch, start_detached
+
+    directory = find(runs, run)
+    before = read_launch(directory)
+    launch = Launch("serial" if serial else before.cluster, workers or before.workers, block_cells or before.block_cells)
+    click.echo(str(directory.root))
+    if detach:
+        start_detached(directory, launch, verify=True)
+        return
+    forget_cancel(directory)
+    coordinate(directory, launch, quiet, verify=True)
+
+
+@cli.command("list")
+@runs_option
+@json_option
+def list_(runs: Path, as_json: bool) -> None:
+    """List the runs, the latest last."""
+    from pipeline.engine.progress import format_line
+    from pipeline.engine.watch import read_status
+    from pipeline.store.runs import list_runs
+
+    found = [read_status(run) for run in list_runs(runs)]
+    if as_json:
+        print_json({"runs": found})
+        return
+    for facts in found:
+        click.echo(format_line(facts))
+
+
+@cli.command()
+@run_argument
+@runs_option
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Another value for the report alone: resampling.alpha, analyses, systems.relation.",
+)
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Another folder. [the run's report/]")
+def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path | None) -> None:
+    """Write the report again from the cubes, without recomputing."""
+    from pipeline.report.write import write_report
+    from pipeline.study.load import override_study
+    from pipeline.tasks.manifest import read_manifest
+    from pipeline.tasks.report import gather
+
+    directory = find(runs, run)
+    study = override_study(read_manifest(directory).study, settings) if settings else None
+    target = output or directory.report
+    write_report(gather(directory, study=study), target)
+    click.echo(str(target / "index.html"))
+
+
+@cli.command("coordinate", hidden=True)
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--verify", is_flag=True)
+def coordinate_(directory: Path, verify: bool) -> None:
+    """Run the coordinator of a submitted run; `submit` and `resume --detach` start this."""
+    from pipeline.engine.launch import read_launch
+    from pipeline.store.runs import RunDirectory
+
+    found = RunDirectory(directory)
+    coordinate(found, read_launch(found), quiet=False, verify=verify)

@@ -1,0 +1,162 @@
+"""Commands that take a study file: check, plan, run, submit. This module starts what the file asks for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipeline.cli.actions import coordinate, load, print_json
+from pipeline.cli.group import cli
+from pipeline.cli.options import json_option, override_options, place_options, quiet_option, runs_option, study_argument
+
+if TYPE_CHECKING:
+    from pipeline.engine.launch import Launch
+    from pipeline.store.runs import RunDirectory
+    from pipeline.study.load import LoadedStudy
+
+__all__: list[str] = []
+
+
+@cli.command()
+@study_argument
+@override_options
+@json_option
+def check(study: Path, as_json: bool, **overrides: Any) -> None:
+    """Validate a study and align its items; compute nothing."""
+    from pipeline.report.summary import format_alignment
+    from pipeline.tasks.survey import survey_study
+
+    loaded = load(study, overrides)
+    inputs = survey_study(loaded.study, loaded.base).inputs
+    if as_json:
+        rows = [
+            {"test_set": t.name, "items": t.n_items, "units": t.n_units, "systems": list(t.alignment), "warnings": list(t.warnings)}
+            for t in inputs.test_sets
+        ]
+        print_json({"test_sets": rows})
+        return
+    for test_set in inputs.test_sets:
+        planned = sum(output.training is not None for output in test_set.outputs)
+        table = (test_set.name, test_set.n_items, test_set.n_units, test_set.alignment, test_set.warnings)
+        click.echo(format_alignment(*table, planned=planned))
+
+
+@cli.command()
+@study_argument
+@override_options
+@place_options
+@runs_option
+@json_option
+def plan(study: Path, workers: int | None, block_cells: int | None, runs: Path, as_json: bool, **overrides: Any) -> None:
+    """Show the tasks of a study, what is done and open, and what the rest takes; measures this machine and stores nothing."""
+    _show_plan(load(study, overrides), runs, workers, block_cells, as_json)
+
+
+@cli.command()
+@study_argument
+@override_options
+@place_options
+@runs_option
+@click.option("--serial", is_flag=True, help="In this process, without a cluster; the same bits.")
+@quiet_option
+def run(study: Path, workers: int | None, block_cells: int | None, runs: Path, serial: bool, quiet: bool, **overrides: Any) -> None:
+    """Run a study in the foreground, on this machine's cores.
+
+    \b
+    Examples:
+      pipeline run study.yaml
+      pipeline run study.yaml --workers 2 -b 10000 --set resampling.alpha=0.01
+
+    Prints the run directory. The same study again is the same run: done at once.
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    from pipeline.engine.launch import Launch
+
+    _execute(load(study, overrides), runs, Launch("serial" if serial else "local", workers, block_cells), quiet)
+
+
+@cli.command()
+@study_argument
+@override_options
+@place_options
+@runs_option
+@click.option("--cluster", help="local, or a profile: cluster/slurm.yaml. [the study's]")
+@click.option("--wait", is_flag=True, help="Follow the run; its exit code is this command's. Ctrl-C lets go, the run goes on.")
+@click.option("--dry-run", is_flag=True, help="Show the plan; start nothing.")
+@quiet_option
+def submit(
+    study: Path,
+    workers: int | None,
+    block_cells: int | None,
+    runs: Path,
+    cluster: str | None,
+    wait: bool,
+    dry_run: bool,
+    quiet: bool,
+    **overrides: Any,
+) -> None:
+    """Start a study on a cluster and return at once.
+
+    \b
+    Examples:
+      pipeline submit study.yaml --cluster cluster/slurm.yaml
+      pipeline submit study.yaml --cluster cluster/slurm.yaml --workers 20 --wait
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    from pipeline.engine.launch import Launch, is_complete, prepare, start_detached
+    from pipeline.study.load import locate_profile
+
+    loaded = load(study, overrides)
+    if dry_run:
+        _show_plan(loaded, runs, workers, block_cells, False)
+        return
+    profile = locate_profile(cluster or loaded.study.cluster, loaded.base)
+    launch = Launch(profile, workers, block_cells)
+    directory = prepare(loaded, runs, launch)
+    click.echo(str(directory.root))
+    if is_complete(directory):
+        return
+    pid = start_detached(directory, launch)
+    if not quiet:
+        click.echo(
+            f"coordinator {pid} runs {directory.id}; follow it with: pipeline status {directory.id} --runs {directory.root.parent}",
+            err=True,
+        )
+    if wait:
+        _follow(directory, pid, quiet)
+
+
+def _execute(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> None:
+    from pipeline.engine.launch import forget_cancel, is_complete, prepare
+
+    directory = prepare(loaded, runs, launch)
+    click.echo(str(directory.root))
+    if is_complete(directory):
+        if not quiet:
+            click.echo(f"{directory.id} is done already", err=True)
+        return
+    forget_cancel(directory)
+    coordinate(directory, launch, quiet)
+
+
+def _follow(directory: RunDirectory, pid: int, quiet: bool) -> None:
+    from pipeline.engine.progress import show_progress
+    from pipeline.engine.watch import follow_run
+
+    with show_progress(quiet=quiet) as progress:
+        facts = follow_run(directory, pid, progress)
+    if facts["message"] and not quiet:
+        click.echo(f"{facts['state'].lower()}: {facts['message']}", err=True)
+    if facts["exit_code"]:
+        sys.exit(facts["exit_code"])
+
+
+def _show_plan(loaded: LoadedStudy, runs: Path, workers: int | None, block_cells: int | None, as_json: bool) -> None:
+    from pipeline.engine.preview import format_preview, preview_study
+
+    preview = preview_study(loaded, runs, workers=workers, block_cells=block_cells)
+    if as_json:
+        print_json(preview)
+    else:
+        click.echo(format_preview(preview))
