@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pipeline.engine.calibration import settle_rates
 from pipeline.engine.executor import Executor, Outcome
-from pipeline.engine.outlook import Outlook
+from pipeline.engine.forecast import Outlook
 from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopRequest, listen
 from pipeline.engine.state import RunState
@@ -167,7 +167,7 @@ class Coordinator:
         sweep_temporaries(self.run.store.root)
         self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
         open_blocks = not stop.wanted and any(task.kind == "resample" for task in self._ask_plan().tasks)
-        self.rates = settle_rates(self.run, self.manifest, block_cells=self.block_cells, needed=open_blocks)
+        self.rates = settle_rates(self.run, self.manifest, block_cells=self.block_cells, needed=open_blocks, stop=stop)
         self.outlook = Outlook(TaskCosts(self.manifest.study, self.manifest.inputs, self.rates, guess=True).seconds)
         plan = self._plan()
         if plan.tasks and not stop.wanted:

@@ -1,33 +1,34 @@
-"""What the open part of a study should take here. This module brings together what exists, what is measured and what follows."""
+"""What the open part of a study should take here: foretold before it starts, and corrected while it runs by what tasks took."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-import time
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pipeline.engine.calibration import RUN_SECONDS, is_short, measure_rates, read_rates
-from pipeline.engine.history import past_trainings
+from pipeline.engine.calibration import is_short, measure_rates, read_rates
 from pipeline.store.runs import RunDirectory, Store
-from pipeline.study.costs import TaskCosts
-from pipeline.study.footprint import Footprint, estimate_footprint
+from pipeline.study.costs import Footprint, TaskCosts, estimate_footprint
 from pipeline.study.inventory import Inventory
 from pipeline.study.plan import Plan, plan_study
 from pipeline.study.rates import Rates
-from pipeline.study.task import Task
+from pipeline.study.task import Receipt, Task
 from pipeline.study.timeline import Estimate, estimate_time
 from pipeline.tasks.manifest import Manifest
 from pipeline.tasks.survey import StudySurvey
-from pipeline.tasks.time_trainings import time_trainings
+from pipeline.tasks.time_trainings import past_trainings, time_trainings
 
-__all__ = ["Forecast", "forecast_study"]
+__all__ = ["Forecast", "Outlook", "forecast_study"]
 
-PLAN_SECONDS = 1.2
-"""What a plan spends on measuring, beside imports and the loading of compiled code."""
+CALIBRATION_SECONDS = 0.6
+"""What a run spends on measuring before it plans, where the constants of plans were measured."""
+
+PRIOR_SECONDS = 2.0
+"""How much of observation outweighs a prediction: the first task of a worker also imports what it needs."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,13 @@ def forecast_study(
         done = plan(inventory)
         nothing = estimate_time((), TaskCosts(study, inputs, Rates()), workers=workers)
         return Forecast(plan(Inventory()), done, nothing, estimate_footprint(study, inputs, ()), None)
-    kept = read_rates(run)
+    rates = _measure(manifest, survey)
+    # As `settle_rates` would have it: kept, or measured with less effort, or none.
+    kept = read_rates(run, manifest)
     calibrates = kept is None and block_cells is None and not is_short(manifest)
-    start = time.perf_counter()
-    rates = kept or _measure(manifest, survey)
     if calibrates:
-        # The run will measure too, but not for as long.
-        before += max(time.perf_counter() - start - (PLAN_SECONDS - RUN_SECONDS), 0.0)
-    # As `settle_rates` would have it.
-    grid = rates if calibrates or kept else Rates()
+        before += rates.machine * CALIBRATION_SECONDS
+    grid = kept or (rates if calibrates else Rates())
     left = plan(inventory, rates=grid)
     rates = _with_trainings(rates, run.root.parent, left.tasks)
     costs = TaskCosts(study, inputs, rates)
@@ -107,10 +106,10 @@ def forecast_study(
 
 
 def _measure(manifest: Manifest, survey: StudySurvey) -> Rates:
-    with tempfile.TemporaryDirectory(prefix="pipeline-plan-") as scratch:
-        store = Store(Path(scratch))
+    with tempfile.TemporaryDirectory(prefix="pipeline-plan-") as scratch:  # a plan writes nothing into a folder of runs
+        store = Store(Path(scratch) / "frames")
         survey.store_frames(store)
-        return measure_rates(manifest, store, seconds=PLAN_SECONDS)
+        return measure_rates(manifest, store, Path(scratch))
 
 
 def _with_trainings(rates: Rates, runs: Path, tasks: Sequence[Task]) -> Rates:
@@ -120,3 +119,62 @@ def _with_trainings(rates: Rates, runs: Path, tasks: Sequence[Task]) -> Rates:
     untold = [task for task in open_ if getattr(task.spec, "model", "") not in known]
     timed, unknown = time_trainings(untold)
     return replace(rates, trainings={**known, **timed}, unknown={**rates.unknown, **unknown})
+
+
+class Outlook:
+    """Open tasks of a run by stage, and the time they still take: as predicted, corrected by what those that ended took.
+
+    Parameters
+    ----------
+    predict : callable
+        Gives the seconds a task should take; None where nothing is known.
+    """
+
+    def __init__(self, predict: Callable[[Task], float | None]) -> None:
+        self._predict = predict
+        self.open: Counter[str] = Counter()
+        self._left: defaultdict[str, float] = defaultdict(float)
+        self._unknown: Counter[str] = Counter()
+        self._ended: Counter[str] = Counter()
+        self._observed: defaultdict[str, float] = defaultdict(float)
+        self._compared: defaultdict[str, float] = defaultdict(float)
+        self._foreseen: defaultdict[str, float] = defaultdict(float)
+
+    def plan(self, tasks: Iterable[Task]) -> None:
+        """Take these tasks for all that is open; what was observed stays."""
+        self.open, self._left, self._unknown = Counter(), defaultdict(float), Counter()
+        for task in tasks:
+            self._add(task, 1)
+
+    def _add(self, task: Task, number: int) -> float | None:
+        seconds = self._predict(task)
+        self.open[task.kind] += number
+        if seconds is None:
+            self._unknown[task.kind] += number
+        else:
+            self._left[task.kind] += number * seconds
+        return seconds
+
+    def finish(self, task: Task, receipt: Receipt) -> None:
+        """Take a task off that has ended, and remember what it took."""
+        foreseen = self._add(task, -1)
+        self._ended[task.kind] += 1
+        self._observed[task.kind] += receipt.seconds
+        if foreseen is not None:
+            self._compared[task.kind] += receipt.seconds
+            self._foreseen[task.kind] += foreseen
+
+    def seconds(self, workers: int) -> float | None:
+        """Give the time left with so many workers; None while nothing is known of a stage."""
+        total = 0.0
+        for kind, number in self.open.items():
+            if number <= 0:
+                continue
+            slower = (self._compared[kind] + PRIOR_SECONDS) / (self._foreseen[kind] + PRIOR_SECONDS)
+            left = max(self._left[kind], 0.0) * slower
+            if self._unknown[kind]:
+                if not self._ended[kind]:
+                    return None
+                left += self._unknown[kind] * self._observed[kind] / self._ended[kind]
+            total += left / max(min(workers, number), 1)
+        return total

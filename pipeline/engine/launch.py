@@ -17,13 +17,16 @@ from pipeline.engine.coordinator import Ending, OpenExecutor, Progress, coordina
 from pipeline.engine.executor import Executor
 from pipeline.engine.serial import SerialExecutor
 from pipeline.engine.state import write_pending
+from pipeline.engine.stock import sound_receipts
 from pipeline.store.addresses import digest
 from pipeline.store.files import make_directory, read_json, write_bytes, write_json
 from pipeline.store.lease import read_holder, refuse_if_held
 from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
+from pipeline.study.inventory import Inventory
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
-from pipeline.tasks.manifest import Manifest, missing_cubes, read_manifest
+from pipeline.study.plan import plan_study
+from pipeline.tasks.manifest import Manifest, read_manifest
 from pipeline.tasks.survey import survey_study
 
 __all__ = ["Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "run_id", "start_detached"]
@@ -93,13 +96,12 @@ def _versions() -> dict[str, str]:
 
 
 def is_complete(run: RunDirectory) -> bool:
-    """Say whether a run has nothing left to do."""
-    state = run.read_state()
-    return (
-        state.get("state") == "COMPLETED"
-        and (run.report / "report.json").is_file()
-        and not missing_cubes(run, [t.name for t in read_manifest(run).inputs.test_sets])
-    )
+    """Say whether a run has nothing left to do: it ended well, and this version would plan nothing for what is there of it."""
+    if run.read_state().get("state") != "COMPLETED":
+        return False
+    manifest = read_manifest(run)
+    # Keys of another version of the counting are others, and so are those of results that are gone: both are open again.
+    return not plan_study(manifest.study, manifest.inputs, Inventory.of(sound_receipts(run).values()), run=run.id).tasks
 
 
 def read_launch(run: RunDirectory) -> Launch:

@@ -13,14 +13,12 @@ from typing import Any
 from pipeline.engine.forecast import forecast_study
 from pipeline.engine.launch import run_id
 from pipeline.engine.progress import format_seconds
-from pipeline.engine.stock import adoptable_receipts
-from pipeline.store.ledger import read_ledger
+from pipeline.engine.stock import adoptable_receipts, sound_receipts
 from pipeline.store.runs import RunDirectory
 from pipeline.study.inventory import Inventory
 from pipeline.study.load import LoadedStudy, load_profile, locate_profile
 from pipeline.study.timeline import Estimate
 from pipeline.tasks.manifest import Manifest
-from pipeline.tasks.receipts import receipts_of
 from pipeline.tasks.survey import survey_study
 
 __all__ = ["format_preview", "preview_study"]
@@ -44,7 +42,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     inputs = survey.inputs
     manifest = Manifest(loaded.study, inputs, tuple(loaded.overrides))
     run = RunDirectory(runs.resolve() / run_id(manifest))
-    own = receipts_of(read_ledger(run.ledger)[0])
+    own = sound_receipts(run)
     receipts = {**own, **adoptable_receipts(run, manifest, own)}
     local = loaded.study.cluster == "local"
     number = workers or _workers_of(loaded)

@@ -9,7 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["StopRequest", "listen"]
+__all__ = ["StopAsked", "StopRequest", "listen"]
+
+
+class StopAsked(BaseException):
+    """A stop was asked amid work that is of no use by halves; no ``except Exception`` on its way may keep it."""
 
 
 class StopRequest:
@@ -18,10 +22,34 @@ class StopRequest:
     def __init__(self, cancel: Path) -> None:
         self._cancel = cancel
         self._signals: list[int] = []
+        self._interrupts = False
 
     def note(self, number: int) -> None:
-        """Remember a signal."""
+        """Remember a signal; while `interrupting`, the first one ends what is done.
+
+        Raises
+        ------
+        StopAsked
+        """
         self._signals.append(number)
+        if self._interrupts:
+            self._interrupts = False
+            raise StopAsked
+
+    def check(self) -> None:
+        """Raise `StopAsked` if the run should stop: an exception from a signal's handler may be lost in foreign code."""
+        if self.wanted:
+            raise StopAsked
+
+    @contextmanager
+    def interrupting(self) -> Iterator[None]:
+        """Let a signal raise `StopAsked` wherever the block is, be it in an import or in a compiler."""
+        self.check()
+        self._interrupts = True
+        try:
+            yield
+        finally:
+            self._interrupts = False
 
     @property
     def cancelled(self) -> bool:

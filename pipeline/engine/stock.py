@@ -14,7 +14,7 @@ from pipeline.study.task import Receipt
 from pipeline.tasks.manifest import Manifest, damaged_cubes, damaged_results, result_exists
 from pipeline.tasks.receipts import ReceiptWriter, receipts_of
 
-__all__ = ["adoptable_receipts", "take_stock"]
+__all__ = ["adoptable_receipts", "sound_receipts", "take_stock"]
 
 
 def take_stock(
@@ -38,6 +38,13 @@ def take_stock(
             receipts.append("reused", receipt)
             own[key] = receipt
     return Inventory.of(own.values())
+
+
+def sound_receipts(run: RunDirectory) -> dict[str, Receipt]:
+    """Give the run's own receipts whose results are there: what `take_stock` keeps of them, for those who may write nothing."""
+    own = receipts_of(read_ledger(run.ledger)[0])
+    gone = {receipt.key for receipt, _ in _unsound(run, list(own.values()), verify=False)}
+    return {key: receipt for key, receipt in own.items() if key not in gone}
 
 
 def _unsound(run: RunDirectory, known: list[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:

@@ -1,28 +1,20 @@
-"""What tasks take, and how many cells a task should have. This module turns rates into seconds; it is pure."""
+"""What tasks take: seconds by measured rates, bytes on disk and in a worker's memory. This module is pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, floor
 
 from pipeline.resampling.address import CELL, cell_bounds
+from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
 from pipeline.study.columns import sizes_of
 from pipeline.study.inputs import Inputs, TestSetInputs
-from pipeline.study.rates import PassRates, Rates
+from pipeline.study.rates import Rates
 from pipeline.study.schema import Study
 from pipeline.study.task import CollectSpec, ColumnSpec, ExtractSpec, ResampleSpec, Task, TrainSpec
 
-__all__ = ["LONGEST_BLOCK", "SHORTEST_BLOCK", "TASKS_A_SECOND", "TaskCosts", "choose_block_cells", "resampling_seconds"]
-
-BLOCK_SECONDS = 2.0
-"""What a resample task should take: long against 2 ms of scheduling, short against a lost worker."""
-
-SHORTEST_BLOCK, LONGEST_BLOCK = 0.5, 5.0
-"""Seconds between which a resample task stays, unless one cell takes longer or the whole test size less."""
-
-TASKS_A_SECOND = 100.0
-"""What a study asks of a scheduler at most: beyond 500 workers blocks grow past `LONGEST_BLOCK`."""
+__all__ = ["CELL_PAIR_BYTES", "Footprint", "TaskCosts", "estimate_footprint", "resampling_seconds"]
 
 # Seconds where `Rates.machine` is 1, measured there over studies of 6 to 150 systems, 1 to 4 test sizes and 2 to 62 cells.
 COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT_SCORE = 0.11, 1.3e-3, 0.06, 2e-5, 1.1e-6, 5.7e-8
@@ -36,6 +28,22 @@ EXTRACT_FILES = 0.003
 
 STORE_CELL = 6e-7
 """A pair's counts in a cell, on their way to the disk."""
+
+CELL_PAIR_BYTES = 4 * len(COUNTS) + 8 * len(SUMS) + 2 * BINS + 4
+"""One pair in one cell, as a resample task stores it."""
+
+CUBE_SHARE = 0.12
+"""A cube to the cells it is folded from: histograms are summed and counts compressed. Measured."""
+
+STATISTIC_BYTES = 8
+STATISTICS = 18
+"""Statistics of an item: those of chrF, which has more than the other metrics that are here as they are by default."""
+
+WORKER_BYTES = 300 * 2**20
+"""A worker before it holds anything: interpreter and imports. Measured."""
+
+BATCH_BYTES = 2 * 2**26
+"""Weights, sums and scores of one batch, and what is made on the way."""
 
 
 class TaskCosts:
@@ -112,50 +120,52 @@ def _count_pairs(mask: str, systems: int) -> int:
 
 def resampling_seconds(study: Study, inputs: Inputs, rates: Rates) -> float:
     """Give the seconds of all replicates of a study on one core, whatever of it is done."""
+    metrics = [metric.name for metric in inputs.metrics]
     seconds = 0.0
     for test_set in inputs.test_sets:
         systems, pairs = len(test_set.outputs), _pairs(test_set)
         for size in sizes_of(study, test_set):
             for procedure in study.resampling.procedures:
-                each = [rates.of_pass(procedure, metric.name) for metric in inputs.metrics]
-                seconds += _replicate(each, size.n_units, systems, pairs)
+                seconds += rates.replicate(procedure, metrics, units=size.n_units, systems=systems, pairs=pairs)
     return seconds * study.resampling.replicates
 
 
-def _replicate(each: Sequence[PassRates], units: int, systems: int, pairs: int) -> float:
-    """Give the seconds of one replicate of metrics that share their draws."""
-    draws = max((one.draw for one in each), default=0.0) * units
-    return draws + sum(one.replicate(units, systems, pairs) for one in each)
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes: what open tasks add to the folder of runs, and the most that one worker should hold."""
+
+    disk: int
+    memory: int
 
 
-def choose_block_cells(
-    rates: Rates, *, procedure: str, metrics: Sequence[str], n_units: int, systems: int, cells: int, workers: int
-) -> int:
-    """Give the number of cells of a resample task.
+def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> Footprint:
+    """Give what open tasks should write, and what a worker should need for the largest of them."""
+    items = {test_set.name: test_set.n_items for test_set in inputs.test_sets}
+    disk, memory = 0, 0
+    for task in tasks:
+        spec = task.spec
+        if isinstance(spec, ExtractSpec):
+            disk += items[spec.test_set] * STATISTICS * STATISTIC_BYTES
+        elif isinstance(spec, ResampleSpec):
+            cells = spec.stop_cell - spec.first_cell
+            pairs = sum(len(column.systems) * (len(column.systems) - 1) // 2 for column in spec.columns)
+            systems = sum(len(column.systems) for column in spec.columns)
+            kept = sum(int(column.kept_mask().sum()) for column in spec.columns)
+            arrays = pairs * cells * CELL_PAIR_BYTES + kept * cells * CELL * 8
+            disk += arrays
+            # The arrays once more as bytes while they are written; running sums; statistics in int64 and in floats.
+            running = pairs * len(SUMS) * LANES * 8
+            memory = max(memory, 2 * arrays + running + systems * spec.n_units * STATISTICS * 2 * STATISTIC_BYTES)
+        elif isinstance(spec, CollectSpec):
+            disk += _cube_bytes(study, inputs, spec.test_set)
+    return Footprint(disk, WORKER_BYTES + BATCH_BYTES + memory if memory else WORKER_BYTES)
 
-    They should take about `BLOCK_SECONDS`, less where workers would stand idle, but not below `SHORTEST_BLOCK` nor above
-    `LONGEST_BLOCK`; with very many workers as long as keeps the study at `TASKS_A_SECOND`. A cell is the smallest piece and the
-    test size the largest, whatever they take. Nothing that is done already plays a part: a study has one grid.
 
-    Examples
-    --------
-    >>> job = dict(procedure="paired-bootstrap", metrics=["bleu"], n_units=2000, systems=30, cells=62)
-    >>> [choose_block_cells(Rates(), workers=workers, **job) for workers in (1, 16, 1000)]
-    [4, 2, 21]
-    """
-    pairs = systems * (systems - 1) // 2
-    each = [rates.of_pass(procedure, metric) for metric in metrics]
-    cell = CELL * _replicate(each, n_units, systems, pairs)
-    setup = sum(one.task(n_units, systems, pairs) for one in each)
-    most = max(1, floor((LONGEST_BLOCK - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell) if setup > BLOCK_SECONDS else 1)
-    least = max(1, ceil((max(SHORTEST_BLOCK, workers / TASKS_A_SECOND) - setup) / cell))
-    # What comes before the first replicate is never most of a block.
-    wanted = max(1, round((BLOCK_SECONDS - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell))
-    if workers > 1:
-        wanted = min(wanted, ceil(cells / (2 * workers)))
-    wanted = max(least, min(wanted, most))
-    # Even blocks, since what were left over at the end would be a short one; one fewer where they would all be short.
-    even = ceil(cells / ceil(cells / wanted))
-    if even < least:
-        even = ceil(cells / max(1, cells // least))
-    return even if even <= max(least, most) else wanted
+def _cube_bytes(study: Study, inputs: Inputs, name: str) -> int:
+    test_set = next(t for t in inputs.test_sets if t.name == name)
+    systems = len(test_set.outputs)
+    slices = len(sizes_of(study, test_set)) * len(inputs.metrics) * len(study.resampling.procedures)
+    cells = -(-study.resampling.replicates // CELL)
+    counts = systems * (systems - 1) // 2 * cells * CELL_PAIR_BYTES * CUBE_SHARE
+    scores = systems * study.resampling.scores_kept * 8
+    return int(slices * (counts + scores))

@@ -1,53 +1,89 @@
 """Measures how fast this machine does what a study asks. This module runs the tasks' own code on a small piece of the study.
 
 It measures the processor's time on one core, so that other work on the machine counts little; what is compiled or imported on
-the way is run once before it is measured.
+the way is run once before it is measured. Most of what a run pays for it is the loading of kernels.
 """
 
 from __future__ import annotations
 
 import json
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from itertools import combinations
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pipeline.errors import PipelineError
-from pipeline.interfaces import Statistics
-from pipeline.items.frame import Frame
 from pipeline.metrics.registry import load_metric
 from pipeline.resampling.address import CELL
 from pipeline.store.addresses import digest
-from pipeline.store.files import write_arrays
 from pipeline.store.runs import STORE_NAME, Store
+from pipeline.study.blocks import FASTEST
 from pipeline.study.columns import Column, columns_of, sizes_of
 from pipeline.study.inputs import Inputs, MetricInputs, TestSetInputs
-from pipeline.study.rates import OutputRates, PassRates, Rates
+from pipeline.study.rates import OutputRates, PassRates, Rates, fit_rates
 from pipeline.study.schema import Study
 from pipeline.study.task import ColumnSpec, ResampleSpec, Task, pack_mask, triangle
-from pipeline.tasks.extract import store_frame
 from pipeline.tasks.resample import resample_block
-from pipeline.tasks.sample_outputs import Sample, sample_outputs
+from pipeline.tasks.sample_outputs import Sample, sample_outputs, store_sample
 
-__all__ = ["calibrate", "fit_rates", "is_ours", "machine_factor"]
+__all__ = ["FOR_BLOCKS", "FOR_TIMES", "Effort", "calibrate", "is_ours", "machine_factor"]
 
-MAX_UNITS, MAX_SYSTEMS = 2048, 64
-"""The largest shape that is run; larger studies are extrapolated, every cost being linear."""
 
-FEW = 32
-"""Replicates of a task that shows what it takes before its first one."""
+@dataclass(frozen=True)
+class Effort:
+    """How much a calibration does.
+
+    Parameters
+    ----------
+    systems, items : int
+        The most that are run; larger studies are extrapolated, every cost being linear.
+    sample_seconds : float
+        About so much is spent on counting statistics of those items, by all metrics together.
+    seconds : float
+        Of each timed block, unless what comes before its first replicate takes longer.
+    times : int
+        That a block is timed; the least counts, since what else the machine does can only make it longer.
+    everything : bool
+        Measure also what tasks take that are no blocks: counting the statistics of every test set, and plain Python.
+    """
+
+    systems: int
+    items: int
+    sample_seconds: float
+    seconds: float
+    times: int
+    everything: bool
+
+
+FOR_BLOCKS = Effort(systems=32, items=64, sample_seconds=0.05, seconds=0.008, times=2, everything=False)
+"""For a run, which only cuts blocks by it: they may be a third longer or shorter than was meant."""
+
+FOR_TIMES = Effort(systems=64, items=1024, sample_seconds=0.4, seconds=0.025, times=3, everything=True)
+"""For a plan, which tells the time."""
+
+MAX_UNITS, FEW_UNITS = 2048, 128
+"""The largest shape that is run, and one on which scores and pairs are a good part of the time."""
+
+FEW, MANY = 32, 4 * CELL
+"""Replicates of a task that shows what it takes before its first one; the most that are timed."""
 
 YARDSTICK_SECONDS = 0.0055
 """What `machine_factor` runs, on the machine where the constants of plans were measured."""
 
 
-def calibrate(study: Study, inputs: Inputs, store: Store, *, seconds: float = 1.2) -> Rates:
+def calibrate(
+    study: Study,
+    inputs: Inputs,
+    store: Store,
+    scratch: Path,
+    *,
+    effort: Effort = FOR_TIMES,
+    check: Callable[[], None] = lambda: None,
+) -> Rates:
     """Measure the rates of a study on this machine.
 
     Parameters
@@ -56,8 +92,12 @@ def calibrate(study: Study, inputs: Inputs, store: Store, *, seconds: float = 1.
         What is asked, and what was found.
     store : Store
         Where the frames of the test sets are.
-    seconds : float
-        About so much time is spent on measuring, beside imports and the loading of compiled code.
+    scratch : Path
+        A folder for temporary files, which the caller removes.
+    effort : Effort
+        How much is done.
+    check : callable
+        Called between blocks; what it raises ends the calibration.
 
     Returns
     -------
@@ -68,27 +108,29 @@ def calibrate(study: Study, inputs: Inputs, store: Store, *, seconds: float = 1.
     passes: dict[str, dict[str, PassRates]] = {}
     unknown: dict[str, str] = {}
     largest = max(inputs.test_sets, key=lambda test_set: test_set.n_units)
-    pieces = max(len(inputs.test_sets) * len(inputs.metrics), 1)
-    with threadpool_limits(1), tempfile.TemporaryDirectory(prefix="pipeline-calibrate-") as scratch:
-        for test_set in inputs.test_sets:
+    asked = inputs.test_sets if effort.everything else (largest,)
+    seconds = effort.sample_seconds / max(len(asked) * len(inputs.metrics), 1)
+    with threadpool_limits(1):
+        for test_set in asked:
             for metric in inputs.metrics:
+                check()
                 if not is_ours(metric):
                     # It may wait for a device or a network, fail, or last: that is for tasks, which can be ended.
                     unknown[f"{metric.name} on {test_set.name}"] = "a metric of another package is not run before the study is"
                     continue
                 try:
-                    sample = sample_outputs(study, inputs, test_set, metric, store, seconds=seconds / 3 / pieces)
-                    outputs.setdefault(test_set.name, {})[metric.name] = sample.rates
+                    sample = sample_outputs(study, inputs, test_set, metric, store, seconds=seconds, most=effort.items)
+                    if effort.everything:
+                        outputs.setdefault(test_set.name, {})[metric.name] = sample.rates
                     if test_set is largest:
                         for column in _columns(study, inputs, test_set, metric.name):
-                            budget = seconds * 2 / 3 / (len(inputs.metrics) * len(study.resampling.procedures))
-                            rates = _measure_pass(study, test_set, column, sample, Path(scratch), seconds=budget)
+                            rates = _measure_pass(study, test_set, column, sample, scratch, effort=effort, check=check)
                             passes.setdefault(column.procedure, {})[metric.name] = rates
                 except PipelineError as error:
                     unknown[f"{metric.name} on {test_set.name}"] = str(error.problems[0].message)
                 except ValueError as error:  # sums that are not exact, say: the tasks that meet it tell
                     unknown[f"{metric.name} on {test_set.name}"] = str(error)
-        machine = machine_factor()
+        machine = machine_factor() if effort.everything else 1.0
     return Rates(passes=passes, outputs=outputs, unknown=unknown, machine=machine)
 
 
@@ -120,20 +162,26 @@ def _columns(study: Study, inputs: Inputs, test_set: TestSetInputs, metric: str)
 
 
 def _measure_pass(
-    study: Study, test_set: TestSetInputs, column: Column, sample: Sample, runs: Path, *, seconds: float
+    study: Study,
+    test_set: TestSetInputs,
+    column: Column,
+    sample: Sample,
+    runs: Path,
+    *,
+    effort: Effort,
+    check: Callable[[], None],
 ) -> PassRates:
     """Time blocks of four shapes, which tell draws, products, scores and pairs apart."""
     units = min(test_set.n_units, MAX_UNITS)
-    sizes = [size.n_units for size in sizes_of(study, test_set) if size.n_units < units]
-    small = min(sizes) if sizes else -(-units // 2)
-    systems = max(2, min(len(test_set.outputs), MAX_SYSTEMS))
+    few = min(FEW_UNITS, ceil(units / 2))
+    systems = max(2, min(len(test_set.outputs), effort.systems))
     every = systems * (systems - 1) // 2
-    shapes = list(dict.fromkeys([(units, 2, 1), (units, systems, systems - 1), (units, systems, every), (small, systems, every)]))
-    keys = _write_statistics(sample, systems, units, runs)
+    shapes = dict.fromkeys([(units, 2, 1), (units, systems, every), (few, systems, every), (few, systems, systems - 1)])
+    keys = store_sample(sample, systems, units, Store(runs / STORE_NAME))
     times = {}
     for shape in shapes:
         spec = _spec(study, test_set, column, keys, *shape)
-        times[shape] = _time_block(spec, runs, seconds=seconds / len(shapes))
+        times[shape] = _time_block(spec, runs, shape, effort=effort, check=check)
     return fit_rates(times)
 
 
@@ -167,75 +215,28 @@ def _spec(
     )
 
 
-def _time_block(spec: ResampleSpec, runs: Path, *, seconds: float) -> tuple[float, float]:
+def _time_block(
+    spec: ResampleSpec, runs: Path, shape: tuple[int, int, int], *, effort: Effort, check: Callable[[], None]
+) -> tuple[float, float]:
     """Give the seconds of a task before its first replicate, and of each replicate."""
 
-    def take(replicates: int) -> float:
+    def take(replicates: int, times: int) -> float:
         asked = replace(spec, replicates=replicates, stop_cell=-(-replicates // CELL))
         task = Task("resample", digest(["calibration"]), "calibration", asked)
-        return _processor_seconds(lambda: resample_block(task, runs))
+        least = float("inf")
+        for _ in range(times):
+            check()
+            least = min(least, _processor_seconds(lambda: resample_block(task, runs)))
+        return least
 
-    take(FEW)  # imports, compiled code, statistics
-    before = min(take(FEW) for _ in range(3))
+    take(FEW, 1)  # imports, compiled code, statistics
+    before = take(FEW, effort.times)
     # No shorter than what comes before the first replicate, or the difference would be noise.
-    enough = before + max(seconds / 8, before)
-    replicates = 8 * FEW
-    while (taken := take(replicates)) < enough or (taken := min(taken, take(replicates), take(replicates))) < enough:
-        # The least of three: what else the machine does can only make it longer, or make a short one look long enough.
-        if replicates >= 4 * CELL:
-            break
-        replicates *= 2
-    each = max(taken - before, 0.0) / (replicates - FEW)
+    enough = max(effort.seconds, before)
+    slow = PassRates()
+    guess = (slow.draw * shape[0] + slow.replicate(*shape)) / FASTEST
+    replicates = min(max(ceil(enough / guess), 8 * FEW), MANY)
+    while (taken := take(replicates, effort.times) - before) < enough / 2 and replicates < MANY:
+        replicates = min(replicates * max(2, min(8, ceil(enough / max(taken, 1e-9)))), MANY)
+    each = max(taken, 0.0) / (replicates - FEW)
     return max(before - FEW * each, 0.0), each
-
-
-def fit_rates(times: Mapping[tuple[int, int, int], tuple[float, float]]) -> PassRates:
-    """Give the rates that explain what blocks of some shapes took.
-
-    Parameters
-    ----------
-    times : mapping of (units, systems, pairs) to (seconds, seconds)
-        Of a task before its first replicate, and of each replicate.
-    """
-    shapes = np.array(list(times), np.float64)
-    units, systems, pairs = shapes.T
-    setup, each = np.array(list(times.values())).T
-    draw, product, score, pair = _non_negative(np.stack([units, units * systems, systems, pairs], axis=1), each)
-    once, by_system, by_pair = _non_negative(np.stack([np.ones(len(units)), units * systems, units * pairs], axis=1), setup)
-    return PassRates(draw, product, score, pair, once, by_system, by_pair)
-
-
-def _non_negative(features: NDArray[np.float64], seconds: NDArray[np.float64]) -> list[float]:
-    """Give the non-negative coefficients with the least relative error: the best of all subsets of so few features."""
-    weight = 1.0 / np.maximum(seconds, 0.1 * seconds.max() + 1e-15)
-    scaled, target = features * weight[:, None], seconds * weight
-    best, least = np.zeros(features.shape[1]), float(target @ target)
-    for number in range(1, features.shape[1] + 1):
-        for subset in combinations(range(features.shape[1]), number):
-            found = np.linalg.lstsq(scaled[:, subset], target, rcond=None)[0]
-            missed = scaled[:, subset] @ found - target
-            if found.min() >= 0.0 and float(missed @ missed) < least:
-                least = float(missed @ missed)
-                best = np.zeros(features.shape[1])
-                best[list(subset)] = found
-    return [float(value) for value in best]
-
-
-def _write_statistics(sample: Sample, systems: int, units: int, runs: Path) -> tuple[str, tuple[str, ...]]:
-    """Store statistics of so many systems on so many units, and their frame; give the keys of both."""
-    store = Store(runs / STORE_NAME)
-    numbers = tuple(str(number) for number in range(units))
-    key = digest(["calibration", units])
-    store_frame(Frame("calibration", numbers, tuple(range(units)), numbers), key, store)
-    keys = tuple(digest(["calibration", sample.name, number]) for number in range(systems))
-    for name, statistics in zip(keys, sample.spread(systems, units), strict=True):
-        write_arrays(store.path("statistics", name, ".arrays"), _arrays(statistics))
-    return key, keys
-
-
-def _arrays(statistics: Statistics) -> Mapping[str, NDArray[np.generic]]:
-    return {
-        "values": statistics.values.astype(np.int64),
-        "decimals": np.array(statistics.decimals, np.int64),
-        "rounding_error": np.array([statistics.rounding_error]),
-    }

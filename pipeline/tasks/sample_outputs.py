@@ -14,19 +14,21 @@ from pipeline.interfaces import Items, Metric, Statistics
 from pipeline.items.align import Frame, Output, load_gold, load_output
 from pipeline.items.datasets import gold_items, load_dataset
 from pipeline.metrics.registry import load_metric
+from pipeline.store.addresses import digest
+from pipeline.store.files import write_arrays
 from pipeline.store.runs import Store
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.study.rates import OutputRates
 from pipeline.study.schema import DatasetSpec, Study, TestSet
-from pipeline.tasks.extract import load_frame
+from pipeline.tasks.extract import load_frame, store_frame
 
-__all__ = ["Sample", "sample_outputs"]
+__all__ = ["Sample", "sample_outputs", "store_sample"]
 
 OUTPUTS = 4
 """Outputs that are looked at."""
 
-FIRST_ITEMS, MOST_ITEMS = 16, 1024
-"""Items that are looked at: how many at first, and at most."""
+FIRST_ITEMS = 16
+"""Items that are looked at before it is known how long they take."""
 
 WRONG = 0.2
 """Share of wrong labels of a system that is still to be trained."""
@@ -56,9 +58,9 @@ class Sample:
 
 
 def sample_outputs(
-    study: Study, inputs: Inputs, test_set: TestSetInputs, metric: MetricInputs, store: Store, *, seconds: float
+    study: Study, inputs: Inputs, test_set: TestSetInputs, metric: MetricInputs, store: Store, *, seconds: float, most: int
 ) -> Sample:
-    """Count a metric on evenly spaced items of a few outputs, in about so many seconds.
+    """Count a metric on evenly spaced items of a few outputs, in about so many seconds, and on no more than ``most`` items.
 
     Raises
     ------
@@ -79,7 +81,7 @@ def sample_outputs(
     _, preparing, counting = _count(definition, gold, outputs[:1], few)
     each = max(counting / len(few), 1e-9)
     wanted = int(seconds / (each + preparing / len(few) / len(outputs)) / len(outputs))
-    positions = _positions(len(frame.ids), min(max(wanted, FIRST_ITEMS), MOST_ITEMS))
+    positions = _positions(len(frame.ids), min(max(wanted, FIRST_ITEMS), most))
     statistics, preparing, counting = _count(definition, gold, outputs, positions)
     rates = OutputRates(
         load=load,
@@ -87,6 +89,22 @@ def sample_outputs(
         prepare=reading + preparing / len(positions) * len(frame.ids),
     )
     return Sample(f"{metric.signature} {test_set.name}", tuple(statistics), rates)
+
+
+def store_sample(sample: Sample, systems: int, units: int, store: Store) -> tuple[str, tuple[str, ...]]:
+    """Store statistics of so many systems on so many units, and their frame, as tasks read them; give the keys of both."""
+    numbers = tuple(str(number) for number in range(units))
+    key = digest(["calibration", units])
+    store_frame(Frame("calibration", numbers, tuple(range(units)), numbers), key, store)
+    keys = tuple(digest(["calibration", sample.name, number]) for number in range(systems))
+    for name, statistics in zip(keys, sample.spread(systems, units), strict=True):
+        arrays = {
+            "values": statistics.values.astype(np.int64),
+            "decimals": np.array(statistics.decimals, np.int64),
+            "rounding_error": np.array([statistics.rounding_error]),
+        }
+        write_arrays(store.path("statistics", name, ".arrays"), arrays)
+    return key, keys
 
 
 def _count(

@@ -1,6 +1,7 @@
-"""Times a few trainings before a study is run. This module fits each model once a sample size, in a process that can be ended.
+"""What trainings take. This module asks the ledgers of earlier runs, and fits once what they do not know.
 
-A training is foreign code and may take hours: what ends within the limit is known, the rest is not.
+A training is foreign code and may take hours: it is fitted in a process that can be ended, once a model and sample size. What
+ends within the limit is known, the rest is not.
 """
 
 from __future__ import annotations
@@ -13,17 +14,59 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 
+from pydantic import ValidationError
+
+from pipeline.errors import StoreError
+from pipeline.store.ledger import read_ledger
+from pipeline.store.runs import RunDirectory, iterate_ledgers
 from pipeline.study.task import Failure, Task, TrainSpec
+from pipeline.study.trainings import trainings_of
+from pipeline.tasks.manifest import read_manifest
+from pipeline.tasks.receipts import receipts_of
 
-__all__ = ["time_trainings"]
+__all__ = ["past_trainings", "time_trainings"]
 
 START_SECONDS = 10.0
 """What the process may take to start: it imports what trains."""
+
+
+def past_trainings(runs: Path, tasks: list[Task]) -> dict[str, dict[str, float]]:
+    """Give the median seconds of the same model with the same options on samples of the same size, by model and fraction."""
+    asked = {_what(task.spec): task.spec for task in tasks if isinstance(task.spec, TrainSpec)}
+    taken: dict[str, list[float]] = {}
+    if asked:
+        for path in iterate_ledgers(runs):
+            for what, seconds in _trainings(path):
+                taken.setdefault(what, []).append(seconds)
+    known: dict[str, dict[str, float]] = {}
+    for what, spec in asked.items():
+        if what in taken:
+            known.setdefault(spec.model, {})[f"{spec.fraction:g}"] = median(taken[what])
+    return known
+
+
+def _trainings(ledger: Path) -> Iterator[tuple[str, float]]:
+    try:
+        manifest = read_manifest(RunDirectory(ledger.parent))
+        receipts = receipts_of(read_ledger(ledger)[0]).values()
+        made = trainings_of(manifest.study, manifest.inputs.training_data or "", manifest.inputs.trainers, {})
+    except (StoreError, ValidationError, TypeError, KeyError):
+        return  # a neighbour that is damaged, or of another version, only tells nothing
+    for receipt in receipts:
+        task = made.get(receipt.label.removeprefix("train ")) if receipt.kind == "train" else None
+        if task is not None:
+            assert isinstance(task.spec, TrainSpec)
+            yield _what(task.spec), receipt.seconds
+
+
+def _what(spec: TrainSpec) -> str:
+    return repr((spec.trainer, sorted(spec.options.items()), sorted(spec.data.items()), spec.method, spec.fraction))
 
 
 def time_trainings(tasks: Iterable[Task], *, seconds: float = 4.0) -> tuple[dict[str, dict[str, float]], dict[str, str]]:

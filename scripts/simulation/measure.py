@@ -26,7 +26,7 @@ from pipeline.resampling.address import CELL
 from pipeline.store.files import write_bytes
 from pipeline.store.lease import hold_lease
 from pipeline.store.ledger import Ledger
-from pipeline.study.footprint import CELL_PAIR_BYTES
+from pipeline.study.costs import CELL_PAIR_BYTES
 from pipeline.study.inventory import Inventory
 from pipeline.study.load import load_profile
 from pipeline.study.plan import plan_study

@@ -26,7 +26,7 @@ class Measuring:
     def __init__(self) -> None:
         self.times = 0
 
-    def __call__(self, manifest: Manifest, store: object, *, seconds: float = 1.2) -> Rates:
+    def __call__(self, manifest: Manifest, *_: object, **__: object) -> Rates:
         self.times += 1
         slow = PassRates(draw=1e-6 / self.times)
         return Rates(passes={p: {"bleu": slow} for p in manifest.study.resampling.procedures})
@@ -66,13 +66,45 @@ def test_the_grid_of_a_run_stays_when_it_is_resumed(tmp_path: Path, measuring: M
     assert len(blocks_done(other)) < len(first)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 0}', '{"schema_version": 1}'])
+def with_draw(draw: str, **others: object) -> str:
+    value = Rates(passes={"paired-bootstrap": {"bleu": PassRates()}}).to_json()
+    value["passes"]["paired-bootstrap"]["bleu"].update(draw="HERE", **others)
+    return json.dumps(value).replace('"HERE"', draw)
+
+
+BROKEN = [
+    "",
+    "{",
+    "[]",
+    "[" * 100_000,
+    '{"schema_version": 0}',
+    '{"schema_version": 2}',
+    '{"schema_version": 2, "passes": []}',
+    '{"schema_version": 2, "passes": {}}',
+    '{"schema_version": 2, "passes": {"paired-bootstrap": {}}}',
+    '{"schema_version": 2, "passes": {"paired-bootstrap": {"bleu": 1.0}}}',
+    '{"schema_version": 2, "passes": {"paired-bootstrap": {"bleu": {"draw": 1e-9}}}}',
+    *(with_draw(draw) for draw in ("NaN", "Infinity", "-1e-9", '"1e-9"', "true", "null", "[1e-9]", "1" + "0" * 400, "1e300")),
+    with_draw("1e-9", more=1.0),
+]
+
+
+@pytest.mark.parametrize("content", BROKEN, ids=range(len(BROKEN)))
 def test_rates_that_cannot_be_read_are_measured_again(tmp_path: Path, measuring: Measuring, content: str) -> None:
     run = prepared(tmp_path)
     (run.root / "rates.json").write_text(content)
     rates = calibration.settle_rates(run, read_manifest(run))
     assert measuring.times == 1
-    assert calibration.read_rates(run) == rates
+    assert calibration.read_rates(run, read_manifest(run)) == rates
+
+
+def test_rates_of_nothing_are_read_and_give_a_grid(tmp_path: Path, measuring: Measuring) -> None:
+    run = prepared(tmp_path)
+    nothing = PassRates(*[0] * 7)
+    (run.root / "rates.json").write_text(json.dumps(Rates(passes={"paired-bootstrap": {"bleu": nothing}}).to_json()))
+    assert execute(run, SERIAL).state == "COMPLETED"
+    assert measuring.times == 0
+    assert len(blocks_done(run)) == 4  # two sizes, each with the cells that keep scores apart
 
 
 def test_a_small_study_and_given_blocks_are_not_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,12 +118,12 @@ def test_a_small_study_and_given_blocks_are_not_measured(tmp_path: Path, monkeyp
 
 
 def test_a_calibration_that_fails_leaves_the_rates_of_a_slow_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object, seconds: float) -> Rates:
+    def fail(*_: object, **__: object) -> Rates:
         raise DataError.of("P220", "it has gone")
 
     run = prepared(tmp_path)
     monkeypatch.setattr("pipeline.tasks.calibrate.calibrate", fail)
-    rates = calibration.measure_rates(read_manifest(run), run.store)
+    rates = calibration.measure_rates(read_manifest(run), run.store, tmp_path)
     assert rates.passes == {}
     assert "it has gone" in rates.unknown["calibration"]
 

@@ -13,8 +13,8 @@ from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.preview import preview_study
 from pipeline.metrics.bleu import Bleu
 from pipeline.store.runs import RunDirectory
-from pipeline.study.costs import choose_block_cells
-from pipeline.study.footprint import estimate_footprint
+from pipeline.study.blocks import choose_block_cells
+from pipeline.study.costs import estimate_footprint
 from pipeline.study.inventory import Inventory
 from pipeline.study.load import load_study
 from pipeline.study.plan import plan_study
@@ -39,7 +39,7 @@ def test_a_metric_of_another_package_is_not_run_and_its_time_is_unknown(tmp_path
     run = prepared(tmp_path)
     for module in ("pipeline.tasks.calibrate", "pipeline.tasks.sample_outputs"):
         monkeypatch.setattr(f"{module}.load_metric", lambda name, options: Foreign())
-    rates = calibration.measure_rates(read_manifest(run), run.store)
+    rates = calibration.measure_rates(read_manifest(run), run.store, tmp_path / "scratch")
     assert rates.outputs == {}
     assert rates.passes == {}
     (why,) = rates.unknown.values()
@@ -52,7 +52,7 @@ def test_a_pass_that_fails_is_unknown_and_ends_nothing(tmp_path: Path, monkeypat
 
     run = prepared(tmp_path)
     monkeypatch.setattr("pipeline.tasks.calibrate._measure_pass", fail)
-    rates = calibration.measure_rates(read_manifest(run), run.store)
+    rates = calibration.measure_rates(read_manifest(run), run.store, tmp_path / "scratch")
     assert list(rates.unknown.values()) == ["sums are not exact"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.engine.outlook import Outlook
+from pipeline.engine.forecast import Outlook
 from pipeline.study.task import CollectSpec, Receipt, ReportSpec, Task
 
 
