@@ -13,7 +13,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from pipeline.errors import PluginError
 from pipeline.interfaces import Items, TrainingItems
@@ -122,6 +121,8 @@ def dataset_digest(spec: DatasetSpec) -> str:
 
 def _shift(images: NDArray[np.float64], *, rotate: float, blur: float) -> NDArray[np.float64]:
     """Turn and blur ``images : (item, row, column)``, then put every pixel on the lattice."""
+    from scipy import ndimage  # a fifth of a second of import that every run would pay
+
     if rotate:
         # Linear interpolation: no spline filter that would run over the border, no values outside the range.
         images = ndimage.rotate(images, rotate, axes=(1, 2), reshape=False, order=1, mode="constant", cval=0.0)

@@ -7,19 +7,18 @@ from typing import Any
 
 from pipeline.report.procedures import procedures_of
 from pipeline.report.values import format_p
-from pipeline.report.verdict import select
+from pipeline.report.verdict import Families, family_of
 
 __all__ = ["describe_agreement"]
 
 MOST_NAMED = 5
 
 
-def describe_agreement(document: Mapping[str, Any], where: Mapping[str, str]) -> Iterator[str]:
+def describe_agreement(document: Mapping[str, Any], where: Mapping[str, str], families: Families) -> Iterator[str]:
     """Compare the pairs that other procedures separate with those of ``where``'s, at the same α, each after Holm."""
-    place = {key: where[key] for key in ("test_set", "metric")}
-    first = {(row["system_a"], row["system_b"]): row["separated"] for row in select(document["pairs"], **where)}
+    first = {(row["system_a"], row["system_b"]): row["separated"] for row in families[family_of(where)]}
     for procedure in procedures_of(document):
-        rows = select(document["pairs"], **place, procedure=procedure)
+        rows = families[family_of({**where, "procedure": procedure})]
         tested = [row for row in rows if row["p_plus_one"] is not None and not row["identical"]]
         if procedure == where["procedure"] or not tested:
             continue

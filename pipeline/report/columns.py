@@ -81,8 +81,8 @@ def read_columns(
         **{name: _whole(values, len(delta)) for name, values in counts.items()},
         "stable": _stable(cube, verdict_p, replicates, blocked, equivalence, hits, alpha, **full),
         "method": ["definition" if known else method for known, method in zip(defined.tolist(), methods, strict=True)],
-        "identical": plain(identical),
-        "beyond_reach": plain(reach),
+        "identical": identical.tolist(),
+        "beyond_reach": reach.tolist(),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import xarray as xr
@@ -19,7 +19,7 @@ from pipeline.report.pair_rows import NO_MAX_T, list_pairs
 from pipeline.report.procedures import WORDS, procedures_of
 from pipeline.report.trust import describe_trust
 from pipeline.report.values import plain
-from pipeline.report.verdict import describe_verdict, select
+from pipeline.report.verdict import FAMILY, Families, by_family, describe_verdict, family_of, select
 
 __all__ = ["SCHEMA_VERSION", "build_document", "digits_of"]
 
@@ -41,10 +41,12 @@ def build_document(report: ReportInput) -> dict[str, Any]:
     pairs: list[dict[str, Any]] = []
     board: list[dict[str, Any]] = []
     for name, cube in report.cubes.items():
-        rows = list(list_pairs(cube, name, alpha=alpha, unit=unit, margins=study.resampling.margin))
-        pairs += rows
         for metric, procedure in list_slices(cube):
-            board += [{"test_set": name, **row} for row in list_ranks(rows, cube, metric=metric, procedure=procedure)]
+            of: dict[str, Any] = {"metric": metric, "procedure": procedure}
+            rows = list_pairs(cube, name, **of, alpha=alpha, unit=unit, margins=study.resampling.margin)
+            pairs += rows
+            board += [{"test_set": name, **row} for row in list_ranks(rows, cube, **of)]
+    families = by_family(pairs)
     findings = {finding.analysis: finding for finding in report.findings}
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -53,7 +55,7 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         "alpha": alpha,
         "seed": study.seed,
         "unit": unit,
-        "signature": [row for name, cube in report.cubes.items() for row in _signatures(report, name, cube, pairs)],
+        "signature": [row for name, cube in report.cubes.items() for row in _signatures(report, name, cube, families)],
         "families": _families(report),
         "versions": plain(report.versions),
         "test_sets": [_test_set(name, cube, report) for name, cube in report.cubes.items()],
@@ -72,7 +74,8 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         "failures": plain(list(report.failures)),
     }
     document["verdict"] = [
-        {**where, "sentences": [*_sentences(document, where), *describe_agreement(document, where)]} for where in _judged(document)
+        {**where, "sentences": [*_sentences(document, where, families), *describe_agreement(document, where, families)]}
+        for where in _judged(document)
     ]
     document["trust"] = describe_trust(document)
     return document
@@ -88,11 +91,11 @@ def _judged(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """Give each test set and metric, to be judged by the first procedure of the study."""
     for first in procedures_of(document)[:1]:
         for row in select(document["signature"], procedure=first):
-            yield {key: row[key] for key in ("test_set", "metric", "procedure")}
+            yield {key: row[key] for key in FAMILY}
 
 
-def _sentences(document: Mapping[str, Any], where: Mapping[str, str]) -> list[str]:
-    return describe_verdict(document, where, digits_of(document, where["metric"]))
+def _sentences(document: Mapping[str, Any], where: Mapping[str, str], families: Families) -> list[str]:
+    return describe_verdict(document, where, families[family_of(where)], digits_of(document, where["metric"]))
 
 
 def _reasons(report: ReportInput) -> dict[str, str]:
@@ -168,13 +171,13 @@ def _families(report: ReportInput) -> dict[str, int]:
     return {"total": total, "full_size": sum(slices.values())}
 
 
-def _signatures(report: ReportInput, name: str, cube: xr.Dataset, pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def _signatures(report: ReportInput, name: str, cube: xr.Dataset, families: Families) -> list[dict[str, str]]:
     study = report.study
     units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(cube)
     n = f"{units}" if items in {None, units} else f"{items}/{units}"
     rows = []
     for metric, procedure in list_slices(cube):
-        tested = select(pairs, test_set=name, metric=metric, procedure=procedure)
+        tested = families[name, metric, procedure]
         parts = [
             f"pipeline:{report.versions.get('pipeline', 'unknown')}",
             procedure,

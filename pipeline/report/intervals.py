@@ -45,32 +45,37 @@ def half_widths(
         inside[:, 0] = 0.0
     else:
         widths, inside = np.concatenate([[0.0], widths]), np.concatenate([np.zeros((len(inside), 1)), inside], axis=1)
+    known = (total > 0) & (se > 0)
+    # The last edge is left out: the end bins hold what lies beyond it.
+    places, shares = widths[:-1] * se[known, None], inside[known, :-1] / total[known, None]
+    if gain is not None and p is not None:
+        places, shares = _add_knots(places, shares, gain[known], 1 - p[known])
     result = np.full(len(histogram), np.nan)
-    for row in np.flatnonzero((total > 0) & (se > 0)):
-        # The last edge is left out: the end bins hold what lies beyond it.
-        places, shares = widths[:-1] * se[row], inside[row, :-1] / total[row]
-        if gain is not None and p is not None and np.isfinite(p[row]) and gain[row] > 0:
-            places, shares = _add_knot(places, shares, float(gain[row]), 1 - float(p[row]))
-        result[row] = _quantile(places, shares, level)
+    result[known] = _quantiles(places, shares, level)
     return result
 
 
-def _add_knot(
-    places: NDArray[np.float64], shares: NDArray[np.float64], place: float, share: float
+def _add_knots(
+    places: NDArray[np.float64], shares: NDArray[np.float64], place: NDArray[np.float64], share: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Put one more point into each row; where it is not known, the last point stands there twice."""
+    known = np.isfinite(share) & (place > 0)
+    place, share = np.where(known, place, places[:, -1])[:, None], np.where(known, share, shares[:, -1])[:, None]
     # A share that contradicts the knot (by a tie at an edge, by the +1 of the p-value) gives way to it.
-    before, after = places < place, places > place
-    return (
-        np.concatenate([places[before], [place], places[after]]),
-        np.concatenate([np.minimum(shares[before], share), [share], np.maximum(shares[after], share)]),
-    )
+    bent = np.where(places < place, np.minimum(shares, share), np.where(places > place, np.maximum(shares, share), share))
+    places, shares = np.hstack([places, place]), np.hstack([bent, share])
+    order = np.argsort(places, axis=1, kind="stable")
+    return np.take_along_axis(places, order, axis=1), np.take_along_axis(shares, order, axis=1)
 
 
-def _quantile(places: NDArray[np.float64], shares: NDArray[np.float64], level: float) -> float:
-    at = int(np.searchsorted(shares, level, side="left"))
-    if at == len(shares):
-        return float("nan")
-    if at == 0:
-        return float(places[0])
-    part = (level - shares[at - 1]) / (shares[at] - shares[at - 1])
-    return float(min(places[at - 1] + part * (places[at] - places[at - 1]), places[at]))
+def _quantiles(places: NDArray[np.float64], shares: NDArray[np.float64], level: float) -> NDArray[np.float64]:
+    """Interpolate each row, whose shares do not fall; NaN where none of them reaches the level."""
+    after = (shares < level).sum(axis=1)
+    is_reached, row = after < shares.shape[1], np.arange(len(shares))
+    right = np.minimum(after, shares.shape[1] - 1)
+    left = np.maximum(right - 1, 0)
+    low, high = shares[row, left], shares[row, right]
+    start, end = places[row, left], places[row, right]
+    part = np.divide(level - low, high - low, out=np.ones(len(row)), where=high > low)
+    found = np.where(after == 0, end, np.minimum(start + part * (end - start), end))
+    return np.where(is_reached, found, np.nan)

@@ -17,7 +17,7 @@ COORDINATES = ("model", "group", "sample", "fraction", "replica")
 
 
 def list_ranks(pairs: Iterable[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, procedure: str) -> list[dict[str, Any]]:
-    """Give systems from best to worst, each with its rank and the ranks that are not excluded.
+    """Give systems from best to worst by the pairs of one family, each with its rank and the ranks that are not excluded.
 
     Systems with the same score share the better rank; one without a score has none, and stands last.
 
@@ -28,8 +28,6 @@ def list_ranks(pairs: Iterable[Mapping[str, Any]], cube: xr.Dataset, *, metric: 
     worse: dict[str, int] = {}
     tied: set[frozenset[str]] = set()
     for row in pairs:
-        if row["metric"] != metric or row["procedure"] != procedure:
-            continue
         if row["delta"] == 0:
             tied.add(frozenset((row["system_a"], row["system_b"])))
         if row["separated"]:

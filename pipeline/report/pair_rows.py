@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import Any
 
 import xarray as xr
 
-from pipeline.analysis.pairs import list_slices
 from pipeline.inference.readings import READINGS
 from pipeline.report.columns import read_columns
 from pipeline.report.cube_facts import FULL
@@ -22,6 +22,7 @@ NO_MAX_T = "max_t: not computed by this version; Holm controls the same error ra
 COPIED = ("system_a", "system_b", "score_a", "score_b", "delta", "se", "bias")
 COUNTED = ("count", "replicates", "empty_replicates", "p_one_sided", "p_two_sided", "p_plus_one")
 JUDGED = ("monte_carlo_error", "monte_carlo_error_one_sided", "stable", "method", "identical", "sign_flip_floor")
+CONCLUDED = ("p_equivalence", "p_equivalence_holm")
 
 
 def exact_test(metric: str) -> str:
@@ -30,61 +31,59 @@ def exact_test(metric: str) -> str:
 
 
 def list_pairs(
-    cube: xr.Dataset, test_set: str, *, alpha: float, unit: str, margins: Mapping[str, float] | None = None
-) -> Iterator[dict[str, Any]]:
-    """Give the rows of all pairs at the full size, by metric and procedure, the largest gain first."""
-    for metric, procedure in list_slices(cube):
-        # A procedure that cannot test a margin counted nothing against it.
-        margin = (margins or {}).get(metric) if PROCEDURES[procedure].tests_margin else None
-        rows = _rows(cube, test_set, metric, procedure, alpha=alpha, unit=unit, margin=margin)
-        yield from sorted(rows, key=lambda row: (-(row["delta"] or 0.0), row["system_a"], row["system_b"]))
-
-
-def _rows(
-    cube: xr.Dataset, test_set: str, metric: str, procedure: str, *, alpha: float, unit: str, margin: float | None
-) -> Iterator[dict[str, Any]]:
-    columns = read_columns(cube, metric=metric, test_size=FULL, procedure=procedure, alpha=alpha, margin=margin is not None)
+    cube: xr.Dataset,
+    test_set: str,
+    *,
+    metric: str,
+    procedure: str,
+    alpha: float,
+    unit: str,
+    margins: Mapping[str, float] | None = None,
+) -> list[dict[str, Any]]:
+    """Give the rows of all pairs of one metric by one procedure at the full size, the largest gain first."""
+    # A procedure that cannot test a margin counted nothing against it.
+    margin = (margins or {}).get(metric) if PROCEDURES[procedure].tests_margin else None
+    of = read_columns(cube, metric=metric, test_size=FULL, procedure=procedure, alpha=alpha, margin=margin is not None)
     units = int(cube["n_units"].sel(test_size=FULL).item())
     effective = plain(cube.attrs.get("effective_units")) or (units if unit == "item" else None)
-    family = sum(value is not None for value in columns["p_plus_one"])
-    for cells in zip(*columns.values(), strict=True):
-        of = dict(zip(columns, cells, strict=True))
-        row: dict[str, Any] = {
-            "test_set": test_set,
-            "metric": metric,
-            "test_size": FULL,
-            "procedure": procedure,
-            "convention": WORDS[procedure].convention,
-            "null": WORDS[procedure].null,
-            **{name: of[name] for name in COPIED},
-            "ties": None if of["discordant"] is None else units - of["discordant"],
-            "discordant": of["discordant"],
-            "units": units,
-            "effective_units": effective,
-            **{name: of[name] for name in COUNTED},
-            "p_adjusted": {
-                "max_t": None,
-                "holm": of["holm"],
-                "benjamini_hochberg": of["benjamini_hochberg"],
-                "reason": NO_MAX_T,
-            },
-            "family_size": family,
-            "interval": _interval(of["delta"], of["half_width"], 1 - alpha),
-            **{name: of[name] for name in JUDGED},
-            "margin": margin,
-            "p_equivalence": of["p_equivalence"],
-            "p_equivalence_holm": of["p_equivalence_holm"],
-        }
-        rejected = of["holm"] is not None and of["holm"] <= alpha
-        row["separated"] = bool(
-            rejected and row["delta"] and not row["identical"] and row["se"] is not None and not of["beyond_reach"]
-        )
-        few = row["discordant"] is not None and row["discordant"] < FEW_DISCORDANT
-        row["few_discordant"] = READINGS[procedure].needs_units and few and not row["identical"]
-        row["beyond_reach"] = of["beyond_reach"]
-        row["verdict"] = _verdict(row, alpha)
-        row["note"] = "; ".join(_notes(row)) or None
-        yield row
+    adjusted = zip(of["holm"], of["benjamini_hochberg"], strict=True)
+    columns: dict[str, Iterable[Any]] = {
+        "test_set": repeat(test_set),
+        "metric": repeat(metric),
+        "test_size": repeat(FULL),
+        "procedure": repeat(procedure),
+        "convention": repeat(WORDS[procedure].convention),
+        "null": repeat(WORDS[procedure].null),
+        **{name: of[name] for name in COPIED},
+        "ties": [None if discordant is None else units - discordant for discordant in of["discordant"]],
+        "discordant": of["discordant"],
+        "units": repeat(units),
+        "effective_units": repeat(effective),
+        **{name: of[name] for name in COUNTED},
+        "p_adjusted": [{"max_t": None, "holm": h, "benjamini_hochberg": bh, "reason": NO_MAX_T} for h, bh in adjusted],
+        "family_size": repeat(sum(p is not None for p in of["p_plus_one"])),
+        "interval": [_interval(*ends, 1 - alpha) for ends in zip(of["delta"], of["half_width"], strict=True)],
+        **{name: of[name] for name in JUDGED},
+        "margin": repeat(margin),
+        **{name: of[name] for name in CONCLUDED},
+    }
+    # The lists are as long as each other, as `read_columns` gives them; what is repeated has no end.
+    rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=False)]
+    for row, beyond in zip(rows, of["beyond_reach"], strict=True):
+        _judge(row, beyond, alpha)
+    return sorted(rows, key=lambda row: (-(row["delta"] or 0.0), row["system_a"], row["system_b"]))
+
+
+def _judge(row: dict[str, Any], beyond: bool, alpha: float) -> None:
+    """Add to a row what its numbers say."""
+    holm, discordant, identical = row["p_adjusted"]["holm"], row["discordant"], row["identical"]
+    rejected = holm is not None and holm <= alpha
+    row["separated"] = bool(rejected and row["delta"] and not identical and row["se"] is not None and not beyond)
+    few = discordant is not None and discordant < FEW_DISCORDANT
+    row["few_discordant"] = READINGS[row["procedure"]].needs_units and few and not identical
+    row["beyond_reach"] = beyond
+    row["verdict"] = _verdict(row, alpha)
+    row["note"] = "; ".join(_notes(row)) or None
 
 
 def _interval(delta: float | None, half: float | None, level: float) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.report.verdict import select
+from pipeline.report.verdict import by_family, family_of
 from pipeline.report.views import MARKS, View, mark_of, view_all
 
 __all__ = ["format_alignment", "summarise"]
@@ -26,11 +26,11 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
     boards = [view for view in views if view.kind == "leaderboard"]
     tables = [view for view in views if view.kind == "pairs"]
     blocks = []
-    keys = ("test_set", "metric", "procedure")
-    shown = {tuple(row[key] for key in keys): both for row, *both in zip(document["signature"], boards, tables, strict=True)}
+    families = by_family(document["pairs"])
+    shown = {family_of(row): both for row, *both in zip(document["signature"], boards, tables, strict=True)}
     for verdict in document["verdict"]:
-        board, pairs = shown[tuple(verdict[key] for key in keys)]
-        rows = select(document["pairs"], **{key: verdict[key] for key in keys})
+        board, pairs = shown[family_of(verdict)]
+        rows = families[family_of(verdict)]
         total = len(rows)
         lines = [board.title, "", *_lines(_pick(board, ("rank", "system", "score", "rank interval"))), ""]
         chosen = _pick(pairs, tuple(column for column in SHOWN if column in pairs.columns))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import xarray as xr
 
@@ -40,32 +41,43 @@ def encode_csv(rows: Iterable[Mapping[str, Any]]) -> bytes:
     a,b.lo,b.hi
     "x, y",1.5,
     """
-    flat = [dict(_flatten(row)) for row in rows]
-    columns = list(dict.fromkeys(key for row in flat for key in row))
-    # An interval that is missing in one row has inner columns in another: its own column would stay empty everywhere.
-    columns = [key for key in columns if not any(other.startswith(key + ".") for other in columns)]
+    # In the order in which rows bring them: an interval that the first row lacks has its columns at the end.
+    columns = sorted(_flatten(list(rows)), key=lambda column: column.first)
+    return _write({column.name: column.cells for column in columns})
+
+
+def _write(columns: Mapping[str, Sequence[Any]]) -> bytes:
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns, restval="", extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     return buffer.getvalue().encode()
 
 
-def _flatten(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in row.items():
-        if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
-        elif isinstance(value, list):
-            yield prefix + key, "; ".join(map(str, value))
-        else:
-            yield prefix + key, "" if value is None else value
+class _Column(NamedTuple):
+    name: str
+    first: int  # the first row that has it
+    cells: Sequence[Any]
+
+
+def _flatten(rows: Sequence[Mapping[str, Any]], prefix: str = "") -> Iterator[_Column]:
+    """Give the columns of rows, with None where a row has no such key."""
+    for key in dict.fromkeys(chain.from_iterable(rows)):
+        cells = [row.get(key) for row in rows]
+        kinds = set(map(type, cells))
+        if any(issubclass(kind, Mapping) for kind in kinds):
+            # A mapping that a row lacks is None there: it has no column of its own.
+            yield from _flatten([cell if isinstance(cell, Mapping) else {} for cell in cells], f"{prefix}{key}.")
+            continue
+        if list in kinds:
+            cells = ["; ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in cells]
+        yield _Column(prefix + key, next(position for position, row in enumerate(rows) if key in row), cells)
 
 
 def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> dict[str, bytes]:
     """Give the files of ``tables/``; ``pair_sizes.csv`` has the pairs at the smaller test sizes."""
     tables: dict[str, Sequence[Mapping[str, Any]]] = {
         "pairs.csv": document["pairs"],
-        "pair_sizes.csv": list(_smaller(cubes, document["alpha"])),
         "systems.csv": document["systems"],
         "leaderboard.csv": document["leaderboard"],
         "thresholds.csv": document["thresholds"],
@@ -74,14 +86,18 @@ def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) ->
         "calibration.csv": document["calibration"],
         "alignment.csv": document["alignment"],
     }
-    return {name: encode_csv(rows) for name, rows in tables.items() if rows}
+    files = {name: encode_csv(rows) for name, rows in tables.items() if rows}
+    smaller = _smaller(cubes, document["alpha"])
+    return files | {"pair_sizes.csv": _write(smaller)} if smaller["delta"] else files
 
 
 def _head(curve: Mapping[str, Any]) -> dict[str, Any]:
     return {key: curve[key] for key in ("test_set", "metric", "procedure")}
 
 
-def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float) -> Iterator[dict[str, Any]]:
+def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float) -> dict[str, list[Any]]:
+    """Give the columns of all pairs at all smaller test sizes."""
+    table: dict[str, list[Any]] = {key: [] for key in ("test_set", "metric", "test_size", "units", "procedure", *SMALLER)}
     for name, cube in cubes.items():
         for metric, procedure in list_slices(cube):
             for size, units in read_units(cube).items():
@@ -89,5 +105,8 @@ def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float) -> Iterator[dict[str
                     continue
                 columns = read_columns(cube, metric=metric, test_size=size, procedure=procedure, alpha=alpha, margin=False)
                 head = {"test_set": name, "metric": metric, "test_size": size, "units": units, "procedure": procedure}
-                for cells in zip(*(columns[key] for key in SMALLER), strict=True):
-                    yield head | dict(zip(SMALLER, cells, strict=True))
+                for key, value in head.items():
+                    table[key] += [value] * len(columns["delta"])
+                for key in SMALLER:
+                    table[key] += columns[key]
+    return table

@@ -9,7 +9,7 @@ from pipeline.inference.readings import READINGS
 from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
 from pipeline.report.procedures import WORDS, name_procedure, procedures_of
 from pipeline.report.values import format_p
-from pipeline.report.verdict import are, replicates_needed, select
+from pipeline.report.verdict import are, by_family, family_of, replicates_needed
 
 __all__ = ["FEW_UNITS", "describe_trust"]
 
@@ -75,9 +75,9 @@ def _monte_carlo(document: Mapping[str, Any]) -> tuple[bool, str]:
 
 
 def _enough(document: Mapping[str, Any]) -> tuple[bool, str]:
-    alpha, lacking = document["alpha"], []
+    alpha, lacking, families = document["alpha"], [], by_family(document["pairs"])
     for where in document["signature"]:
-        rows = select(document["pairs"], **{key: where[key] for key in ("test_set", "metric", "procedure")})
+        rows = families[family_of(where)]
         needed = replicates_needed(rows, alpha)
         if needed:
             b, family = max(row["replicates"] or 0 for row in rows), rows[0]["family_size"]

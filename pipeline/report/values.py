@@ -25,7 +25,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        if value.dtype.kind != "f":
+            return plain(value.tolist())
+        numbers = value.astype(object)  # all at once: most of what a report tells is floats of all pairs
+        numbers[~np.isfinite(value)] = None
+        return numbers.tolist()
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
     if isinstance(value, np.generic):
@@ -39,18 +43,15 @@ def plain(value: Any) -> Any:
 
 def encode_document(document: Mapping[str, Any]) -> bytes:
     """Give the bytes of a document: a key a line, and a row a line where the value is a list of rows."""
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     parts = []
     for key, value in document.items():
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
-            text = "[\n  " + ",\n  ".join(_dump(row) for row in value) + "\n ]"
+            text = "[\n  " + ",\n  ".join(map(encode, value)) + "\n ]"
         else:
-            text = _dump(value)
+            text = encode(value)
         parts.append(f" {json.dumps(key)}: {text}")
     return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def format_number(value: float | None, digits: int = 3) -> str:

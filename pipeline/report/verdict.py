@@ -6,20 +6,40 @@ A verdict and the number beside it come from one place: Holm's adjusted two-side
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
 from pipeline.report.values import format_interval, format_number, format_p
 
-__all__ = ["are", "describe_verdict", "replicates_needed", "select"]
+__all__ = ["FAMILY", "Families", "are", "by_family", "describe_verdict", "family_of", "replicates_needed", "select"]
+
+FAMILY = ("test_set", "metric", "procedure")
+"""What pairs of one family have in common."""
+
+Families: TypeAlias = defaultdict[tuple[Any, ...], list[Mapping[str, Any]]]
+"""Rows of pairs by what `family_of` gives."""
 
 MOST_NAMED = 5
 
 
 def select(rows: Sequence[Mapping[str, Any]], **where: Any) -> list[Mapping[str, Any]]:
     """Give the rows with these values."""
-    return [row for row in rows if all(row.get(key) == value for key, value in where.items())]
+    return [row for row in rows if where.items() <= row.items()]
+
+
+def family_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Give what names the family of a row."""
+    return tuple(row[key] for key in FAMILY)
+
+
+def by_family(pairs: Iterable[Mapping[str, Any]]) -> Families:
+    """Give the rows of each family, all in one pass: a study may have many families of many pairs."""
+    families: Families = defaultdict(list)  # a family without pairs has no rows
+    for row in pairs:
+        families[family_of(row)].append(row)
+    return families
 
 
 def are(count: int) -> str:
@@ -43,9 +63,10 @@ def replicates_needed(pairs: Sequence[Mapping[str, Any]], alpha: float) -> int |
     return math.ceil(len(members) / alpha) if members and len(members) / (most + 1) > alpha else None
 
 
-def describe_verdict(document: Mapping[str, Any], where: Mapping[str, str], digits: int) -> list[str]:
-    """Give a few sentences for one (test set, metric, procedure)."""
-    pairs = select(document["pairs"], **where)
+def describe_verdict(
+    document: Mapping[str, Any], where: Mapping[str, str], pairs: Sequence[Mapping[str, Any]], digits: int
+) -> list[str]:
+    """Give a few sentences for one (test set, metric, procedure) and its pairs."""
     board = select(document["leaderboard"], **where)
     if not pairs:
         return ["There is no pair to compare."]

@@ -11,7 +11,7 @@ from pipeline.inference.readings import READINGS
 from pipeline.report.document import digits_of
 from pipeline.report.procedures import WORDS
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
-from pipeline.report.verdict import select
+from pipeline.report.verdict import FAMILY, by_family, family_of, select
 
 __all__ = ["MARKS", "MOST_PAIRS", "View", "mark_of", "view_all"]
 
@@ -64,7 +64,7 @@ def view_all(document: Mapping[str, Any]) -> list[View]:
 
 def _where(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     for row in document["signature"]:
-        yield {key: row[key] for key in ("test_set", "metric", "procedure")}
+        yield {key: row[key] for key in FAMILY}
 
 
 def _title(where: Mapping[str, Any]) -> str:
@@ -200,10 +200,10 @@ def _bin(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _pairs(document: Mapping[str, Any]) -> Iterator[View]:
-    places = list(_where(document))
+    places, families = list(_where(document)), by_family(document["pairs"])
     most = max(20, MOST_PAIRS // max(1, len(places)))
     for where in places:
-        rows = select(document["pairs"], **where)
+        rows = families[family_of(where)]
         shown = _nearest(rows, document["alpha"], most)
         digits = digits_of(document, where["metric"])
         whole = READINGS[where["procedure"]].interval

@@ -50,10 +50,11 @@ def read_lines(path: Path) -> Lines:
         raise DataError.of(
             "P205", f"{path.name} is empty", where=str(path), help="write one line for each item; an empty output is an empty line"
         )
-    lines = _decode(data, path).split("\n")
+    text = _decode(data, path)
+    lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
-    carriage_returns = sum(line.endswith("\r") for line in lines)
+    carriage_returns = sum(line.endswith("\r") for line in lines) if "\r" in text else 0
     if carriage_returns:
         lines = [line.removesuffix("\r") for line in lines]
         warnings.append(f"{path} has carriage returns at the end of {carriage_returns} of {len(lines)} lines, which were left out")

@@ -9,7 +9,9 @@ from synthetic_reports import make_report, odd_cubes
 from pipeline.inference.multiplicity import holm
 from pipeline.report.document import build_document
 from pipeline.report.summary import format_alignment, summarise
+from pipeline.report.trust import describe_trust
 from pipeline.report.values import encode_document
+from pipeline.report.views import view_all
 
 PAIR_FIELDS = [
     "test_set",
@@ -228,3 +230,24 @@ def test_pairs_of_which_nothing_was_written_are_not_measured():
 def test_the_same_study_gives_the_same_document():
     one, two = (encode_document(build_document(make_report(odd_cubes()))) for _ in range(2))
     assert one == two
+
+
+class Walked(list):
+    """A list that counts how often it is gone through."""
+
+    walks = 0
+
+    def __iter__(self):
+        self.walks += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("show", [view_all, describe_trust, summarise])
+def test_all_pairs_are_not_gone_through_for_each_family(show):
+    walks = []
+    for sets in (1, 2):
+        document = build_document(make_report(dict(list(odd_cubes().items())[:sets])))
+        document["pairs"] = Walked(document["pairs"])
+        show(document)
+        walks.append(document["pairs"].walks)
+    assert walks[0] == walks[1] > 0

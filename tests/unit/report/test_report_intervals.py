@@ -83,3 +83,15 @@ def test_rows_of_a_report_agree_with_their_p(alpha, wider):
     rows = [row for row in build_document(report)["pairs"] if row["interval"]]
     assert len(rows) > 150
     assert all((row["interval"]["lo"] > 0) == (row["p_plus_one"] < alpha) for row in rows)
+
+
+def test_a_pair_has_the_half_width_that_it_has_alone():
+    rng = np.random.default_rng(5)
+    counts = np.concatenate([binned(lattice(rng, step)) for step in rng.uniform(0.1, 0.6, 8)])
+    counts[6] = 0
+    se = np.array([1.0, 0.5, 2.0, 0.0, np.nan, 1.0, 1.0, 3.0])
+    gain, p = np.array([0.0, 0.7, 2.0, 1.0, 1.0, 1.9, 1.0, 90.0]), np.array([1.0, 0.2, np.nan, 0.5, 0.5, 0.05, 0.5, 1e-4])
+    together = half_widths(counts, 0.95, se=se, gain=gain, p=p)
+    one_by_one = [half_widths(counts[[k]], 0.95, se=se[[k]], gain=gain[[k]], p=p[[k]])[0] for k in range(len(se))]
+    np.testing.assert_array_equal(together, one_by_one)
+    assert np.isnan(together).tolist() == [False, False, False, True, True, False, True, False]
