@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -10,7 +11,25 @@ from numpy.typing import NDArray
 
 from pipeline.resampling.measures import ScoreFunction
 
-__all__ = ["count_discordant", "leave_one_out", "pair_errors"]
+__all__ = ["PairMoments", "count_discordant", "leave_one_out", "pair_errors", "pair_moments"]
+
+_ROUNDING = 2.0**-48  # of the scores: differences that vary by no more vary by rounding only
+
+
+@dataclass(frozen=True, eq=False)
+class PairMoments:
+    """Second and third moments of the jackknife of each pair's difference of scores.
+
+    Parameters
+    ----------
+    se : (pair,) float64
+        As `pair_errors`, bit for bit.
+    acceleration : (pair,) float64
+        A sixth of the skewness of the influence values; nan where ``se`` is 0, but for rounding, or undefined.
+    """
+
+    se: NDArray[np.float64]
+    acceleration: NDArray[np.float64]
 
 
 def leave_one_out(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArray[np.float64]:
@@ -60,6 +79,33 @@ def pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArra
     return _pair_errors(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64))
 
 
+def pair_moments(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> PairMoments:
+    """Give the jackknife standard error of each pair's difference of scores, and its acceleration.
+
+    With u_i = mean d − d_i, d_i the difference without unit i: a = Σ u_i³ / (6 (Σ u_i²)^(3/2)) (Efron 1987,
+    doi:10.1080/01621459.1987.10478410). It changes its sign with the order of the pair, and where lower scores are better.
+
+    Parameters
+    ----------
+    scores : (system, unit) float64
+        From `leave_one_out`.
+    pairs : (pair, 2) int64
+
+    Returns
+    -------
+    PairMoments
+
+    Examples
+    --------
+    The mean of 1, 1 and 4, against 0: u = (1 − 2) / 2, twice, and (4 − 2) / 2.
+
+    >>> found = pair_moments(np.array([[2.5, 2.5, 1.0], [0.0, 0.0, 0.0]]), np.array([[0, 1]]))
+    >>> found.se.tolist(), (6 * found.acceleration * 1.5**1.5).round(12).tolist()
+    ([1.0], [0.75])
+    """
+    return PairMoments(*_pair_moments(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64)))
+
+
 def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the units of which any statistic differs between the two systems of each pair.
 
@@ -94,6 +140,31 @@ def _pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArr
             squares += deviation * deviation
         errors[pair] = math.sqrt((units - 1) / units * squares)
     return errors
+
+
+@njit(nogil=True, cache=True)
+def _pair_moments(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    # Beside `_pair_errors`, not in its place: who asks for errors only does not wait for the cubes.
+    units = scores.shape[1]
+    errors, accelerations = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
+    if units < 2:
+        return errors, accelerations
+    for pair in range(len(pairs)):
+        a, b = scores[pairs[pair, 0]], scores[pairs[pair, 1]]
+        total = 0.0
+        for unit in range(units):
+            total += a[unit] - b[unit]
+        mean = total / units
+        squares = cubes = 0.0
+        for unit in range(units):
+            deviation = (a[unit] - b[unit]) - mean
+            squares += deviation * deviation
+            cubes -= deviation * deviation * deviation
+        errors[pair] = math.sqrt((units - 1) / units * squares)
+        noise = _ROUNDING * (abs(a[0]) + abs(b[0]))
+        if squares > units * noise * noise:
+            accelerations[pair] = cubes / (6.0 * squares * math.sqrt(squares))
+    return errors, accelerations
 
 
 @njit(nogil=True, cache=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 
-__all__ = ["Family", "count_maxima", "make_family"]
+__all__ = ["Family", "count_maxima", "family_maxima", "make_family"]
 
 _TILE = 1024  # replicates, as in `compare`
 
@@ -139,3 +139,52 @@ def _count_maxima(
                 maxima[i] = highest
                 reached += highest >= threshold
             counts[member] += reached
+
+
+def family_maxima(scores: NDArray[np.float64], family: Family) -> NDArray[np.float64]:
+    """Give the largest t* = |δ* − δ| / se of the whole family in each replicate, u_(1), for its quantiles.
+
+    Parameters
+    ----------
+    scores : (row, replicate) float64
+        Of the family's systems.
+    family : Family
+
+    Returns
+    -------
+    (replicate,) float64
+        Infinite where a score of any pair is undefined, as in `count_maxima`; 0 of a family without members.
+
+    Examples
+    --------
+    >>> one, two = np.array([1]), np.array([2.0])
+    >>> family = Family(one, np.array([0, 1]), np.array([0]), one, np.array([1.0]), np.array([0.5]), two, two)
+    >>> family_maxima(np.array([[3.0, 1.0, -1.0, np.nan], [0.0, 0.0, 0.0, 0.0]]), family).tolist()
+    [4.0, 0.0, 4.0, inf]
+    """
+    scores = np.ascontiguousarray(scores, np.float64)
+    maxima = np.zeros(scores.shape[1])
+    _fill_maxima(scores, family.first, family.second, family.delta, family.se, maxima)
+    return maxima
+
+
+@njit(nogil=True, cache=True)
+def _fill_maxima(
+    scores: NDArray[np.float64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    delta: NDArray[np.float64],
+    se: NDArray[np.float64],
+    maxima: NDArray[np.float64],
+) -> None:
+    for start in range(0, scores.shape[1], _TILE):
+        stop = min(start + _TILE, scores.shape[1])
+        own = maxima[start:stop]
+        for member in range(len(first)):
+            a, b = scores[first[member], start:stop], scores[second[member], start:stop]
+            center, times = delta[member], 1.0 / se[member]
+            for i in range(stop - start):
+                t = abs((a[i] - b[i]) - center) * times
+                highest = own[i]
+                t = t if t == t else np.inf
+                own[i] = t if t > highest else highest

@@ -1,0 +1,45 @@
+"""One order statistic of an array, and a quantile between two. This module is called from the kernels of others."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["interpolate", "select"]
+
+
+@njit(nogil=True, cache=True)
+def select(values: NDArray[np.float64], rank: int) -> float:
+    """Give the order statistic of a rank, moving values about; ties are gathered, so that many of them cost no more."""
+    low, high = 0, len(values)  # it is among values[low:high]
+    while high - low > 1:
+        first, middle, last = values[low], values[(low + high) // 2], values[high - 1]
+        pivot = max(min(first, middle), min(max(first, middle), last))
+        less, i, more = low, low, high
+        while i < more:
+            x = values[i]
+            if x < pivot:
+                values[i], values[less] = values[less], x
+                less += 1
+                i += 1
+            elif x > pivot:
+                more -= 1
+                values[i], values[more] = values[more], x
+            else:
+                i += 1
+        if rank < less:
+            high = less
+        elif rank >= more:
+            low = more
+        else:
+            return float(pivot)
+    return float(values[low])
+
+
+@njit(nogil=True, cache=True)
+def interpolate(low: float, high: float, p: float, defined: int) -> float:
+    """Give the type 7 quantile from the two order statistics about it, by the operations, and so with the bits, of NumPy."""
+    at = (defined - 1) * p
+    part = at - np.floor(at)
+    return float(high - (high - low) * (1.0 - part) if part >= 0.5 else low + (high - low) * part)

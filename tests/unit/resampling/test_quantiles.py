@@ -1,0 +1,153 @@
+"""Quantiles of gains: the bits of numpy.quantile, whatever the scores look like."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pipeline.resampling.influence import leave_one_out, pair_errors, pair_moments
+from pipeline.resampling.maxima import count_maxima, family_maxima, make_family
+from pipeline.resampling.measures import Measure
+from pipeline.resampling.observe import observe
+from pipeline.resampling.quantiles import gain_quantiles
+
+KINDS = ("smooth", "ties", "constant", "spike", "heavy", "far", "one apart", "tiny", "huge")
+
+
+def all_pairs(rows):
+    return np.stack(np.triu_indices(rows, 1), axis=1).astype(np.int64)
+
+
+def make_scores(kind, rows, kept, seed):
+    """Scores of a kind that a bin of the wrong width, or one bin for all, would get wrong."""
+    rng = np.random.default_rng(seed)
+    normal = rng.normal(size=(rows, kept))
+    return {
+        "smooth": normal,
+        "ties": np.round(normal) / 3,
+        "constant": np.ones((rows, kept)) * rng.normal(size=(rows, 1)),
+        "spike": np.where(rng.random((rows, kept)) < 0.001, 1e6, np.round(normal)),
+        "heavy": rng.standard_cauchy((rows, kept)) ** 3,
+        "far": normal + 1e9 * np.arange(rows)[:, None],
+        "one apart": np.where(np.arange(kept) == kept - 1, 7.0, np.zeros((rows, kept)) + np.arange(rows)[:, None]),
+        "tiny": normal * 1e-310,
+        "huge": normal * 1e300,
+    }[kind]
+
+
+def expected(scores, pair, center, probabilities, distances):
+    gains = scores[pair[0]] - scores[pair[1]]
+    gains = gains[~np.isnan(gains)]
+    if not len(gains):
+        return np.full(len(probabilities), np.nan), np.full(len(distances), np.nan)
+    return np.quantile(gains, probabilities), np.quantile(np.abs(gains - center), distances)
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    rows=st.integers(2, 5),
+    kept=st.integers(1, 3000),
+    seed=st.integers(0, 2**31),
+    empty=st.sampled_from([0.0, 0.1, 1.0]),
+    off=st.sampled_from([0.0, 0.5, 50.0]),
+)
+@example(kind="smooth", rows=3, kept=1, seed=0, empty=0.0, off=0.0)
+@example(kind="one apart", rows=3, kept=3000, seed=0, empty=0.0, off=0.0)
+@settings(max_examples=150, deadline=None)
+def test_quantiles_have_the_bits_of_numpy(kind, rows, kept, seed, empty, off):
+    scores = make_scores(kind, rows, kept, seed)
+    rng = np.random.default_rng(seed + 1)
+    scores[0, rng.random(kept) < empty] = np.nan
+    pairs = all_pairs(rows)[:, :: rng.choice([-1, 1])]
+    gains = scores[pairs[:, 0]] - scores[pairs[:, 1]]
+    middle = np.array([np.median(of[~np.isnan(of)]) if not np.isnan(of).all() else 0.0 for of in gains])
+    delta = middle + off * np.abs(middle)
+    probabilities = np.concatenate([rng.random((len(pairs), 4)), np.tile([0.0, 0.025, 0.5, 1.0], (len(pairs), 1))], axis=1)
+    distances = [0.0, 0.5, 0.95, 1.0]
+    found = gain_quantiles(scores, pairs, delta=delta, probabilities=probabilities, distances=distances)
+    for row, pair in enumerate(pairs):
+        gain, distance = expected(scores, pair, delta[row], probabilities[row], distances)
+        assert np.array_equal(found.gain[row], gain, equal_nan=True)
+        assert np.array_equal(found.distance[row], distance, equal_nan=True)
+    assert found.replicates.tolist() == (~np.isnan(gains)).sum(axis=1).tolist()
+
+
+def test_many_pairs_keep_their_places():
+    """Pairs are walked in another order than they come in."""
+    scores = np.random.default_rng(3).normal(size=(20, 400)) * np.arange(1, 21)[:, None]
+    pairs = np.random.default_rng(4).permutation(all_pairs(20))
+    probabilities = np.random.default_rng(5).random((len(pairs), 2))
+    delta = (scores[pairs[:, 0]] - scores[pairs[:, 1]]).mean(axis=1)
+    found = gain_quantiles(scores, pairs, delta=delta, probabilities=probabilities, distances=[0.9])
+    for row, pair in enumerate(pairs):
+        gain, distance = expected(scores, pair, delta[row], probabilities[row], [0.9])
+        assert (found.gain[row].tolist(), found.distance[row].tolist()) == (gain.tolist(), distance.tolist())
+
+
+def test_what_is_not_asked_for_or_undefined_has_no_quantile():
+    scores = np.random.default_rng(6).normal(size=(2, 50))
+    asked = np.array([[np.nan, -0.1, 1.1, 0.5]])
+    found = gain_quantiles(scores, np.array([[0, 1]]), delta=np.array([np.nan]), probabilities=asked, distances=[0.5])
+    assert np.isnan(found.gain[0]).tolist() == [True, True, True, False]
+    assert np.isnan(found.distance).all()
+    nothing = gain_quantiles(scores[:, :0], np.array([[0, 1]]), delta=np.zeros(1), probabilities=asked, distances=[0.5])
+    assert np.isnan(nothing.gain).all()
+    assert nothing.replicates.tolist() == [0]
+
+
+@pytest.mark.parametrize("pairs", [[[0, 2]], [[-1, 0]]])
+def test_a_pair_of_unknown_rows_is_refused(pairs):
+    with pytest.raises(ValueError, match="pairs name rows"):
+        gain_quantiles(np.zeros((2, 5)), np.array(pairs), delta=np.zeros(1), probabilities=np.zeros((1, 1)))
+
+
+def test_shapes_that_do_not_agree_are_refused():
+    with pytest.raises(ValueError, match="not of 1 pairs"):
+        gain_quantiles(np.zeros((2, 5)), np.array([[0, 1]]), delta=np.zeros(2), probabilities=np.zeros((1, 1)))
+
+
+def ratio(sums):
+    return 100.0 * (sums[0] / sums[1])
+
+
+@given(seed=st.integers(0, 2**31), units=st.integers(2, 60))
+@settings(max_examples=40, deadline=None)
+def test_moments_are_those_of_the_leave_one_outs(seed, units):
+    rng = np.random.default_rng(seed)
+    statistics = rng.integers(1, 30, (units, 4, 2))
+    jackknife, pairs = leave_one_out(statistics, ratio), all_pairs(4)
+    found = pair_moments(jackknife, pairs)
+    assert found.se.tobytes() == pair_errors(jackknife, pairs).tobytes()
+    for row, (a, b) in enumerate(pairs):
+        without = np.array([ratio((statistics.sum(axis=0) - own).T.astype(float)) for own in statistics])
+        u = (without[:, a] - without[:, b]).mean() - (without[:, a] - without[:, b])
+        assert found.acceleration[row] == pytest.approx(np.sum(u**3) / (6 * np.sum(u**2) ** 1.5), abs=1e-9)
+    assert np.allclose(pair_moments(jackknife, pairs[:, ::-1]).acceleration, -found.acceleration, atol=1e-9)
+
+
+def test_without_spread_there_is_no_acceleration():
+    """One system is .3 better in every unit: what differs between leave-one-outs is rounding."""
+    statistics = np.ones((37, 3, 2), np.int64) * 10
+    statistics[:, :, 0] = np.random.default_rng(0).integers(0, 7, (37, 1)) + np.array([0, 3, 3])
+    found = pair_moments(leave_one_out(statistics, ratio), all_pairs(3))
+    assert np.isnan(found.acceleration).all()
+    assert (found.se < 1e-12).all()
+    assert np.isnan(pair_moments(np.ones((2, 1)), all_pairs(2)).acceleration).all()
+    assert np.isnan(pair_moments(np.array([[1.0, np.nan, 2.0], [0.0, 0.0, 0.0]]), all_pairs(2)).acceleration).all()
+
+
+def test_the_maxima_of_a_family_are_what_its_first_member_is_counted_by():
+    rng = np.random.default_rng(8)
+    statistics = np.stack([rng.random((50, 5)) < 0.6, np.ones((50, 5))], axis=2).astype(np.int64)
+    measure = Measure(statistics, ratio, "ratio", False, all_pairs(5), np.zeros(5, bool))
+    family = make_family(measure, observe(measure))
+    scores = rng.normal(60.0, 7.0, (5, 2500))
+    scores[2, 5] = np.nan
+    maxima = family_maxima(scores, family)
+    t = np.abs(scores[family.first] - scores[family.second] - family.delta[:, None]) / family.se[:, None]
+    assert np.allclose(maxima, np.where(np.isnan(t), np.inf, t).max(axis=0), rtol=1e-14)
+    counts = np.zeros(len(family.pair), np.int64)
+    count_maxima(scores, family, counts)
+    assert counts[0] == (maxima >= family.least[0]).sum()
