@@ -1,0 +1,138 @@
+"""Is a difference too small to matter? Equivalence, non-inferiority, four verdicts and the gate. This module reads counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.inference.p_values import clopper_pearson
+
+__all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge"]
+
+VERDICTS = ("not measured", "equivalent", "better", "worse", "inconclusive")
+"""The first where there is neither a p of equivalence nor an interval: that is no failure of the system."""
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalence:
+    """p-values against a margin, of pairs ordered so that the observed gain is not negative.
+
+    Parameters
+    ----------
+    p : (pair,) float64
+        max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)) / b; nan without counts, and of identical systems, which need no test.
+    p_plus_one : (pair,) float64
+        (s + 1) / (b + 1) with the same s: never 0.
+    lo, hi : (pair,) float64
+        95 % Clopper-Pearson bounds of p; the two counts are taken as one, the larger.
+    p_ahead : (pair,) float64
+        That whoever is ahead is not worse by the margin, (#(δ* ≥ 2δ + margin) + 1)/(b + 1).
+    p_behind : (pair,) float64
+        That whoever is behind is not: (#(δ* ≤ 2δ − margin) + 1)/(b + 1), non-inferiority as it is mostly asked for.
+    hits : (pair,) int64
+        s; 0 where p is nan.
+    """
+
+    p: NDArray[np.float64]
+    p_plus_one: NDArray[np.float64]
+    lo: NDArray[np.float64]
+    hi: NDArray[np.float64]
+    p_ahead: NDArray[np.float64]
+    p_behind: NDArray[np.float64]
+    hits: NDArray[np.int64]
+
+
+def equivalence(
+    above: NDArray[np.integer], below: NDArray[np.integer], replicates: NDArray[np.integer], *, identical: NDArray[np.bool_]
+) -> Equivalence:
+    """Test that two systems differ by the margin or more, in both directions (Schuirmann 1987, doi:10.1007/BF01068419).
+
+    Parameters
+    ----------
+    above, below : (pair,) int
+        #(δ* ≥ 2δ + margin) and #(δ* ≤ 2δ − margin); negative where nothing was counted.
+    replicates : (pair,) int
+        In which both scores were defined.
+    identical : (pair,) bool
+
+    Examples
+    --------
+    >>> found = equivalence(np.array([0]), np.array([4]), np.array([99]), identical=np.array([False]))
+    >>> round(float(found.p[0]), 4), float(found.p_plus_one[0]), float(found.p_ahead[0])
+    (0.0404, 0.05, 0.01)
+    """
+    if not above.shape == below.shape == replicates.shape == identical.shape:
+        raise ValueError(
+            f"counts {above.shape} and {below.shape}, replicates {replicates.shape} and identical {identical.shape} differ"
+        )
+    known = (above >= 0) & (below >= 0) & (replicates > 0) & ~identical
+    b = np.where(known, replicates, 1).astype(np.int64)
+    one, other = (np.where(known, count, 0).astype(np.int64) for count in (above, below))
+    hits = np.maximum(one, other)
+    lo, hi = clopper_pearson(hits, b, _LEVEL)
+    given = (hits / b, (hits + 1) / (b + 1), lo, hi, (one + 1) / (b + 1), (other + 1) / (b + 1))
+    p, p_plus_one, lo, hi, p_ahead, p_behind = (np.where(known, values, np.nan) for values in given)
+    return Equivalence(p=p, p_plus_one=p_plus_one, lo=lo, hi=hi, p_ahead=p_ahead, p_behind=p_behind, hits=hits)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """One word a pair.
+
+    Parameters
+    ----------
+    verdict : (pair,) int8
+        Position in `VERDICTS`.
+    differs_within_margin : (pair,) bool
+        Equivalent, and yet the interval excludes 0: a real difference that does not matter.
+    fails : (pair,) bool
+        The gate: worse, and not within the margin. What is inconclusive or not measured does not fail.
+    """
+
+    verdict: NDArray[np.int8]
+    differs_within_margin: NDArray[np.bool_]
+    fails: NDArray[np.bool_]
+
+
+def judge(
+    p_equivalence: NDArray[np.float64],
+    *,
+    lo: NDArray[np.float64],
+    hi: NDArray[np.float64],
+    identical: NDArray[np.bool_],
+    alpha: float,
+) -> Verdicts:
+    """Give the verdict, in this order: equivalent if p ≤ α; better or worse if the interval excludes 0; else inconclusive.
+
+    Parameters
+    ----------
+    p_equivalence : (pair,) float64
+        Adjusted or not; nan without a margin.
+    lo, hi : (pair,) float64
+        The 1 − α interval of the gain of the system that is judged, in its direction: the caller turns it. nan where there is
+        none.
+    identical : (pair,) bool
+        Equivalent at any margin.
+    alpha : float
+
+    Examples
+    --------
+    >>> p, lo, hi = np.array([0.01, 0.2, np.nan, 0.2]), np.array([0.1, 0.1, -2.0, -1.0]), np.array([0.3, 2.0, -0.5, 1.0])
+    >>> found = judge(p, lo=lo, hi=hi, identical=np.zeros(4, bool), alpha=0.05)
+    >>> [VERDICTS[code] for code in found.verdict]
+    ['equivalent', 'better', 'worse', 'inconclusive']
+    >>> found.differs_within_margin.tolist(), found.fails.tolist()
+    ([True, False, False, False], [False, False, True, False])
+    """
+    if not p_equivalence.shape == lo.shape == hi.shape == identical.shape:
+        raise ValueError(f"p {p_equivalence.shape}, intervals {lo.shape}, {hi.shape} and identical {identical.shape} differ")
+    with np.errstate(invalid="ignore"):  # comparisons with nan are False: nothing is shown
+        within = identical | (p_equivalence <= alpha)
+        above, below = lo > 0, hi < 0
+    measured = identical | np.isfinite(p_equivalence) | (np.isfinite(lo) & np.isfinite(hi))
+    verdict = np.select([~measured, within, above, below], [0, 1, 2, 3], 4).astype(np.int8)
+    return Verdicts(verdict=verdict, differs_within_margin=within & (above | below) & ~identical, fails=below & ~within)

@@ -1,0 +1,152 @@
+"""Which pairs are tested together, and which of them can be. This module orders them by t; it counts nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.resampling.observe import TOLERANCE
+from pipeline.resampling.step_down import Members
+
+__all__ = ["ALTERNATIVES", "FAMILIES", "REASONS", "PairFamily", "order_family"]
+
+FAMILIES = ("all-pairs", "against-baseline")
+
+ALTERNATIVES = ("two-sided", "better", "worse")
+"""The two differ · the other system is better than the baseline · it is worse; a side is fixed before looking."""
+
+REASONS = ("", "identical", "no order", "no spread", "undefined", "not in the family")
+"""Why a pair is no member: its systems are identical; δ = 0 and there is no se; se = 0 although δ is not; δ or se is undefined;
+it has nothing to do with the baseline. The first three have p = 1, the others none."""
+
+_CERTAIN = (1, 2, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class PairFamily:
+    """The pairs tested together, the largest t first.
+
+    Parameters
+    ----------
+    name : str
+        One of `FAMILIES`.
+    alternative : str
+        One of `ALTERNATIVES`.
+    pair : (member,) int64
+        Positions among the pairs that were given.
+    t : (member,) float64
+        |δ| / se, or δ / se in the direction of the alternative; never rising.
+    members : Members
+        The same pairs as the kernels want them; ``first − second`` points where the alternative does.
+    reason : (pair,) int8
+        Position in `REASONS`; 0 for members.
+    """
+
+    name: str
+    alternative: str
+    pair: NDArray[np.int64]
+    t: NDArray[np.float64]
+    members: Members
+    reason: NDArray[np.int8]
+
+    @property
+    def two_sided(self) -> bool:
+        """No direction is fixed."""
+        return self.alternative == "two-sided"
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """(pair,): p is 1 without any replicate."""
+        return np.isin(self.reason, _CERTAIN)
+
+
+def order_family(
+    pairs: NDArray[np.integer],
+    *,
+    score: NDArray[np.float64],
+    delta: NDArray[np.float64],
+    se: NDArray[np.float64],
+    identical: NDArray[np.bool_],
+    higher_is_better: bool = True,
+    baseline: int | None = None,
+    alternative: str = "two-sided",
+) -> PairFamily:
+    """Choose the members of a family and order them by t = |δ| / se.
+
+    Parameters
+    ----------
+    pairs : (pair, 2) int
+        Rows of ``score``.
+    score : (system,) float64
+        As observed; ties of replicates are those within `TOLERANCE` of them.
+    delta : (pair,) float64
+        Signed gain, > 0 where the first of the pair is better.
+    se : (pair,) float64
+    identical : (pair,) bool
+    higher_is_better : bool, optional
+    baseline : int, optional
+        Row of the system that all others are compared with. Without it all pairs are one family.
+    alternative : str, optional
+        One of `ALTERNATIVES`; a side needs a baseline.
+
+    Examples
+    --------
+    >>> pairs = np.array([[0, 1], [0, 2], [1, 2]])
+    >>> observed = {"score": np.array([3.0, 2.0, 0.0]), "delta": np.array([1.0, 3.0, 2.0]), "se": np.array([1.0, 1.0, 0.5])}
+    >>> family = order_family(pairs, **observed, identical=np.zeros(3, bool))
+    >>> family.pair.tolist(), family.t.tolist()
+    ([2, 1, 0], [4.0, 3.0, 1.0])
+    >>> order_family(pairs, **observed, identical=np.zeros(3, bool), baseline=1, alternative="better").t.tolist()
+    [1.0, -4.0]
+    """
+    rows: NDArray[np.int64] = np.asarray(pairs, dtype=np.int64)
+    _check(rows, score, delta, se, identical, baseline, alternative)
+    chosen = np.ones(len(rows), np.bool_) if baseline is None else (rows == baseline).any(axis=1)
+    undefined = ~np.isfinite(delta) | ((delta != 0) & ~np.isfinite(se))
+    spread = np.isfinite(se) & (se > 0)
+    reason = np.select([~chosen, identical, undefined, spread, delta == 0], [5, 1, 4, 0, 2], 3).astype(np.int8)
+    pair = np.flatnonzero(reason == 0)
+    turn = np.ones(len(pair))
+    if alternative != "two-sided":
+        turn = np.where(rows[pair, 1] == baseline, 1.0, -1.0) * (1.0 if alternative == "better" else -1.0)
+    center = turn * delta[pair]
+    t = (np.abs(center) if alternative == "two-sided" else center) / se[pair]
+    slack = TOLERANCE * np.abs(score[rows[pair]]).sum(axis=1)
+    least = t - slack / se[pair]
+    # Equal t in the order of what reaches them: then no p depends on the order of the pairs, not even by rounding.
+    order = np.lexsort((-least, -t))
+    forward = turn[order] * (1.0 if higher_is_better else -1.0) > 0
+    pair = pair[order]
+    members = Members(
+        first=np.where(forward, rows[pair, 0], rows[pair, 1]),
+        second=np.where(forward, rows[pair, 1], rows[pair, 0]),
+        center=center[order],
+        scale=1.0 / se[pair],
+        least=least[order],
+    )
+    return PairFamily(FAMILIES[baseline is not None], alternative, pair, t[order], members, reason)
+
+
+def _check(
+    pairs: NDArray[np.int64],
+    score: NDArray[np.float64],
+    delta: NDArray[np.float64],
+    se: NDArray[np.float64],
+    identical: NDArray[np.bool_],
+    baseline: int | None,
+    alternative: str,
+) -> None:
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ValueError(f"pairs are (pair, 2), not {pairs.shape}")
+    if not delta.shape == se.shape == identical.shape == (len(pairs),):
+        raise ValueError(f"delta {delta.shape}, se {se.shape} and identical {identical.shape} are not of {len(pairs)} pairs")
+    if pairs.size and not (pairs.min() >= 0 and pairs.max() < len(score)):
+        raise ValueError(f"pairs name systems {pairs.min()} … {pairs.max()}, there are {len(score)}")
+    if alternative not in ALTERNATIVES:
+        raise ValueError(f"an alternative is one of {', '.join(ALTERNATIVES)}, not {alternative!r}")
+    if baseline is None and alternative != "two-sided":
+        raise ValueError(f"{alternative!r} than what? a side is one against a baseline; all pairs have none")
+    if baseline is not None and not (pairs == baseline).any():
+        raise ValueError(f"system {baseline} is the baseline and in none of the {len(pairs)} pairs")
