@@ -19,6 +19,7 @@ ALLOWED = {
     "testing": {"interfaces"},
     "resampling": set(),
     "inference": {"resampling"},
+    "presets": {"resampling", "inference"},
     "store": {"errors"},
     "study": {"errors", "store", "resampling"},
     "items": {"plugins", "errors", "interfaces", "study"},
@@ -36,6 +37,7 @@ ALLOWED = {
         "metrics",
         "resampling",
         "inference",
+        "presets",
         "store",
         "cubes",
         "analysis",
@@ -56,7 +58,7 @@ ONLY_IN = {
     "yaml": {"study/load.py", "study/marks.py", "study/complaints.py"},
     "click": {"cli"},
     "xarray": {"cubes", "analysis", "report", "api.py", "interfaces.py"},
-    "numba": {"resampling", "metrics"},
+    "numba": {"resampling", "metrics", "inference", "presets"},
     "sacrebleu": {"metrics"},
     "sklearn": {"trainers", "items/datasets.py"},
     "matplotlib": {"report"},
@@ -65,7 +67,7 @@ ONLY_IN = {
 }
 """Which outside packages stay in which places."""
 
-LIGHT = {"resampling": {"numpy", "scipy", "numba"}, "inference": {"numpy", "scipy", "numba"}}
+LIGHT = {"resampling": {"numpy", "scipy", "numba"}, "inference": {"numpy", "scipy", "numba"}, "presets": {"numpy", "numba"}}
 
 FAMILIES = {
     "items/readers": {"registry", "_files", "_layouts", "_tables"},

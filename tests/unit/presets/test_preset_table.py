@@ -1,0 +1,95 @@
+"""The table of presets: own numbers without exceptions, and claims that are computed."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from pipeline.inference.convention_levels import folded_p, gaussian_rejection, null_p, null_rejection
+from pipeline.inference.conventions import riezler_maxwell
+from pipeline.inference.p_values import CONVENTIONS, p_values
+from pipeline.presets.sacrebleu_paired import paired_bootstrap
+from pipeline.presets.sacrebleu_scores import TerRow
+from pipeline.presets.table import PRESETS, own_p
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.resample import Measure, observe, resample
+
+NAMES = ["koehn-2004", "berg-kirkpatrick-2012", "riezler-maxwell-2005", "sacrebleu-bs", "sacrebleu-ar", "multeval"]
+COUNTED = [(name, rule) for name in NAMES for rule in PRESETS[name].rules if rule.counts]
+
+
+def accuracies():
+    """One win in 100, a copy, and a system that differs and scores the same."""
+    right = np.zeros((100, 4), np.int64)
+    right[:50] = 1
+    right[99, 0] = 1
+    right[[0, 60], 3] = 0, 1
+    statistics = np.stack([right, np.ones_like(right)], axis=2)
+    pairs = np.array([[0, 1], [1, 2], [1, 3]])
+    return Measure(statistics, lambda sums: sums[0] / sums[1], "ratio", True, pairs, np.ones(4, bool))
+
+
+def test_every_preset_says_what_it_is():
+    assert list(PRESETS) == NAMES
+    for name, preset in PRESETS.items():
+        assert preset.name == name
+        assert preset.null
+        assert preset.reference
+        assert bool(preset.misleads) == bool(preset.rules)
+    with pytest.raises(TypeError, match="item assignment"):
+        PRESETS["koehn-2004"] = PRESETS["multeval"]  # type: ignore[index]
+    with pytest.raises(FrozenInstanceError):
+        PRESETS["koehn-2004"].replicates = 3
+
+
+def test_own_numbers_of_real_counts_make_no_exception():
+    measure = accuracies()
+    (counts,) = resample(Draws(5, 100, 100), [measure], cells=range(1), replicates=1000, keep_replicates=1000)
+    folded = counts.counts[:, 0].astype(np.int64)
+    own = {name: own_p(rule, folded, np.full(3, 1000)) for name, rule in COUNTED if name.startswith(("koehn", "berg"))}
+    assert own["koehn-2004"][:2].tolist() == [0.0, 0.0]  # one win in 100; a copy
+    assert own["koehn-2004"][2] == pytest.approx(null_p("below-zero", wins=1, losses=1, units=100), abs=6 * 0.016)
+    seen = observe(measure)
+    verdicts = p_values(folded, np.full(3, 1000), delta=seen.delta, identical=seen.identical, sums=np.zeros((3, 3))).p[
+        CONVENTIONS.index("two-sided-plus-one")
+    ]
+    assert verdicts[1:].tolist() == [1.0, 1.0]
+    fold = riezler_maxwell(counts.score, measure.pairs, score=seen.score, delta=seen.delta, identical=seen.identical)
+    assert fold.own[1] == 1.0
+
+
+@pytest.mark.parametrize(("name", "rule"), COUNTED, ids=[name for name, _ in COUNTED])
+def test_counts_of_identical_outputs_are_what_the_table_says(name, rule):
+    """Every replicate is a tie with 0, δ and 2δ at once."""
+    ties = np.array([[0, 1000, 0, 1000, 1000, 0, -1, -1]])
+    assert own_p(rule, ties, np.array([1000]))[0] == rule.of_identical(1000)
+
+
+def test_identical_outputs_have_the_tools_smallest_p_in_the_tools_own_arithmetic():
+    statistics = np.random.default_rng(1).integers(1, 9, (20, 1, 2)).repeat(2, axis=1)
+    assert paired_bootstrap(statistics, score=TerRow()).p[1] == PRESETS["sacrebleu-bs"].rules[0].of_identical(1000) == 1 / 1001
+
+
+def test_no_replicates_have_no_number_and_a_fold_is_not_in_the_counts():
+    rule = PRESETS["koehn-2004"].rules[0]
+    assert np.isnan(own_p(rule, np.zeros((1, 8), np.int64), np.array([0]))[0])
+    with pytest.raises(ValueError, match="is not read off counts"):
+        own_p(PRESETS["sacrebleu-bs"].rules[0], np.zeros((1, 8), np.int64), np.array([9]))
+    with pytest.raises(ValueError, match="2 replicates"):
+        own_p(rule, np.zeros((1, 8), np.int64), np.array([9, 9]))
+
+
+def test_numbers_in_the_words_are_the_computed_ones():
+    words = {name: preset.misleads for name, preset in PRESETS.items()}
+    assert f"{gaussian_rejection(0.05):.3f}"[1:] in words["riezler-maxwell-2005"]
+    assert f"{gaussian_rejection(0.05):.3f}"[1:] in words["sacrebleu-bs"]
+    assert f"{gaussian_rejection(0.10):.3f}"[1:] in words["riezler-maxwell-2005"]
+    assert 0.42 < folded_p(0.0) < 0.43
+    for strict, shown in ((", strict", ".115"), ("", ".041")):
+        rate = null_rejection(f"approximate-randomization{strict}", discordant=20, units=20)
+        assert f"{rate:.3f}"[1:] == shown
+        assert shown in words["sacrebleu-ar"]
+    of_100, of_20 = (null_rejection("one-sided", discordant=20, units=n) for n in (100, 20))
+    assert f"{of_100:.2f}"[1:] + " to " + f"{of_20:.2f}"[1:] in words["berg-kirkpatrick-2012"]
