@@ -1,0 +1,114 @@
+"""What a unit's own score is, and for which pairs there is one. This module gives the differences of units, pair by pair.
+
+Where the two systems of a pair have the same denominators c, the gain is Σd / Σc with d the differences of numerators; where c is
+constant besides, it is the mean of the units' differences d/c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.inference.direct.result import REASONS, code_of
+from pipeline.resampling.measures import Measure, Observed
+
+__all__ = ["MEMORY", "denominator_groups", "differences", "has_two_values", "is_mean", "why_no_numerators"]
+
+MEMORY = 2**26
+"""Bytes of a block of pairs × units."""
+
+
+def denominator_groups(measure: Measure) -> NDArray[np.int64]:
+    """Give systems of a ratio with the same denominators the same number.
+
+    Returns
+    -------
+    (system,) int64
+    """
+    return np.unique(measure.statistics[:, :, 1].T, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def why_no_numerators(measure: Measure) -> NDArray[np.int8]:
+    """Tell why the gain of a pair is no Σd / Σc over common denominators.
+
+    Returns
+    -------
+    (pair,) int8
+        Codes of `REASONS`; 0 where it is.
+    """
+    if measure.form != "ratio":
+        return np.full(len(measure.pairs), code_of("not a ratio", REASONS))
+    first, second = measure.pairs.T
+    groups = denominator_groups(measure)
+    negative = measure.statistics[:, :, 1].min(axis=0) < 0
+    return np.select(
+        [groups[first] != groups[second], negative[first]],
+        [code_of("denominators differ", REASONS), code_of("negative denominators", REASONS)],
+        np.int8(0),
+    ).astype(np.int8)
+
+
+def is_mean(measure: Measure) -> NDArray[np.bool_]:
+    """Tell which pairs have one constant denominator: their gain is a mean of differences of units.
+
+    Returns
+    -------
+    (pair,) bool
+    """
+    if measure.form != "ratio":
+        return np.zeros(len(measure.pairs), np.bool_)
+    denominators = measure.statistics[:, :, 1]
+    constant = (denominators.min(axis=0) == denominators.max(axis=0)) & (denominators[0] > 0)
+    first, second = measure.pairs.T
+    return np.asarray(constant[first] & constant[second] & (denominators[0, first] == denominators[0, second]))
+
+
+def has_two_values(measure: Measure) -> NDArray[np.bool_]:
+    """Tell of which pairs the numerators of all units have two values at most, such as 0 and 1.
+
+    Returns
+    -------
+    (pair,) bool
+    """
+    numerators = measure.statistics[:, :, 0]
+    least, most = numerators.min(axis=0), numerators.max(axis=0)
+    alone = np.all((numerators == least) | (numerators == most), axis=0)
+    first, second = measure.pairs.T
+    low, high = np.minimum(least[first], least[second]), np.maximum(most[first], most[second])
+    result = alone[first] & alone[second]
+    for system in (first, second):
+        for value in (least[system], most[system]):
+            result &= (value == low) | (value == high)
+    return np.asarray(result)
+
+
+def differences(
+    measure: Measure, observed: Observed, members: NDArray[np.integer], *, memory_bytes: int, row_bytes: int = 8
+) -> Iterator[tuple[NDArray[np.integer], NDArray[np.int64]]]:
+    """Give the units' differences of numerators in blocks of pairs, each ordered so that the observed gain is not negative.
+
+    Parameters
+    ----------
+    measure : Measure
+    observed : Observed
+    members : (member,) int
+        The pairs that are wanted.
+    memory_bytes : int
+        For a block; it has at least one pair.
+    row_bytes : int
+        What a unit of a pair takes, with all that the caller makes of it.
+
+    Yields
+    ------
+    pairs : (block,) int
+    differences : (block, unit) int64
+    """
+    by_system = np.ascontiguousarray(measure.statistics[:, :, 0].T)
+    sign = np.where(observed.delta < 0, -1, 1) * (1 if measure.higher_is_better else -1)
+    length = max(memory_bytes // (row_bytes * by_system.shape[1]), 1)
+    for start in range(0, len(members), length):
+        block = members[start : start + length]
+        first, second = measure.pairs[block].T
+        yield block, (by_system[first] - by_system[second]) * sign[block, None]

@@ -1,0 +1,198 @@
+"""The textbook tests of paired units: McNemar, sign, paired t, Wilcoxon. This module asks SciPy, for all pairs at once.
+
+They are cross-checks, and the honest choice where few units are discordant. Each has a null of its own: only the paired t is about
+the gain.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+
+from pipeline.inference.direct.log_tails import log_binomial_tail, log_binomial_term, log_student_tail
+from pipeline.inference.direct.result import LABELS, METHODS, REASONS, Bounds, DirectP, assemble, code_of
+from pipeline.inference.direct.scores import MEMORY, differences, has_two_values, is_mean, why_no_numerators
+from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.observe import TOLERANCE
+
+__all__ = ["mcnemar", "paired_t", "sign_test", "wilcoxon"]
+
+_EXACT_UNITS = 25  # discordant units up to which the law of the signed-rank sum is enumerated, where no ranks are tied
+_WILCOXON_BYTES = 96  # a unit of a pair in SciPy's ranking: a dozen arrays of doubles
+_LN2 = math.log(2)
+
+
+def mcnemar(measure: Measure, observed: Observed, *, mid_p: bool = False, memory_bytes: int = MEMORY) -> DirectP:
+    """Compute McNemar's exact test: wins against losses on 0/1 scores, as fair coins.
+
+    With m = wins + losses and X binomial of m and ½: two-sided 2 P(X ≥ max(wins, losses)), at most 1, one-sided P(X ≥ wins); the
+    mid-p takes ½ P(X = ·) from each tail (Lancaster 1961, doi:10.1080/01621459.1961.10482105; Fagerland and others 2013,
+    doi:10.1186/1471-2288-13-91). McNemar 1947, doi:10.1007/BF02295996.
+
+    Parameters
+    ----------
+    measure : Measure
+    observed : Observed
+    mid_p : bool, optional
+        Less conservative; its level may be passed a little.
+    memory_bytes : int, optional
+        Of a block of pairs × units.
+
+    Returns
+    -------
+    DirectP
+    """
+    refused = why_no_numerators(measure)
+    refused[(refused == 0) & ~is_mean(measure)] = code_of("not a mean of units", REASONS)
+    refused[(refused == 0) & ~has_two_values(measure)] = code_of("not 0/1", REASONS)
+    wins, losses = _count_signs(measure, observed, refused, memory_bytes)
+    found = _coins(wins, losses, mid_p=mid_p)
+    return assemble(found, observed=observed, reason=refused, method="exact", label="mid-p" if mid_p else "")
+
+
+def sign_test(measure: Measure, observed: Observed, *, memory_bytes: int = MEMORY) -> DirectP:
+    """Compute the sign test: units on which one system is better against those on which the other is, as fair coins.
+
+    The null is "as often better as worse", which can be false where the gain is 0. A unit's sign is that of its difference of
+    numerators; where denominators vary the label says so.
+
+    Parameters
+    ----------
+    measure : Measure
+    observed : Observed
+    memory_bytes : int, optional
+        Of a block of pairs × units.
+
+    Returns
+    -------
+    DirectP
+    """
+    refused = why_no_numerators(measure)
+    wins, losses = _count_signs(measure, observed, refused, memory_bytes)
+    label = np.where(is_mean(measure), code_of("", LABELS), code_of("numerators", LABELS))
+    return assemble(_coins(wins, losses, mid_p=False), observed=observed, reason=refused, method="exact", label=label)
+
+
+def paired_t(measure: Measure, observed: Observed) -> DirectP:
+    """Compute the paired t-test: the gain over its standard error, Student's law with n − 1 degrees of freedom.
+
+    Where the score is a mean of units this is `scipy.stats.ttest_rel`, because the jackknife standard error is the usual one
+    then. Elsewhere it is the same test on the jackknife pseudo-values δ + (n − 1)(mean δ₋ᵢ − δ₋ᵢ), for a ratio
+    δ + (n − 1)(dᵢ − δcᵢ)/(C − cᵢ), centred: the ordinary linearisation within 1/n (Miller 1974, doi:10.1093/biomet/61.1.1).
+
+    Parameters
+    ----------
+    measure : Measure
+    observed : Observed
+
+    Returns
+    -------
+    DirectP
+    """
+    units = len(measure.statistics)
+    first, second = np.abs(observed.score[measure.pairs.T])
+    with np.errstate(invalid="ignore"):  # undefined scores are nan, and stay it
+        flat = observed.se <= TOLERANCE * (first + second)
+    reason = np.select(
+        [np.full(flat.shape, units < 2), np.isnan(observed.se), flat & (observed.delta != 0)],
+        [code_of("one unit", REASONS), code_of("undefined without a unit", REASONS), code_of("no spread", REASONS)],
+        np.int8(0),
+    ).astype(np.int8)
+    t = np.divide(np.abs(observed.delta), observed.se, out=np.zeros(len(reason)), where=(reason == 0) & ~flat)
+    tail = log_student_tail(t, max(units - 1, 1))
+    both = np.minimum(tail + _LN2, 0.0)
+    label = np.where(is_mean(measure), code_of("t law", LABELS), code_of("jackknife t", LABELS))
+    found = {"one-sided": (tail, tail), "two-sided": (both, both)}
+    return assemble(found, observed=observed, reason=reason, method="asymptotic", label=label)
+
+
+def wilcoxon(measure: Measure, observed: Observed, *, memory_bytes: int = MEMORY) -> DirectP:
+    """Compute Wilcoxon's signed-rank test of the units' differences; those that are 0 are dropped.
+
+    By `scipy.stats.wilcoxon`: its exact law with at most 25 discordant units and no two differences of one size, otherwise its
+    Gaussian approximation with the correction for ties. The null is that differences are symmetric about 0. Where denominators
+    vary, differences of numerators are ranked, which swapping the outputs of a unit turns round; the label says so. Wilcoxon 1945,
+    doi:10.2307/3001968.
+
+    Parameters
+    ----------
+    measure : Measure
+    observed : Observed
+    memory_bytes : int, optional
+        Of a block of pairs × units with what SciPy makes of it.
+
+    Returns
+    -------
+    DirectP
+    """
+    refused = why_no_numerators(measure)
+    one, two = np.full((2, len(refused)), np.nan)
+    is_exact = np.zeros(len(refused), np.bool_)
+    members = _comparable(observed, refused)
+    for block, rows in differences(measure, observed, members, memory_bytes=memory_bytes, row_bytes=_WILCOXON_BYTES):
+        one[block], two[block], is_exact[block] = _rank_block(rows)
+    exactly = code_of("exact", METHODS), np.where(is_mean(measure), code_of("", LABELS), code_of("numerators", LABELS))
+    normal = np.where(is_mean(measure), code_of("normal", LABELS), code_of("normal, numerators", LABELS))
+    return assemble(
+        {"one-sided": (one, one), "two-sided": (two, two)},
+        observed=observed,
+        reason=refused,
+        method=np.where(is_exact, exactly[0], code_of("asymptotic", METHODS)),
+        label=np.where(is_exact, exactly[1], normal),
+    )
+
+
+def _comparable(observed: Observed, refused: NDArray[np.int8]) -> NDArray[np.int64]:
+    return np.flatnonzero((refused == 0) & ~observed.identical & np.isfinite(observed.delta))
+
+
+def _count_signs(
+    measure: Measure, observed: Observed, refused: NDArray[np.int8], memory_bytes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    wins, losses = np.zeros((2, len(refused)), np.int64)
+    for block, rows in differences(measure, observed, _comparable(observed, refused), memory_bytes=memory_bytes, row_bytes=24):
+        wins[block], losses[block] = np.count_nonzero(rows > 0, axis=1), np.count_nonzero(rows < 0, axis=1)
+    return wins, losses
+
+
+def _coins(wins: NDArray[np.int64], losses: NDArray[np.int64], *, mid_p: bool) -> dict[str, Bounds]:
+    trials, most = wins + losses, np.maximum(wins, losses)
+    one, both = log_binomial_tail(wins, trials), log_binomial_tail(most, trials) + _LN2
+    if mid_p:
+        # Never more than half of a tail is taken away, so that no digit is lost.
+        one = one + np.log1p(-0.5 * np.exp(np.minimum(log_binomial_term(wins, trials) - one, 0.0)))
+        both = both + np.log1p(-np.exp(log_binomial_term(most, trials) - both))
+    both = np.minimum(both, 0.0)
+    return {"one-sided": (one, one), "two-sided": (both, both)}
+
+
+def _rank_block(rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Give the logarithms of the one-sided and the two-sided p of each row, and whether its law was enumerated."""
+    from scipy import stats  # half a second to import, and asked for by nobody else here
+
+    one, two = np.empty((2, len(rows)))
+    discordant = np.count_nonzero(rows, axis=1)
+    is_exact = _without_ties(rows, discordant)
+    for m in np.unique(discordant[is_exact]).tolist():
+        chosen = np.flatnonzero(is_exact & (discordant == m))
+        kept = rows[chosen][rows[chosen] != 0].reshape(len(chosen), m).astype(np.float64)
+        one[chosen] = np.log(stats.wilcoxon(kept, axis=1, method="exact", alternative="greater").pvalue)
+        two[chosen] = np.log(stats.wilcoxon(kept, axis=1, method="exact").pvalue)
+    rest = np.flatnonzero(~is_exact)
+    if rest.size:
+        asked = rows[rest].astype(np.float64)
+        z = stats.wilcoxon(asked, axis=1, zero_method="wilcox", method="asymptotic", alternative="greater").zstatistic
+        one[rest], two[rest] = log_ndtr(-z), np.minimum(log_ndtr(-np.abs(z)) + _LN2, 0.0)
+    return one, two, is_exact
+
+
+def _without_ties(rows: NDArray[np.int64], discordant: NDArray[np.int64]) -> NDArray[np.bool_]:
+    result = discordant <= _EXACT_UNITS
+    few = np.flatnonzero(result)
+    width = min(_EXACT_UNITS, rows.shape[1])
+    sizes = np.sort(np.abs(rows[few]), axis=1)[:, rows.shape[1] - width :]
+    result[few] = ~np.any((np.diff(sizes, axis=1) == 0) & (sizes[:, 1:] > 0), axis=1)
+    return result

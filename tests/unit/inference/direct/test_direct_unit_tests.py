@@ -1,0 +1,180 @@
+"""McNemar, sign, t and Wilcoxon for all pairs at once are SciPy's functions pair by pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from enumeration import coin_p_values
+from scipy import stats
+
+from pipeline.inference.direct.by_name import direct_tests
+from pipeline.inference.direct.log_tails import log_binomial_tail, log_student_tail
+from pipeline.inference.direct.result import LABELS, METHODS
+from pipeline.inference.direct.unit_tests import mcnemar, paired_t, sign_test, wilcoxon
+
+
+def columns(measure, observed, pair):
+    """Give the units' scores of the two systems, the one that is ahead first and more being better."""
+    a, b = measure.pairs[pair] if observed.delta[pair] >= 0 else measure.pairs[pair][::-1]
+    sign = 1 if measure.higher_is_better else -1
+    return sign * measure.statistics[:, a, 0], sign * measure.statistics[:, b, 0]
+
+
+def assert_scipy(measure, observed, tests):
+    """Hold two-sided and one-sided p-values to SciPy's; returns the methods of Wilcoxon's test."""
+    found = direct_tests(tests, measure, observed)
+    for pair in np.flatnonzero(observed.delta != 0).tolist():
+        one, other = columns(measure, observed, pair)
+        d = one - other
+        wins, trials = int((d > 0).sum()), int((d != 0).sum())
+        for row, side in (("one-sided", "greater"), ("two-sided", "two-sided")):
+            wanted = {
+                "paired-t": stats.ttest_rel(one, other, alternative=side).pvalue,
+                "sign": stats.binomtest(wins, trials, alternative=side).pvalue,
+            }
+            wanted["mcnemar"] = wanted["sign"]
+            exact = trials <= 25 and len(set(np.abs(d[d != 0]).tolist())) == trials
+            wanted["wilcoxon"] = stats.wilcoxon(
+                d[d != 0], alternative=side, method="exact" if exact else "asymptotic", zero_method="wilcox"
+            ).pvalue
+            for name in tests:
+                # a pair that differs by one part in 10^9 of its scores has that much less of its standard error
+                assert found[name].of(row)[pair] == pytest.approx(wanted[name], rel=1e-6 if name == "paired-t" else 1e-9), name
+                assert 10 ** found[name].log10_p[1, pair] == pytest.approx(found[name].two_sided[pair], rel=1e-9)
+            if "wilcoxon" in tests:
+                assert METHODS[found["wilcoxon"].method[1, pair]] == ("exact" if exact else "asymptotic")
+    return found
+
+
+@pytest.mark.parametrize(("units", "values"), [(3, 5), (12, 2), (20, 10**6), (30, 3), (70, 10**6), (200, 6)])
+@pytest.mark.parametrize("higher", [True, False])
+def test_random_scores(lab, units, values, higher):
+    rng = np.random.default_rng(units)
+    base = rng.integers(0, values, (units, 1))
+    scores = np.where(rng.random((units, 6)) < 0.6, base, rng.integers(0, values, (units, 6)))
+    scores[:, 5] = scores[:, 4]
+    scores[0, 5] += 1
+    scores[1, 5] += 1
+    measure = lab.make_measure(lab.over(scores, np.full(units, 7)), higher=higher)
+    assert_scipy(measure, lab.observe(measure), ["sign", "paired-t", "wilcoxon"])
+
+
+def test_small_samples_without_ties_take_wilcoxons_exact_law(lab):
+    scores = np.random.default_rng(8).integers(0, 10**9, (60, 4))
+    scores[24:] = scores[24:, :1]
+    measure = lab.make_measure(lab.over(scores))
+    found = wilcoxon(measure, lab.observe(measure))
+    assert [METHODS[code] for code in found.method[1]] == ["exact"] * 6
+    scores[24:26] += np.array([[3], [8]]) * np.arange(4)
+    measure = lab.make_measure(lab.over(scores))
+    found = wilcoxon(measure, lab.observe(measure))
+    assert [METHODS[code] for code in found.method[1]] == ["asymptotic"] * 6
+    assert {list(LABELS)[code] for code in found.label[1]} == {"normal"}
+
+
+@pytest.mark.data
+def test_real_columns(lab, mmlu):
+    measure = lab.make_measure(lab.over(mmlu))
+    assert_scipy(measure, lab.observe(measure), ["mcnemar", "sign", "paired-t", "wilcoxon"])
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(1, 0), (2, 0), (1, 1), (5, 0), (4, 3), (8, 4), (7, 7)])
+def test_mcnemar_and_its_mid_p_agree_with_fractions(lab, wins, losses):
+    measure = lab.make_measure(lab.coins(wins, losses, 20))
+    observed = lab.observe(measure)
+    p = {name: float(value) for name, value in coin_p_values(wins, losses).items()}
+    exact, mid = (mcnemar(measure, observed, mid_p=flag) for flag in (False, True))
+    assert exact.two_sided[0] == pytest.approx(p["two-sided"], rel=1e-12)
+    assert mid.two_sided[0] == pytest.approx(p["two-sided-mid-p"], rel=1e-12)
+    if wins > losses:
+        assert exact.one_sided[0] == pytest.approx(p["one-sided"], rel=1e-12)
+        assert mid.one_sided[0] == pytest.approx(p["one-sided-mid-p"], rel=1e-12)
+        assert list(LABELS)[mid.label[1, 0]] == "mid-p"
+
+
+def test_mcnemar_wants_two_values_and_one_constant_denominator(lab):
+    three = lab.make_measure(lab.over([[0, 1, 0], [2, 0, 2], [1, 1, 0], [0, 0, 2]]))
+    assert mcnemar(three, lab.observe(three)).reasons == ["the scores of units are not of two values"] * 3
+    halves = lab.make_measure(lab.over([[0, 5], [5, 0], [5, 0], [0, 0]]))
+    assert mcnemar(halves, lab.observe(halves)).two_sided.tolist() == [1.0]
+    uneven = lab.make_measure(lab.over([[0, 1], [1, 0], [1, 0]], [1, 1, 2]))
+    assert mcnemar(uneven, lab.observe(uneven)).reasons == ["the score is not a mean of units: their denominators vary"]
+
+
+def test_a_ratio_is_tested_by_its_jackknife_error_and_its_numerators(lab):
+    rng = np.random.default_rng(9)
+    c = rng.integers(5, 40, 300)
+    measure = lab.make_measure(lab.over(rng.binomial(c[:, None], [0.55, 0.5]), c))
+    observed = lab.observe(measure)
+    one, other = columns(measure, observed, 0)
+    d, total = one - other, c.sum()
+    found = paired_t(measure, observed)
+    assert list(LABELS)[found.label[1, 0]] == "jackknife t"
+    linearised = d.sum() / total + len(c) * (d - d.sum() / total * c) / total
+    assert found.two_sided[0] == pytest.approx(stats.ttest_1samp(linearised, 0).pvalue, rel=0.01)
+    removed = (d.sum() - d) / (total - c)
+    pseudo = d.sum() / total + (len(c) - 1) * (removed.mean() - removed)
+    assert found.two_sided[0] == pytest.approx(stats.ttest_1samp(pseudo, 0).pvalue, rel=1e-8)
+    ranks = wilcoxon(measure, observed)
+    assert ranks.two_sided[0] == pytest.approx(stats.wilcoxon(d, method="asymptotic").pvalue, rel=1e-9)
+    assert list(LABELS)[ranks.label[1, 0]] == "normal, numerators"
+    assert list(LABELS)[sign_test(measure, observed).label[1, 0]] == "numerators"
+
+
+def test_bleu_has_a_t_test_of_pseudo_values(lab):
+    measure = lab.bleu_measure(80, 4, 0.02)
+    observed = lab.observe(measure)
+    found = paired_t(measure, observed)
+    total = measure.statistics.sum(axis=0)
+    removed = measure.score((total - measure.statistics).transpose(2, 0, 1).astype(float))
+    for pair, (a, b) in enumerate(measure.pairs.tolist()):
+        gone = removed[:, a] - removed[:, b]
+        pseudo = observed.delta[pair] + 79 * (gone.mean() - gone)
+        assert found.two_sided[pair] == pytest.approx(stats.ttest_1samp(pseudo, 0).pvalue, rel=1e-8)
+        side = "greater" if observed.delta[pair] > 0 else "less"
+        assert found.one_sided[pair] == pytest.approx(stats.ttest_1samp(pseudo, 0, alternative=side).pvalue, rel=1e-8)
+
+
+def test_what_has_no_t_says_why(lab):
+    flat = lab.make_measure(lab.over([[1, 0], [4, 3], [3, 2]], [1, 1, 1]))
+    assert paired_t(flat, lab.observe(flat)).reasons == ["all units differ by the same"]
+    one = lab.make_measure(lab.over([[1, 0]]))
+    assert paired_t(one, lab.observe(one)).reasons == ["there is one unit"]
+    hollow = lab.make_measure(lab.over([[1, 0], [0, 0]], [2, 0]))
+    assert paired_t(hollow, lab.observe(hollow)).reasons == ["a score is undefined without some unit"]
+    empty = lab.make_measure(lab.over([[0, 0], [1, 0]], [0, 0]))
+    assert sign_test(empty, lab.observe(empty)).reasons == ["a score is undefined"]
+
+
+def test_equal_scores_do_not_make_a_sign_test_one(lab):
+    """As often better as worse is another null than no gain: nine small wins may weigh as much as one loss."""
+    measure = lab.make_measure(lab.over([[1, 0]] * 9 + [[0, 9]]))
+    found = sign_test(measure, lab.observe(measure))
+    assert found.two_sided.tolist() == pytest.approx([stats.binomtest(9, 10).pvalue])
+    assert np.isnan(found.one_sided).all()
+
+
+def test_memory_changes_no_result(lab):
+    scores = np.random.default_rng(10).integers(0, 50, (40, 9))
+    measure = lab.make_measure(lab.over(scores))
+    observed = lab.observe(measure)
+    for test in (sign_test, wilcoxon):
+        whole, pieces = test(measure, observed), test(measure, observed, memory_bytes=1)
+        assert whole.log10_p.tobytes() == pieces.log10_p.tobytes()
+
+
+def test_logarithms_of_tails_continue_where_floats_end():
+    trials = np.array([900, 1000, 1080, 5000])
+    np.testing.assert_allclose(log_binomial_tail(trials, trials), -trials * np.log(2), rtol=1e-13)  # all heads
+    hits = np.arange(0, 1001, 50)
+    wanted = stats.binom.logsf(hits - 1, 1000, 0.5)
+    np.testing.assert_allclose(log_binomial_tail(hits, np.full(len(hits), 1000)), wanted, rtol=1e-11, atol=1e-13)
+    # 2 P(X ≥ m − 1) = 2 (m + 1) / 2^m
+    np.testing.assert_allclose(log_binomial_tail(trials - 1, trials), np.log(trials + 1) - trials * np.log(2), rtol=1e-12)
+    t = np.array([0.0, 1.0, 5.0, 30.0])
+    np.testing.assert_allclose(np.exp(log_student_tail(t, 200)), stats.t.sf(t, 200), rtol=1e-10)
+    # of one degree of freedom P(T > t) is arctan(1/t)/π; far out a Gaussian is met from above
+    assert log_student_tail(np.array([1e150]), 1)[0] == pytest.approx(-150 * np.log(10) - np.log(np.pi), rel=1e-12)
+    far = log_student_tail(np.array([37.0, 45.0]), 10_000)
+    assert far[1] < far[0] < -600
+    np.testing.assert_allclose(far[1], stats.t.logpdf(45.0, 10_000) + np.log((1 + 45.0**2 / 1e4) / 45.0), rtol=1e-5)
