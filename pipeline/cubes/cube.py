@@ -121,7 +121,8 @@ class CubeWriter:
     ) -> None:
         """Write what is read off the counts of some pairs, by name of the variable.
 
-        ``bias`` is (pair,), ``p_adjusted`` (convention, adjustment, pair), the others (convention, pair).
+        ``bias`` is (pair,), ``p_adjusted`` (convention, adjustment, pair), ``interval`` (method, pair, 2), ``interval_reason``
+        (method, pair), the others (convention, pair).
         """
         test: dict[str, Any] = dict(zip(("metric", "test_size"), self.layout.positions(metric=metric, test_size=size), strict=True))
         test |= {"procedure": self._procedure(procedure)[0], "pair": pairs}

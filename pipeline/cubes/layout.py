@@ -14,6 +14,9 @@ from pipeline.cubes.variables import CHUNKS, Variable
 __all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo"]
 
 SCHEMA_VERSION = 1
+
+BOUNDS = ("lower", "upper")
+"""The ends of an interval, in the order of its last axis."""
 CELL_REPLICATES = 2**14
 
 
@@ -48,7 +51,7 @@ class CubeLayout:
         Number of bins of the histogram; 0 for none.
     seed : int
     alpha : float
-    procedures, conventions, adjustments : sequence of str
+    procedures, conventions, adjustments, intervals : sequence of str
     coordinates : mapping of str to sequence
         What is known of the systems: text, numbers, or None where it is not known. A name that a cube uses itself
         (``score``) becomes ``table_score``.
@@ -70,6 +73,7 @@ class CubeLayout:
     procedures: Sequence[str] = ("paired-bootstrap",)
     conventions: Sequence[str] = ()
     adjustments: Sequence[str] = ()
+    intervals: Sequence[str] = ()
     coordinates: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
@@ -147,6 +151,8 @@ class CubeLayout:
             "procedure": list(self.procedures),
             "convention": list(self.conventions),
             "adjustment": list(self.adjustments),
+            "interval_method": list(self.intervals),
+            "bound": list(BOUNDS) if self.intervals else [],
             "test_size": [label for label, _ in self.test_sizes],
             "system": list(self.systems),
         }

@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["CHUNKS", "COORDINATES", "COUNTS", "METHODS", "STATISTICS", "SUMS", "TABLE", "VARIABLES", "Variable"]
+__all__ = ["CHUNKS", "COORDINATES", "COUNTS", "INTERVAL_REASONS", "METHODS", "STATISTICS", "SUMS", "TABLE", "VARIABLES", "Variable"]
 
 CHUNKS: Mapping[str, int] = {
     "metric": 1,
     "procedure": 1,
     "convention": 1,
     "adjustment": 1,
+    "interval_method": 1,
     "test_size": 1,
     "system": 16,
     "pair": 4096,
@@ -28,14 +29,29 @@ CHUNKS: Mapping[str, int] = {
 }
 """Length of a chunk along each dimension; others are not cut. A constant: chunks never depend on blocks or workers."""
 
-METHODS = ("monte-carlo", "exact", "tail", "definition")
+METHODS = ("monte-carlo", "exact", "tail", "definition", "asymptotic")
 """Codes of the variable ``method``, by position; by definition p is 1 where systems are identical or score the same."""
+
+INTERVAL_REASONS = (
+    "none",
+    "identical",
+    "undefined",
+    "no-standard-error",
+    "no-spread",
+    "too-few-replicates",
+    "no-correction",
+    "not-in-the-family",
+    "not-a-ratio",
+)
+"""Codes of the variable ``interval_reason``, by position: why a pair has no interval."""
 
 BERG_KIRKPATRICK = (
     "Berg-Kirkpatrick, Burkett & Klein 2012, An Empirical Investigation of Statistical Significance in NLP, EMNLP, ACL D12-1091"
 )
 EFRON = "Efron & Tibshirani 1993, An Introduction to the Bootstrap, doi:10.1201/9780429246593"
 CLOPPER_PEARSON = "Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404"
+BCA = "DiCiccio & Efron 1996, doi:10.1214/ss/1032280214"
+MAX_T = "Romano & Wolf 2005, doi:10.1198/016214504000000539"
 HOLM = "Holm 1979, Scand. J. Statist. 6(2), 65-70; Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x"
 
 
@@ -125,11 +141,30 @@ TABLE = (
         "float64",
         _NAN,
         "1",
-        "p-value adjusted for the family of all pairs of this test set, metric, test size and procedure",
-        HOLM,
+        "p-value adjusted for the family of all pairs of this test set, metric, test size and procedure; "
+        "max-t is read off the kept replicates",
+        f"{HOLM}; {MAX_T}",
+    ),
+    Variable(
+        "interval",
+        ("procedure", "interval_method", *_PAIRS, "bound"),
+        "float64",
+        _NAN,
+        "points",
+        "ends of the interval of the gain of system_a over system_b at level 1 − alpha, read off the kept replicates",
+        f"{EFRON}; {BCA}",
+    ),
+    Variable(
+        "interval_reason",
+        ("procedure", "interval_method", *_PAIRS),
+        "int8",
+        -1,
+        "1",
+        "why there is no interval; -1 where nothing was written",
+        flags=INTERVAL_REASONS,
     ),
 )
-"""What is read off the counts; written per metric and test size."""
+"""What is read off counts and kept replicates; written per metric and test size."""
 
 VARIABLES: Mapping[str, Variable] = {
     variable.name: variable
@@ -180,6 +215,8 @@ COORDINATES: Mapping[str, Variable] = {
         Variable("procedure", ("procedure",), "str", "", "1", "significance test"),
         Variable("convention", ("convention",), "str", "", "1", "how a p-value is read off the counts"),
         Variable("adjustment", ("adjustment",), "str", "", "1", "correction for many pairs"),
+        Variable("interval_method", ("interval_method",), "str", "", "1", "how an interval is read off the kept replicates"),
+        Variable("bound", ("bound",), "str", "", "1", "lower or upper end"),
         Variable("test_size", ("test_size",), "str", "", "1", "label of the test size"),
         Variable("n_units", ("test_size",), "int64", -1, "units", "number of units that are drawn"),
         Variable("system", ("system",), "str", "", "1", "name of the system"),

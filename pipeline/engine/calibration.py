@@ -58,7 +58,7 @@ def settle_rates(
 
 def _is_complete(rates: Rates, manifest: Manifest) -> bool:
     metrics = [metric.name for metric in manifest.inputs.metrics]
-    return all(rates.has_pass(procedure, metric) for procedure in manifest.study.resampling.procedures for metric in metrics)
+    return all(rates.has_pass(procedure, metric) for procedure in manifest.study.resampling.drawn for metric in metrics)
 
 
 def is_short(manifest: Manifest) -> bool:

@@ -26,6 +26,8 @@ class Reading:
         p holds for many units only, and is too small with few of them.
     one_sided : str or None
         What the convention ``one-sided`` is here, where it is another thing than the paper's #(δ* > 2δ)/b.
+    verdict : str
+        The convention that verdicts use.
     """
 
     conventions: tuple[str, ...]
@@ -33,6 +35,18 @@ class Reading:
     interval: bool
     needs_units: bool
     one_sided: str | None = None
+    verdict: str = "two-sided-plus-one"
+
+
+def _computed(*conventions: str, needs_units: bool = False, one_sided: str | None = None) -> Reading:
+    return Reading(
+        conventions or ("one-sided", "two-sided"),
+        bias=False,
+        interval=False,
+        needs_units=needs_units,
+        one_sided=one_sided,
+        verdict="two-sided",
+    )
 
 
 READINGS: Mapping[str, Reading] = {
@@ -47,5 +61,13 @@ READINGS: Mapping[str, Reading] = {
         needs_units=False,
         one_sided="#(δ° > δ)/b, the share of random swaps with a larger gain: ties are left out, so it is no test by itself",
     ),
+    # What follows draws nothing: there is no count to which one could be added.
+    "exact-bootstrap": _computed("one-sided", "two-sided", "below-zero", "at-or-below-zero", needs_units=True),
+    "exact-sign-flip": _computed(one_sided="P(δ° ≥ δ), the exact sign-flip test of the system that is ahead: ties count"),
+    "mcnemar": _computed(one_sided="P(X ≥ wins), X binomial over the discordant units: ties count"),
+    "mcnemar-mid-p": _computed(one_sided="P(X > wins) + ½ P(X = wins), X binomial over the discordant units"),
+    "sign": _computed(one_sided="P(X ≥ wins), X binomial over the units without a tie"),
+    "paired-t": _computed(needs_units=True, one_sided="P(t_{n−1} ≥ δ / se)"),
+    "wilcoxon": _computed(one_sided="the signed-rank test of the system that is ahead"),
 }
 """By the procedure's name."""

@@ -13,10 +13,14 @@ from pipeline.inference.multiplicity import benjamini_hochberg, holm
 from pipeline.inference.readings import READINGS
 from pipeline.inference.stability import decide
 from pipeline.report.cube_facts import count_of, read_method, read_variable, summed
-from pipeline.report.intervals import half_widths
+from pipeline.report.intervals import half_widths, read_intervals
 from pipeline.report.values import plain
+from pipeline.study.procedures import PROCEDURES
 
 __all__ = ["read_columns"]
+
+MAX_T = "max-t"
+"""The adjustment that cubes hold, as it needs the replicates."""
 
 TWO_SIDED = ("above_twice_delta", "at_twice_delta", "below_zero", "at_zero")
 """Counts whose sum is #(|δ* − δ| ≥ δ), after swaps #(|δ°| ≥ δ)."""
@@ -30,9 +34,11 @@ def read_columns(
     full = where | {"procedure": procedure}
     delta, se = (np.asarray(read_variable(cube, name, **where), dtype=np.float64) for name in ("observed_delta", "se"))
     identical = np.asarray(read_variable(cube, "identical", **where), dtype=np.bool_)
-    p = {name: _floats(cube, "p_value", len(delta), convention=name, **full) for name in ("one-sided", "two-sided-plus-one")}
-    verdict_p = p["two-sided-plus-one"]
-    total = float(cube.attrs["replicates"])
+    reading = READINGS[procedure]
+    p = {name: _floats(cube, "p_value", len(delta), convention=name, **full) for name in ("one-sided", reading.verdict)}
+    verdict_p = p[reading.verdict]
+    error = _floats(cube, "p_error", len(delta), convention=reading.verdict, **full)
+    total = float(cube.attrs["replicates"]) if PROCEDURES[procedure].draws else -1.0
     empty = count_of(cube, "empty", **full)
     replicates = np.full(len(delta), total) - (0 if empty is None else np.maximum(empty, 0))
     discordant = read_variable(cube, "discordant", **where)
@@ -40,7 +46,6 @@ def read_columns(
     floor = np.where(discordant >= 0, sign_flip_floor(discordant), 0.0) if discordant is not None else np.zeros(len(delta))
     reach = beyond_reach(verdict_p, floor, alpha)
     equivalence, hits = _equivalence(cube, replicates, identical, **full) if margin else (np.full(len(delta), np.nan), None)
-    reading = READINGS[procedure]
     shift = summed(cube, "sum_shift", **full) if reading.bias else None
     histogram = read_variable(cube, "histogram", **full) if reading.interval else None
     gain, ordered = np.abs(delta), delta != 0
@@ -57,10 +62,11 @@ def read_columns(
         "p_one_sided": p["one-sided"],
         "p_two_sided": _floats(cube, "p_value", len(delta), convention="two-sided", **full),
         "p_plus_one": verdict_p,
+        "max_t": _max_t(cube, len(delta), **full),
         "holm": holm(verdict_p),
         "benjamini_hochberg": benjamini_hochberg(verdict_p),
         "half_width": half_widths(histogram, 1 - alpha, se=se, gain=gain, p=verdict_p) if histogram is not None else nothing,
-        "monte_carlo_error": _floats(cube, "p_error", len(delta), convention="two-sided-plus-one", **full),
+        "monte_carlo_error": error,
         "monte_carlo_error_one_sided": _floats(cube, "p_error", len(delta), convention="one-sided", **full),
         "p_equivalence": equivalence,
         "p_equivalence_holm": holm(equivalence),
@@ -72,17 +78,22 @@ def read_columns(
         "replicates": replicates,
         "empty_replicates": empty,
     }
-    methods = read_method(cube, **full, convention="two-sided-plus-one")
+    methods = read_method(cube, **full, convention=reading.verdict)
     defined = np.isfinite(verdict_p) & (identical | ~ordered)
     return {
         "system_a": better,
         "system_b": worse,
         **{name: plain(np.asarray(values, dtype=np.float64)) for name, values in numbers.items()},
         **{name: _whole(values, len(delta)) for name, values in counts.items()},
-        "stable": _stable(cube, verdict_p, replicates, blocked, equivalence, hits, alpha, **full),
+        "stable": (
+            _stable(cube, verdict_p, replicates, blocked, equivalence, hits, alpha, **full)
+            if PROCEDURES[procedure].draws
+            else _surely(verdict_p, error, blocked, alpha)
+        ),
         "method": ["definition" if known else method for known, method in zip(defined.tolist(), methods, strict=True)],
         "identical": identical.tolist(),
         "beyond_reach": reach.tolist(),
+        "intervals": read_intervals(cube, delta, alpha=alpha, **full),
     }
 
 
@@ -111,6 +122,18 @@ def _stable(
         other = decide(equivalence_hits, trials, p=equivalence, alpha=alpha)
         holds = other.surely | (~other.possibly & holds)
     return [bool(value) if there else None for value, there in zip(holds, np.isfinite(p), strict=True)]
+
+
+def _surely(p: NDArray[np.float64], error: NDArray[np.float64], blocked: NDArray[np.bool_], alpha: float) -> list[bool | None]:
+    """Say whether p-values that are known within an error give the same verdicts at both of its ends; None without p."""
+    ends = [holm(np.clip(p + side * np.nan_to_num(error), 0.0, 1.0)) <= alpha for side in (-1.0, 1.0)]
+    return [bool(sure) if there else None for sure, there in zip((ends[0] == ends[1]) | blocked, np.isfinite(p), strict=True)]
+
+
+def _max_t(cube: xr.Dataset, pairs: int, **where: str) -> NDArray[np.float64]:
+    if "adjustment" not in cube.coords or MAX_T not in cube["adjustment"].values.tolist():
+        return np.full(pairs, np.nan)
+    return _floats(cube, "p_adjusted", pairs, convention="two-sided-plus-one", adjustment=MAX_T, **where)
 
 
 def _equivalence(

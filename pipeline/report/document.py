@@ -15,7 +15,7 @@ from pipeline.report.agreement import describe_agreement
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
 from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_ranks, list_systems
-from pipeline.report.pair_rows import NO_MAX_T, list_pairs
+from pipeline.report.pair_rows import list_pairs
 from pipeline.report.procedures import WORDS, procedures_of
 from pipeline.report.trust import describe_trust
 from pipeline.report.values import plain
@@ -27,7 +27,6 @@ SCHEMA_VERSION = 1
 OWN = ("thresholds", "size-curve", "calibration-transfer")
 REASONS = {
     "clusters": "groups of systems are not computed by this version; leaderboard[] has intervals of ranks",
-    "pairs.p_adjusted.max_t": NO_MAX_T,
 }
 
 

@@ -1,11 +1,16 @@
-"""The symmetric interval that belongs to the two-sided p. This module reads its half width off the histogram of replicates."""
+"""Intervals of the gain. This module reads the symmetric one off the histogram of all replicates, the others from the cube."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
-__all__ = ["HISTOGRAM_HALF_WIDTH", "half_widths"]
+from pipeline.report.cube_facts import read_variable
+
+__all__ = ["HISTOGRAM_HALF_WIDTH", "half_widths", "read_intervals"]
 
 HISTOGRAM_HALF_WIDTH = 12.0
 
@@ -79,3 +84,22 @@ def _quantiles(places: NDArray[np.float64], shares: NDArray[np.float64], level: 
     part = np.divide(level - low, high - low, out=np.ones(len(row)), where=high > low)
     found = np.where(after == 0, end, np.minimum(start + part * (end - start), end))
     return np.where(is_reached, found, np.nan)
+
+
+def read_intervals(
+    cube: xr.Dataset, delta: NDArray[np.float64], *, alpha: float, **where: str
+) -> list[dict[str, dict[str, float | None]] | None]:
+    """Give the ends of every method that the cube holds, of each pair with the better system first.
+
+    None where the cube has none, or has them at another level than the report's.
+    """
+    ends, reasons = read_variable(cube, "interval", **where), read_variable(cube, "interval_reason", **where)
+    if ends is None or reasons is None or cube.attrs.get("alpha") != alpha or (reasons < 0).all():
+        return [None] * len(delta)
+    behind = (delta < 0)[:, None]
+    turned = np.where(behind, -ends[..., ::-1], ends) + 0.0
+    methods: dict[str, list[dict[str, Any]]] = {}
+    for name, pairs in zip(cube["interval_method"].values.tolist(), turned.tolist(), strict=True):
+        # A number that is not itself is nan: there is no such interval, and the cube says why.
+        methods[str(name)] = [{"lo": lo if lo == lo else None, "hi": hi if hi == hi else None} for lo, hi in pairs]
+    return [dict(zip(methods, found, strict=True)) for found in zip(*methods.values(), strict=True)]

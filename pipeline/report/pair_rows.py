@@ -15,10 +15,9 @@ from pipeline.report.procedures import WORDS
 from pipeline.report.values import plain
 from pipeline.study.procedures import PROCEDURES
 
-__all__ = ["FEW_DISCORDANT", "NO_MAX_T", "exact_test", "list_pairs"]
+__all__ = ["FEW_DISCORDANT", "exact_test", "list_pairs"]
 
 FEW_DISCORDANT = 20
-NO_MAX_T = "max_t: not computed by this version; Holm controls the same error rate"
 COPIED = ("system_a", "system_b", "score_a", "score_b", "delta", "se", "bias")
 COUNTED = ("count", "replicates", "empty_replicates", "p_one_sided", "p_two_sided", "p_plus_one")
 JUDGED = ("monte_carlo_error", "monte_carlo_error_one_sided", "stable", "method", "identical", "sign_flip_floor")
@@ -46,7 +45,8 @@ def list_pairs(
     of = read_columns(cube, metric=metric, test_size=FULL, procedure=procedure, alpha=alpha, margin=margin is not None)
     units = int(cube["n_units"].sel(test_size=FULL).item())
     effective = plain(cube.attrs.get("effective_units")) or (units if unit == "item" else None)
-    adjusted = zip(of["holm"], of["benjamini_hochberg"], strict=True)
+    why = _why_no_max_t(cube, procedure) if all(value is None for value in of["max_t"]) else None
+    adjusted = zip(of["max_t"], of["holm"], of["benjamini_hochberg"], strict=True)
     columns: dict[str, Iterable[Any]] = {
         "test_set": repeat(test_set),
         "metric": repeat(metric),
@@ -60,9 +60,10 @@ def list_pairs(
         "units": repeat(units),
         "effective_units": repeat(effective),
         **{name: of[name] for name in COUNTED},
-        "p_adjusted": [{"max_t": None, "holm": h, "benjamini_hochberg": bh, "reason": NO_MAX_T} for h, bh in adjusted],
+        "p_adjusted": [{"max_t": t, "holm": h, "benjamini_hochberg": bh, "reason": why} for t, h, bh in adjusted],
         "family_size": repeat(sum(p is not None for p in of["p_plus_one"])),
         "interval": [_interval(*ends, 1 - alpha) for ends in zip(of["delta"], of["half_width"], strict=True)],
+        "intervals": of["intervals"],
         **{name: of[name] for name in JUDGED},
         "margin": repeat(margin),
         **{name: of[name] for name in CONCLUDED},
@@ -72,6 +73,12 @@ def list_pairs(
     for row, beyond in zip(rows, of["beyond_reach"], strict=True):
         _judge(row, beyond, alpha)
     return sorted(rows, key=lambda row: (-(row["delta"] or 0.0), row["system_a"], row["system_b"]))
+
+
+def _why_no_max_t(cube: xr.Dataset, procedure: str) -> str:
+    if not PROCEDURES[procedure].keeps_scores:
+        return f"max_t: {procedure} has no replicates of all systems together; Holm controls the same error rate"
+    return "max_t: no scores were kept" if not cube.attrs.get("kept") else "max_t: no pair has a standard error"
 
 
 def _judge(row: dict[str, Any], beyond: bool, alpha: float) -> None:

@@ -141,7 +141,86 @@ _RANDOMIZATION = Words(
     ),
 )
 
-WORDS: Mapping[str, Words] = {"paired-bootstrap": _BOOTSTRAP, "approximate-randomization": _RANDOMIZATION}
+
+def _computed(title: str, null: str, p: str, words: str, reference: str, link: str | None = None, **more: Any) -> Words:
+    """Give the words for a procedure that draws nothing."""
+    name = title.removeprefix("the ").capitalize()
+    missing = {
+        field: f"{name}: nothing is drawn, so there is none"
+        for field in ("bias", "count", "interval", "replicates", "empty_replicates")
+    }
+    return Words(title, null, "two-sided", p, (Method(name, p, words, reference, link),), missing, **more)
+
+
+_EXACT_BOOTSTRAP = _computed(
+    "the exact bootstrap",
+    "the expected scores of A and B are equal (two-sided) or A is not the better one (one-sided)",
+    "P(|δ* − δ| ≥ δ)",
+    "What infinitely many replicates of the paired bootstrap would give, computed by convolution; for scores that divide by "
+    "what both systems share. Free of Monte-Carlo error, not of the bootstrap's own: it is too small with few units.",
+    "Efron and Tibshirani 1993, An Introduction to the Bootstrap, doi:10.1201/9780429246593",
+    "https://doi.org/10.1201/9780429246593",
+)
+_EXACT_SIGN_FLIP = _computed(
+    "the exact sign-flip test",
+    "the outputs of the two systems are exchangeable unit by unit",
+    "P(|δ°| ≥ δ)",
+    "Approximate randomization with all 2^m swaps, computed by convolution; for scores that divide by what both systems share.",
+    "Fisher 1935, The Design of Experiments, Oliver and Boyd; Pitman 1937, doi:10.2307/2984124",
+    "https://doi.org/10.2307/2984124",
+)
+_MCNEMAR = _computed(
+    "McNemar's test",
+    "A is right where B is wrong as often as the other way round",
+    "min(1, 2 P(X ≥ max(wins, losses)))",
+    "X is binomial over the discordant units with ½; for scores of 0 or 1. Exact: its level is at most α.",
+    "McNemar 1947, doi:10.1007/BF02295996",
+    "https://doi.org/10.1007/BF02295996",
+)
+_MCNEMAR_MID_P = _computed(
+    "McNemar's test with mid-p",
+    "A is right where B is wrong as often as the other way round",
+    "2 (P(X > max(wins, losses)) + ½ P(X = max(wins, losses)))",
+    "Half of the chance of the observed split counts; less conservative, and its level may be passed a little.",
+    "Fagerland, Lydersen and Laake 2013, doi:10.1186/1471-2288-13-91",
+    "https://doi.org/10.1186/1471-2288-13-91",
+)
+_SIGN = _computed(
+    "the sign test",
+    "A is better on as many units as B is",
+    "min(1, 2 P(X ≥ max(wins, losses)))",
+    "X is binomial over the units without a tie, with ½; how much better does not count, so it can be false where δ is 0.",
+    "Dixon and Mood 1946, doi:10.1080/01621459.1946.10501898",
+    "https://doi.org/10.1080/01621459.1946.10501898",
+)
+_PAIRED_T = _computed(
+    "the paired t-test",
+    "the expected scores of A and B are equal",
+    "2 P(t ≥ δ / se)",
+    "Student's law with n − 1 degrees of freedom, se the jackknife's: exact for means of Gaussian differences, else asymptotic.",
+    "Student 1908, doi:10.1093/biomet/6.1.1; Miller 1974, doi:10.1093/biomet/61.1.1",
+    "https://doi.org/10.1093/biomet/6.1.1",
+)
+_WILCOXON = _computed(
+    "Wilcoxon's signed-rank test",
+    "the differences of A and B on a unit are symmetric about 0",
+    "signed-rank",
+    "Ranks of the differences that are not 0; the exact law with few units and no ties, else Gaussian with a correction for ties.",
+    "Wilcoxon 1945, doi:10.2307/3001968",
+    "https://doi.org/10.2307/3001968",
+)
+
+WORDS: Mapping[str, Words] = {
+    "paired-bootstrap": _BOOTSTRAP,
+    "approximate-randomization": _RANDOMIZATION,
+    "exact-bootstrap": _EXACT_BOOTSTRAP,
+    "exact-sign-flip": _EXACT_SIGN_FLIP,
+    "mcnemar": _MCNEMAR,
+    "mcnemar-mid-p": _MCNEMAR_MID_P,
+    "sign": _SIGN,
+    "paired-t": _PAIRED_T,
+    "wilcoxon": _WILCOXON,
+}
 """By the procedure's name."""
 
 

@@ -60,6 +60,8 @@ def replicates_needed(pairs: Sequence[Mapping[str, Any]], alpha: float) -> int |
     """
     members = [row for row in pairs if row["p_plus_one"] is not None]
     most = max((row["replicates"] or 0 for row in members), default=0)
+    if members and members[0]["replicates"] is None:
+        return None  # p-values that no replicate was drawn for have no floor of this kind
     return math.ceil(len(members) / alpha) if members and len(members) / (most + 1) > alpha else None
 
 

@@ -46,7 +46,7 @@ def resamples_of(
     Cells that lack the same pairs and scores stand together; a block never spans two such ranges.
     """
     tasks = []
-    for procedure in study.resampling.procedures:
+    for procedure in study.resampling.drawn:
         own = tuple(column for column in columns if column.procedure == procedure)
         tasks += _of_procedure(study, test_set, size, procedure, own, inventory, block_cells, workers, rates)
     return tasks

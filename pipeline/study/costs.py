@@ -125,7 +125,7 @@ def resampling_seconds(study: Study, inputs: Inputs, rates: Rates) -> float:
     for test_set in inputs.test_sets:
         systems, pairs = len(test_set.outputs), _pairs(test_set)
         for size in sizes_of(study, test_set):
-            for procedure in study.resampling.procedures:
+            for procedure in study.resampling.drawn:
                 seconds += rates.replicate(procedure, metrics, units=size.n_units, systems=systems, pairs=pairs)
     return seconds * study.resampling.replicates
 

@@ -22,7 +22,7 @@ from pipeline.study.trainings import trainings_of
 
 __all__ = ["Absence", "Plan", "plan_study", "present_outputs", "wanted_addresses"]
 
-COLLECT_VERSION = 1
+COLLECT_VERSION = 2
 """Raised when cubes change; part of the address of every cube."""
 
 
@@ -182,8 +182,8 @@ def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present:
 def _collect(study: Study, test_set: TestSetInputs, columns: Sequence[Column], run: str, *, needs: tuple[str, ...]) -> Task:
     keys = [[column.address, sorted(column.key_of.items())] for column in columns]
     resampling = study.resampling
-    key = digest(
-        ["collect", COLLECT_VERSION, run, test_set.name, keys, resampling.replicates, resampling.keep_replicates, resampling.alpha]
-    )
+    counted = [resampling.replicates, resampling.keep_replicates, resampling.alpha]
+    read = [resampling.intervals, resampling.tails]
+    key = digest(["collect", COLLECT_VERSION, run, test_set.name, keys, *counted, *read])
     statistics = {key for column in columns for key in column.systems}
     return Task("collect", key, f"collect {test_set.name}", CollectSpec(run, test_set.name), (*needs, *sorted(statistics)))

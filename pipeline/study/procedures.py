@@ -1,7 +1,8 @@
 """Which significance tests there are and what each can be asked for. This module knows what a plan must know of them.
 
-How one counts is in `pipeline.tasks.resample`, what can be read off its counts in `pipeline.inference.readings`, and how it is
-told in `pipeline.report.procedures`; a test holds that all of them know the same names.
+How one counts is in `pipeline.tasks.resample`, how one that draws nothing computes in `pipeline.inference.direct`, what can be
+read off either in `pipeline.inference.readings`, and how it is told in `pipeline.report.procedures`; a test holds that all of
+them know the same names.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from typing import Literal
 
 __all__ = ["PROCEDURES", "Procedure", "ProcedureName"]
 
-ProcedureName = Literal["paired-bootstrap", "approximate-randomization"]
+ProcedureName = Literal[
+    "paired-bootstrap",
+    "approximate-randomization",
+    "exact-bootstrap",
+    "exact-sign-flip",
+    "mcnemar",
+    "mcnemar-mid-p",
+    "sign",
+    "paired-t",
+    "wilcoxon",
+]
 
 
 @dataclass(frozen=True)
@@ -21,17 +32,29 @@ class Procedure:
 
     Parameters
     ----------
+    draws : bool
+        It counts replicates, in tasks of their own; otherwise its p-values are computed when a cube is collected.
     keeps_scores : bool
         Its replicates are scores of single systems, which `keep_replicates` can keep; otherwise each pair has its own.
     tests_margin : bool
         It can test whether a difference is within a margin; otherwise it knows no null but "no difference".
     """
 
-    keeps_scores: bool
-    tests_margin: bool
+    draws: bool = False
+    keeps_scores: bool = False
+    tests_margin: bool = False
 
+
+_COMPUTED = Procedure()
 
 PROCEDURES: Mapping[str, Procedure] = {
-    "paired-bootstrap": Procedure(keeps_scores=True, tests_margin=True),
-    "approximate-randomization": Procedure(keeps_scores=False, tests_margin=False),
+    "paired-bootstrap": Procedure(draws=True, keeps_scores=True, tests_margin=True),
+    "approximate-randomization": Procedure(draws=True),
+    "exact-bootstrap": _COMPUTED,
+    "exact-sign-flip": _COMPUTED,
+    "mcnemar": _COMPUTED,
+    "mcnemar-mid-p": _COMPUTED,
+    "sign": _COMPUTED,
+    "paired-t": _COMPUTED,
+    "wilcoxon": _COMPUTED,
 }

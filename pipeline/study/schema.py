@@ -171,6 +171,9 @@ def _sizes(value: Any) -> Any:
     return sizes
 
 
+IntervalName = Literal["symmetric", "basic", "percentile", "bca", "simultaneous"]
+
+
 class Resampling(Frozen):
     """How test sets are resampled."""
 
@@ -181,10 +184,21 @@ class Resampling(Frozen):
         json_schema_extra={"uniqueItems": True},
     )
     replicates: int = Field(default=1_000_000, ge=1, le=2**40)
-    keep_replicates: int = Field(default=131_072, ge=0)
+    keep_replicates: int = Field(
+        default=131_072, ge=0, description="Of the paired bootstrap; intervals and max-T are read off the kept ones."
+    )
     unit: Literal["item", "document"] = "item"
     test_sizes: Annotated[TestSizes, BeforeValidator(_sizes)] = TestSizes()
     alpha: float = Field(default=0.05, gt=0.0, lt=1.0)
+    intervals: tuple[IntervalName, ...] = Field(
+        default=("symmetric", "percentile", "bca"),
+        description="Intervals of the gain; a report shows the first, cubes hold all.",
+        json_schema_extra={"uniqueItems": True},
+    )
+    tails: Literal["exact", "tilted", "none"] = Field(
+        default="exact",
+        description="p-values of the paired bootstrap below 10/b: exact where the score allows it, tilted for every score too.",
+    )
     margin: Mapping[str, Annotated[float, Field(gt=0.0)]] = Field(
         default={}, description="Equivalence margin in metric points, by metric."
     )
@@ -195,6 +209,23 @@ class Resampling(Frozen):
         if len(set(procedures)) != len(procedures):
             raise ValueError("a procedure is given twice")
         return procedures
+
+    @field_validator("intervals")
+    @classmethod
+    def _no_interval_twice(cls, intervals: tuple[IntervalName, ...]) -> tuple[IntervalName, ...]:
+        if len(set(intervals)) != len(intervals):
+            raise ValueError("an interval is given twice")
+        return intervals
+
+    @property
+    def drawn(self) -> tuple[ProcedureName, ...]:
+        """Procedures that count replicates."""
+        return tuple(name for name in self.procedures if PROCEDURES[name].draws)
+
+    @property
+    def computed(self) -> tuple[ProcedureName, ...]:
+        """Procedures that draw nothing."""
+        return tuple(name for name in self.procedures if not PROCEDURES[name].draws)
 
     @property
     def scores_kept(self) -> int:

@@ -24,6 +24,7 @@ from pipeline.store.runs import STORE_NAME, Store
 from pipeline.study.blocks import FASTEST
 from pipeline.study.columns import Column, columns_of, sizes_of
 from pipeline.study.inputs import Inputs, MetricInputs, TestSetInputs
+from pipeline.study.procedures import PROCEDURES
 from pipeline.study.rates import OutputRates, PassRates, Rates, fit_rates
 from pipeline.study.schema import Study
 from pipeline.study.task import ColumnSpec, ResampleSpec, Task, pack_mask, triangle
@@ -157,7 +158,7 @@ def _processor_seconds(run: Callable[[], object]) -> float:
 def _columns(study: Study, inputs: Inputs, test_set: TestSetInputs, metric: str) -> Iterator[Column]:
     full = sizes_of(study, test_set)[-1]
     for column in columns_of(study, inputs, test_set, full, test_set.outputs):
-        if column.metric.name == metric:
+        if column.metric.name == metric and PROCEDURES[column.procedure].draws:
             yield column
 
 

@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout, MetricInfo
-from pipeline.cubes.variables import CHUNKS, METHODS
-from pipeline.inference.multiplicity import benjamini_hochberg, holm
-from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
-from pipeline.inference.readings import READINGS
+from pipeline.cubes.variables import CHUNKS
+from pipeline.inference.direct.by_name import direct_tests
+from pipeline.inference.p_values import CONVENTIONS
 from pipeline.metrics.registry import load_metric
-from pipeline.resampling.measures import BINS, COUNTS, SUMS, Observed
-from pipeline.resampling.observe import observe
+from pipeline.resampling.measures import BINS
 from pipeline.store.runs import RunDirectory, Store
-from pipeline.study.columns import Column, Size, columns_of, sizes_of
+from pipeline.study.columns import columns_of, sizes_of
 from pipeline.study.inputs import OutputInputs, TestSetInputs
-from pipeline.study.inventory import Inventory
 from pipeline.study.plan import present_outputs
 from pipeline.study.procedures import PROCEDURES
 from pipeline.study.task import CollectSpec, Receipt, Task, triangle
 from pipeline.tasks.extract import load_frame, load_statistics
-from pipeline.tasks.fold import Cells, fold, kept_scores
 from pipeline.tasks.manifest import Manifest, read_inventory, read_manifest
-from pipeline.tasks.resample import measure_of
+from pipeline.tasks.part import Part, make_part
+from pipeline.tasks.tables import ADJUSTMENTS, MAX_T, cells_of, write_computed, write_counts
 
 __all__ = ["collect"]
-
-CHUNK_PAIRS = CHUNKS["pair"]
-"""Pairs folded at a time: their cells are never all held at once."""
-
-_MONTE_CARLO, _DEFINITION = METHODS.index("monte-carlo"), METHODS.index("definition")
-
-ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """One metric on one test size, as the cube indexes it: pairs of systems in the study's order."""
-
-    metric: str
-    size: Size
-    position: NDArray[np.int64]  # of each system's statistics among the sorted distinct ones
-    flat: NDArray[np.int64]  # of each pair among their pairs; -1 where both are the same
-    turned: NDArray[np.bool_]  # the statistics are sorted the other way round than the pair
-    observed: Observed
 
 
 def collect(task: Task, runs: Path) -> Receipt:
@@ -66,10 +42,15 @@ def collect(task: Task, runs: Path) -> Receipt:
             columns = columns_of(manifest.study, manifest.inputs, test_set, size, present)
             for metric in manifest.inputs.metrics:
                 own = tuple(column for column in columns if column.metric.name == metric.name)
-                part = _part(run.store, test_set, layout, own[0], size)  # procedures have systems and statistics in common
+                part = make_part(run.store, test_set, layout, own[0], size)  # procedures have systems and statistics in common
                 _write_observed(cube, part)
                 for column in own:
-                    _write_counts(cube, layout, part, column, inventory, run.store)
+                    if PROCEDURES[column.procedure].draws:
+                        cells = cells_of(part, column, inventory, manifest.study.resampling.replicates)
+                        write_counts(cube, part, cells, run.store, tails=manifest.study.resampling.tails)
+                computed = direct_tests(manifest.study.resampling.computed, part.measure, part.observed)
+                for procedure, found in computed.items():
+                    write_computed(cube, part, procedure, found)
         for metric in manifest.inputs.metrics:
             _write_statistics(cube, run.store, test_set, metric.name, dict(metric.options), manifest, present)
     return Receipt("collect", task.key, task.label, run.cubes.name, "", 0.0, "", {"test_set": test_set.name})
@@ -102,7 +83,8 @@ def _layout(
         alpha=study.resampling.alpha,
         procedures=study.resampling.procedures,
         conventions=CONVENTIONS,
-        adjustments=tuple(ADJUSTMENTS),
+        adjustments=(*ADJUSTMENTS, MAX_T),
+        intervals=study.resampling.intervals if study.resampling.scores_kept else (),
         coordinates={name: [coordinates.get(name) for coordinates in known] for name in names},
         attrs={
             "unit": study.resampling.unit,
@@ -114,106 +96,17 @@ def _layout(
     )
 
 
-def _part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column: Column, size: Size) -> Part:
-    n = len(column.systems)
-    place = {key: i for i, key in enumerate(column.systems)}
-    position = np.array([place[column.key_of[system]] for system in layout.systems], np.int64)
-    a, b = position[layout.pairs[:, 0]], position[layout.pairs[:, 1]]
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    flat = np.where(a == b, -1, low * n - low * (low + 1) // 2 + (high - low - 1))
-    measure = measure_of(
-        store,
-        frame=test_set.frame,
-        n_units=size.n_units,
-        systems=column.systems,
-        metric=column.metric.name,
-        options=dict(column.metric.options),
-        margin=None,
-        pairs=np.stack([low, high], axis=1),
-        keep=np.zeros(n, np.bool_),
-    )
-    return Part(column.metric.name, size, position, flat, a > b, observe(measure))
-
-
 def _write_observed(cube: CubeWriter, part: Part) -> None:
     observed = part.observed
     cube.write_observed(
         part.metric,
         part.size.label,
         score=observed.score[part.position],
-        # + 0.0: a turned pair without a gain has 0, not −0.
-        delta=np.where(part.turned, -observed.delta, observed.delta) + 0.0,
+        delta=part.turn(observed.delta),
         se=observed.se,
         discordant=observed.discordant,
         identical=observed.identical,
     )
-
-
-def _write_counts(cube: CubeWriter, layout: CubeLayout, part: Part, column: Column, inventory: Inventory, store: Store) -> None:
-    metric, size, total = column.metric.name, part.size.label, layout.replicates
-    cells = Cells(column, size, part.flat, inventory.coverage(column.address, column.systems, total), total)
-    pairs = len(layout.pairs)
-    p = np.full((len(CONVENTIONS), pairs), np.nan)
-    for first in range(0, pairs, CHUNK_PAIRS):
-        rows = slice(first, min(first + CHUNK_PAIRS, pairs))
-        found = _write_rows(cube, part, cells, rows, store)
-        p[:, rows] = found.p
-        values = _table(found, layout.alpha, pairs)
-        cube.write_table(metric, size, values, pairs=rows, procedure=column.procedure)
-    # A family is all pairs of one test set, metric, test size and procedure: corrected when all of them are there.
-    adjusted = np.stack([[adjust(row) for adjust in ADJUSTMENTS.values()] for row in p])
-    cube.write_table(metric, size, {"p_adjusted": adjusted}, procedure=column.procedure)
-    if PROCEDURES[column.procedure].keeps_scores:
-        for first_system, first, scores in kept_scores(cells, layout.sizes["replicate"], part.position, store):
-            cube.write_scores(metric, size, first, scores, first_system=first_system)
-
-
-def _write_rows(cube: CubeWriter, part: Part, cells: Cells, rows: slice, store: Store) -> PValues:
-    """Write the counts of a range of pairs, and give what is read off them."""
-    metric, size, procedure = cells.column.metric.name, cells.label, cells.column.procedure
-    observed, reading = part.observed, READINGS[procedure]
-    pairs = rows.stop - rows.start
-    totals = np.zeros((pairs, len(COUNTS)), np.int64)
-    sums = np.zeros((pairs, len(SUMS)))
-    empty = np.zeros(pairs, np.int64)
-    histogram = np.zeros((pairs, BINS), np.int64)
-    for block in fold(cells, rows, store):
-        cube.write_cells(
-            metric,
-            size,
-            block.first_cell,
-            counts=block.counts,
-            empty=block.empty,
-            sums=block.sums,
-            first_pair=rows.start,
-            procedure=procedure,
-        )
-        totals += block.counts.sum(1, dtype=np.int64)
-        empty += block.empty.sum(1, dtype=np.int64)
-        histogram += block.histogram
-        for cell in range(block.sums.shape[1]):  # in cell order: a float sum must not depend on how it was cut
-            sums += block.sums[:, cell]
-    cube.write_histogram(metric, size, histogram, first_pair=rows.start, procedure=procedure)
-    return p_values(
-        totals,
-        cells.replicates - empty,
-        delta=observed.delta[rows],
-        identical=observed.identical[rows],
-        sums=sums,
-        conventions=reading.conventions,
-        bias=reading.bias,
-    )
-
-
-def _table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray[Any]]:
-    return {
-        "p_value": found.p,
-        "log10_p": found.log10_p,
-        "p_error": found.p_error,
-        "method": np.where(np.isnan(found.p), -1, np.where(found.by_definition, _DEFINITION, _MONTE_CARLO)).astype(np.int8),
-        "stable": found.stable(alpha, pairs),
-        "bias": found.bias,
-    }
 
 
 def _write_statistics(
@@ -232,8 +125,8 @@ def _write_statistics(
     decimals = tuple(int(d) for d in np.max([s.decimals for s in loaded], axis=0))
     ids = load_frame(store, test_set.frame).ids
     names = load_metric(metric, options).statistics
-    for position, statistics in enumerate(loaded):
-        factor = np.array([10 ** (d - own) for d, own in zip(decimals, statistics.decimals, strict=True)], np.int64)
-        cube.write_statistics(
-            metric, (statistics.values * factor)[None], ids=ids, statistics=names, decimals=decimals, first_system=position
-        )
+    for first in range(0, len(loaded), CHUNKS["system"]):
+        some = loaded[first : first + CHUNKS["system"]]
+        factors = [[10 ** (d - own) for d, own in zip(decimals, statistics.decimals, strict=True)] for statistics in some]
+        values = np.stack([s.values * np.array(factor, np.int64) for s, factor in zip(some, factors, strict=True)])
+        cube.write_statistics(metric, values, ids=ids, statistics=names, decimals=decimals, first_system=first)

@@ -15,6 +15,9 @@ from pipeline.api import open_run, run
 
 GOLDEN = Path(__file__).with_name("cube_bits.json")
 
+PLAIN: dict[str, Any] = {"intervals": ["symmetric", "basic", "percentile", "simultaneous"], "tails": "none"}
+"""Additions and order alone: normal quantiles and transforms belong to the libraries, and their last bits to their versions."""
+
 DERIVED = {"log10_p"}
 """The logarithm is the mathematics library's: for people to read, never compared."""
 
@@ -31,14 +34,15 @@ def digests(directory: Path) -> dict[str, str]:
 
 
 def text_digests(folder: Path) -> dict[str, str]:
-    study = text_study(folder / "text", metrics=["bleu", "chrf", "ter"])
+    resampling = {"replicates": 40_000, "keep_replicates": 20_000, "test_sizes": [20, "full"], **PLAIN}
+    study = text_study(folder / "text", metrics=["bleu", "chrf", "ter"], resampling=resampling)
     return digests(run(study, runs=folder / "runs", serial=True).root)
 
 
 def score_digests(folder: Path) -> dict[str, str]:
     write_scores(folder / "scores" / "scores.csv", ["a", "b", "c", "d"])
     test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
-    resampling = {"replicates": 20_000, "keep_replicates": 100, "margin": {"mean": 0.2}}
+    resampling = {"replicates": 20_000, "keep_replicates": 100, "margin": {"mean": 0.2}, **PLAIN}
     study = write_study(folder / "scores" / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=resampling)
     return digests(run(study, runs=folder / "runs", serial=True).root)
 
@@ -46,7 +50,7 @@ def score_digests(folder: Path) -> dict[str, str]:
 def swap_digests(folder: Path) -> dict[str, str]:
     write_scores(folder / "swaps" / "scores.csv", ["a", "b", "c", "d"])
     test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
-    resampling = {"replicates": 20_000, "procedures": ["approximate-randomization"]}
+    resampling = {"replicates": 20_000, "procedures": ["approximate-randomization"], **PLAIN}
     study = write_study(folder / "swaps" / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=resampling)
     return digests(run(study, runs=folder / "runs", serial=True).root)
 

@@ -17,7 +17,7 @@ from pipeline.cubes.reading import digest_cubes, open_cubes, open_statistics, ve
 from pipeline.errors import StoreError
 
 ODD = ['<a&b>/"q"\'', "机器翻译", "with space ", "😀", "nan", "NA", "1.0", "../up", "None"]
-ALL = ("p_value", "log10_p", "p_error", "method", "stable", "bias", "p_adjusted")
+ALL = ("p_value", "log10_p", "p_error", "method", "stable", "bias", "p_adjusted", "interval", "interval_reason")
 
 
 def make_layout(test_set: str = "news/<1>", systems: list[str] = ODD, **changes: object) -> CubeLayout:
@@ -34,6 +34,7 @@ def make_layout(test_set: str = "news/<1>", systems: list[str] = ODD, **changes:
         "bins": 96,
         "conventions": ("one-sided", "two-sided"),
         "adjustments": ("holm",),
+        "intervals": ("percentile", "bca", "basic"),
         "coordinates": {"model": ["m"] * count, "replica": range(count), "fraction": [0.5, None] + [1.0] * (count - 2)},
     }
     return CubeLayout(**{**values, **changes})
@@ -55,6 +56,8 @@ def make_content(layout: CubeLayout) -> dict:
                 "stable": rng.random((2, pairs)) < 0.5,
                 "bias": rng.random(pairs),
                 "p_adjusted": rng.random((2, 1, pairs)),
+                "interval": rng.normal(size=(3, pairs, 2)),
+                "interval_reason": rng.integers(0, 8, (3, pairs)),
             },
             "observed": {
                 "score": rng.normal(size=systems),

@@ -17,22 +17,25 @@ from pipeline.study.procedures import PROCEDURES
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "procedures.md").read_text(encoding="utf-8")
 
 
-def fenced(language: str) -> str:
-    (code,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    return str(code)
+def fenced(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def section(title: str) -> str:
     return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
-def test_the_example_prints_what_the_page_shows(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", fenced("python")], cwd=tmp_path, check=True)
-    words = fenced("sh").split()
-    assert words[0] == "pipeline"
-    printed = run_cli(*words[1:], cwd=tmp_path)
-    assert printed.returncode == 0, printed.stderr
-    assert printed.stdout == fenced("text")
+def test_the_examples_print_what_the_page_shows(tmp_path: Path) -> None:
+    (made,) = fenced("python")
+    subprocess.run([sys.executable, "-c", made], cwd=tmp_path, check=True)
+    for command, shown in zip(fenced("sh"), fenced("text"), strict=True):
+        words = command.split()
+        assert words[0] == "pipeline"
+        printed = run_cli(*words[1:], cwd=tmp_path)
+        assert printed.returncode == 0, printed.stderr
+        assert printed.stdout == shown
+    # Every procedure is shown.
+    assert {name for command in fenced("sh") for name in command.split()} >= set(PROCEDURES)
 
 
 def test_every_procedure_has_its_row_its_section_and_its_null() -> None:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from pipeline.errors import StudyError, TaskError
+from pipeline.inference.direct.by_name import DIRECT
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.readings import READINGS
 from pipeline.report.procedures import WORDS
@@ -54,14 +55,26 @@ def spec_of(task: Task) -> ResampleSpec:
 
 def test_every_part_of_the_package_knows_the_same_procedures() -> None:
     names = set(get_args(ProcedureName))
-    assert names == set(PROCEDURES) == set(COUNTERS) == set(READINGS) == set(WORDS)
+    assert names == set(PROCEDURES) == set(READINGS) == set(WORDS)
+    assert set(COUNTERS) == {name for name in names if PROCEDURES[name].draws}
+    assert set(DIRECT) == names - set(COUNTERS)
     for reading in READINGS.values():
         assert set(reading.conventions) <= set(CONVENTIONS)
-        assert {"one-sided", "two-sided-plus-one"} <= set(reading.conventions)  # thresholds and verdicts read them
+        assert {"one-sided", reading.verdict} <= set(reading.conventions)  # thresholds and verdicts read them
     for name, words in WORDS.items():
         assert words.convention in READINGS[name].conventions
         assert ("interval" in words.missing) == (not READINGS[name].interval)
         assert ("bias" in words.missing) == (not READINGS[name].bias)
+
+
+def test_a_procedure_that_draws_nothing_has_no_tasks_but_a_cube() -> None:
+    asked = study("mcnemar", "exact-bootstrap")
+    assert resamples(asked) == []
+    kinds = [task.kind for task in plan_study(asked, INPUTS, Inventory(), run="run").tasks]
+    assert sorted(set(kinds)) == ["collect", "extract", "report"]
+    assert asked.resampling.scores_kept == 0
+    both = study(BOOTSTRAP, "mcnemar")
+    assert [task.key for task in resamples(both)] == [task.key for task in resamples(study(BOOTSTRAP))]
 
 
 def test_procedures_keep_the_order_of_the_study() -> None:

@@ -1,0 +1,58 @@
+"""One metric on one test size, as a cube and as the kernels order its pairs. This module turns one order into the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.cubes.layout import CubeLayout
+from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.observe import observe
+from pipeline.store.runs import Store
+from pipeline.study.columns import Column, Size
+from pipeline.study.inputs import TestSetInputs
+from pipeline.tasks.resample import measure_of
+
+__all__ = ["Part", "make_part"]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One metric on one test size, as the cube indexes it: pairs of systems in the study's order."""
+
+    metric: str
+    size: Size
+    position: NDArray[np.int64]  # of each system's statistics among the sorted distinct ones
+    flat: NDArray[np.int64]  # of each pair among their pairs; -1 where both are the same
+    turned: NDArray[np.bool_]  # the statistics are sorted the other way round than the pair
+    measure: Measure
+    observed: Observed
+
+    def turn(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give (…, pair) gains of the pairs as the cube orders them."""
+        # + 0.0: a turned pair without a gain has 0, not −0.
+        return np.where(self.turned, -gains, gains) + 0.0
+
+
+def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column: Column, size: Size) -> Part:
+    """Load the statistics of a column and observe its pairs; procedures have both in common."""
+    n = len(column.systems)
+    place = {key: i for i, key in enumerate(column.systems)}
+    position = np.array([place[column.key_of[system]] for system in layout.systems], np.int64)
+    a, b = position[layout.pairs[:, 0]], position[layout.pairs[:, 1]]
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    flat = np.where(a == b, -1, low * n - low * (low + 1) // 2 + (high - low - 1))
+    measure = measure_of(
+        store,
+        frame=test_set.frame,
+        n_units=size.n_units,
+        systems=column.systems,
+        metric=column.metric.name,
+        options=dict(column.metric.options),
+        margin=None,
+        pairs=np.stack([low, high], axis=1),
+        keep=np.zeros(n, np.bool_),
+    )
+    return Part(column.metric.name, size, position, flat, a > b, measure, observe(measure))

@@ -1,0 +1,203 @@
+"""What a cube holds of one procedure: counts, p-values, intervals, corrections. This module reads them off and writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.cubes.cube import CubeWriter
+from pipeline.cubes.layout import CubeLayout
+from pipeline.cubes.variables import CHUNKS, METHODS
+from pipeline.inference.direct.result import DirectP
+from pipeline.inference.direct.scores import why_no_numerators
+from pipeline.inference.direct.tails import bootstrap_tails, few_hits
+from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
+from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
+from pipeline.inference.readings import READINGS
+from pipeline.resampling.address import draw_key
+from pipeline.resampling.measures import BINS, COUNTS, SUMS
+from pipeline.store.runs import Store
+from pipeline.study.columns import Column
+from pipeline.study.inventory import Inventory
+from pipeline.study.procedures import PROCEDURES
+from pipeline.tasks.fold import Cells, fold, kept_scores
+from pipeline.tasks.kept import Kept, look_at, read_kept
+from pipeline.tasks.part import Part
+
+__all__ = ["ADJUSTMENTS", "MAX_T", "cells_of", "write_computed", "write_counts"]
+
+CHUNK_PAIRS = CHUNKS["pair"]
+"""Pairs folded at a time: their cells are never all held at once."""
+
+_MONTE_CARLO, _DEFINITION = METHODS.index("monte-carlo"), METHODS.index("definition")
+
+ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
+"""Those that need p-values alone."""
+
+MAX_T = "max-t"
+"""The one that needs the pairs of a replicate together: of the kept ones, two-sided."""
+
+
+def cells_of(part: Part, column: Column, inventory: Inventory, replicates: int) -> Cells:
+    """Give the stored cells of a column, its pairs in the cube's order."""
+    return Cells(column, part.size.label, part.flat, inventory.coverage(column.address, column.systems, replicates), replicates)
+
+
+def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, tails: str) -> None:
+    """Write what was counted by a procedure that draws, and all that is read off it.
+
+    Parameters
+    ----------
+    cube : CubeWriter
+    part : Part
+        The pairs.
+    cells : Cells
+        From `cells_of`.
+    store : Store
+    tails : str
+        ``exact``, ``tilted`` or ``none``: how p-values below 10/b are computed.
+    """
+    layout, procedure = cube.layout, cells.column.procedure
+    pairs = len(layout.pairs)
+    counts, defined = np.zeros((pairs, len(COUNTS)), np.int64), np.zeros(pairs, np.int64)
+    few = np.zeros((len(CONVENTIONS), pairs), np.bool_)
+    pieces = []
+    for first in range(0, pairs, CHUNK_PAIRS):
+        rows = slice(first, min(first + CHUNK_PAIRS, pairs))
+        found, counts[rows] = _write_rows(cube, part, cells, rows, store)
+        defined[rows], few[:, rows] = found.replicates, few_hits(found)
+        pieces.append(_table(found, layout.alpha, pairs))
+    table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
+    max_t = np.full(pairs, np.nan)
+    if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"]:
+        kept = Kept(_write_scores(cube, part, cells, store), counts, defined)
+        readings = read_kept(kept, part.measure, part.observed, methods=layout.intervals, alpha=layout.alpha)
+        max_t = readings.max_t
+        if layout.intervals:
+            ends = np.where(part.turned[:, None], -readings.interval[..., ::-1], readings.interval) + 0.0
+            table |= {"interval": ends, "interval_reason": readings.reason}
+    # Corrections are of the counted p-values: they have a floor that an adjusted p must show.
+    table["p_adjusted"] = _adjust(table["p_value"], max_t)
+    if procedure == "paired-bootstrap" and tails != "none":
+        _put_tails(table, part, layout, few, defined / cells.replicates, tilt=tails == "tilted")
+    cube.write_table(part.metric, cells.label, table, procedure=procedure)
+
+
+def _put_tails(
+    table: dict[str, NDArray[Any]],
+    part: Part,
+    layout: CubeLayout,
+    few: NDArray[np.bool_],
+    defined: NDArray[np.float64],
+    *,
+    tilt: bool,
+) -> None:
+    """Put computed tails in the place of p-values that rest on fewer than ten replicates."""
+    # (s + 1)/(b + 1) stays what it is: a test whatever b, not an estimate.
+    replaced = few & np.array([not name.endswith("plus-one") for name in CONVENTIONS])[:, None]
+    asked = replaced.any(axis=0)
+    if not tilt:
+        asked &= why_no_numerators(part.measure) == 0
+    if not asked.any():
+        return
+    key = draw_key(seed=layout.seed, purpose="tails", test_set=layout.test_set, size=part.size.label, rule="tilted")
+    tails = bootstrap_tails(part.measure, part.observed, asked=asked, key=key, defined=defined)
+    known = replaced & np.isfinite(tails.log10_p)
+    for name, values in _computed_table(tails, layout.alpha).items():
+        table[name] = np.where(known, values, table[name])
+
+
+def _write_scores(cube: CubeWriter, part: Part, cells: Cells, store: Store) -> NDArray[np.float64]:
+    """Write the kept scores, and give (system, replicate) those that are looked at, by the measure's systems."""
+    column, kept = cells.column, cube.layout.sizes["replicate"]
+    held = np.empty((len(column.systems), look_at(kept, len(column.systems))))
+    for first_system, first, scores in kept_scores(cells, kept, part.position, store):
+        cube.write_scores(column.metric.name, cells.label, first, scores, first_system=first_system)
+        stop = min(first + scores.shape[1], held.shape[1])
+        if first < stop:
+            held[part.position[first_system : first_system + len(scores)], first:stop] = scores[:, : stop - first]
+    return held
+
+
+def _write_rows(cube: CubeWriter, part: Part, cells: Cells, rows: slice, store: Store) -> tuple[PValues, NDArray[np.int64]]:
+    """Write the counts of a range of pairs; give what is read off them, and the counts summed over cells."""
+    metric, size, procedure = cells.column.metric.name, cells.label, cells.column.procedure
+    observed, reading = part.observed, READINGS[procedure]
+    pairs = rows.stop - rows.start
+    totals = np.zeros((pairs, len(COUNTS)), np.int64)
+    sums = np.zeros((pairs, len(SUMS)))
+    empty = np.zeros(pairs, np.int64)
+    histogram = np.zeros((pairs, BINS), np.int64)
+    for block in fold(cells, rows, store):
+        cube.write_cells(
+            metric,
+            size,
+            block.first_cell,
+            counts=block.counts,
+            empty=block.empty,
+            sums=block.sums,
+            first_pair=rows.start,
+            procedure=procedure,
+        )
+        totals += block.counts.sum(1, dtype=np.int64)
+        empty += block.empty.sum(1, dtype=np.int64)
+        histogram += block.histogram
+        for cell in range(block.sums.shape[1]):  # in cell order: a float sum must not depend on how it was cut
+            sums += block.sums[:, cell]
+    cube.write_histogram(metric, size, histogram, first_pair=rows.start, procedure=procedure)
+    found = p_values(
+        totals,
+        cells.replicates - empty,
+        delta=observed.delta[rows],
+        identical=observed.identical[rows],
+        sums=sums,
+        conventions=reading.conventions,
+        bias=reading.bias,
+    )
+    return found, totals
+
+
+def _table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray[Any]]:
+    return {
+        "p_value": found.p,
+        "log10_p": found.log10_p,
+        "p_error": found.p_error,
+        "method": np.where(np.isnan(found.p), -1, np.where(found.by_definition, _DEFINITION, _MONTE_CARLO)).astype(np.int8),
+        "stable": found.stable(alpha, pairs),
+        "bias": found.bias,
+    }
+
+
+def _adjust(p: NDArray[np.float64], max_t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Correct (convention, pair) p-values for the family of all pairs of one test set, metric, test size and procedure.
+
+    Returns
+    -------
+    (convention, adjustment, pair) float64
+        The last adjustment is max-T, of the two-sided p as (s + 1)/(b + 1).
+    """
+    adjusted = np.full((len(CONVENTIONS), len(ADJUSTMENTS) + 1, p.shape[1]), np.nan)
+    for row, values in zip(adjusted, p, strict=True):
+        row[:-1] = [adjust(values) for adjust in ADJUSTMENTS.values()]
+    adjusted[CONVENTIONS.index("two-sided-plus-one"), -1] = max_t
+    return adjusted
+
+
+def write_computed(cube: CubeWriter, part: Part, procedure: str, found: DirectP) -> None:
+    """Write p-values that no replicate was drawn for."""
+    adjusted = _adjust(found.p, np.full(found.p.shape[1], np.nan))
+    values = _computed_table(found, cube.layout.alpha) | {"p_adjusted": adjusted}
+    cube.write_table(part.metric, part.size.label, values, procedure=procedure)
+
+
+def _computed_table(found: DirectP, alpha: float) -> dict[str, NDArray[Any]]:
+    known = np.isfinite(found.p)
+    return {
+        "p_value": found.p,
+        "log10_p": np.where(np.isfinite(found.log10_p), found.log10_p, np.nan),
+        "p_error": np.where(known, (found.hi - found.lo) / 2, np.nan),
+        "method": found.method,
+        "stable": known & ((found.hi <= alpha) | (found.lo > alpha)),
+    }

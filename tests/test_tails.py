@@ -1,0 +1,93 @@
+"""p-values below 10/b are computed where counts cannot tell, and only there."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from studies import write_study
+
+from pipeline.api import open_run, run
+
+ITEMS, REPLICATES = 120, 5000
+PLAIN = ("one-sided", "two-sided", "below-zero", "at-or-below-zero")
+
+
+def made() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(3)
+    low = rng.random(ITEMS) < 0.3
+    near = low ^ (rng.random(ITEMS) < 0.1)
+    high = (low & (rng.random(ITEMS) < 0.9)) | (rng.random(ITEMS) < 0.5)
+    return {"low": low, "near": near, "high": high, "copy": low}
+
+
+def cube_of(folder: Path, **resampling: object) -> xr.Dataset:
+    scores = made()
+    rows = ["item," + ",".join(scores), *(f"i{i}," + ",".join(str(int(s[i])) for s in scores.values()) for i in range(ITEMS))]
+    (folder / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
+    asked = {"replicates": REPLICATES, **resampling}
+    study = write_study(folder / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=asked)
+    return next(iter(open_run(run(study, runs=folder / "runs", serial=True).root).values()))
+
+
+@pytest.fixture(scope="module")
+def cubes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, xr.Dataset]:
+    return {how: cube_of(tmp_path_factory.mktemp(how), tails=how) for how in ("exact", "none")}
+
+
+def row(cube: xr.Dataset, name: str, a: str, b: str) -> dict[str, float]:
+    (pair,) = np.flatnonzero((cube["system_a"].values == a) & (cube["system_b"].values == b))
+    values = cube[name].sel(metric="mean", test_size="full", procedure="paired-bootstrap").values[:, pair]
+    return dict(zip(cube["convention"].values.tolist(), values.tolist(), strict=True))
+
+
+def exact(a: str, b: str) -> dict[str, float]:
+    """Enumerate wins and losses of a resample: multinomial, in rational numbers."""
+    scores = made()
+    wins, losses = (int((scores[x] & ~scores[y]).sum()) for x, y in ((b, a), (a, b)))
+    gain = wins - losses
+    assert gain > 0
+    share = [Fraction(count, ITEMS) for count in (wins, losses, ITEMS - wins - losses)]
+    found = dict.fromkeys(PLAIN, Fraction(0))
+    for w in range(ITEMS + 1):
+        for lost in range(ITEMS + 1 - w):
+            ways = math.comb(ITEMS, w) * math.comb(ITEMS - w, lost)
+            p = ways * share[0] ** w * share[1] ** lost * share[2] ** (ITEMS - w - lost)
+            star = w - lost
+            found["one-sided"] += p * (star > 2 * gain)
+            found["two-sided"] += p * (abs(star - gain) >= gain)
+            found["below-zero"] += p * (star < 0)
+            found["at-or-below-zero"] += p * (star <= 0)
+    return {name: float(p) for name, p in found.items()}
+
+
+def test_a_tail_is_the_exact_chance(cubes: dict[str, xr.Dataset]) -> None:
+    p, counted = (row(cubes[how], "p_value", "low", "high") for how in ("exact", "none"))
+    method = row(cubes["exact"], "method", "low", "high")
+    codes = dict(zip(cubes["exact"]["method"].attrs["flag_meanings"].split(), range(9), strict=False))
+    expected = exact("low", "high")
+    assert 0 < expected["one-sided"] < 1e-6
+    for name in PLAIN:
+        assert counted[name] == 0
+        assert p[name] == pytest.approx(expected[name], rel=1e-9)
+        assert method[name] == codes["exact"]
+        assert row(cubes["exact"], "log10_p", "low", "high")[name] == pytest.approx(math.log10(expected[name]), rel=1e-9)
+    assert p["two-sided-plus-one"] == counted["two-sided-plus-one"] == 1 / (REPLICATES + 1)
+    assert method["two-sided-plus-one"] == codes["monte-carlo"]
+
+
+def test_what_counts_can_tell_is_counted(cubes: dict[str, xr.Dataset]) -> None:
+    for pair in (("low", "near"), ("low", "copy")):
+        for name in ("p_value", "p_error", "method"):
+            computed, counted = (row(cubes[how], name, *pair) for how in ("exact", "none"))
+            np.testing.assert_array_equal(list(computed.values()), list(counted.values()))
+    assert row(cubes["exact"], "p_value", "low", "near")["two-sided"] > 10 / REPLICATES
+
+
+def test_corrections_keep_to_counted_p_values(cubes: dict[str, xr.Dataset]) -> None:
+    np.testing.assert_array_equal(cubes["exact"]["p_adjusted"].values, cubes["none"]["p_adjusted"].values)
