@@ -1,0 +1,107 @@
+"""Pairs that a null treats alike: as many runs on each side, compared in the same way. This module sorts pairs and sums columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.resampling.bitplanes import BitPlanes, pad_words
+from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
+
+__all__ = ["Group", "PlacedColumns", "group_pairs"]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Pairs of which the first system has as many runs as that of any other pair here, and so the second.
+
+    Parameters
+    ----------
+    pair : (chosen,) int64
+        Rows of the caller's pairs.
+    rows : (chosen, 2) int64
+        Positions in ``systems``, the higher score first.
+    systems : (row,) int64
+    runs : tuple of int
+        Of the first and of the second system.
+    is_linear : bool
+        All runs of both systems have one denominator: sums of numerators decide, as integers.
+    """
+
+    pair: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    systems: NDArray[np.int64]
+    runs: tuple[int, int]
+    is_linear: bool
+
+
+def group_pairs(
+    replicas: Replicas, seen: ObservedReplicas, *, chosen: NDArray[np.bool_], oriented: NDArray[np.int64]
+) -> list[Group]:
+    """Sort the chosen pairs into groups; which group a pair is in depends on its two systems alone."""
+    runs = replicas.runs
+    denominator = _shared_denominators(replicas)
+    linear = (denominator[oriented[:, 0]] == denominator[oriented[:, 1]]) & (denominator[oriented[:, 0]] >= 0)
+    kinds = np.column_stack([runs[oriented], linear.astype(np.int64)])
+    groups = []
+    for kind in np.unique(kinds[chosen], axis=0):
+        pair = np.flatnonzero(chosen & (kinds == kind).all(axis=1))
+        systems, rows = np.unique(oriented[pair], return_inverse=True)
+        groups.append(Group(pair, rows.reshape(-1, 2), systems, (int(kind[0]), int(kind[1])), bool(kind[2])))
+    return groups
+
+
+def _shared_denominators(replicas: Replicas) -> NDArray[np.int64]:
+    """Give each system of a ratio the number of the denominators that all its runs have; −1 where runs differ."""
+    found = np.full(len(replicas.statistics), -1, np.int64)
+    if replicas.form == "ratio":
+        numbers: dict[bytes, int] = {}
+        for system, array in enumerate(replicas.statistics):
+            own = array[0, :, 1]
+            if (array[:, :, 1] == own).all() and own.min() >= 0 and own.sum() > 0:
+                found[system] = numbers.setdefault(own.tobytes(), len(numbers))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedColumns:
+    """Statistics of systems as bits, one after the other in whole words of 64 units where several runs share a mask.
+
+    Parameters
+    ----------
+    planes : BitPlanes
+        Of (system · statistic) columns.
+    totals : (statistic, system) float64
+        Over all units.
+    """
+
+    planes: BitPlanes
+    totals: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, statistics: NDArray[np.int64]) -> PlacedColumns:
+        """Take (system, run, unit, statistic) apart; a mask has ⌈unit / 64⌉ words for each run."""
+        systems, runs, units, width = statistics.shape
+        padded = np.zeros((systems, width, runs, -(-units // 64) * 64), np.int64)
+        padded[..., :units] = statistics.transpose(0, 3, 1, 2)
+        totals = statistics.sum(axis=(1, 2)).T.astype(np.float64)
+        return cls(BitPlanes.of(padded.reshape(systems * width, -1)), np.ascontiguousarray(totals))
+
+    @property
+    def n_words(self) -> int:
+        """Words that a mask needs."""
+        return int(self.planes.planes.shape[1])
+
+    def sum_over(self, masks: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Sum over (word, replicate) masks: (statistic, system, replicate)."""
+        width, systems = self.totals.shape
+        out = np.empty((systems * width, masks.shape[1]))
+        self.planes.sum_over(masks, out)
+        return np.ascontiguousarray(out.reshape(systems, width, -1).transpose(1, 0, 2))
+
+
+def padded_words(n_units: int, runs: int = 1) -> int:
+    """Count the words of a mask over so many runs, each in whole words of 64 units."""
+    return pad_words(64 * -(-n_units // 64) * runs)

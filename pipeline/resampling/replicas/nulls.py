@@ -1,0 +1,119 @@
+"""The nulls that replicas allow, in one table. This module says what each permutes, what it assumes, how small p gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+from typing import Literal
+
+__all__ = ["NULLS", "Null", "null_named", "smallest_p"]
+
+
+@dataclass(frozen=True)
+class Null:
+    """One null.
+
+    Parameters
+    ----------
+    name : str
+    permutes : str
+    assumes : str
+        Of x(S, r, i) = μ_S + unit_i + (S×unit)_{S,i} + run_{S,r} + e.
+    null : str
+        In one line, of systems A and B.
+    floor : str
+        Smallest p, with b replicates.
+    statistic : {"mean of run scores", "score of pooled runs"}
+    needs_equal_runs : bool
+    """
+
+    name: str
+    permutes: str
+    assumes: str
+    null: str
+    floor: str
+    statistic: Literal["mean of run scores", "score of pooled runs"] = "mean of run scores"
+    needs_equal_runs: bool = False
+
+
+NULLS = (
+    Null(
+        name="per-output",
+        permutes="A's and B's output of the same run number and unit, each such pair independently",
+        assumes="no S×unit, no run effect; as many runs of A as of B",
+        null="every single output of A is exchangeable with B's of the same run and unit",
+        floor="1/(b + 1)",
+        needs_equal_runs=True,
+    ),
+    Null(
+        name="r-of-2r",
+        permutes="the R_A + R_B outputs of each unit, dealt anew",
+        assumes="no S×unit, no run effect",
+        null="all outputs of a unit are exchangeable, whichever system and run they come from",
+        floor="1/(b + 1)",
+    ),
+    Null(
+        name="segment-block",
+        permutes="the whole set of outputs of a unit, A's against B's",
+        assumes="no run effect: the claim is about these runs; allows S×unit",
+        null="for these runs, A's outputs of a unit as a set are exchangeable with B's",
+        floor="1/(b + 1)",
+    ),
+    Null(
+        name="whole-run",
+        permutes="whole runs between the systems",
+        assumes="no S×unit: the claim is about this test set; allows run effects",
+        null="on this test set, the runs of A and of B are draws from one population",
+        floor="2/C(2R, R); 1/C(R_A + R_B, R_A) where R differs",
+    ),
+    Null(
+        name="paired-runs",
+        permutes="the two systems of a run number, all units at once",
+        assumes="runs of one number belong together (same seed or training sample); no S×unit: the claim is about this test set",
+        null="on this test set, the difference of a run number is symmetric around 0",
+        floor="2/2^R",
+        needs_equal_runs=True,
+    ),
+    Null(
+        name="crossed",
+        permutes="nothing: runs of each system and units are both drawn with replacement",
+        assumes="independent runs and independent units; five runs or more",
+        null="the expected scores of A and B are equal, over new runs and new units",
+        floor="1/(b + 1)",
+    ),
+    Null(
+        name="multeval",
+        permutes="outputs of a unit, by a permutation of runs for X and its inverse for Y (MultEval's shuffle)",
+        assumes="no S×unit, no run effect; liberal from three runs on, since X and Y are not complementary",
+        null="all outputs of a unit are exchangeable, whichever system and run they come from",
+        floor="1/(b + 1)",
+        statistic="score of pooled runs",
+        needs_equal_runs=True,
+    ),
+)
+
+
+def null_named(name: str) -> Null:
+    """Give the null of this name."""
+    for null in NULLS:
+        if null.name == name:
+            return null
+    raise ValueError(f"there is no null {name!r}; there are {', '.join(null.name for null in NULLS)}")
+
+
+def smallest_p(name: str, runs_a: int, runs_b: int, replicates: int | None) -> float:
+    """Give the smallest p of a null: with so many random replicates, or with all arrangements where that is None.
+
+    Examples
+    --------
+    >>> [round(smallest_p("whole-run", r, r, None), 3) for r in (3, 4, 5)], smallest_p("paired-runs", 5, 5, None)
+    ([0.1, 0.029, 0.008], 0.0625)
+    """
+    if replicates is not None:
+        return 1 / (replicates + 1)
+    if name == "whole-run":
+        # Of equal numbers the exchange of all runs gives −δ: it always reaches |δ| too.
+        return float(2 if runs_a == runs_b else 1) / comb(runs_a + runs_b, runs_a)
+    if name == "paired-runs":
+        return 2.0 ** (1 - runs_a)
+    raise ValueError(f"the arrangements of {name!r} are not enumerated")

@@ -1,0 +1,149 @@
+"""Systems with several runs each, and how they score as they are. This module decides which system of a pair stands first.
+
+A replica, or run, is one training, one optimisation or one seed of a system. The score of a system is the mean over its runs
+of the score of each run's summed statistics: δ = mean_r s(T_{A,r}) − mean_r s(T_{B,r}).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.resampling.contract import FLOAT64_LIMIT, largest_magnitude
+from pipeline.resampling.measures import ScoreFunction
+from pipeline.resampling.observe import TOLERANCE
+
+__all__ = ["ObservedReplicas", "Replicas", "compare_scores", "observe_replicas", "score_sums"]
+
+
+@dataclass(frozen=True, eq=False)
+class Replicas:
+    """One metric on one test set, of systems with several runs.
+
+    Parameters
+    ----------
+    statistics : tuple of (run, unit, statistic) int64
+        One array a system; systems may have different numbers of runs. Statistics are already summed over the items of a unit.
+    score : ScoreFunction
+    form : {"ratio", "general"}
+        ``ratio`` where the score is factor × statistics[0] / statistics[1] with a positive factor.
+    higher_is_better : bool
+    pairs : (pair, 2) int64
+        Positions of systems, in the caller's fixed order.
+    follows : tuple of int
+        As in `Measure`.
+    """
+
+    statistics: tuple[NDArray[np.int64], ...]
+    score: ScoreFunction
+    form: Literal["ratio", "general"]
+    higher_is_better: bool
+    pairs: NDArray[np.int64]
+    follows: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.statistics:
+            raise ValueError("there are 0 systems, at least 1 is needed")
+        shapes = {(array.ndim, *array.shape[1:]) for array in self.statistics}
+        if len(shapes) > 1 or any(array.ndim != 3 or array.dtype != np.int64 for array in self.statistics):
+            found = sorted({f"{array.shape} {array.dtype}" for array in self.statistics})
+            raise ValueError(
+                f"statistics are (run, unit, statistic) int64 of the same units and statistics, not {', '.join(found)}"
+            )
+        if any(array.size == 0 for array in self.statistics):
+            raise ValueError("a system has no run, no unit or no statistic")
+        if self.form not in ("ratio", "general"):
+            raise ValueError(f"form is 'ratio' or 'general', not {self.form!r}")
+        if self.form == "ratio" and self.statistics[0].shape[2] != 2:
+            raise ValueError(f"a ratio has 2 statistics, not {self.statistics[0].shape[2]}")
+        if self.pairs.ndim != 2 or self.pairs.shape[1] != 2 or self.pairs.dtype != np.int64:
+            raise ValueError(f"pairs are (pair, 2) int64, not {self.pairs.shape} {self.pairs.dtype}")
+        if self.pairs.size and not (self.pairs.min() >= 0 and self.pairs.max() < len(self.statistics)):
+            raise ValueError(f"pairs name systems {self.pairs.min()} … {self.pairs.max()}, there are {len(self.statistics)}")
+        bound = max(largest_magnitude(array) * array.shape[0] for array in self.statistics) * self.n_units
+        if 4 * bound >= FLOAT64_LIMIT:  # two systems, and twice a swapped sum
+            raise ValueError(f"sums up to {4 * bound} are not exact: float64 holds integers below {FLOAT64_LIMIT}")
+
+    @property
+    def n_units(self) -> int:
+        """Units of the test set."""
+        return int(self.statistics[0].shape[1])
+
+    @property
+    def runs(self) -> NDArray[np.int64]:
+        """Runs of each system."""
+        return np.array([len(array) for array in self.statistics], np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedReplicas:
+    """The scores of the test set itself.
+
+    Parameters
+    ----------
+    by_run : tuple of (run,) float64
+        One array a system; nan where undefined.
+    score : (system,) float64
+        Their mean.
+    delta : (pair,) float64
+        Signed gain: > 0 where the first of the pair is better. Exactly 0 where the scores are equal within `TOLERANCE`.
+    slack : (pair,) float64
+        Differences up to this are equal: `TOLERANCE` of |s_A| + |s_B|.
+    oriented : (pair, 2) int64
+        The pair with the system of the higher score first: draws meet a pair in this order, so that exchanging A and B
+        changes no count.
+    identical : (pair,) bool
+        As many runs, and every run has the statistics of the other system's run of the same number.
+    """
+
+    by_run: tuple[NDArray[np.float64], ...]
+    score: NDArray[np.float64]
+    delta: NDArray[np.float64]
+    slack: NDArray[np.float64]
+    oriented: NDArray[np.int64]
+    identical: NDArray[np.bool_]
+
+
+def observe_replicas(replicas: Replicas) -> ObservedReplicas:
+    """Score every run, and compare the means of systems."""
+    by_run = tuple(score_sums(replicas.score, array.sum(axis=1).T) for array in replicas.statistics)
+    score = np.array([mean_of(run_scores) for run_scores in by_run])
+    contents = [(array.shape[0], array.tobytes()) for array in replicas.statistics]
+    number = {content: place for place, content in enumerate(dict.fromkeys(contents))}
+    alike = np.array([number[content] for content in contents])
+    delta, slack, oriented = compare_scores(score, replicas)
+    return ObservedReplicas(by_run, score, delta, slack, oriented, alike[replicas.pairs[:, 0]] == alike[replicas.pairs[:, 1]])
+
+
+def compare_scores(
+    score: NDArray[np.float64], replicas: Replicas
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Give gain, slack and orientation of each pair from one score a system."""
+    first, second = score[replicas.pairs[:, 0]], score[replicas.pairs[:, 1]]
+    slack = TOLERANCE * (np.abs(first) + np.abs(second))
+    difference = first - second
+    difference[np.abs(difference) <= slack] = 0.0
+    delta = difference if replicas.higher_is_better else -difference
+    oriented = np.where((difference < 0)[:, None], replicas.pairs[:, ::-1], replicas.pairs)
+    return delta + 0.0, slack, oriented  # no −0.0
+
+
+def mean_of(scores: NDArray[np.float64]) -> float:
+    """Add in the order of runs: the bits of a mean depend on nothing else."""
+    total = 0.0
+    for value in scores.tolist():
+        total += value
+    return total / len(scores)
+
+
+def score_sums(score: ScoreFunction, sums: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Score (statistic, …) sums; nan where undefined."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: nan
+        found = np.array(score(np.ascontiguousarray(sums, np.float64)), np.float64)
+    if found.shape != sums.shape[1:]:
+        raise ValueError(f"the score of {sums.shape} statistics has shape {found.shape}, not {sums.shape[1:]}")
+    found[~np.isfinite(found)] = np.nan
+    return found

@@ -1,0 +1,135 @@
+"""Whole runs permuted between systems, and run numbers flipped. This module counts the nulls that leave every output in its run.
+
+Only scores of runs matter. Where there are few arrangements all of them are counted and p is exact; otherwise they are drawn by
+address, in the order of cells.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pipeline.resampling.address import cell_bounds
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.replicas.counts import REASONS, NullCounts
+from pipeline.resampling.replicas.nulls import null_named, smallest_p
+from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
+from pipeline.resampling.replicas.permutations import draw_orders
+from pipeline.resampling.replicas.randomized import reason_for
+from pipeline.resampling.swaps import draw_swaps
+
+__all__ = ["MOST_ARRANGEMENTS", "permute_runs"]
+
+MOST_ARRANGEMENTS = 2**16
+"""So many arrangements are enumerated: nine runs of either system, or sixteen run numbers."""
+
+
+def permute_runs(
+    null: str,
+    draws: Draws,
+    replicas: Replicas,
+    *,
+    cells: range,
+    replicates: int,
+    observed: ObservedReplicas | None = None,
+) -> NullCounts:
+    """Count how often permuted runs give a difference as large as the observed one.
+
+    Parameters
+    ----------
+    null : {"whole-run", "paired-runs"}
+    draws : Draws
+        The address of arrangements where there are too many to enumerate; only its key matters.
+    replicas : Replicas
+    cells, replicates
+        As of `randomize_replicas`; what is enumerated does not depend on them.
+    observed : ObservedReplicas, optional
+        What `observe_replicas` gave, where it is at hand.
+    """
+    if null not in ("whole-run", "paired-runs"):
+        raise ValueError(f"{null_named(null).name!r} does not permute runs")
+    seen = observe_replicas(replicas) if observed is None else observed
+    reason = reason_for(null, replicas, seen, seen.delta)
+    # A run without a score leaves no order of the runs' means to compare.
+    asked = ~np.isin(reason, (REASONS.index("unequal runs"), REASONS.index("undefined score")))
+    hits, compared = (np.zeros((len(reason), len(cells)), np.int64) for _ in range(2))
+    enumerated = np.zeros(len(reason), np.bool_)
+    floor = np.full(len(reason), np.nan)
+    bounds = [cell_bounds(cell, replicates) for cell in cells]
+    runs = replicas.runs[seen.oriented]
+    for runs_a, runs_b in np.unique(runs[asked], axis=0).tolist():
+        pair = np.flatnonzero(asked & (runs == [runs_a, runs_b]).all(axis=1))
+        values = np.array([np.concatenate([seen.by_run[a], seen.by_run[b]]) for a, b in seen.oriented[pair].tolist()])
+        if null == "paired-runs":
+            values = values[:, :runs_a] - values[:, runs_a:]
+        size = np.abs(seen.delta[pair]) - seen.slack[pair]
+        enumerated[pair] = _how_many(null, runs_a, runs_b) <= MOST_ARRANGEMENTS
+        if enumerated[pair].all():
+            weights = _enumerate(null, runs_a, runs_b)
+            if len(cells):
+                hits[pair, 0] = _count_arrangements(values, weights, size)
+                compared[pair, 0] = len(weights)
+            floor[pair] = smallest_p(null, runs_a, runs_b, None)
+            continue
+        for number, (first, stop) in enumerate(bounds):
+            hits[pair, number] = _count_arrangements(values, _draw(null, draws, first, stop - first, runs_a, runs_b), size)
+            compared[pair, number] = stop - first
+        floor[pair] = smallest_p(null, runs_a, runs_b, sum(stop - first for first, stop in bounds))
+    return NullCounts(
+        null=null,
+        delta=seen.delta,
+        hits=hits,
+        compared=compared,
+        empty=np.zeros_like(hits),
+        enumerated=enumerated,
+        floor=floor,
+        reason=reason,
+        few_runs=np.zeros(len(reason), np.bool_),
+    )
+
+
+def _how_many(null: str, runs_a: int, runs_b: int) -> int:
+    return comb(runs_a + runs_b, runs_a) if null == "whole-run" else 2**runs_a
+
+
+@lru_cache(maxsize=16)
+def _enumerate(null: str, runs_a: int, runs_b: int) -> NDArray[np.float64]:
+    """Give (arrangement, run) weights of the runs' scores, or of their differences; the first is as observed."""
+    if null == "paired-runs":
+        return np.array(list(product((1.0, -1.0), repeat=runs_a))) / runs_a
+    chosen = np.array(list(combinations(range(runs_a + runs_b), runs_a)))
+    return _split(chosen, runs_a, runs_b)
+
+
+def _draw(null: str, draws: Draws, first: int, count: int, runs_a: int, runs_b: int) -> NDArray[np.float64]:
+    if null == "paired-runs":
+        flips = draw_swaps(Draws(draws.key, runs_a, runs_a), first, count)
+        return np.asarray((1.0 - 2.0 * flips.astype(np.float64)) / runs_a)
+    orders = draw_orders(draws, first, count, runs_a + runs_b)
+    return _split(orders[:, :runs_a], runs_a, runs_b)
+
+
+def _split(chosen: NDArray[np.int64], runs_a: int, runs_b: int) -> NDArray[np.float64]:
+    weights = np.full((len(chosen), runs_a + runs_b), -1.0 / runs_b)
+    np.put_along_axis(weights, chosen, 1.0 / runs_a, axis=1)
+    return weights
+
+
+@njit(nogil=True, cache=True)
+def _count_arrangements(values: NDArray[np.float64], weights: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.int64]:
+    hits = np.zeros(len(values), np.int64)
+    for pair in range(len(values)):
+        value, least = values[pair], size[pair]
+        found = 0
+        for row in range(len(weights)):
+            gain = 0.0
+            for run in range(len(value)):
+                gain += weights[row, run] * value[run]
+            found += abs(gain) >= least
+        hits[pair] = found
+    return hits

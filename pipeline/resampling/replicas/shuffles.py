@@ -1,0 +1,159 @@
+"""What outputs add to each side after they were permuted. This module has one class for each null that permutes outputs.
+
+After a permutation there are slots for runs, those of the first system and then those of the second. Slot k of the pair (a, b) has
+the sum ahead[k](a) + behind[k](b): what a system adds depends on itself and on whether it stands first, so that work is done once
+for each system and not for each pair. All sums are whole numbers in float64.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.replicas.deals import fill_shuffles, sum_dealt
+from pipeline.resampling.replicas.groups import Group, PlacedColumns, padded_words
+from pipeline.resampling.replicas.outputs import Replicas
+from pipeline.resampling.swaps import draw_swap_words
+
+__all__ = ["SHUFFLES", "Dealt", "Shuffle"]
+
+
+class Dealt(NamedTuple):
+    """What systems add to slots, each (statistic, system, slot, replicate)."""
+
+    ahead: NDArray[np.float64]
+    behind: NDArray[np.float64]
+
+
+class Shuffle(Protocol):
+    """Permutes the outputs of a group's pairs.
+
+    Parameters
+    ----------
+    slots : tuple of int
+        Slots of the first and of the second side, over which scores are averaged.
+    pooled : int
+        Runs whose sums are added up in a slot.
+    divisors : tuple of int
+        What the sums of the system that stands first, and of the other, are divided by before they meet in a slot.
+    """
+
+    slots: tuple[int, int]
+    pooled: int
+    divisors: tuple[int, int]
+
+    def deal(self, draws: Draws, first: int, count: int) -> Dealt:
+        """Permute consecutive replicates."""
+        ...
+
+
+class PerOutput:
+    """Each run of each unit is swapped or not; run r has the masks' words r · W … r · W + W − 1, W words of 64 units a run."""
+
+    pooled, divisors = 1, (1, 1)
+
+    def __init__(self, replicas: Replicas, group: Group, width: int) -> None:
+        self.slots = group.runs
+        stacked = _stack(replicas, group, width)
+        self._by_run = [PlacedColumns.of(stacked[:, run : run + 1]) for run in range(group.runs[0])]
+
+    def deal(self, draws: Draws, first: int, count: int) -> Dealt:
+        runs, words = len(self._by_run), -(-draws.n_units // 64)
+        wide = Draws(draws.key, 64 * words * runs, 64 * words * runs)
+        masks = draw_swap_words(wide, first, count, n_words=padded_words(draws.n_units, runs))
+        padded = np.zeros((padded_words(draws.n_units), count), np.uint64)
+        moved, left = [], []
+        for run, columns in enumerate(self._by_run):
+            padded[:words] = masks[run * words : (run + 1) * words]
+            moved.append(columns.sum_over(padded))
+            left.append(columns.totals[:, :, None] - moved[-1])
+        return _mirror(np.stack(left, axis=2), np.stack(moved, axis=2))
+
+
+class RofTwoR:
+    """The R_A + R_B outputs of each unit are dealt to R_A + R_B slots."""
+
+    pooled, divisors = 1, (1, 1)
+
+    def __init__(self, replicas: Replicas, group: Group, width: int) -> None:
+        self.slots = group.runs
+        self._width = width
+        # A system stands on one side or on both; (unit, run, system · statistic).
+        self._sides = [self._columns(replicas, group, side) for side in range(2)]
+
+    def _columns(self, replicas: Replicas, group: Group, side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        rows = np.unique(group.rows[:, side])
+        taken = np.stack([replicas.statistics[system][:, :, : self._width] for system in group.systems[rows].tolist()])
+        columns = np.ascontiguousarray(taken.transpose(2, 1, 0, 3)).reshape(taken.shape[2], taken.shape[1], -1)
+        place = np.zeros(len(group.systems), np.int64)
+        place[rows] = np.arange(len(rows))
+        return columns, place
+
+    def deal(self, draws: Draws, first: int, count: int) -> Dealt:
+        sums = sum_dealt(draws, first, count, self._sides[0][0], self._sides[1][0])
+        ahead, behind = (
+            side.reshape(-1, self._width, *side.shape[1:])[place].transpose(1, 0, 2, 3)
+            for side, (_, place) in zip(sums, self._sides, strict=True)
+        )
+        return Dealt(ahead, behind)
+
+
+class SegmentBlock:
+    """All runs of a unit are swapped at once, run r against run r; means of runs where there are more on one side."""
+
+    pooled = 1
+
+    def __init__(self, replicas: Replicas, group: Group, width: int) -> None:
+        equal = group.runs[0] == group.runs[1]
+        self.slots = group.runs if equal else (1, 1)
+        if equal:
+            stacked = _stack(replicas, group, width)
+            self._by_run = [PlacedColumns.of(stacked[:, run : run + 1]) for run in range(group.runs[0])]
+            self.divisors = (1, 1)
+        else:
+            sums = [replicas.statistics[system][:, :, :width].sum(axis=0) for system in group.systems.tolist()]
+            self._by_run = [PlacedColumns.of(np.stack(sums)[:, None])]
+            self.divisors = group.runs
+
+    def deal(self, draws: Draws, first: int, count: int) -> Dealt:
+        masks = draw_swap_words(draws, first, count, n_words=padded_words(draws.n_units))
+        moved = [columns.sum_over(masks) for columns in self._by_run]
+        left = [columns.totals[:, :, None] - sums for columns, sums in zip(self._by_run, moved, strict=True)]
+        return _mirror(np.stack(left, axis=2), np.stack(moved, axis=2))
+
+
+class MultEvalShuffle:
+    """X takes an output by a permutation of runs, Y by its inverse; both are scored over all their runs together."""
+
+    slots, divisors = (1, 1), (1, 1)
+
+    def __init__(self, replicas: Replicas, group: Group, width: int) -> None:
+        self._runs = self.pooled = group.runs[0]
+        self._columns = PlacedColumns.of(_stack(replicas, group, width))
+
+    def deal(self, draws: Draws, first: int, count: int) -> Dealt:
+        given, taken = fill_shuffles(draws, first, count, self._runs, n_words=self._columns.n_words)
+        total = self._columns.totals[:, :, None]
+        in_x, in_y = self._columns.sum_over(given), self._columns.sum_over(taken)
+        return Dealt(np.stack([total - in_x, in_y], axis=2), np.stack([in_x, total - in_y], axis=2))
+
+
+SHUFFLES: dict[str, type[PerOutput | RofTwoR | SegmentBlock | MultEvalShuffle]] = {
+    "per-output": PerOutput,
+    "r-of-2r": RofTwoR,
+    "segment-block": SegmentBlock,
+    "multeval": MultEvalShuffle,
+}
+"""By the name of the null."""
+
+
+def _stack(replicas: Replicas, group: Group, width: int) -> NDArray[np.int64]:
+    return np.stack([replicas.statistics[system][:, :, :width] for system in group.systems.tolist()])
+
+
+def _mirror(left: NDArray[np.float64], moved: NDArray[np.float64]) -> Dealt:
+    """Where outputs of one run number change sides, a system adds to the other side's slots what it adds to its own no more."""
+    return Dealt(np.concatenate([left, moved], axis=2), np.concatenate([moved, left], axis=2))
