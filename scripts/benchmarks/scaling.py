@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.arithmetic import MILLION, fit_line, marginal, spread
@@ -104,7 +104,12 @@ def _record(axis: str, quantity: str, x: Sequence[int], y: Sequence[float], axes
 def measure_workers(
     bench: Bench, job: Job, reference: Reference, *, items: int, between: Replicates, repeat: int
 ) -> dict[str, Any]:
-    """Give the record of one worker against two, and of one copy of the reference against two at once."""
+    """Give the record of one worker against two, and of one copy of the reference against two at once.
+
+    The shorter run has one cell: blocks of a run that is a little longer would not divide evenly between two workers, and what
+    the second one waits for would be taken off the longer run.
+    """
+    between = replace(between, few=_CELL)
     question = question_of(job, items)
     walls: dict[int, list[float]] = {1: [], 2: []}
     copies: dict[int, list[float]] = {1: [], 2: []}

@@ -195,7 +195,7 @@ def render_machine(records: Sequence[Record]) -> str:
         processor, cores, mode, versions = what
         how = MODES[mode]
         lines.append(f"{processor}, {cores} cores; {', '.join(f'{name} {version}' for name, version in versions)}; {how}.")
-    return "\n".join(lines)
+    return "\n\n".join(lines)
 
 
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Sequence[Record]], str]]] = {
@@ -217,4 +217,5 @@ def render_all(records: Sequence[Record]) -> dict[str, str]:
     """Give every table that has records, by its name."""
     chosen = {name: [r for r in records if not kinds or r["kind"] in kinds] for name, (kinds, _) in TABLES.items()}
     shown = {name: TABLES[name][1](found) for name, found in chosen.items() if found}
-    return {name: text for name, text in shown.items() if len(text.splitlines()) != 2}  # but for a heading without rows
+    # But for a heading without rows.
+    return {name: text for name, text in shown.items() if not (text.startswith("|") and len(text.splitlines()) == 2)}
