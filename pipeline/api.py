@@ -90,12 +90,13 @@ def compare_study(
     references: Sequence[str],
     *,
     metrics: Sequence[str] = (),
-    procedures: Sequence[str] = ("paired-bootstrap",),
+    procedures: Sequence[str] = (),
     format: str = "text",
     documents: str | None = None,
-    replicates: int = 100_000,
-    seed: int = 20120712,
+    replicates: int | None = None,
+    seed: int | None = None,
     alpha: float = 0.05,
+    preset: str | None = None,
 ) -> LoadedStudy:
     """Give the study that `compare` runs: one test set, all pairs, the full size.
 
@@ -106,9 +107,14 @@ def compare_study(
     references : sequence of str
         References (text) or one gold file (labels); none for scores.
     procedures : sequence of str
-        Significance tests; verdicts are those of the first.
+        Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
+    replicates, seed : int, optional
+        By default 100 000 and 20120712, or what the preset has.
+    preset : str, optional
+        A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
     """
     from pipeline.study.load import study_from_value
+    from pipeline.study.presets import PRESET_VALUES
 
     default = {"text": ["bleu"], "labels": ["accuracy"], "scores": ["mean"]}
     if format not in default:
@@ -126,21 +132,21 @@ def compare_study(
         test_set["gold"] = references[0]
     if documents is not None:
         test_set["documents"] = documents
-    value = {
+    resampling: dict[str, Any] = {"alpha": alpha}
+    if preset is None:
+        resampling |= {"replicates": 100_000, "keep_replicates": 0}
+    given = {"procedures": list(procedures) or None, "replicates": replicates, "unit": "document" if documents else None}
+    resampling |= {key: found for key, found in given.items() if found is not None}
+    value: dict[str, Any] = {
         "schema": 1,
         "study": "compare",
-        "seed": seed,
         "test_sets": {"test set": test_set},
         "metrics": list(metrics) or default[format],
-        "resampling": {
-            "procedures": list(procedures),
-            "replicates": replicates,
-            "keep_replicates": 0,
-            "unit": "document" if documents else "item",
-            "alpha": alpha,
-        },
-        "analyses": ["thresholds"],
+        "resampling": resampling,
     }
+    if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):
+        value["analyses"] = ["thresholds"]
+    value |= {key: found for key, found in {"seed": seed, "preset": preset}.items() if found is not None}
     return study_from_value(value, base=Path.cwd())
 
 
@@ -163,7 +169,7 @@ def compare(
     runs : str or Path, optional
         Keep the run there; by default nothing is kept.
     **options
-        As for `compare_study`: metrics, procedures, format, documents, replicates, seed, alpha.
+        As for `compare_study`: metrics, procedures, format, documents, replicates, seed, alpha, preset.
 
     Raises
     ------

@@ -45,7 +45,7 @@ ALLOWED = {
     },
     "engine": {"errors", "study", "store", "tasks"},
     "api": {"errors", "study", "store", "engine", "cubes", "report", "tasks"},
-    "cli": {"errors", "study", "store", "engine", "api", "report", "tasks"},
+    "cli": {"plugins", "errors", "presets", "study", "store", "engine", "api", "report", "tasks"},
     "__init__": {"api"},
     "__main__": {"cli"},
 }

@@ -23,14 +23,13 @@ __all__: list[str] = []
     "--procedure",
     "procedures",
     multiple=True,
-    default=("paired-bootstrap",),
-    show_default=True,
-    help="paired-bootstrap, approximate-randomization, or both; verdicts are those of the first.",
+    help="A test of `pipeline procedures`, or several; verdicts are those of the first. [paired-bootstrap, or the preset's]",
 )
+@click.option("--preset", help="Settings of a tool or paper of `pipeline presets`, and its own number beside the others.")
 @click.option("--format", "format_", default="text", show_default=True, help="text, labels or scores.")
 @click.option("--documents", help="File with a document name a line: documents are resampled, not segments.")
-@click.option("-b", "--replicates", type=click.IntRange(min=1), default=100_000, show_default=True, help="Number of replicates.")
-@click.option("--seed", type=int, default=20120712, show_default=True, help="Seed of all draws.")
+@click.option("-b", "--replicates", type=click.IntRange(min=1), help="Number of replicates. [100000, or the preset's]")
+@click.option("--seed", type=int, help="Seed of all draws. [20120712, or the preset's]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of decisions.")
 @click.option("--runs", type=click.Path(file_okay=False, path_type=Path), help="Keep the run in this folder. [nothing is kept]")
 @json_option
@@ -40,10 +39,11 @@ def compare(
     references: tuple[str, ...],
     metrics: tuple[str, ...],
     procedures: tuple[str, ...],
+    preset: str | None,
     format_: str,
     documents: str | None,
-    replicates: int,
-    seed: int,
+    replicates: int | None,
+    seed: int | None,
     alpha: float,
     runs: Path | None,
     as_json: bool,
@@ -56,6 +56,7 @@ def compare(
       pipeline compare baseline.txt new.txt -r reference.txt
       pipeline compare runs/*.txt -r ref.A.txt -r ref.B.txt -m bleu -m chrf --json
       pipeline compare scores.csv --format scores --procedure approximate-randomization
+      pipeline compare baseline.txt new.txt -r reference.txt -m bleu -m chrf --preset sacrebleu-bs
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
     from pipeline.api import name_outputs
@@ -69,6 +70,7 @@ def compare(
             references,
             metrics=metrics,
             procedures=procedures,
+            preset=preset,
             format=format_,
             documents=documents,
             replicates=replicates,

@@ -103,7 +103,7 @@ def list_(runs: Path, as_json: bool) -> None:
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Another value for the report alone: resampling.alpha, analyses, systems.relation.",
+    help="Another value for the report alone: resampling.alpha, .family, .baseline, analyses, systems.relation.",
 )
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Another folder. [the run's report/]")
 def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path | None) -> None:

@@ -18,7 +18,7 @@ from zarr.codecs import ZstdCodec
 from pipeline.cubes.checked import seal
 from pipeline.cubes.layout import CubeLayout, chunk_shape
 from pipeline.cubes.names import cube_name
-from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, VARIABLES, Variable
+from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, UNIT_EFFECTS, VARIABLES, Variable
 from pipeline.store import digest, write_json
 from pipeline.store.files import make_directory, store_error, sync_directory, temporary_name
 
@@ -74,12 +74,23 @@ class CubeWriter:
         se: ArrayLike,
         discordant: ArrayLike,
         identical: ArrayLike,
+        p_sign_flip: ArrayLike | None = None,
     ) -> None:
         """Write what holds on the test set itself: ``score`` (system,), the others (pair,)."""
         at = self.layout.positions(metric=metric, test_size=size)
         values = {"observed_score": score, "observed_delta": delta, "se": se, "discordant": discordant, "identical": identical}
+        if p_sign_flip is not None:
+            values["p_sign_flip"] = p_sign_flip
         for name, value in values.items():
             self._put(name, at, value)
+
+    def write_unit_effects(
+        self, metric: str, size: str, *, correlation: ArrayLike, design_effect: ArrayLike, reason: ArrayLike
+    ) -> None:
+        """Write what units do to each (pair,)."""
+        at = self.layout.positions(metric=metric, test_size=size)
+        for variable, value in zip(UNIT_EFFECTS, (correlation, design_effect, reason), strict=True):
+            self._put(variable.name, at, value)
 
     def write_cells(
         self,
@@ -121,8 +132,8 @@ class CubeWriter:
     ) -> None:
         """Write what is read off the counts of some pairs, by name of the variable.
 
-        ``bias`` is (pair,), ``p_adjusted`` (convention, adjustment, pair), ``interval`` (method, pair, 2), ``interval_reason``
-        (method, pair), the others (convention, pair).
+        ``bias`` and ``max_t_replicates`` are (pair,), ``p_adjusted`` (convention, adjustment, pair), ``interval``
+        (method, pair, 2), ``interval_reason`` (method, pair), the others (convention, pair).
         """
         test: dict[str, Any] = dict(zip(("metric", "test_size"), self.layout.positions(metric=metric, test_size=size), strict=True))
         test |= {"procedure": self._procedure(procedure)[0], "pair": pairs}
@@ -138,11 +149,12 @@ class CubeWriter:
         values: NDArray[np.int64],
         *,
         ids: Sequence[str],
+        units: Sequence[int],
         statistics: Sequence[str],
         decimals: Sequence[int],
         first_system: int = 0,
     ) -> None:
-        """Write the statistics (system, item, statistic) of some systems, into the metric's own group."""
+        """Write the statistics (system, item, statistic) of some systems, into the metric's own group; ``units`` of the items."""
         self.layout.positions(metric=metric)
         path = f"statistics/{digest(metric)[:16]}"
         sizes = (len(self.layout.systems), len(ids), len(statistics))
@@ -151,10 +163,11 @@ class CubeWriter:
             coordinates: dict[str, list[Any]] = {
                 "system": list(self.layout.systems),
                 "item": list(ids),
+                "unit": [int(unit) for unit in units],
                 "statistic": list(statistics),
                 "decimals": [int(places) for places in decimals],
             }
-            attributes = {"test_set": self.layout.test_set, "metric": metric, "coordinates": "decimals"}
+            attributes = {"test_set": self.layout.test_set, "metric": metric, "coordinates": "decimals unit"}
             group = self._group.create_group(path, attributes={**attributes, "variables": sorted([*coordinates, "statistics"])})
             for name, given in coordinates.items():
                 _create_filled(group, COORDINATES[name], given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,12 +51,14 @@ class CubeLayout:
         Number of bins of the histogram; 0 for none.
     seed : int
     alpha : float
-    procedures, conventions, adjustments, intervals : sequence of str
+    procedures, conventions, adjustments, intervals, presets : sequence of str
     coordinates : mapping of str to sequence
         What is known of the systems: text, numbers, or None where it is not known. A name that a cube uses itself
         (``score``) becomes ``table_score``.
     attrs : mapping
         More plain values that belong to the cube.
+    without : collection of str
+        Variables that it has no values for, and does not hold.
     """
 
     study: str
@@ -74,8 +76,10 @@ class CubeLayout:
     conventions: Sequence[str] = ()
     adjustments: Sequence[str] = ()
     intervals: Sequence[str] = ()
+    presets: Sequence[str] = ()
     coordinates: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     attrs: Mapping[str, Any] = field(default_factory=dict)
+    without: Collection[str] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pairs", np.asarray(self.pairs, dtype=np.int64).reshape(-1, 2))
@@ -105,7 +109,7 @@ class CubeLayout:
 
     def holds(self, variable: Variable) -> bool:
         """Tell whether a variable has any values here."""
-        return all(self.shape(variable))
+        return all(self.shape(variable)) and variable.name not in self.without
 
     def positions(self, **labels: str) -> tuple[int, ...]:
         """Give the position of each label along its dimension; ValueError with the labels there are."""
@@ -153,6 +157,7 @@ class CubeLayout:
             "adjustment": list(self.adjustments),
             "interval_method": list(self.intervals),
             "bound": list(BOUNDS) if self.intervals else [],
+            "preset": list(self.presets),
             "test_size": [label for label, _ in self.test_sizes],
             "system": list(self.systems),
         }

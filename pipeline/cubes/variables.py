@@ -9,10 +9,24 @@ with δ° the difference after the swaps of one replicate: δ* < 0, = 0, < δ, =
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
-__all__ = ["CHUNKS", "COORDINATES", "COUNTS", "INTERVAL_REASONS", "METHODS", "STATISTICS", "SUMS", "TABLE", "VARIABLES", "Variable"]
+from pipeline.cubes.declared import Variable
+from pipeline.cubes.unit_effects import UNIT_EFFECTS
+
+__all__ = [
+    "CHUNKS",
+    "COORDINATES",
+    "COUNTS",
+    "INTERVAL_REASONS",
+    "METHODS",
+    "STATISTICS",
+    "SUMS",
+    "TABLE",
+    "TOOL_REASONS",
+    "UNIT_EFFECTS",
+    "VARIABLES",
+    "Variable",
+]
 
 CHUNKS: Mapping[str, int] = {
     "metric": 1,
@@ -45,42 +59,27 @@ INTERVAL_REASONS = (
 )
 """Codes of the variable ``interval_reason``, by position: why a pair has no interval."""
 
+TOOL_REASONS = (
+    "none",
+    "not-with-the-baseline",
+    "not-a-metric-of-the-tool",
+    "not-a-seed-of-the-tool",
+    "too-many-draws",
+    "no-kept-replicates",
+    "no-replicate",
+)
+"""Codes of the variable ``tool_reason``, by position: why a pair has no number of the tool's own."""
+
 BERG_KIRKPATRICK = (
     "Berg-Kirkpatrick, Burkett & Klein 2012, An Empirical Investigation of Statistical Significance in NLP, EMNLP, ACL D12-1091"
 )
 EFRON = "Efron & Tibshirani 1993, An Introduction to the Bootstrap, doi:10.1201/9780429246593"
 CLOPPER_PEARSON = "Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404"
 BCA = "DiCiccio & Efron 1996, doi:10.1214/ss/1032280214"
+PITMAN = "Pitman 1937, doi:10.2307/2984124"
+TAILS = "Davison & Hinkley 1997, Bootstrap Methods and their Application, doi:10.1017/CBO9780511802843"
 MAX_T = "Romano & Wolf 2005, doi:10.1198/016214504000000539"
 HOLM = "Holm 1979, Scand. J. Statist. 6(2), 65-70; Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x"
-
-
-@dataclass(frozen=True)
-class Variable:
-    """One declared variable.
-
-    ``fill`` stands where nothing was written. ``chunks`` overrides `CHUNKS` for single dimensions.
-    """
-
-    name: str
-    dims: tuple[str, ...]
-    dtype: str
-    fill: Any
-    units: str
-    description: str
-    reference: str = ""
-    chunks: Mapping[str, int] = field(default_factory=dict)
-    flags: tuple[str, ...] = ()
-
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """What is stored beside the numbers."""
-        attributes: dict[str, Any] = {"units": self.units, "description": self.description}
-        if self.reference:
-            attributes["reference"] = self.reference
-        if self.flags:
-            attributes |= {"flag_values": list(range(len(self.flags))), "flag_meanings": " ".join(self.flags)}
-        return attributes
 
 
 _NAN = float("nan")
@@ -123,6 +122,21 @@ TABLE = (
         BERG_KIRKPATRICK,
     ),
     Variable("log10_p", _TESTS, "float64", _NAN, "1", "decimal logarithm of the p-value; NaN where that is 0"),
+    Variable(
+        "tail_p",
+        _TESTS,
+        "float64",
+        _NAN,
+        "1",
+        "computed p-value of a pair of which fewer than ten replicates count against the gain by some convention; below 1e-6 it is "
+        "the tail of the resampling model, which the data cannot tell from another",
+        TAILS,
+    ),
+    Variable(
+        "tail_log10_p", _TESTS, "float64", _NAN, "1", "its decimal logarithm, also where the p-value is too small for a float"
+    ),
+    Variable("tail_p_error", _TESTS, "float64", _NAN, "1", "half width of what is known of it: an enclosure, or a 95 % interval"),
+    Variable("tail_method", _TESTS, "int8", -1, "1", "how it was computed; -1 where there is none", flags=METHODS),
     Variable("p_error", _TESTS, "float64", _NAN, "1", "Monte-Carlo error: half width of the 95 % interval", CLOPPER_PEARSON),
     Variable("method", _TESTS, "int8", -1, "1", "how the p-value was found; -1 where there is none", flags=METHODS),
     Variable("stable", _TESTS, "bool", False, "1", "the unadjusted p-value is surely on its side of the study's level"),
@@ -141,9 +155,18 @@ TABLE = (
         "float64",
         _NAN,
         "1",
-        "p-value adjusted for the family of all pairs of this test set, metric, test size and procedure; "
-        "max-t is read off the kept replicates",
+        "p-value adjusted for the family: all pairs of this test set, metric, test size and procedure, or those with the "
+        "baseline; max-t is read off the kept replicates",
         f"{HOLM}; {MAX_T}",
+    ),
+    Variable(
+        "max_t_replicates",
+        ("procedure", *_PAIRS),
+        "int64",
+        -1,
+        "replicates",
+        "b of the max-t p-value (s + 1)/(b + 1), which tells s; -1 where it is known without replicates, or there is none",
+        MAX_T,
     ),
     Variable(
         "interval",
@@ -162,6 +185,24 @@ TABLE = (
         "1",
         "why there is no interval; -1 where nothing was written",
         flags=INTERVAL_REASONS,
+    ),
+    Variable(
+        "tool_p",
+        ("preset", "procedure", "metric", "pair"),
+        "float64",
+        _NAN,
+        "1",
+        "p-value at the full size as the tool or paper of the preset has it; no verdict uses it; "
+        "where it misleads and whose it is stands in the attribute preset of the group",
+    ),
+    Variable(
+        "tool_reason",
+        ("preset", "procedure", "metric", "pair"),
+        "int8",
+        -1,
+        "1",
+        "why there is no such number; -1 where the preset has none of the procedure",
+        flags=TOOL_REASONS,
     ),
 )
 """What is read off counts and kept replicates; written per metric and test size."""
@@ -188,9 +229,27 @@ VARIABLES: Mapping[str, Variable] = {
             "observed gain δ of system_a over system_b, above zero where system_a is better, whichever way the metric points",
             BERG_KIRKPATRICK,
         ),
-        Variable("se", _PAIRS, "float64", _NAN, "points", "jackknife standard error of the observed gain", EFRON),
+        Variable(
+            "se",
+            _PAIRS,
+            "float64",
+            _NAN,
+            "points",
+            "jackknife standard error of the observed gain; within strata where units are drawn within them",
+            EFRON,
+        ),
+        *UNIT_EFFECTS,
         Variable("discordant", _PAIRS, "int64", -1, "units", "units on which the statistics of the two systems differ"),
         Variable("identical", _PAIRS, "bool", False, "1", "the statistics of all units are equal"),
+        Variable(
+            "p_sign_flip",
+            _PAIRS,
+            "float64",
+            _NAN,
+            "1",
+            "exact two-sided sign-flip p-value where fewer than 20 units differ and the systems share their denominators",
+            PITMAN,
+        ),
         *COUNTS,
         *SUMS,
         _count("empty", "on which a score is undefined (0/0)"),
@@ -200,7 +259,8 @@ VARIABLES: Mapping[str, Variable] = {
             "int64",
             -1,
             "replicates",
-            "(δ* − δ) / se in equal bins from -12 to 12; the end bins hold what lies beyond; se = 0 counts in the middle",
+            "(δ* − δ) / se in equal bins from -12 to 12; the end bins hold what lies beyond; se = 0 counts in the middle; "
+            "after swaps, which know no strata, se is that of units without strata",
             chunks={"pair": 1024},
         ),
         *TABLE,
@@ -217,6 +277,7 @@ COORDINATES: Mapping[str, Variable] = {
         Variable("adjustment", ("adjustment",), "str", "", "1", "correction for many pairs"),
         Variable("interval_method", ("interval_method",), "str", "", "1", "how an interval is read off the kept replicates"),
         Variable("bound", ("bound",), "str", "", "1", "lower or upper end"),
+        Variable("preset", ("preset",), "str", "", "1", "published procedure or tool"),
         Variable("test_size", ("test_size",), "str", "", "1", "label of the test size"),
         Variable("n_units", ("test_size",), "int64", -1, "units", "number of units that are drawn"),
         Variable("system", ("system",), "str", "", "1", "name of the system"),
@@ -228,6 +289,9 @@ COORDINATES: Mapping[str, Variable] = {
         Variable("replicate", ("replicate",), "int64", -1, "1", "number of the replicate"),
         Variable("bin", ("bin",), "int64", -1, "1", "number of the bin"),
         Variable("item", ("item",), "str", "", "1", "identifier of the item"),
+        Variable(
+            "unit", ("item",), "int64", -1, "1", "position of the item's unit: what is resampled, in the order of first items"
+        ),
         Variable("statistic", ("statistic",), "str", "", "1", "name of the statistic"),
         Variable("decimals", ("statistic",), "int64", -1, "1", "decimal places: the integers are in units of 10^-decimals"),
     )

@@ -17,6 +17,7 @@ from pipeline.engine.stock import adoptable_receipts, sound_receipts
 from pipeline.store.runs import RunDirectory
 from pipeline.study.inventory import Inventory
 from pipeline.study.load import LoadedStudy, load_profile, locate_profile
+from pipeline.study.presets import list_deviations
 from pipeline.study.timeline import Estimate
 from pipeline.tasks.manifest import Manifest
 from pipeline.tasks.survey import survey_study
@@ -70,6 +71,8 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         ],
         "metrics": [metric.signature for metric in inputs.metrics],
         "replicates": b,
+        "preset": loaded.study.preset,
+        "deviations": list(list_deviations(loaded.study)),
         "stages": [{"stage": kind, "tasks": total[kind], "open": open_[kind]} for kind in total],
         "workers": number,
         "time": _describe(forecast.estimate),
@@ -104,6 +107,9 @@ def format_preview(preview: Mapping[str, Any]) -> str:
     """Give a preview as a table for a terminal."""
     lines = [f"study {preview['study']}   {preview['systems']} systems   b = {preview['replicates']:,}   run {preview['run']}"]
     lines.extend(f"  {t['name']}: {t['systems']} systems, {t['items']} items in {t['units']} units" for t in preview["test_sets"])
+    if preview["preset"]:
+        lines.append(f"  preset {preview['preset']}" + ("" if preview["deviations"] else ", as it is"))
+        lines.extend(f"    {line}" for line in preview["deviations"])
     lines.append(f"{'stage':<10}{'tasks':>8}{'open':>8}")
     lines.extend(f"{s['stage']:<10}{s['tasks']:>8}{s['open']:>8}" for s in preview["stages"])
     lines.extend(_time_lines(preview["time"], preview["workers"]))

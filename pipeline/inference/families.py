@@ -105,7 +105,8 @@ def order_family(
     _check(rows, score, delta, se, identical, baseline, alternative)
     chosen = np.ones(len(rows), np.bool_) if baseline is None else (rows == baseline).any(axis=1)
     undefined = ~np.isfinite(delta) | ((delta != 0) & ~np.isfinite(se))
-    spread = np.isfinite(se) & (se > 0)
+    noise = TOLERANCE * np.abs(np.nan_to_num(score[rows])).sum(axis=1)
+    spread = np.isfinite(se) & (se > noise)  # one that rounding made is none
     reason = np.select([~chosen, identical, undefined, spread, delta == 0], [5, 1, 4, 0, 2], 3).astype(np.int8)
     pair = np.flatnonzero(reason == 0)
     turn = np.ones(len(pair))

@@ -39,8 +39,10 @@ def expected_rejection(units: float, level: float = 0.05) -> float | None:
     return 2 * float(stdtr(units - 1, -z * np.sqrt((units - 1) / units)))
 
 
-def beyond_reach(p: NDArray[np.float64], floor: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
-    """Tell which pairs Holm rejects although no sign-flip test could be small enough to be rejected in their place.
+def beyond_reach(
+    p: NDArray[np.float64], floor: NDArray[np.float64], alpha: float, *, rejected: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """Tell which pairs are rejected although no sign-flip test could be small enough for Holm to reject it in their place.
 
     Parameters
     ----------
@@ -50,12 +52,19 @@ def beyond_reach(p: NDArray[np.float64], floor: NDArray[np.float64], alpha: floa
         The smallest p that a sign-flip test can have, from `sign_flip_floor`.
     alpha : float
         Level of the family.
+    rejected : (pair,) bool, optional
+        By an adjustment of replicates, which cannot tell what another p of a pair would become: 2^(1 − m) then takes Holm's
+        step, the number of pairs without a smaller p, whether or not Holm would reject those before it. Without it Holm decides.
 
     Examples
     --------
     >>> beyond_reach(np.array([0.034]), np.array([0.0625]), 0.05).tolist()
     [True]
     """
+    if rejected is not None:
+        ordered = np.sort(p[np.isfinite(p)])
+        steps = len(ordered) - np.searchsorted(ordered, floor, side="left")
+        return np.asarray(rejected & (floor > p) & (floor * np.maximum(steps, 1) > alpha))
     result = np.zeros(len(p), np.bool_)
     for pair in np.flatnonzero((holm(p) <= alpha) & (floor > p)):
         asked = p.copy()

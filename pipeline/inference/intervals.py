@@ -33,6 +33,7 @@ INTERVAL_REASONS = (
 does not exist without some unit; no unit moves the gain; a quantile beyond the last replicate; z0 or a of BCa is undefined; a
 simultaneous interval of a pair that is not tested; a bootstrap-t interval of a score without a standard error a replicate."""
 
+_SOME = 256  # replicates that show how large a system's scores are; a single one may be undefined
 _SLACK = 1e-9  # (b + 1) α may miss a whole number by a rounding error
 
 
@@ -157,7 +158,8 @@ def intervals(
     asked = np.concatenate([np.empty((len(pairs), 0)), *levels.values()], axis=1)
     distances = [1 - alpha] if "symmetric" in methods else []
     quantiles = gain_quantiles(scores, rows, delta=ahead, probabilities=asked, distances=distances)
-    slack = TOLERANCE * np.abs(np.nan_to_num(scores[rows, 0])).sum(axis=1) if scores.shape[1] else np.zeros(len(pairs))
+    sizes = np.fmax.reduce(np.abs(scores[:, :_SOME]), axis=1) if scores.shape[1] else np.zeros(len(scores))
+    slack = TOLERANCE * np.nan_to_num(sizes)[rows].sum(axis=1)
     refused = refuse(delta, identical, se, slack=slack, replicates=quantiles.replicates)
     result = {}
     for name in methods:

@@ -41,7 +41,7 @@ def simultaneous(
     """Give δ_j ± c · se_j, c the 1 − α quantile (type 7) over replicates of max_j |δ*_j − δ_j| / se_j.
 
     They belong to single-step max-T: a pair's interval leaves 0 out where #(max ≥ |δ| / se) is at most α of the replicates, up
-    to one order statistic. Step-down max-T rejects these pairs and may reject more.
+    to one order statistic. Up to that one, step-down max-T rejects these pairs; it may reject more.
 
     Parameters
     ----------

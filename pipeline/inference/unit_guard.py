@@ -6,11 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from pipeline.inference.few_units import expected_rejection, sign_flip_floor
 
-__all__ = ["FEW_DISCORDANT", "FEW_EFFECTIVE", "WARNINGS", "Corrected", "correct_few_units", "guard_units", "warning_words"]
+__all__ = [
+    "FEW_DISCORDANT",
+    "FEW_EFFECTIVE",
+    "WARNINGS",
+    "Corrected",
+    "correct_few_units",
+    "expected_stratified_rejection",
+    "guard_units",
+    "warning_words",
+]
 
 FEW_EFFECTIVE = 50.0
 """Effective units below which a bootstrap test at .05 rejects more than about .058 of true nulls."""
@@ -75,6 +84,31 @@ def correct_few_units(delta: NDArray[np.float64], spread: NDArray[np.float64], *
     se = np.where(spread > 0, spread, np.nan) * np.sqrt(units / (units - 1))
     p = 2 * stdtr(units - 1, -np.abs(delta) / se)
     return Corrected(p, se * -stdtrit(units - 1, alpha / 2), se)
+
+
+def expected_stratified_rejection(units: float, strata: int, level: float = 0.05) -> float | None:
+    """Give the share of true nulls that a two-sided bootstrap of G units within H strata rejects, or None where G ≤ H.
+
+    In each stratum the bootstrap's variance is (n_h − 1)/n_h of the unbiased one: 2 · P(t > z √((G − H)/G)) with G − H degrees of
+    freedom. Exact, whatever the sizes of the strata, for the mean of Gaussian units with one variance in all of them.
+
+    Parameters
+    ----------
+    units : float
+        G, effective where units are of unequal size.
+    strata : int
+        H.
+    level : float, optional
+
+    Examples
+    --------
+    >>> [round(expected_stratified_rejection(200, strata), 3) for strata in (1, 4, 50, 100)]
+    [0.052, 0.054, 0.092, 0.169]
+    """
+    freedom = units - strata
+    if freedom <= 0:
+        return None
+    return 2 * float(stdtr(freedom, ndtri(level / 2) * np.sqrt(freedom / units)))
 
 
 def guard_units(effective: float, discordant: NDArray[np.integer]) -> NDArray[np.uint8]:

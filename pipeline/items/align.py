@@ -1,6 +1,6 @@
 """Outputs, gold and documents of a test set, brought together or refused. This module reads each file once.
 
-The codes P201 to P228 are listed in `pipeline.items.codes`. An alignment is never guessed: files without identifiers go by line
+The codes P201 to P229 are listed in `pipeline.items.codes`. An alignment is never guessed: files without identifiers go by line
 number, so they must have the same number of lines, unless the study says what becomes of the rest and nothing speaks for a gap in
 the middle.
 """
@@ -8,7 +8,8 @@ the middle.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +17,10 @@ from pipeline.errors import DataError, NothingToCompare, Problem
 from pipeline.interfaces import Items, Reader
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids
 from pipeline.items.discover import Found, find_outputs, is_excluded, is_table
-from pipeline.items.documents import assign_units, read_documents
+from pipeline.items.documents import make_frame, read_group
 from pipeline.items.frame import Frame, Output, Survey, align_items, digest_items
 from pipeline.items.readers import load_reader
+from pipeline.study.grouping import DOCUMENT, ITEM, group_columns
 from pipeline.study.schema import DatasetSpec, Systems, TestSet
 
 __all__ = [
@@ -52,6 +54,7 @@ def survey_test_set(
     base: Path,
     systems: Systems,
     unit: str,
+    strata: str | None = None,
     gold: Items | None = None,
     min_systems: int = 2,
 ) -> Survey:
@@ -68,7 +71,9 @@ def survey_test_set(
     systems : Systems
         Whose ``exclude`` applies.
     unit : str
-        ``item`` or ``document``.
+        ``item``, ``document`` or any column that ``spec`` brings.
+    strata : str, optional
+        A column that no unit crosses.
     gold : Items, optional
         The gold of an embedded data set, in place of a file.
     min_systems : int
@@ -102,13 +107,23 @@ def survey_test_set(
     full = choose_frame_ids(gold, candidates)
     checked = check_alignment(full, candidates, gold, missing=spec.missing, reread=lambda one: _reread(reader, one, spec))
     problems.extend(checked.problems)
-    documents: tuple[str, ...] | None = None
-    if unit == "document" and full.ids:
+    groups: dict[str, tuple[str, ...]] = {}
+    for column in dict.fromkeys([*([] if unit == ITEM else [unit]), *([] if strata is None else [strata])]):
         try:
-            documents = read_documents(spec, base, full.ids, gold, candidates)
+            groups |= {column: read_group(column, spec, base, full.ids, gold, candidates)} if full.ids else {}
         except DataError as exc:
             problems.extend(exc.problems)
-    frame = assign_units(name, full.ids, checked.kept, documents)
+    documents, doubts = _documents_of_items(spec, base, full.ids, gold, candidates) if unit == ITEM else (None, [])
+    notes.extend(doubts)
+    frame = Frame(name, (), (), ())
+    try:
+        given = {"unit": groups.get(unit), "stratum": groups.get(strata or ""), "document": documents}
+        frame = make_frame(name, full.ids, checked.kept, **given, names=(unit, strata or ""))
+    except DataError as exc:
+        problems.extend(exc.problems)
+    if not problems and strata is not None and len(frame.strata) == len(frame.units):
+        message = f"every {unit} of test set '{name}' is alone in its stratum: resampling always gives the same test set"
+        problems.append(Problem("P229", message, str(spec.outputs or ""), f"leave out `strata: {strata}`, or take larger strata"))
     if not problems and len(frame.units) < 2:
         problems.append(
             Problem(
@@ -166,14 +181,16 @@ def load_output(spec: TestSet, output: Output, *, frame: Frame) -> Items:
     reader = load_reader(spec.format)
     found = Found(None if is_table(spec.outputs) else output.system, Path(output.path))
     items = _read_outputs(reader, found, spec).get(output.system)
-    if items is None or digest_items(items, leave_out=("document",)) != output.digest:
+    if items is None or digest_items(items, leave_out=group_columns(spec)) != output.digest:
         raise DataError.of(
             "P220",
             f"the output of '{output.system}' changed after it was surveyed",
             where=output.path,
             help="start the study again: the changed file makes it a new run, which reuses what still holds",
         )
-    return align_items(items, frame, missing=spec.missing, blank=getattr(reader, "blank", ""))
+    # What groups items is in the frame by now: no metric shall take it for a score.
+    values = {name: column for name, column in items.columns.items() if name not in group_columns(spec)}
+    return align_items(replace(items, columns=values), frame, missing=spec.missing, blank=getattr(reader, "blank", ""))
 
 
 def alignment_table(survey: Survey) -> list[AlignmentRow]:
@@ -203,7 +220,7 @@ def _read_all(
             if not is_excluded(system, systems.exclude):
                 # Line numbers are the same in every file: one tuple serves them all.
                 ids = ids_seen.setdefault(items.ids, items.ids)
-                candidates.append(_candidate(system, one, items, ids))
+                candidates.append(_candidate(system, one, items, ids, group_columns(spec)))
                 notes.extend(_oddities(system, items, gold))
     return candidates, notes, problems
 
@@ -226,10 +243,22 @@ def _reread(reader: Reader, candidate: Candidate, spec: TestSet) -> Items:
     return _read_outputs(reader, found, spec)[candidate.system]
 
 
-def _candidate(system: str, found: Found, items: Items, ids: tuple[str, ...]) -> Candidate:
-    output = Output(system, os.path.abspath(found.path), digest_items(items, leave_out=("document",)), len(items))
-    documents = tuple(items.columns["document"]) if "document" in items.columns else None
-    return Candidate(output, str(found.path), ids, items.numbered, documents)
+def _candidate(system: str, found: Found, items: Items, ids: tuple[str, ...], groups: Collection[str]) -> Candidate:
+    output = Output(system, os.path.abspath(found.path), digest_items(items, leave_out=groups), len(items))
+    there = {name: tuple(items.columns[name]) for name in groups if name in items.columns}
+    return Candidate(output, str(found.path), ids, items.numbered, there)
+
+
+def _documents_of_items(
+    spec: TestSet, base: Path, ids: tuple[str, ...], gold: Items | None, candidates: list[Candidate]
+) -> tuple[tuple[str, ...] | None, list[str]]:
+    """Give the documents that are known although items are drawn, so that what this costs can be told; or why they are not."""
+    if not ids or (spec.documents is None and not any(DOCUMENT in c.groups for c in candidates)):
+        return None, []
+    try:
+        return read_group(DOCUMENT, spec, base, ids, gold, candidates), []
+    except DataError as exc:
+        return None, [f"the documents are not known, so that nothing is said of drawing them: {exc.problems[0].message}"]
 
 
 def _oddities(system: str, items: Items, gold: Items | None) -> list[str]:

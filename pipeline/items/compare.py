@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipeline.errors import Problem
@@ -22,7 +22,7 @@ class Candidate:
     source: str
     ids: tuple[str, ...]
     numbered: bool
-    documents: tuple[str, ...] | None = None
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def system(self) -> str:

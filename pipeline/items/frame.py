@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.errors import DataError
@@ -29,12 +29,29 @@ class Frame:
         Position in ``units`` of each item.
     units : tuple of str
         What is resampled: the items, or documents in order of their first item.
+    stratum_of_unit : tuple of int
+        Position in ``strata`` of each unit; empty where units are drawn all alike.
+    strata : tuple of str
+        In order of their first unit.
+    document_of_item : tuple of int
+        Number of the document of each item, where items are drawn although it is known; else empty.
     """
 
     test_set: str
     ids: tuple[str, ...]
     unit_of_item: tuple[int, ...]
     units: tuple[str, ...]
+    stratum_of_unit: tuple[int, ...] = ()
+    strata: tuple[str, ...] = ()
+    document_of_item: tuple[int, ...] = ()
+
+    def with_strata(self, stratum_of_unit: tuple[int, ...], strata: tuple[str, ...]) -> Frame:
+        """Give the frame with the stratum of each unit."""
+        return replace(self, stratum_of_unit=stratum_of_unit, strata=strata)
+
+    def with_documents(self, document_of_item: tuple[int, ...]) -> Frame:
+        """Give the frame with the document of each item."""
+        return replace(self, document_of_item=document_of_item)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ SEED = 12345
 """What sacreBLEU takes where the environment variable SACREBLEU_SEED is not set."""
 
 _EXACT = 2.0**53
+_ROWS = 1024  # masks that are held as numbers at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +163,9 @@ def _swap(
     sizes = np.abs(np.concatenate([one, other]).astype(np.float64))
     if np.all(sizes % 1 == 0) and sizes.sum() < _EXACT:
         # Sums of whole numbers are the same in any order: a product of float64 matrices is much faster than one of integers.
-        mask = taken.astype(np.float64)
-        kept, moved = mask @ one.astype(np.float64), mask @ other.astype(np.float64)
+        both = np.concatenate([one, other], axis=1).astype(np.float64)
+        parts = [taken[first : first + _ROWS].astype(np.float64) @ both for first in range(0, len(taken), _ROWS)]
+        kept, moved = np.split(np.concatenate(parts), 2, axis=1)
         mixed, rest = kept + (other.sum(axis=0) - moved), moved + (one.sum(axis=0) - kept)
         return mixed.astype(one.dtype), rest.astype(one.dtype)
     return np.matmul(taken, one) + np.matmul(left, other), np.matmul(left, one) + np.matmul(taken, other)

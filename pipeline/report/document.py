@@ -8,16 +8,20 @@ from typing import Any
 import xarray as xr
 
 from pipeline.analysis.pairs import list_slices, read_units
-from pipeline.inference.few_units import expected_rejection
 from pipeline.inference.readings import READINGS
 from pipeline.interfaces import Finding
+from pipeline.report.adjustment import FamilyOf
 from pipeline.report.agreement import describe_agreement
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
+from pipeline.report.experiment_wise import list_errors
+from pipeline.report.finding_views import describe_tables
 from pipeline.report.input import ReportInput
-from pipeline.report.leaderboard import list_ranks, list_systems
+from pipeline.report.leaderboard import list_systems, stand
 from pipeline.report.pair_rows import list_pairs
+from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
 from pipeline.report.procedures import WORDS, procedures_of
 from pipeline.report.trust import describe_trust
+from pipeline.report.units import describe_units, expect_rejection, sign_strata, unit_reasons
 from pipeline.report.values import plain
 from pipeline.report.verdict import FAMILY, Families, by_family, describe_verdict, family_of, select
 
@@ -25,8 +29,9 @@ __all__ = ["SCHEMA_VERSION", "build_document", "digits_of"]
 
 SCHEMA_VERSION = 1
 OWN = ("thresholds", "size-curve", "calibration-transfer")
-REASONS = {
-    "clusters": "groups of systems are not computed by this version; leaderboard[] has intervals of ranks",
+NO_RANKS = {
+    name: f"{what}: the family against-baseline says nothing of two systems that are not the baseline"
+    for name, what in (("clusters", "no groups of systems"), ("leaderboard.rank", "no ranks"))
 }
 
 
@@ -39,12 +44,22 @@ def build_document(report: ReportInput) -> dict[str, Any]:
     alpha, unit = study.resampling.alpha, study.resampling.unit
     pairs: list[dict[str, Any]] = []
     board: list[dict[str, Any]] = []
+    clusters: list[dict[str, Any]] = []
+    errors: list[dict[str, Any]] = []
+    family = FamilyOf(study.resampling.family, study.resampling.baseline)
+    asked: dict[str, Any] = {"alpha": alpha, "unit": unit, "margins": study.resampling.margin, "family": family}
     for name, cube in report.cubes.items():
         for metric, procedure in list_slices(cube):
             of: dict[str, Any] = {"metric": metric, "procedure": procedure}
-            rows = list_pairs(cube, name, **of, alpha=alpha, unit=unit, margins=study.resampling.margin)
+            rows = list_pairs(cube, name, **of, **asked, intervals=study.resampling.intervals)
+            rows = add_tool_p(rows, cube, **of)
             pairs += rows
-            board += [{"test_set": name, **row} for row in list_ranks(rows, cube, **of)]
+            here = {"test_set": name, **of}
+            board_here, clusters_here = stand(rows, cube, metric=metric, family=family, alpha=alpha)
+            board += [here | row for row in board_here]
+            clusters += [here | row for row in clusters_here]
+            error = list_errors(rows, cube, **of, family=family, alpha=alpha)
+            errors += [{"test_set": name, **error}] if error is not None else []
     families = by_family(pairs)
     findings = {finding.analysis: finding for finding in report.findings}
     document: dict[str, Any] = {
@@ -55,19 +70,26 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         "seed": study.seed,
         "unit": unit,
         "signature": [row for name, cube in report.cubes.items() for row in _signatures(report, name, cube, families)],
+        "family": {"name": family.name, "baseline": family.baseline},
         "families": _families(report),
+        "preset": describe_preset(report),
         "versions": plain(report.versions),
         "test_sets": [_test_set(name, cube, report) for name, cube in report.cubes.items()],
         "systems": [row for name, cube in report.cubes.items() for row in list_systems(cube, name)],
         "leaderboard": board,
         "pairs": pairs,
-        "clusters": [],
+        "clusters": clusters,
+        "experiment_wise": errors,
         "thresholds": _rows(findings.get("thresholds")),
         "size_curve": _curves(findings.get("size-curve")),
         "calibration": _rows(findings.get("calibration-transfer")),
-        "findings": [{"analysis": f.analysis, "rows": plain(f.rows)} for f in report.findings if f.analysis not in OWN],
+        "findings": [
+            {"analysis": f.analysis, "rows": plain(f.rows), "tables": describe_tables(f.tables)}
+            for f in report.findings
+            if f.analysis not in OWN
+        ],
         "notes": {finding.analysis: list(finding.notes) for finding in report.findings},
-        "reasons": REASONS | _reasons(report),
+        "reasons": (NO_RANKS if family.baseline is not None else {}) | _reasons(report) | unit_reasons(report.cubes),
         "alignment": plain(list(report.alignment)),
         "warnings": [str(warning) for warning in report.warnings],
         "failures": plain(list(report.failures)),
@@ -76,7 +98,7 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         {**where, "sentences": [*_sentences(document, where, families), *describe_agreement(document, where, families)]}
         for where in _judged(document)
     ]
-    document["trust"] = describe_trust(document)
+    document["trust"] = [*describe_trust(document), *trust_preset(document)]
     return document
 
 
@@ -139,7 +161,8 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
             "units": sizes[FULL],
             "unit": unit,
             "effective_units": effective,
-            "expected_rejection": expected_rejection(effective or sizes[FULL]) if resting else None,
+            "expected_rejection": expect_rejection(cube, effective or sizes[FULL]) if resting else None,
+            **describe_units(cube),
             "items": _items(cube),
             "test_sizes": [{"label": label, "units": units} for label, units in sizes.items()],
             "systems": cube.sizes["system"],
@@ -172,6 +195,7 @@ def _families(report: ReportInput) -> dict[str, int]:
 
 def _signatures(report: ReportInput, name: str, cube: xr.Dataset, families: Families) -> list[dict[str, str]]:
     study = report.study
+    family = FamilyOf(study.resampling.family, study.resampling.baseline)
     units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(cube)
     n = f"{units}" if items in {None, units} else f"{items}/{units}"
     rows = []
@@ -183,9 +207,10 @@ def _signatures(report: ReportInput, name: str, cube: xr.Dataset, families: Fami
             f"b:{cube.attrs.get('replicates', study.resampling.replicates)}",
             f"seed:{study.seed}",
             f"unit:{study.resampling.unit}",
+            *sign_strata(study.resampling.strata),
             f"n:{n}",
             "sides:two",
-            f"family:all-pairs({tested[0]['family_size'] if tested else 0})",
+            f"family:{family.sign(tested[0]['family_size'] if tested else 0)}",
             f"metric:{metric}",
         ]
         own = metric_fact(cube, "metric_signatures", metric)

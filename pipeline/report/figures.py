@@ -60,7 +60,7 @@ def _leaderboards(document: Mapping[str, Any]) -> Iterator[Drawing]:
             tidy_axes(axes, x="rank", y="")
             axes.grid(False, axis="y")
             svg = finish(figure, title=title, alt=alt)
-        caption = "The dot is the rank by score, the bar the ranks that the separated pairs (Holm) do not exclude."
+        caption = "The dot is the rank by score, the bar the ranks that the separated pairs do not exclude."
         yield Drawing(
             "ranks", "", title, alt, caption + (f" Shown: the first {len(shown)}." if len(rows) > len(shown) else ""), svg
         )

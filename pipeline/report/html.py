@@ -22,6 +22,7 @@ SECTIONS = (
     ("thresholds", "Thresholds", ()),
     ("size-curve", "Test size", ("size-curve",)),
     ("calibration", "Calibration across test sets", ("calibration",)),
+    ("findings", "Findings", ()),
     ("pairs", "Pairs", ()),
 )
 

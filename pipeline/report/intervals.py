@@ -1,7 +1,11 @@
-"""Intervals of the gain. This module reads the symmetric one off the histogram of all replicates, the others from the cube."""
+"""Intervals of the gain, and the p that each belongs to. This module reads them from the cube, else off the histogram.
+
+The symmetric one can be read off the histogram of all replicates, for cubes without others, or with others at another level.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +14,21 @@ from numpy.typing import NDArray
 
 from pipeline.report.cube_facts import read_variable
 
-__all__ = ["HISTOGRAM_HALF_WIDTH", "half_widths", "read_intervals"]
+__all__ = ["BELONGS_TO", "HISTOGRAM_HALF_WIDTH", "choose_intervals", "half_widths", "read_intervals"]
 
 HISTOGRAM_HALF_WIDTH = 12.0
+
+BELONGS_TO = {
+    "symmetric": "it leaves 0 out where the two-sided p is below α",
+    "basic": "it leaves 0 out, or ends there, where the one-sided p, #(δ* > 2δ)/b, is below α/2",
+    "percentile": "it leaves 0 out, or ends there, where #(δ* < 0)/b is below α/2",
+    "bca": "it has levels of its own: no p of the table belongs to it",
+    "simultaneous": "it covers all pairs of the family together; max-T separates those that leave 0 out, and maybe more",
+}
+"""What an interval says of a p, by its method."""
+
+_SHOWN_P = {"symmetric": "two-sided", "basic": "one-sided", "percentile": "below-zero"}
+""" `pipeline.inference.intervals.INVERTED_P`, with the strict convention where it names two."""
 
 
 def half_widths(
@@ -103,3 +119,43 @@ def read_intervals(
         # A number that is not itself is nan: there is no such interval, and the cube says why.
         methods[str(name)] = [{"lo": lo if lo == lo else None, "hi": hi if hi == hi else None} for lo, hi in pairs]
     return [dict(zip(methods, found, strict=True)) for found in zip(*methods.values(), strict=True)]
+
+
+def choose_intervals(
+    several: Sequence[Mapping[str, Mapping[str, float | None]] | None],
+    gain: NDArray[np.float64],
+    half: NDArray[np.float64],
+    p: Mapping[str, NDArray[np.float64]],
+    *,
+    wanted: Sequence[str],
+    alpha: float,
+) -> list[dict[str, Any] | None]:
+    """Give the interval that stands beside the p of each pair, with the convention and the p it belongs to.
+
+    It is of the first method of ``wanted`` that the cube has. Where the cube has none, it is the symmetric one of the histogram,
+    whose half widths are ``half``.
+    """
+    level = 1 - alpha
+    held = next((found for found in several if found), None)
+    if held is None:
+        ends = [
+            (delta - width, delta + width) if width == width and delta == delta else None
+            for delta, width in zip(gain.tolist(), half.tolist(), strict=True)
+        ]
+        method = "symmetric"
+    else:
+        method = next((name for name in wanted if name in held), next(iter(held)))
+        ends = [_ends(found[method]) if found else None for found in several]
+    convention = _SHOWN_P.get(method)
+    beside = p[convention].tolist() if convention is not None else [float("nan")] * len(gain)
+    fixed = {"method": method, "level": level, "convention": convention}
+    # A number that is not itself is nan: there is no such p.
+    return [
+        None if of is None else {**fixed, "lo": of[0], "hi": of[1], "p": value if value == value else None}
+        for of, value in zip(ends, beside, strict=True)
+    ]
+
+
+def _ends(interval: Mapping[str, float | None]) -> tuple[float, float] | None:
+    lo, hi = interval["lo"], interval["hi"]
+    return None if lo is None or hi is None else (lo, hi)

@@ -1,61 +1,73 @@
-"""Systems by score, with the ranks that the separated pairs allow. This module makes no test of its own."""
+"""Systems by score, with the ranks and letters that the separated pairs allow. This module makes no test of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import xarray as xr
 
 from pipeline.analysis.pairs import has_value
+from pipeline.inference.ranks import rank_intervals
+from pipeline.report.adjustment import FamilyOf
+from pipeline.report.clusters import letters_of, list_clusters, relate
 from pipeline.report.cube_facts import FULL, metric_fact
 from pipeline.report.values import plain
 
-__all__ = ["COORDINATES", "list_ranks", "list_systems"]
+__all__ = ["COORDINATES", "Standing", "list_systems", "stand"]
 
 COORDINATES = ("model", "group", "sample", "fraction", "replica")
 
 
-def list_ranks(pairs: Iterable[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, procedure: str) -> list[dict[str, Any]]:
+class Standing(NamedTuple):
+    """Where the systems of one family stand: rows of ``leaderboard`` and of ``clusters``."""
+
+    board: list[dict[str, Any]]
+    clusters: list[dict[str, Any]]
+
+
+def stand(pairs: Sequence[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, family: FamilyOf, alpha: float) -> Standing:
     """Give systems from best to worst by the pairs of one family, each with its rank and the ranks that are not excluded.
 
-    Systems with the same score share the better rank; one without a score has none, and stands last.
-
-    The interval of a rank is [1 + systems separately better, S − systems separately worse], over the pairs that Holm separates:
-    all S intervals hold together with probability 1 − α (Mogstad and others 2024, doi:10.1093/restud/rdad006).
+    Systems with the same score share the better rank; one without a score has none, and stands last. Against a baseline there are
+    no ranks and no groups: nothing is said of two other systems.
     """
-    better: dict[str, int] = {}
-    worse: dict[str, int] = {}
-    tied: set[frozenset[str]] = set()
-    for row in pairs:
-        if row["delta"] == 0:
-            tied.add(frozenset((row["system_a"], row["system_b"])))
-        if row["separated"]:
-            worse[row["system_a"]] = worse.get(row["system_a"], 0) + 1
-            better[row["system_b"]] = better.get(row["system_b"], 0) + 1
     values = cube["observed_score"].sel(metric=metric, test_size=FULL).values.tolist()
-    scores = {str(name): plain(value) for name, value in zip(cube["system"].values.tolist(), values, strict=True)}
+    names = [str(name) for name in cube["system"].values.tolist()]
+    scores = {name: plain(value) for name, value in zip(names, values, strict=True)}
     sign = -1.0 if metric_fact(cube, "higher_is_better", metric) is not False else 1.0
-    order = sorted(scores, key=lambda name: (scores[name] is None, sign * (scores[name] or 0.0), name))
-    ranked = [name for name in order if scores[name] is not None]
-    ranks: dict[str, int] = {}
-    for position, name in enumerate(ranked, start=1):
-        before = ranked[position - 2] if position > 1 else name
-        ranks[name] = ranks[before] if frozenset((before, name)) in tied else position
-    return [
-        {
-            "metric": metric,
-            "procedure": procedure,
-            "rank": ranks.get(name),
-            "name": name,
-            "score": scores[name],
-            "rank_low": 1 + better.get(name, 0) if name in ranks else None,
-            "rank_high": len(ranked) - worse.get(name, 0) if name in ranks else None,
-            "beats": worse.get(name, 0),
-            "beaten_by": better.get(name, 0),
-        }
-        for name in order
-    ]
+    order = sorted(names, key=lambda name: (scores[name] is None, sign * (scores[name] or 0.0), name))
+    if family.baseline is not None:
+        return Standing(_against(pairs, order, scores, family.baseline), [])
+    found = relate(pairs, names, scores, alpha=alpha)
+    ranks, beats, beaten = rank_intervals(found), found.beats.sum(axis=1).tolist(), found.beats.sum(axis=0).tolist()
+    clusters = list(list_clusters(found, names))
+    letters, place = letters_of(clusters), {name: position for position, name in enumerate(names)}
+    rank, low, high = ([value or None for value in side.tolist()] for side in (ranks.rank, ranks.low, ranks.high))
+    board = []
+    for name in order:
+        own = place[name]
+        row = {"rank": rank[own], "name": name, "score": scores[name], "rank_low": low[own], "rank_high": high[own]}
+        board.append({**row, "beats": beats[own], "beaten_by": beaten[own], "letters": letters.get(name), "against_baseline": None})
+    return Standing(board, clusters)
+
+
+def _against(
+    pairs: Sequence[Mapping[str, Any]], order: Sequence[str], scores: Mapping[str, float | None], baseline: str
+) -> list[dict[str, Any]]:
+    """Give systems with their verdict against the baseline, seen from them: better, worse, or what else it is."""
+    members = [row for row in pairs if row["in_family"]]
+    better = Counter(row["system_a"] for row in members if row["separated"])
+    worse = Counter(row["system_b"] for row in members if row["separated"])
+    verdicts = {name: row["verdict"] for row in members for name in (row["system_a"], row["system_b"])}
+    board = []
+    for name in order:
+        verdict = verdicts.get(name) if name != baseline else None
+        row = {"rank": None, "name": name, "score": scores[name], "rank_low": None, "rank_high": None}
+        row |= {"beats": better[name], "beaten_by": worse[name]}
+        board.append({**row, "letters": None, "against_baseline": "worse" if verdict == "better" and name in worse else verdict})
+    return board
 
 
 def list_systems(cube: xr.Dataset, test_set: str) -> list[dict[str, Any]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.report.adjustment import references
+from pipeline.report.presets import preset_methods
 from pipeline.report.procedures import WORDS, Method, procedures_of
 
 __all__ = ["Method", "describe_methods", "methods_paragraph"]
@@ -12,10 +14,13 @@ __all__ = ["Method", "describe_methods", "methods_paragraph"]
 
 def describe_methods(document: Mapping[str, Any]) -> list[Method]:
     """List the methods behind a document."""
+    bases = _bases(document)
     methods = [
         *(method for procedure in procedures_of(document) for method in WORDS[procedure].methods),
+        *preset_methods(document),
+        *([_MAX_T] if "max_t" in bases else []),
         Method(
-            "Many pairs",
+            "Many pairs, Holm",
             "p₍ᵢ₎ · (K − i + 1), made monotone",
             "Holm's correction over the K pairs of a family, which is a test set, metric, test size and procedure: the chance of "
             "any false separation within it is at most α. Benjamini and Hochberg's stands beside it.",
@@ -25,9 +30,10 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
         ),
         Method(
             "Would other draws decide otherwise",
-            "Holm(lo) ≤ α ⟺ Holm(hi) ≤ α",
-            "lo and hi are the Clopper-Pearson bounds of all p-values of a family at level 1 − .01/K; an asterisk where Holm "
-            "decides differently at the two ends. The Monte-Carlo error of a p is half the width of its 95 % interval.",
+            "adjusted(lo) ≤ α ⟺ adjusted(hi) ≤ α",
+            "lo and hi are Clopper and Pearson's bounds at level 1 − .01/K: of all p-values of a family, for Holm; of the adjusted "
+            "ones, for max-T. An asterisk where the adjustment decides differently at the two ends. The Monte-Carlo error of a p "
+            "is half the width of its 95 % interval.",
             "Clopper and Pearson 1934, doi:10.1093/biomet/26.4.404",
             "https://doi.org/10.1093/biomet/26.4.404",
         ),
@@ -35,13 +41,14 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
             "Few discordant units",
             "2^(1 − m)",
             "With m units on which two systems differ no exact sign-flip, sign or McNemar test has a smaller two-sided p. A pair "
-            "is not called better where Holm would not separate it with this p in place of its own.",
+            "is not called better where Holm's step for it, this p times the number of pairs without a smaller p, is above α.",
             "Fisher 1935, The Design of Experiments, Oliver and Boyd",
         ),
         Method(
             "Rank intervals",
             "[1 + #(separately better), S − #(separately worse)]",
-            "Ranks that the separated pairs do not exclude; all intervals hold together.",
+            "Ranks that the separated pairs do not exclude; all intervals hold together. Percentiles of bootstrapped ranks would "
+            "fail near ties.",
             "Mogstad, Romano, Shaikh and Wilhelm 2024, doi:10.1093/restud/rdad006",
             "https://doi.org/10.1093/restud/rdad006",
         ),
@@ -60,6 +67,21 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
     return methods
 
 
+_MAX_T = Method(
+    "Many pairs, max-T",
+    "(#(max over k ≥ j of |δ*ₖ − δₖ|/seₖ ≥ |δⱼ|/seⱼ) + 1)/(b + 1), made monotone",
+    "Step-down over the pairs of a family in the order of |δ|/se, on the replicates that were kept, which all systems share: the "
+    "chance of any false separation is at most α, and what pairs have in common is used. It decides where enough replicates were "
+    "kept that 1/(b + 1) is at most α, and the family has several pairs; Holm elsewhere.",
+    "Westfall and Young 1993, Resampling-Based Multiple Testing, Wiley; Romano and Wolf 2005, doi:10.1198/016214504000000539",
+    "https://doi.org/10.1198/016214504000000539",
+)
+
+
+def _bases(document: Mapping[str, Any]) -> dict[str, None]:
+    return dict.fromkeys(row["p_adjusted"]["basis"] for row in document["pairs"])
+
+
 def methods_paragraph(document: Mapping[str, Any]) -> str:
     """Give a paragraph that can be pasted into a paper."""
     sets, metrics = document["test_sets"], sorted({row["metric"] for row in document["signature"]})
@@ -70,10 +92,13 @@ def methods_paragraph(document: Mapping[str, Any]) -> str:
     count = "" if families == 1 else f", {families:,} families in all"
     procedures = procedures_of(document)
     titles = " and by ".join(WORDS[procedure].title for procedure in procedures)
+    judged = [row["p_adjusted"]["basis"] for row in document["pairs"] if row["procedure"] == procedures[0]]
+    baseline = document["family"]["baseline"]
+    what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
     first = f", verdicts those of {WORDS[procedures[0]].title}" if len(procedures) > 1 else ""
     return (
-        f"We compared all pairs of systems by {titles} over {sets[0]['unit']}s with b = {sets[0]['replicates'] or 0:,} "
+        f"We compared {what} by {titles} over {sets[0]['unit']}s with b = {sets[0]['replicates'] or 0:,} "
         f"replicates shared by all systems (seed {document['seed']}; {where}; {', '.join(metrics)}). P-values are two-sided, "
-        f"(s + 1)/(b + 1) (Phipson and Smyth, 2010), and corrected by Holm's method within each test set and metric{count}, at "
-        f"α = {document['alpha']:g}{first}; thresholds follow Berg-Kirkpatrick et al. (2012)."
+        f"(s + 1)/(b + 1) (Phipson and Smyth, 2010), and corrected by {references(judged)} within each test set and metric"
+        f"{count}, at α = {document['alpha']:g}{first}; thresholds follow Berg-Kirkpatrick et al. (2012)."
     )

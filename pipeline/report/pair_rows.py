@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
 import xarray as xr
 
+from pipeline.inference.direct.few import FEW_DISCORDANT
 from pipeline.inference.readings import READINGS
+from pipeline.report.adjustment import FamilyOf, adjusted_p
 from pipeline.report.columns import read_columns
 from pipeline.report.cube_facts import FULL
 from pipeline.report.procedures import WORDS
-from pipeline.report.values import plain
+from pipeline.report.units import read_unit_columns
+from pipeline.report.values import format_p, plain
 from pipeline.study.procedures import PROCEDURES
 
-__all__ = ["FEW_DISCORDANT", "exact_test", "list_pairs"]
+__all__ = ["FEW_DISCORDANT", "exact_test", "list_pairs", "say_exact"]
 
-FEW_DISCORDANT = 20
 COPIED = ("system_a", "system_b", "score_a", "score_b", "delta", "se", "bias")
 COUNTED = ("count", "replicates", "empty_replicates", "p_one_sided", "p_two_sided", "p_plus_one")
 JUDGED = ("monte_carlo_error", "monte_carlo_error_one_sided", "stable", "method", "identical", "sign_flip_floor")
+ALL_PAIRS = FamilyOf()
 CONCLUDED = ("p_equivalence", "p_equivalence_holm")
 
 
 def exact_test(metric: str) -> str:
     """Name the test that does not depend on many units; McNemar's is for scores that are 0 or 1."""
     return "an exact sign or McNemar test" if metric == "accuracy" else "an exact sign-flip test"
+
+
+def say_exact(row: Mapping[str, Any]) -> str:
+    """Say what the exact test of a pair with few discordant units finds, or which one to ask."""
+    if row["p_exact"] is None:
+        return f"p is not to be trusted, {exact_test(row['metric'])} is safer"
+    name = "McNemar's exact test" if row["metric"] == "accuracy" else "the exact sign-flip test"
+    return f"p is not to be trusted, {name} has p = {format_p(row['p_exact'])}"
 
 
 def list_pairs(
@@ -38,15 +49,21 @@ def list_pairs(
     alpha: float,
     unit: str,
     margins: Mapping[str, float] | None = None,
+    family: FamilyOf = ALL_PAIRS,
+    intervals: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Give the rows of all pairs of one metric by one procedure at the full size, the largest gain first."""
+    """Give the rows of all pairs of one metric by one procedure at the full size, the largest gain first.
+
+    Pairs outside the family have no adjusted p and no verdict.
+    """
     # A procedure that cannot test a margin counted nothing against it.
     margin = (margins or {}).get(metric) if PROCEDURES[procedure].tests_margin else None
-    of = read_columns(cube, metric=metric, test_size=FULL, procedure=procedure, alpha=alpha, margin=margin is not None)
+    asked: dict[str, Any] = {"alpha": alpha, "margin": margin is not None, "family": family, "intervals": intervals}
+    of = read_columns(cube, metric=metric, test_size=FULL, procedure=procedure, **asked)
     units = int(cube["n_units"].sel(test_size=FULL).item())
     effective = plain(cube.attrs.get("effective_units")) or (units if unit == "item" else None)
-    why = _why_no_max_t(cube, procedure) if all(value is None for value in of["max_t"]) else None
-    adjusted = zip(of["max_t"], of["holm"], of["benjamini_hochberg"], strict=True)
+    why = _why_no_max_t(cube, procedure, family) if all(value is None for value in of["max_t"]) else None
+    adjusted = zip(of["max_t"], of["holm"], of["benjamini_hochberg"], of["basis"], strict=True)
     columns: dict[str, Iterable[Any]] = {
         "test_set": repeat(test_set),
         "metric": repeat(metric),
@@ -59,10 +76,15 @@ def list_pairs(
         "discordant": of["discordant"],
         "units": repeat(units),
         "effective_units": repeat(effective),
+        **read_unit_columns(cube, metric=metric),
         **{name: of[name] for name in COUNTED},
-        "p_adjusted": [{"max_t": t, "holm": h, "benjamini_hochberg": bh, "reason": why} for t, h, bh in adjusted],
-        "family_size": repeat(sum(p is not None for p in of["p_plus_one"])),
-        "interval": [_interval(*ends, 1 - alpha) for ends in zip(of["delta"], of["half_width"], strict=True)],
+        "p_exact": of["p_exact"],
+        "in_family": of["in_family"],
+        "p_adjusted": [
+            {"max_t": t, "holm": h, "benjamini_hochberg": bh, "basis": basis, "reason": why} for t, h, bh, basis in adjusted
+        ],
+        "family_size": repeat(sum(p is not None for p in of["holm"])),
+        "interval": of["interval"],
         "intervals": of["intervals"],
         **{name: of[name] for name in JUDGED},
         "margin": repeat(margin),
@@ -71,32 +93,34 @@ def list_pairs(
     # The lists are as long as each other, as `read_columns` gives them; what is repeated has no end.
     rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=False)]
     for row, beyond in zip(rows, of["beyond_reach"], strict=True):
-        _judge(row, beyond, alpha)
+        _judge(row, beyond, alpha, family)
     return sorted(rows, key=lambda row: (-(row["delta"] or 0.0), row["system_a"], row["system_b"]))
 
 
-def _why_no_max_t(cube: xr.Dataset, procedure: str) -> str:
+def _why_no_max_t(cube: xr.Dataset, procedure: str, family: FamilyOf) -> str:
     if not PROCEDURES[procedure].keeps_scores:
         return f"max_t: {procedure} has no replicates of all systems together; Holm controls the same error rate"
+    if not family.is_of(cube):
+        return "max_t: the run read it off for another family; Holm controls the same error rate"
     return "max_t: no scores were kept" if not cube.attrs.get("kept") else "max_t: no pair has a standard error"
 
 
-def _judge(row: dict[str, Any], beyond: bool, alpha: float) -> None:
+def _judge(row: dict[str, Any], beyond: bool, alpha: float, family: FamilyOf) -> None:
     """Add to a row what its numbers say."""
-    holm, discordant, identical = row["p_adjusted"]["holm"], row["discordant"], row["identical"]
-    rejected = holm is not None and holm <= alpha
-    row["separated"] = bool(rejected and row["delta"] and not identical and row["se"] is not None and not beyond)
+    adjusted, discordant, identical = adjusted_p(row), row["discordant"], row["identical"]
+    rejected = adjusted is not None and adjusted <= alpha
+    # A test whose null is not about the gain may reject in favour of the system that is behind.
+    against = rejected and row["p_one_sided"] is not None and row["p_one_sided"] > 0.5
+    row["separated"] = bool(rejected and not against and row["delta"] and not identical and row["se"] is not None and not beyond)
     few = discordant is not None and discordant < FEW_DISCORDANT
     row["few_discordant"] = READINGS[row["procedure"]].needs_units and few and not identical
     row["beyond_reach"] = beyond
-    row["verdict"] = _verdict(row, alpha)
-    row["note"] = "; ".join(_notes(row)) or None
-
-
-def _interval(delta: float | None, half: float | None, level: float) -> dict[str, Any] | None:
-    if delta is None or half is None:
-        return None
-    return {"method": "symmetric", "level": level, "lo": delta - half, "hi": delta + half}
+    row["verdict"] = _verdict(row, alpha) if row["in_family"] else None
+    outside = [] if row["in_family"] else [f"not with {family.baseline}, so not in the family: no adjusted p and no verdict"]
+    turned = (
+        [f"{row['procedure']} rejects in favour of {row['system_b']}, though {row['system_a']} scores better"] if against else []
+    )
+    row["note"] = "; ".join([*outside, *turned, *_notes(row)]) or None
 
 
 def _verdict(row: Mapping[str, Any], alpha: float) -> str:
@@ -111,7 +135,9 @@ def _verdict(row: Mapping[str, Any], alpha: float) -> str:
 
 def _notes(row: Mapping[str, Any]) -> Iterator[str]:
     if row["p_two_sided"] is None:
-        yield "there is no p-value: nothing was written for this pair, or its score is undefined in every replicate"
+        drawn = "nothing was written for this pair, or its score is undefined in every replicate"
+        computed = f"{row['procedure']} is not defined for this score, or the score is undefined"
+        yield f"there is no p-value: {drawn if PROCEDURES[row['procedure']].draws else computed}"
         return
     if row["identical"]:
         yield "identical: every unit statistic is equal, p = 1 by definition, no count, bias or interval"
@@ -124,7 +150,8 @@ def _notes(row: Mapping[str, Any]) -> Iterator[str]:
     if row["monte_carlo_error"] is None:
         yield "monte_carlo_error: not in the cube"
     if row["stable"] is False:
-        yield "the verdict at α may change with other draws"
+        draws = PROCEDURES[row["procedure"]].draws
+        yield "the verdict at α may change with other draws" if draws else "p is known within bounds that lie on both sides of α"
     if row["effective_units"] is None:
         yield "effective_units: the sizes of the clusters are not in the cube"
     if row["bias"] is not None and row["se"] and abs(row["bias"]) > 0.25 * row["se"]:
@@ -143,11 +170,11 @@ def _doubts(row: Mapping[str, Any]) -> Iterator[str]:
         yield (
             "interval: the standard error is 0"
             if row["se"] == 0
-            else "interval: the quantile is off the histogram's grid, or there is no histogram"
+            else "interval: its quantile is off the histogram's grid, or beyond the kept replicates"
         )
     if row["few_discordant"]:
         m = row["discordant"]
-        yield f"few discordant units (m = {m} < {FEW_DISCORDANT}): p is not to be trusted, {exact_test(row['metric'])} is safer"
+        yield f"few discordant units (m = {m} < {FEW_DISCORDANT}): {say_exact(row)}"
     if row["beyond_reach"]:
         floor = f"its smallest p is {row['sign_flip_floor']:.3g}"
         yield f"not called better: no exact test of so few units can be significant here, {floor}"

@@ -205,7 +205,7 @@ _WILCOXON = _computed(
     "Wilcoxon's signed-rank test",
     "the differences of A and B on a unit are symmetric about 0",
     "signed-rank",
-    "Ranks of the differences that are not 0; the exact law with few units and no ties, else Gaussian with a correction for ties.",
+    "Ranks of the differences that are not 0; the exact law with at most 50 of them, else Gaussian with a correction for ties.",
     "Wilcoxon 1945, doi:10.2307/3001968",
     "https://doi.org/10.2307/3001968",
 )

@@ -6,12 +6,14 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.report.presets import tell_preset
 from pipeline.report.verdict import by_family, family_of
 from pipeline.report.views import MARKS, View, mark_of, view_all
 
 __all__ = ["format_alignment", "summarise"]
 
-SHOWN = ("better", "worse", "gain", "p", "Holm", "Holm eq.", "verdict")
+SHOWN = ("better", "worse", "gain", "p", "exact", "max-T", "Holm", "Holm eq.", "verdict")
+BOARD = ("rank", "system", "score", "rank interval", "letters")
 
 
 def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
@@ -32,15 +34,17 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
         board, pairs = shown[family_of(verdict)]
         rows = families[family_of(verdict)]
         total = len(rows)
-        lines = [board.title, "", *_lines(_pick(board, ("rank", "system", "score", "rank interval"))), ""]
-        chosen = _pick(pairs, tuple(column for column in SHOWN if column in pairs.columns))
+        lines = [board.title, "", *_lines(_pick(board, [c for c in board.columns if c in BOARD or c.startswith("than ")])), ""]
+        # A terminal has room for the adjustment that decides, and not for the other.
+        asked = {*SHOWN} - ({"Holm"} if "max-T" in pairs.columns else set()) | {(document["preset"] or {}).get("name")}
+        chosen = _pick(pairs, tuple(column for column in pairs.columns if column in asked))
         lines += [*_lines(View("", "", chosen.columns, chosen.rows[:most_pairs], "", chosen.text))]
         if total > most_pairs:
             lines.append(f"… {total - min(most_pairs, len(chosen.rows)):,} more pairs are in the report")
         marks = {mark for row in rows for mark in mark_of(row)}
         lines += [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in marks]
         blocks.append("\n".join([*lines, "", *verdict["sentences"]]))
-    return "\n\n".join(blocks)
+    return "\n\n".join([*blocks, *tell_preset(document)])
 
 
 def format_alignment(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 from pipeline.analysis.pairs import list_slices, read_units
+from pipeline.report.adjustment import FamilyOf
 from pipeline.report.columns import read_columns
 
 __all__ = ["encode_csv", "make_tables"]
@@ -24,12 +25,14 @@ SMALLER = (
     "p_one_sided",
     "p_two_sided",
     "p_plus_one",
+    "max_t",
     "holm",
+    "basis",
     "monte_carlo_error",
     "stable",
     "identical",
 )
-"""What is told of a pair at a smaller test size; Holm's family is the pairs at that size."""
+"""What is told of a pair at a smaller test size; a family is the pairs at that size, and ``basis`` the adjustment that decides."""
 
 
 def encode_csv(rows: Iterable[Mapping[str, Any]]) -> bytes:
@@ -80,6 +83,7 @@ def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) ->
         "pairs.csv": document["pairs"],
         "systems.csv": document["systems"],
         "leaderboard.csv": document["leaderboard"],
+        "clusters.csv": [_join(row) for row in document["clusters"]],
         "thresholds.csv": document["thresholds"],
         "size_curve.csv": [_head(curve) | point for curve in document["size_curve"] for point in curve["points"]],
         "size_fits.csv": [_head(curve) | fit for curve in document["size_curve"] for fit in curve["fits"]],
@@ -87,7 +91,7 @@ def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) ->
         "alignment.csv": document["alignment"],
     }
     files = {name: encode_csv(rows) for name, rows in tables.items() if rows}
-    smaller = _smaller(cubes, document["alpha"])
+    smaller = _smaller(cubes, document["alpha"], FamilyOf(**document["family"]))
     return files | {"pair_sizes.csv": _write(smaller)} if smaller["delta"] else files
 
 
@@ -95,7 +99,12 @@ def _head(curve: Mapping[str, Any]) -> dict[str, Any]:
     return {key: curve[key] for key in ("test_set", "metric", "procedure")}
 
 
-def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float) -> dict[str, list[Any]]:
+def _join(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a cell for the groups of one definition: systems within a group parted by commas, groups by bars."""
+    return {**cluster, "groups": " | ".join(", ".join(group) for group in cluster["groups"] or ())}
+
+
+def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) -> dict[str, list[Any]]:
     """Give the columns of all pairs at all smaller test sizes."""
     table: dict[str, list[Any]] = {key: [] for key in ("test_set", "metric", "test_size", "units", "procedure", *SMALLER)}
     for name, cube in cubes.items():
@@ -103,7 +112,8 @@ def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float) -> dict[str, list[An
             for size, units in read_units(cube).items():
                 if size == "full":
                     continue
-                columns = read_columns(cube, metric=metric, test_size=size, procedure=procedure, alpha=alpha, margin=False)
+                where = {"metric": metric, "test_size": size, "procedure": procedure}
+                columns = read_columns(cube, **where, alpha=alpha, margin=False, family=family)
                 head = {"test_set": name, "metric": metric, "test_size": size, "units": units, "procedure": procedure}
                 for key, value in head.items():
                     table[key] += [value] * len(columns["delta"])

@@ -6,8 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.inference.readings import READINGS
+from pipeline.report.adjustment import name_adjustment
+from pipeline.report.experiment_wise import describe_errors
+from pipeline.report.laboratory import describe_laboratory
 from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
 from pipeline.report.procedures import WORDS, name_procedure, procedures_of
+from pipeline.report.units import check_units
 from pipeline.report.values import format_p
 from pipeline.report.verdict import are, by_family, family_of, replicates_needed
 
@@ -15,18 +19,16 @@ __all__ = ["FEW_UNITS", "describe_trust"]
 
 FEW_UNITS = 50
 DRAFT = 100_000
-UNCHECKED = "sampling under a true null on this study's own data, and the shape of the distribution of δ*."
 
 
 def describe_trust(document: Mapping[str, Any]) -> list[dict[str, str]]:
     """Give each check with its outcome: fine, look, or not checked."""
     rows = [{"check": name, "status": "look" if bad else "fine", "detail": detail} for name, bad, detail in _checks(document)]
-    unmade = f"Not made by this version: {UNCHECKED}"
     for procedure in procedures_of(document):
         supposed = WORDS[procedure].unchecked
         if supposed is not None:
             rows.append({"check": f"What {procedure} supposes", "status": "not checked", "detail": supposed})
-    return [*rows, {"check": "Calibration of the test", "status": "not checked", "detail": unmade}]
+    return [*rows, describe_laboratory(document)]
 
 
 def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
@@ -39,11 +41,15 @@ def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
     yield "Monte-Carlo error", *_monte_carlo(document)
     yield "Enough replicates", *_enough(document)
     unstable = sum(row["stable"] is False for row in pairs)
-    unknown = sum(row["stable"] is None and row["p_plus_one"] is not None for row in pairs)
-    detail = f"Verdicts so near α, after Holm, that other draws may change them (*): {unstable:,} {total}."
+    unknown = sum(row["stable"] is None and row["p_adjusted"]["holm"] is not None for row in pairs)
+    detail = f"Verdicts so near α, adjusted for their family, that other draws may change them (*): {unstable:,} {total}."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
-    yield "Families", *_families(document["families"])
+    yield "Families", *_families(document)
+    errors = describe_errors(document)
+    if errors:
+        yield "Without adjustment", False, errors
     yield "Few units", *_few_units(sets, procedures_of(document))
+    yield from check_units(document)
     yield "Few discordant units", *_few_discordant(pairs, total)
     if any(READINGS[procedure].bias for procedure in procedures_of(document)):
         yield "Bias of the bootstrap", *_bias(pairs, total)
@@ -89,11 +95,16 @@ def _enough(document: Mapping[str, Any]) -> tuple[bool, str]:
     return bool(lacking), ("; ".join(lacking) or "In every family the smallest possible p could be separated") + "."
 
 
-def _families(families: Mapping[str, int]) -> tuple[bool, str]:
-    total, full = families["total"], families["full_size"]
+def _families(document: Mapping[str, Any]) -> tuple[bool, str]:
+    total, full = document["families"]["total"], document["families"]["full_size"]
+    used = dict.fromkeys(name_adjustment(rows) for rows in by_family(document["pairs"]).values())
     count = "1 family" if total == 1 else f"{total:,} families"
     detail = f"{count} of tests (test set × metric × test size × procedure), {full:,} at the full size."
-    return full > 1, detail + (" Holm holds within each, not over all of them together." if total > 1 else "")
+    if used:
+        detail += f" Verdicts are by {' or '.join(used)}"
+        holds = ", which holds" if len(used) == 1 else ": they hold"
+        detail += f"{holds} within each, not over all of them together." if total > 1 else "."
+    return full > 1, detail
 
 
 def _few_units(sets: Sequence[Mapping[str, Any]], procedures: Sequence[str]) -> tuple[bool, str]:
@@ -119,8 +130,10 @@ def _few_discordant(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[boo
     few = [row for row in pairs if row["few_discordant"]]
     detail = f"Tests that rest on fewer than {FEW_DISCORDANT} units on which the systems differ (†): {len(few):,} {total}"
     if few:
-        tests = sorted({exact_test(row["metric"]) for row in few})
-        detail += f"; p is not to be trusted there, {' or '.join(tests)} is safer"
+        tests = sorted({exact_test(row["metric"]) for row in few if row["p_exact"] is None})
+        known = sum(row["p_exact"] is not None for row in few)
+        told = [f"the exact sign-flip test of {known:,} stands beside p"] * bool(known) + [f"{t} is safer" for t in tests]
+        detail += f"; p is not to be trusted there, {' and '.join(told)}"
     beyond = sum(row["beyond_reach"] for row in few)
     if beyond:
         detail += f"; {are(beyond)} not called better, as no exact test could be significant"

@@ -1,6 +1,7 @@
 """What the numbers say, in sentences. This module writes them from the document's own rows.
 
-A verdict and the number beside it come from one place: Holm's adjusted two-sided p against the study's α.
+A verdict and the number beside it come from one place: the two-sided p, adjusted as `pipeline.report.adjustment` chooses for the
+family, against the study's α.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
+from pipeline.report.adjustment import title_of
+from pipeline.report.pair_rows import FEW_DISCORDANT, say_exact
 from pipeline.report.values import format_interval, format_number, format_p
 
 __all__ = ["FAMILY", "Families", "are", "by_family", "describe_verdict", "family_of", "replicates_needed", "select"]
@@ -56,9 +58,12 @@ def are(count: int) -> str:
 def replicates_needed(pairs: Sequence[Mapping[str, Any]], alpha: float) -> int | None:
     """Give how many replicates a family needs before Holm can separate anything, or None where it has them.
 
-    The smallest p there can be is 1/(b + 1), and Holm multiplies the smallest of K by K.
+    The smallest p there can be is 1/(b + 1), and Holm multiplies the smallest of K by K. Max-T does not, and is the basis only
+    where its own smallest p is at most α.
     """
-    members = [row for row in pairs if row["p_plus_one"] is not None]
+    members = [row for row in pairs if row["p_adjusted"]["holm"] is not None]
+    if members and members[0]["p_adjusted"]["basis"] != "holm":
+        return None
     most = max((row["replicates"] or 0 for row in members), default=0)
     if members and members[0]["replicates"] is None:
         return None  # p-values that no replicate was drawn for have no floor of this kind
@@ -70,14 +75,19 @@ def describe_verdict(
 ) -> list[str]:
     """Give a few sentences for one (test set, metric, procedure) and its pairs."""
     board = select(document["leaderboard"], **where)
+    baseline = document["family"]["baseline"]
+    if baseline is not None:
+        pairs = [row for row in pairs if row["in_family"]]
     if not pairs:
-        return ["There is no pair to compare."]
+        return [f"There is no pair to compare{'' if baseline is None else f' with {baseline}'}."]
     alpha, size = document["alpha"], pairs[0]["units"]
     (test_set,) = select(document["test_sets"], name=where["test_set"])
     (metric,) = select(test_set["metrics"], name=where["metric"])
     falling = metric["higher_is_better"] is False
-    make = _two if len(pairs) == 1 else _many
-    sentences = list(make(pairs, board, alpha, digits, falling))
+    if len(pairs) == 1:
+        sentences = list(_two(pairs, alpha, digits, falling))
+    else:
+        sentences = list(_many(pairs, board, baseline, alpha, digits, falling))
     thresholds = select(document["thresholds"], **where, test_size="full", relation="all")
     if thresholds and thresholds[0]["gain"] is not None:
         sentences.append(_borderline(thresholds[0], size, digits))
@@ -94,9 +104,7 @@ def _borderline(row: Mapping[str, Any], size: int, digits: int) -> str:
     return f"Of the {pairs:,} pairs that are borderline at this size (n = {size:,}), {share} gain at most {gain}{interval}."
 
 
-def _two(
-    pairs: Sequence[Mapping[str, Any]], board: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling: bool
-) -> Iterator[str]:
+def _two(pairs: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling: bool) -> Iterator[str]:
     row = pairs[0]
     a, b, verdict = row["system_a"], row["system_b"], row["verdict"]
     if verdict == "identical":
@@ -108,7 +116,10 @@ def _two(
         yield f"{a} and {b} cannot be compared on this test set: {why}."
         return
     p = f"two-sided p = {format_p(row['p_plus_one'])}, {row['procedure']}, α = {alpha:g}"
-    gain = " ".join([format_number(row["delta"], digits), *([format_interval(row["interval"], digits)] if row["interval"] else [])])
+    interval = row["interval"]
+    kind = f" ({interval['method']} interval)" if interval and interval["method"] != "symmetric" else ""
+    ends = [f"{format_interval(interval, digits)}{kind}"] if interval else []
+    gain = " ".join([format_number(row["delta"], digits), *ends])
     scores = [format_number(row[key], digits) for key in ("score_a", "score_b")]
     order = f" (scores {scores[0]} and {scores[1]}, lower is better)" if falling else ""
     if verdict == "equivalent":
@@ -131,7 +142,7 @@ def _doubts_of_one(row: Mapping[str, Any], alpha: float) -> Iterator[str]:
         floor = f"the smallest p of any exact test is {row['sign_flip_floor']:.3g}"
         yield f"Too few units differ to call it a difference (m = {row['discordant']}): {floor}, above α = {alpha:g}."
     elif row["few_discordant"]:
-        yield f"Few discordant units (m = {row['discordant']}): p is not to be trusted, {exact_test(row['metric'])} is safer."
+        yield f"Few discordant units (m = {row['discordant']}): {say_exact(row)}."
     if row["se"] is None:
         yield "The standard error is undefined, as a score without one of the units is 0/0: no difference is claimed."
     if row["empty_replicates"]:
@@ -144,11 +155,19 @@ def _doubts_of_one(row: Mapping[str, Any], alpha: float) -> Iterator[str]:
 
 
 def _many(
-    pairs: Sequence[Mapping[str, Any]], board: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling: bool
+    pairs: Sequence[Mapping[str, Any]],
+    board: Sequence[Mapping[str, Any]],
+    baseline: str | None,
+    alpha: float,
+    digits: int,
+    falling: bool,
 ) -> Iterator[str]:
     family = pairs[0]["family_size"]
-    among = f"Holm over {family:,} pair{'' if family == 1 else 's'}, two-sided {pairs[0]['procedure']}, α = {alpha:g}"
-    yield _leaders(pairs, [row for row in board if row["rank"] is not None], among, digits, falling)
+    among = f"{title_of(pairs)}, two-sided {pairs[0]['procedure']}, α = {alpha:g}"
+    if baseline is None:
+        yield _leaders(pairs, [row for row in board if row["rank"] is not None], among, digits, falling)
+    else:
+        yield _against(board, baseline, among, digits, falling)
     needed = replicates_needed(pairs, alpha)
     if needed:
         b = max(row["replicates"] or 0 for row in pairs)
@@ -189,6 +208,16 @@ def _leaders(
     return f"{head}, and {verb} {claim} ({among})."
 
 
+def _against(board: Sequence[Mapping[str, Any]], baseline: str, among: str, digits: int, falling: bool) -> str:
+    (own,) = select(board, name=baseline)
+    count = {name: len(select(board, against_baseline=name)) for name in ("better", "worse")}
+    others = sum(row["against_baseline"] is not None for row in board)
+    score = format_number(own["score"], digits) + (", lower is better" if falling else "")
+    found = " and ".join(f"{are(count[name])} {name}" for name in ("better", "worse"))
+    end = "Other pairs have no verdict, and there are no ranks."
+    return f"Of {others:,} systems compared with {baseline} ({score}), {found} ({among}). {end}"
+
+
 def _counts(pairs: Sequence[Mapping[str, Any]], family: int) -> str:
     separated = sum(row["separated"] for row in pairs)
     count = {name: len(select(pairs, verdict=name)) for name in ("equivalent", "not separated", "identical", "not measured")}
@@ -217,10 +246,12 @@ def _counts(pairs: Sequence[Mapping[str, Any]], family: int) -> str:
 def _doubts_of_many(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     few = sum(row["separated"] and row["few_discordant"] for row in pairs)
     if few:
+        known = any(row["few_discordant"] and row["p_exact"] is not None for row in pairs)
+        exact = ", the exact sign-flip test's p stands beside it" if known else ""
         rest = "rests" if few == 1 else "rest"
         yield (
             f"{few:,} of the separated pairs {rest} on fewer than {FEW_DISCORDANT} discordant units (†): "
-            f"p is not to be trusted there."
+            f"p is not to be trusted there{exact}."
         )
     beyond = sum(row["beyond_reach"] for row in pairs)
     if beyond:

@@ -3,62 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pipeline.inference.readings import READINGS
+from pipeline.report.adjustment import name_adjustment
 from pipeline.report.document import digits_of
-from pipeline.report.procedures import WORDS
+from pipeline.report.finding_views import table_cells
+from pipeline.report.pair_table import MARKS, mark_of, pair_table
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
-from pipeline.report.verdict import FAMILY, by_family, family_of, select
+from pipeline.report.verdict import FAMILY, Families, by_family, family_of, select
+from pipeline.report.view import View
 
-__all__ = ["MARKS", "MOST_PAIRS", "View", "mark_of", "view_all"]
-
-MOST_PAIRS = 400
-MARKS = {
-    "*": "the verdict lies so near α, after Holm, that other draws may change it",
-    "†": "fewer than 20 units on which the two systems differ: p is not to be trusted",
-}
-"""What stands behind a verdict, and what it means."""
-
-
-@dataclass(frozen=True)
-class View:
-    """One table, formatted.
-
-    Parameters
-    ----------
-    kind : str
-        Section of the page it belongs to.
-    title : str
-        Heading.
-    columns : tuple of str
-        Column heads; those in ``text`` hold words, the others numbers.
-    rows : tuple of tuple of str
-        Cells.
-    caption : str
-        What must stand beside it.
-    text : frozenset of str
-        Columns that hold words.
-    """
-
-    kind: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str = ""
-    text: frozenset[str] = frozenset()
+__all__ = ["MARKS", "View", "mark_of", "view_all"]
 
 
 def view_all(document: Mapping[str, Any]) -> list[View]:
     """Give every table of a report in the order of the page."""
+    families = by_family(document["pairs"])
     return [
-        *_leaderboards(document),
+        *_leaderboards(document, families),
         *_thresholds(document),
         *_size_curves(document),
         *_calibrations(document),
-        *_pairs(document),
+        *_findings(document),
+        *_pairs(document, families),
     ]
 
 
@@ -71,30 +39,43 @@ def _title(where: Mapping[str, Any]) -> str:
     return f"{where['test_set']} · {where['metric']} · {where['procedure']}"
 
 
-def _leaderboards(document: Mapping[str, Any]) -> Iterator[View]:
+def _leaderboards(document: Mapping[str, Any], families: Families) -> Iterator[View]:
     known = {(row["test_set"], row["name"]): row for row in document["systems"]}
     facts = [f for f in ("model", "group") if any(row.get(f) and row[f] != row["name"] for row in document["systems"])]
+    baseline = document["family"]["baseline"]
     for where in _where(document):
         digits = digits_of(document, where["metric"])
-        rows = []
-        for row in select(document["leaderboard"], **where):
+        name = name_adjustment(families[family_of(where)])
+        at, rows = f"by {name} at α = {document['alpha']:g}", []
+        board = select(document["leaderboard"], **where)
+        for row in board:
             system = known[row["test_set"], row["name"]]
-            ranks = f"{row['rank_low']}–{row['rank_high']}"
-            if row["rank"] is None:
-                ranks = MISSING
-            cells = [
-                MISSING if row["rank"] is None else str(row["rank"]),
-                row["name"],
-                *(system.get(f) or MISSING for f in facts),
-                format_number(row["score"], digits),
-            ]
-            rows.append((*cells, ranks, str(row["beats"]), str(row["beaten_by"])))
+            cells = (row["name"], *(system.get(f) or MISSING for f in facts), format_number(row["score"], digits))
+            if baseline is not None:
+                rows.append((*cells, row["against_baseline"] or MISSING))
+                continue
+            ranks = MISSING if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"
+            ends = (str(row["beats"]), str(row["beaten_by"]), row["letters"] or MISSING)
+            rows.append((MISSING if row["rank"] is None else str(row["rank"]), *cells, ranks, *ends))
+        if baseline is not None:
+            columns: tuple[str, ...] = ("system", *facts, "score", f"than {baseline}")
+            caption = f"Than {baseline}: the verdict {at}, over the pairs of {baseline} alone, which give no ranks."
+            yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, columns[-1]}))
+            continue
+        columns = ("rank", "system", *facts, "score", "rank interval", "better than", "worse than", "letters")
         caption = (
-            f"Rank interval: the ranks that pairs separated by Holm at α = {document['alpha']:g} do not exclude, all together. "
-            "Better than, worse than: how many systems it is separated from. Systems with the same score share a rank."
+            f"Rank interval: the ranks that pairs separated {at} do not exclude, all together. "
+            "Better than, worse than: how many systems it is separated from. Systems with the same score share a rank. "
         )
-        columns = ("rank", "system", *facts, "score", "rank interval", "better than", "worse than")
-        yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts}))
+        refused = [row["reason"] for row in select(document["clusters"], **where, definition="letters") if row["reason"]]
+        lettered = len(rows) > 2 and not refused  # of two systems the verdict says as much
+        if lettered:
+            caption += "Systems share a letter exactly where they are not separated."
+        elif refused:
+            caption += f"No letters: {refused[0]}."
+        if not lettered:
+            columns, rows = columns[:-1], [row[:-1] for row in rows]
+        yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, "letters"}))
 
 
 def _thresholds(document: Mapping[str, Any]) -> Iterator[View]:
@@ -199,67 +180,17 @@ def _bin(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _pairs(document: Mapping[str, Any]) -> Iterator[View]:
-    places, families = list(_where(document)), by_family(document["pairs"])
-    most = max(20, MOST_PAIRS // max(1, len(places)))
+def _findings(document: Mapping[str, Any]) -> Iterator[View]:
+    for finding in document["findings"]:
+        for table in finding["tables"]:
+            cells = tuple(table_cells(finding["rows"], table, digits_of(document, table["where"].get("metric"))))
+            heads = tuple(column["head"] for column in table["columns"])
+            words = frozenset(column["head"] for column in table["columns"] if column["form"] == "text")
+            yield View("findings", table["title"], heads, cells, table["caption"], words)
+
+
+def _pairs(document: Mapping[str, Any], families: Families) -> Iterator[View]:
+    places = list(_where(document))
     for where in places:
         rows = families[family_of(where)]
-        shown = _nearest(rows, document["alpha"], most)
-        digits = digits_of(document, where["metric"])
-        whole = READINGS[where["procedure"]].interval
-        caption = (
-            "The better system comes first; p and interval are two-sided, p as (s + 1)/(b + 1) and the interval unadjusted; "
-            "one-sided is the strict p of Berg-Kirkpatrick et al., where no replicate counts the upper end of its 95 % interval. "
-            "The verdict is Holm's."
-            if whole
-            else f"The better system comes first; p is two-sided, {WORDS[where['procedure']].p}. The verdict is Holm's."
-        )
-        margin = next((row["margin"] for row in rows if row["margin"] is not None), None)
-        if margin is not None:
-            caption += f" p eq., Holm eq.: of equivalence within the margin of {margin:g}, unadjusted and by Holm."
-        marks = dict.fromkeys(mark for row in shown for mark in mark_of(row))
-        caption += "".join(f" {mark} {MARKS[mark]}." for mark in marks)
-        if len(shown) < len(rows):
-            caption += (
-                f" Shown are the {len(shown):,} of {len(rows):,} pairs whose p is nearest to α; tables/pairs.csv has them all."
-            )
-        interval = f"{100 * (1 - document['alpha']):g} % interval"
-        equivalence = ("p eq.", "Holm eq.") if margin is not None else ()
-        columns = ("better", "worse", "gain", interval, "se", "m", "p", "one-sided", "Holm", "BH", *equivalence, "verdict")
-        cells = tuple(_pair(row, digits, equivalence=margin is not None) for row in shown)
-        if not whole:
-            # Columns of which this procedure has nothing to say: a strict one-sided p of swaps is no test.
-            kept = [k for k, column in enumerate(columns) if column not in {interval, "one-sided"}]
-            columns, cells = tuple(columns[k] for k in kept), tuple(tuple(row[k] for k in kept) for row in cells)
-        yield View("pairs", _title(where), columns, cells, caption, frozenset({"better", "worse", "verdict"}))
-
-
-def mark_of(row: Mapping[str, Any]) -> str:
-    """Give the marks behind a pair's verdict, keys of `MARKS`."""
-    return ("*" if row["stable"] is False else "") + ("†" if row["few_discordant"] else "")
-
-
-def _pair(row: Mapping[str, Any], digits: int, *, equivalence: bool) -> tuple[str, ...]:
-    return (
-        row["system_a"],
-        row["system_b"],
-        format_number(row["delta"], digits),
-        format_interval(row["interval"], digits),
-        format_number(row["se"], digits),
-        MISSING if row["discordant"] is None else f"{row['discordant']:,}",
-        format_p(row["p_plus_one"]),
-        format_p(row["p_one_sided"], row["replicates"]),
-        format_p(row["p_adjusted"]["holm"]),
-        format_p(row["p_adjusted"]["benjamini_hochberg"]),
-        *((format_p(row["p_equivalence"]), format_p(row["p_equivalence_holm"])) if equivalence else ()),
-        f"{row['verdict']} {mark_of(row)}".rstrip(),
-    )
-
-
-def _nearest(rows: Sequence[Mapping[str, Any]], alpha: float, most: int) -> Sequence[Mapping[str, Any]]:
-    """Give the rows whose p is nearest to α on a log scale, in their own order."""
-    if len(rows) <= most:
-        return rows
-    distance = [abs(math.log((row["p_plus_one"] or 1.0) / alpha)) for row in rows]
-    chosen = sorted(sorted(range(len(rows)), key=lambda k: (distance[k], k))[:most])
-    return [rows[k] for k in chosen]
+        yield pair_table(document, where, rows, _title(where), digits=digits_of(document, where["metric"]), tables=len(places))

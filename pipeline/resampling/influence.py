@@ -55,41 +55,59 @@ def leave_one_out(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArra
     return out
 
 
-def pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+def pair_errors(
+    scores: NDArray[np.float64], pairs: NDArray[np.int64], *, stratum: NDArray[np.integer] | None = None
+) -> NDArray[np.float64]:
     """Give the jackknife standard error of each pair's difference of scores.
 
-    With d_i the difference without unit i of n: se = √((n − 1)/n · Σ(d_i − mean d)²).
+    With d_i the difference without unit i of n: se = √((n − 1)/n · Σ(d_i − mean d)²). Where n_h units are drawn of each stratum h:
+    se = √(Σ_h (n_h − 1)/n_h · Σ_i (e_hi − mean_h e)²), with e_hi the difference without unit i where the others of its stratum
+    are weighted n_h/(n_h − 1) to stand for it. To first order, and exactly for means, e_hi is (n − 1)/n · n_h/(n_h − 1) times
+    as far from its mean as d_hi, so that the same leave-one-outs serve: se = (n − 1)/n √(Σ_h n_h/(n_h − 1) Σ_i (d_hi − mean_h d)²),
+    which is √Σ n_h s_h² / n for a mean (Efron & Tibshirani 1993, chapter 11, doi:10.1201/9780429246593; Davison & Hinkley 1997,
+    section 3.2, doi:10.1017/CBO9780511802843). One stratum gives the plain formula.
 
     Parameters
     ----------
     scores : (system, unit) float64
         From `leave_one_out`.
     pairs : (pair, 2) int64
+    stratum : (unit,) int, optional
+        The stratum of each unit, numbered 0 … H − 1 without a gap. A unit alone in its stratum never varies: it adds nothing,
+        and what the score is without it is not looked at.
 
     Returns
     -------
     (pair,) float64
-        nan with one unit, or where a leave-one-out score is undefined.
+        nan with one unit, where every unit is alone in its stratum, or where a leave-one-out score is undefined.
 
     Examples
     --------
     >>> pair_errors(np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([[0, 1]])).round(3)
     array([0.5])
     """
+    if stratum is not None:
+        return pair_moments(scores, pairs, stratum=stratum).se
     return _pair_errors(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64))
 
 
-def pair_moments(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> PairMoments:
+def pair_moments(
+    scores: NDArray[np.float64], pairs: NDArray[np.int64], *, stratum: NDArray[np.integer] | None = None
+) -> PairMoments:
     """Give the jackknife standard error of each pair's difference of scores, and its acceleration.
 
     With u_i = mean d − d_i, d_i the difference without unit i: a = Σ u_i³ / (6 (Σ u_i²)^(3/2)) (Efron 1987,
     doi:10.1080/01621459.1987.10478410). It changes its sign with the order of the pair, and where lower scores are better.
+    Within strata u_hi = mean_h d − d_hi, and the sums go over all units (Davison & Hinkley 1997, section 5.3,
+    doi:10.1017/CBO9780511802843).
 
     Parameters
     ----------
     scores : (system, unit) float64
         From `leave_one_out`.
     pairs : (pair, 2) int64
+    stratum : (unit,) int, optional
+        As of `pair_errors`.
 
     Returns
     -------
@@ -103,7 +121,14 @@ def pair_moments(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> PairM
     >>> found.se.tolist(), (6 * found.acceleration * 1.5**1.5).round(12).tolist()
     ([1.0], [0.75])
     """
-    return PairMoments(*_pair_moments(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64)))
+    pairs = np.ascontiguousarray(pairs, np.int64)
+    if stratum is None:
+        return PairMoments(*_pair_moments(np.ascontiguousarray(scores), pairs))
+    if stratum.shape != scores.shape[1:]:
+        raise ValueError(f"strata are of {stratum.shape} units, scores of {scores.shape[1:]}")
+    # Units of a stratum side by side: a stratum is one run, and nothing is scattered.
+    ordered = np.ascontiguousarray(scores[:, np.argsort(stratum, kind="stable")])
+    return PairMoments(*_stratified_moments(ordered, pairs, np.bincount(stratum).astype(np.int64)))
 
 
 def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -162,6 +187,40 @@ def _pair_moments(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> tupl
             cubes -= deviation * deviation * deviation
         errors[pair] = math.sqrt((units - 1) / units * squares)
         noise = _ROUNDING * (abs(a[0]) + abs(b[0]))
+        if squares > units * noise * noise:
+            accelerations[pair] = cubes / (6.0 * squares * math.sqrt(squares))
+    return errors, accelerations
+
+
+@njit(nogil=True, cache=True)
+def _stratified_moments(
+    scores: NDArray[np.float64], pairs: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    units = scores.shape[1]
+    errors, accelerations = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
+    if sizes.max() < 2:
+        return errors, accelerations
+    for pair in range(len(pairs)):
+        a, b = scores[pairs[pair, 0]], scores[pairs[pair, 1]]
+        variance = squares = cubes = 0.0
+        varying = begin = 0
+        for size in sizes:
+            if size > 1:
+                total = 0.0
+                for unit in range(begin, begin + size):
+                    total += a[unit] - b[unit]
+                mean = total / size
+                within = 0.0
+                for unit in range(begin, begin + size):
+                    deviation = (a[unit] - b[unit]) - mean
+                    within += deviation * deviation
+                    cubes -= deviation * deviation * deviation
+                variance += size / (size - 1) * within
+                squares += within
+                varying = begin
+            begin += size
+        errors[pair] = (units - 1) / units * math.sqrt(variance)
+        noise = _ROUNDING * (abs(a[varying]) + abs(b[varying]))
         if squares > units * noise * noise:
             accelerations[pair] = cubes / (6.0 * squares * math.sqrt(squares))
     return errors, accelerations

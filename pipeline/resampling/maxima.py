@@ -28,7 +28,8 @@ class Family:
     Parameters
     ----------
     pair : (member,) int64
-        Positions among the pairs of the measure. A pair without a standard error, or with one of 0, is no member.
+        Positions among the pairs of the measure. A pair without a standard error, or with one of 0 or of the rounding error of its
+        scores, is no member.
     systems : (row,) int64
         Who takes part.
     first, second : (member,) int64
@@ -63,7 +64,9 @@ def make_family(measure: Measure, observed: Observed, pairs: NDArray[np.int64] |
         Positions of the family's pairs; all by default.
     """
     chosen = np.arange(len(measure.pairs)) if pairs is None else np.asarray(pairs, np.int64)
-    member = chosen[(observed.se[chosen] > 0) & np.isfinite(observed.se[chosen]) & np.isfinite(observed.delta[chosen])]
+    noise = TOLERANCE * np.abs(observed.score[measure.pairs[chosen]]).sum(axis=1)
+    with np.errstate(invalid="ignore"):  # undefined scores and errors are nan, and no members
+        member = chosen[(observed.se[chosen] > noise) & np.isfinite(observed.se[chosen]) & np.isfinite(observed.delta[chosen])]
     direction = 1.0 if measure.higher_is_better else -1.0
     t = np.abs(observed.delta[member]) / observed.se[member]
     order = np.argsort(-t, kind="stable")

@@ -57,6 +57,9 @@ class Measure:
     follows : tuple of int
         For each statistic the one that it nearly follows, −1 for none: y is x and something that all systems share in nearly
         all units. It saves products and changes no number. Empty where no statistic follows another.
+    stratum : (unit,) int64 or None
+        The stratum of each unit, numbered 0 … H − 1 without a gap, where units are drawn within strata: standard errors are then
+        those of such draws.
     """
 
     statistics: NDArray[np.int64]
@@ -67,6 +70,7 @@ class Measure:
     keep: NDArray[np.bool_]
     margin: float | None = None
     follows: tuple[int, ...] = ()
+    stratum: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if self.statistics.ndim != 3 or self.statistics.dtype != np.int64:
@@ -90,6 +94,8 @@ class Measure:
             raise ValueError(f"follows has {len(self.follows)} entries, there are {self.statistics.shape[2]} statistics")
         if any(not -1 <= leader < len(self.follows) or self.follows[leader] != -1 for leader in self.follows if leader != -1):
             raise ValueError(f"a statistic follows one that follows none, not {self.follows}")
+        if self.stratum is not None and self.stratum.shape != self.statistics.shape[:1]:
+            raise ValueError(f"strata are of {self.stratum.shape} units, statistics of {self.statistics.shape[0]}")
 
 
 @dataclass(frozen=True, eq=False)

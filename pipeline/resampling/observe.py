@@ -21,7 +21,7 @@ def observe(measure: Measure) -> Observed:
     """Score the test set itself, and compare its systems.
 
     Ratios are ordered by exact integer cross-multiplication, whatever their denominators; other scores are equal within
-    `TOLERANCE`.
+    `TOLERANCE`. Standard errors are within strata where the measure has any.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def observe(measure: Measure) -> Observed:
     return Observed(
         score=score,
         delta=_deltas(measure, score),
-        se=pair_errors(leave_one_out(measure.statistics, measure.score), measure.pairs),
+        se=pair_errors(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum),
         discordant=discordant,
         identical=discordant == 0,
     )

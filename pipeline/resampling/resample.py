@@ -18,6 +18,7 @@ from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.maxima import Family, count_maxima
 from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
+from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 from pipeline.resampling.tally import close_cell, empty_counts, empty_lanes
 from pipeline.resampling.thresholds import Plan, Rule, plan_measure
 
@@ -27,7 +28,7 @@ _LONGEST_BATCH = 2048  # replicates; longer ones leave the cache and gain nothin
 
 
 def resample(
-    draws: Draws,
+    draws: Draws | StratifiedDraws,
     measures: Sequence[Measure],
     *,
     cells: range,
@@ -41,8 +42,8 @@ def resample(
 
     Parameters
     ----------
-    draws : Draws
-        The address of the draws; ``n_units`` is that of every measure.
+    draws : Draws or StratifiedDraws
+        The address of the draws; ``n_units`` is that of every measure, and so are the strata, if there are any.
     measures : sequence of Measure
         They share the samples, and columns that are equal are summed once.
     cells : range
@@ -66,11 +67,10 @@ def resample(
     Raises
     ------
     ValueError
-        Where units do not match, or sums would not be exact.
+        Where units or strata do not match, or sums would not be exact.
     """
     for measure in measures:
-        if len(measure.statistics) != draws.n_units:
-            raise ValueError(f"statistics of {len(measure.statistics)} units, draws of {draws.n_units}")
+        _check_draws(draws, measure)
     if observed is None:
         observed = [observe(measure) for measure in measures]
     plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
@@ -94,7 +94,7 @@ def resample(
         for start in range(first, stop, batch):
             count = min(batch, stop - start)
             out = sums if count == batch else None
-            product = columns.multiply(draw_weights(draws, start, count, out=weights), out=out)
+            product = columns.multiply(_draw(draws, start, count, weights), out=out)
             wanted = min(max(first + kept[number] - start, 0), count)
             at = sum(kept[:number]) + start - first
             for index, (plan, result) in enumerate(zip(plans, results, strict=True)):
@@ -110,6 +110,21 @@ def resample(
         for plan, result, running in zip(plans, results, lanes, strict=True):
             close_cell(plan, result, running, number, tests_margin=plan.measure.margin is not None)
     return results
+
+
+def _check_draws(draws: Draws | StratifiedDraws, measure: Measure) -> None:
+    if len(measure.statistics) != draws.n_units:
+        raise ValueError(f"statistics of {len(measure.statistics)} units, draws of {draws.n_units}")
+    # Histograms, max-T and intervals rest on standard errors: not on those of another law.
+    drawn = draws.stratum.tolist() if isinstance(draws, StratifiedDraws) else None
+    if drawn != (None if measure.stratum is None else measure.stratum.tolist()):
+        raise ValueError("the draws and a measure have different strata")
+
+
+def _draw(draws: Draws | StratifiedDraws, first: int, count: int, out: NDArray[np.float32]) -> NDArray[np.float32]:
+    if isinstance(draws, StratifiedDraws):
+        return draw_stratified_weights(draws, first, count, out=out)
+    return draw_weights(draws, first, count, out=out)
 
 
 def _wanted(plans: Sequence[Plan], families: Sequence[Family | None], *, with_scores: bool) -> Iterator[Wanted]:

@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from pipeline.resampling.address import CELL, count_cells
 from pipeline.store.addresses import digest
-from pipeline.study.columns import Column, Size
+from pipeline.study.columns import Column, Size, strata_drawn
 from pipeline.study.inputs import TestSetInputs
 from pipeline.study.inventory import Inventory
 from pipeline.study.missing import column_spec, missing_of, runs_of_equal_cells
@@ -103,6 +103,7 @@ def _of_procedure(
                 first_cell=start,
                 stop_cell=min((start // block + 1) * block, stop),
                 columns=wanted,
+                strata=strata_drawn(procedure, test_set),
             )
             key = digest(["resample", spec.replicates, spec.first_cell, spec.stop_cell, content])
             label = f"resample {test_set.name} [{size.label}{named}] cells {spec.first_cell}-{spec.stop_cell - 1}"

@@ -10,7 +10,7 @@ from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInp
 from pipeline.study.procedures import PROCEDURES
 from pipeline.study.schema import Study
 
-__all__ = ["Column", "Size", "columns_of", "sizes_of", "statistics_key"]
+__all__ = ["Column", "Size", "columns_of", "sizes_of", "statistics_key", "strata_drawn"]
 
 EXTRACT_VERSION = 1
 """Raised when extraction changes its numbers; part of every address it makes."""
@@ -54,6 +54,11 @@ def statistics_key(test_set: TestSetInputs, missing: str, metric: MetricInputs, 
     return digest(["extract", EXTRACT_VERSION, test_set.frame, test_set.gold_digest, missing, metric.identity, output.identity])
 
 
+def strata_drawn(procedure: str, test_set: TestSetInputs) -> str:
+    """Give the address of the strata that a procedure draws within; empty where it draws from all units alike, or swaps them."""
+    return test_set.strata if PROCEDURES[procedure].strata == "drawn" else ""
+
+
 def columns_of(
     study: Study, inputs: Inputs, test_set: TestSetInputs, size: Size, present: tuple[OutputInputs, ...]
 ) -> tuple[Column, ...]:
@@ -65,11 +70,15 @@ def columns_of(
     for procedure in study.resampling.procedures:
         for metric, keys, systems in zip(inputs.metrics, keys_of, systems_of, strict=True):
             margin = study.resampling.margin.get(metric.name) if PROCEDURES[procedure].tests_margin else None
+            strata = strata_drawn(procedure, test_set)
             address = digest(
                 [
                     "column",
                     RESAMPLE_VERSION,
-                    [test_set.name, study.seed, size.label, size.n_units, study.resampling.test_sizes.draw],
+                    [
+                        *[test_set.name, study.seed, size.label, size.n_units, study.resampling.test_sizes.draw],
+                        *([strata] if strata else []),
+                    ],
                     [procedure, metric.identity, margin],
                 ]
             )

@@ -39,7 +39,11 @@ class OutputInputs:
 
 @dataclass(frozen=True)
 class TestSetInputs:
-    """One test set: its frame, its gold, its outputs."""
+    """One test set: its frame, its gold, its outputs.
+
+    ``strata`` and ``documents`` are the addresses of the stratum of each unit, where units are drawn within strata, and of the
+    document of each item, where items are drawn although it is known; else empty.
+    """
 
     __test__ = False
 
@@ -51,6 +55,13 @@ class TestSetInputs:
     outputs: tuple[OutputInputs, ...]
     alignment: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
+    strata: str = ""
+    documents: str = ""
+
+    @property
+    def groupings(self) -> list[list[str]]:
+        """Name and address of what lies beside the frame: nothing where nothing does."""
+        return [[name, key] for name, key in (("strata", self.strata), ("documents", self.documents)) if key]
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,8 @@ class Inputs:
         """Give what of the inputs decides the results: content, never places."""
         return {
             "test_sets": [
-                [t.name, t.frame, t.gold_digest, sorted([o.system, o.identity] for o in t.outputs)] for t in self.test_sets
+                [t.name, t.frame, t.gold_digest, sorted([o.system, o.identity] for o in t.outputs), *t.groupings]
+                for t in self.test_sets
             ],
             "metrics": [m.identity for m in self.metrics],
             "coordinates": self.coordinates,

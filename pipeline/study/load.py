@@ -21,6 +21,7 @@ from pipeline.errors import Problem, StudyError
 from pipeline.study.complaints import complain, suggest
 from pipeline.study.expand import expand_paths
 from pipeline.study.marks import Document, KeyPath
+from pipeline.study.presets import set_preset
 from pipeline.study.profile import LOCAL, ClusterProfile
 from pipeline.study.schema import Frozen, Study
 
@@ -109,6 +110,7 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
         help = "workflows/ in the source has examples to start from"
         raise StudyError(Problem("P107", "the study file is empty", str(path), help))
     problems += [problem for override in overrides for problem in _override(document, override)]
+    set_preset(document)
     problems += expand_paths(document)
     study = _validate(Study, document, problems)
     return LoadedStudy(study, Path(path), Path(path).absolute().parent, text, tuple(overrides), document)
@@ -116,8 +118,10 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
 
 def study_from_value(value: dict[str, Any], *, base: Path) -> LoadedStudy:
     """Give a study that was never in a file, from plain values as a file would hold them."""
-    document = Document(value)
-    return LoadedStudy(_validate(Study, document, []), Path("study"), base, json.dumps(value, indent=2) + "\n", (), document)
+    text = json.dumps(value, indent=2) + "\n"
+    document = Document(json.loads(text))
+    set_preset(document)
+    return LoadedStudy(_validate(Study, document, []), Path("study"), base, text, (), document)
 
 
 def override_study(study: Study, overrides: Sequence[str]) -> Study:

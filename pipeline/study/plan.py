@@ -22,7 +22,7 @@ from pipeline.study.trainings import trainings_of
 
 __all__ = ["Absence", "Plan", "plan_study", "present_outputs", "wanted_addresses"]
 
-COLLECT_VERSION = 2
+COLLECT_VERSION = 3
 """Raised when cubes change; part of the address of every cube."""
 
 
@@ -156,7 +156,7 @@ def _predicted(study: Study, inputs: Inputs) -> dict[str, dict[str, Any]]:
 
 
 def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present: tuple[OutputInputs, ...]) -> dict[str, Task]:
-    spec = study.test_sets[test_set.name]
+    spec = study.as_read(test_set.name)
     tasks: dict[str, Task] = {}
     for output in present:
         for metric in inputs.metrics:
@@ -182,8 +182,8 @@ def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present:
 def _collect(study: Study, test_set: TestSetInputs, columns: Sequence[Column], run: str, *, needs: tuple[str, ...]) -> Task:
     keys = [[column.address, sorted(column.key_of.items())] for column in columns]
     resampling = study.resampling
-    counted = [resampling.replicates, resampling.keep_replicates, resampling.alpha]
-    read = [resampling.intervals, resampling.tails]
+    counted = [resampling.replicates, resampling.keep_replicates, resampling.alpha, test_set.groupings]
+    read = [resampling.intervals, resampling.tails, resampling.family, resampling.baseline, study.preset]
     key = digest(["collect", COLLECT_VERSION, run, test_set.name, keys, *counted, *read])
     statistics = {key for column in columns for key in column.systems}
     return Task("collect", key, f"collect {test_set.name}", CollectSpec(run, test_set.name), (*needs, *sorted(statistics)))

@@ -38,23 +38,27 @@ class Procedure:
         Its replicates are scores of single systems, which `keep_replicates` can keep; otherwise each pair has its own.
     tests_margin : bool
         It can test whether a difference is within a margin; otherwise it knows no null but "no difference".
+    strata : {"drawn", "apart", "refused"}
+        What `resampling.strata` means to it: its units are drawn within them; it draws no units, and they change nothing; it
+        would have another law within strata, which is not built.
     """
 
     draws: bool = False
     keeps_scores: bool = False
     tests_margin: bool = False
+    strata: Literal["drawn", "apart", "refused"] = "refused"
 
 
-_COMPUTED = Procedure()
+_APART = Procedure(strata="apart")
 
 PROCEDURES: Mapping[str, Procedure] = {
-    "paired-bootstrap": Procedure(draws=True, keeps_scores=True, tests_margin=True),
-    "approximate-randomization": Procedure(draws=True),
-    "exact-bootstrap": _COMPUTED,
-    "exact-sign-flip": _COMPUTED,
-    "mcnemar": _COMPUTED,
-    "mcnemar-mid-p": _COMPUTED,
-    "sign": _COMPUTED,
-    "paired-t": _COMPUTED,
-    "wilcoxon": _COMPUTED,
+    "paired-bootstrap": Procedure(draws=True, keeps_scores=True, tests_margin=True, strata="drawn"),
+    "approximate-randomization": Procedure(draws=True, strata="apart"),
+    "exact-bootstrap": Procedure(),
+    "exact-sign-flip": _APART,
+    "mcnemar": _APART,
+    "mcnemar-mid-p": _APART,
+    "sign": _APART,
+    "paired-t": Procedure(),
+    "wilcoxon": _APART,
 }

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from pipeline.study import grouping
+from pipeline.study.presets import PresetName
 from pipeline.study.procedures import PROCEDURES, ProcedureName
 
 __all__ = [
@@ -69,8 +71,10 @@ class TestSet(Frozen):
         default=None,
         description="A path with the placeholder {system}, a table that holds all systems, or a mapping of system to path.",
     )
-    documents: str | None = Field(default=None, description="File with one document name a line, in item order.")
-    columns: Mapping[str, str] = Field(default={}, description="Names of columns in tables: item, system, document.")
+    documents: str | None = Field(default=None, description="One document name a line in item order, or a table of the items.")
+    columns: Mapping[str, str] = Field(
+        default={}, description="Names of columns in tables: item, system, label, document, and those that units or strata name."
+    )
     missing: Literal["error", "drop", "zero"] = Field(default="error", description="What to do with items a system lacks.")
 
 
@@ -187,7 +191,8 @@ class Resampling(Frozen):
     keep_replicates: int = Field(
         default=131_072, ge=0, description="Of the paired bootstrap; intervals and max-T are read off the kept ones."
     )
-    unit: Literal["item", "document"] = "item"
+    unit: str = Field(default="item", min_length=1, description="What is drawn: item, document, or any column of the test set.")
+    strata: str | None = Field(default=None, min_length=1, description="A column; as many units are drawn of each of its values.")
     test_sizes: Annotated[TestSizes, BeforeValidator(_sizes)] = TestSizes()
     alpha: float = Field(default=0.05, gt=0.0, lt=1.0)
     intervals: tuple[IntervalName, ...] = Field(
@@ -199,6 +204,10 @@ class Resampling(Frozen):
         default="exact",
         description="p-values of the paired bootstrap below 10/b: exact where the score allows it, tilted for every score too.",
     )
+    family: Literal["all-pairs", "against-baseline"] = Field(
+        default="all-pairs", description="Pairs that are tested together: all, or those of the baseline with each other system."
+    )
+    baseline: str | None = Field(default=None, description="The system that others are compared with, of against-baseline.")
     margin: Mapping[str, Annotated[float, Field(gt=0.0)]] = Field(
         default={}, description="Equivalence margin in metric points, by metric."
     )
@@ -246,6 +255,10 @@ class Study(Frozen):
     schema_: Literal[1] = Field(alias="schema")
     study: str = Field(min_length=1, max_length=200)
     seed: int = Field(default=20120712, ge=0, lt=2**63)
+    preset: PresetName | None = Field(
+        default=None,
+        description="A published procedure or a tool: sets defaults, and has its own number printed beside the others.",
+    )
     test_sets: Mapping[str, TestSet] = Field(min_length=1)
     systems: Systems = Systems()
     training: Training | None = None
@@ -255,6 +268,7 @@ class Study(Frozen):
         AnalysisSpec(name="thresholds"),
         AnalysisSpec(name="size-curve"),
         AnalysisSpec(name="calibration-transfer"),
+        AnalysisSpec(name="type-one"),
     )
     report: Report = Report()
     cluster: str = "local"
@@ -285,11 +299,18 @@ class Study(Frozen):
         if self.resampling.margin and not any(PROCEDURES[name].tests_margin for name in self.resampling.procedures):
             able = " or ".join(name for name, procedure in PROCEDURES.items() if procedure.tests_margin)
             yield ("resampling", "margin"), f"none of the study's procedures can test a margin; add {able}"
+        if self.resampling.baseline is not None and self.resampling.family != "against-baseline":
+            yield ("resampling", "baseline"), "all pairs have no baseline; add `family: against-baseline`"
+        if self.resampling.baseline is None and self.resampling.family == "against-baseline":
+            yield ("resampling", "family"), "against which system? add `baseline: NAME`"
         for name, test_set in self.test_sets.items():
             if self.training is None and test_set.outputs is None:
                 yield ("test_sets", name), "there are no outputs, and no training to make them"
-            if self.resampling.unit == "document" and test_set.documents is None and "document" not in test_set.columns:
-                yield ("test_sets", name), "resampling.unit is document, but documents are not given"
+        yield from grouping.disagreements(self)
+
+    def as_read(self, test_set: str) -> TestSet:
+        """Give a test set with the columns that units and strata are made of."""
+        return grouping.with_asked_columns(self.test_sets[test_set], self.resampling)
 
     @property
     def slug(self) -> str:

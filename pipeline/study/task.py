@@ -114,7 +114,7 @@ class ColumnSpec:
 
 @dataclass(frozen=True)
 class ResampleSpec:
-    """Count the comparisons of a range of cells on one test size."""
+    """Count the comparisons of a range of cells on one test size; ``strata`` is the address of those that are drawn within."""
 
     test_set: str
     frame: str
@@ -127,6 +127,7 @@ class ResampleSpec:
     first_cell: int
     stop_cell: int
     columns: tuple[ColumnSpec, ...]
+    strata: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout, MetricInfo
-from pipeline.cubes.variables import CHUNKS
+from pipeline.cubes.variables import CHUNKS, UNIT_EFFECTS
 from pipeline.inference.direct.by_name import direct_tests
+from pipeline.inference.direct.few import sign_flips_of_few
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.metrics.registry import load_metric
 from pipeline.resampling.measures import BINS
@@ -20,9 +22,12 @@ from pipeline.study.inputs import OutputInputs, TestSetInputs
 from pipeline.study.plan import present_outputs
 from pipeline.study.procedures import PROCEDURES
 from pipeline.study.task import CollectSpec, Receipt, Task, triangle
+from pipeline.tasks.clusters import clusters_of, measure_clusters, strata_facts
 from pipeline.tasks.extract import load_frame, load_statistics
+from pipeline.tasks.kept import Kept
 from pipeline.tasks.manifest import Manifest, read_inventory, read_manifest
 from pipeline.tasks.part import Part, make_part
+from pipeline.tasks.presets import Tool, own_presets, preset_facts, write_tool_p
 from pipeline.tasks.tables import ADJUSTMENTS, MAX_T, cells_of, write_computed, write_counts
 
 __all__ = ["collect"]
@@ -36,7 +41,10 @@ def collect(task: Task, runs: Path) -> Receipt:
     manifest, inventory = read_manifest(run), read_inventory(run)
     test_set = next(t for t in manifest.inputs.test_sets if t.name == spec.test_set)
     present, _ = present_outputs(manifest.study, manifest.inputs, test_set, inventory)
-    layout = _layout(manifest, test_set, present, effective_units=_effective_units(run.store, test_set.frame))
+    clusters = clusters_of(run.store, manifest.study, test_set)
+    facts = {"effective_units": _effective_units(run.store, test_set.frame)}
+    facts |= {**(clusters.facts() if clusters else {}), **strata_facts(run.store, manifest.study, test_set)}
+    layout = _layout(manifest, test_set, present, facts, without=() if clusters else [v.name for v in UNIT_EFFECTS])
     with CubeWriter(run.cubes, layout) as cube:
         for size in sizes_of(manifest.study, test_set):
             columns = columns_of(manifest.study, manifest.inputs, test_set, size, present)
@@ -44,16 +52,30 @@ def collect(task: Task, runs: Path) -> Receipt:
                 own = tuple(column for column in columns if column.metric.name == metric.name)
                 part = make_part(run.store, test_set, layout, own[0], size)  # procedures have systems and statistics in common
                 _write_observed(cube, part)
+                if clusters is not None:
+                    effects = measure_clusters(run.store, test_set, clusters, own[0], part)
+                    cube.write_unit_effects(metric.name, size.label, **vars(effects))
+                counted: dict[str, Kept] = {}
                 for column in own:
                     if PROCEDURES[column.procedure].draws:
                         cells = cells_of(part, column, inventory, manifest.study.resampling.replicates)
-                        write_counts(cube, part, cells, run.store, tails=manifest.study.resampling.tails)
+                        tails = manifest.study.resampling.tails
+                        counted[column.procedure] = write_counts(cube, part, cells, run.store, tails=tails)
                 computed = direct_tests(manifest.study.resampling.computed, part.measure, part.observed)
                 for procedure, found in computed.items():
                     write_computed(cube, part, procedure, found)
+                if layout.presets and size.n_units == test_set.n_units:
+                    write_tool_p(cube, part, own[0], counted, run.store, _tool(manifest, test_set, layout.presets[0]))
         for metric in manifest.inputs.metrics:
             _write_statistics(cube, run.store, test_set, metric.name, dict(metric.options), manifest, present)
     return Receipt("collect", task.key, task.label, run.cubes.name, "", 0.0, "", {"test_set": test_set.name})
+
+
+def _tool(manifest: Manifest, test_set: TestSetInputs, preset: str) -> Tool:
+    study = manifest.study
+    # As sacreBLEU has it, the first system is the baseline where nobody says.
+    baseline = study.resampling.baseline or test_set.outputs[0].system
+    return Tool(preset, baseline, study.seed, study.resampling.replicates, len(study.test_sets[test_set.name].references))
 
 
 def _effective_units(store: Store, frame: str) -> float:
@@ -63,7 +85,12 @@ def _effective_units(store: Store, frame: str) -> float:
 
 
 def _layout(
-    manifest: Manifest, test_set: TestSetInputs, present: tuple[OutputInputs, ...], *, effective_units: float
+    manifest: Manifest,
+    test_set: TestSetInputs,
+    present: tuple[OutputInputs, ...],
+    facts: Mapping[str, Any],
+    *,
+    without: Sequence[str],
 ) -> CubeLayout:
     study, systems = manifest.study, [output.system for output in present]
     known = [manifest.inputs.coordinates.get(system, {}) for system in systems]
@@ -85,14 +112,19 @@ def _layout(
         conventions=CONVENTIONS,
         adjustments=(*ADJUSTMENTS, MAX_T),
         intervals=study.resampling.intervals if study.resampling.scores_kept else (),
+        presets=own_presets(study.preset),
         coordinates={name: [coordinates.get(name) for coordinates in known] for name in names},
         attrs={
             "unit": study.resampling.unit,
             "n_items": test_set.n_items,
-            "effective_units": effective_units,
+            **facts,
             "relation": study.systems.relation or "",
+            "family": study.resampling.family,
+            "baseline": study.resampling.baseline or "",
             "margin": dict(study.resampling.margin),
+            **preset_facts(study.preset),
         },
+        without=without,
     )
 
 
@@ -106,6 +138,7 @@ def _write_observed(cube: CubeWriter, part: Part) -> None:
         se=observed.se,
         discordant=observed.discordant,
         identical=observed.identical,
+        p_sign_flip=sign_flips_of_few(part.measure, observed),
     )
 
 
@@ -123,10 +156,18 @@ def _write_statistics(
     column = next(c for c in columns if c.metric.name == metric)
     loaded = [load_statistics(store, column.key_of[output.system]) for output in present]
     decimals = tuple(int(d) for d in np.max([s.decimals for s in loaded], axis=0))
-    ids = load_frame(store, test_set.frame).ids
+    frame = load_frame(store, test_set.frame)
     names = load_metric(metric, options).statistics
     for first in range(0, len(loaded), CHUNKS["system"]):
         some = loaded[first : first + CHUNKS["system"]]
         factors = [[10 ** (d - own) for d, own in zip(decimals, statistics.decimals, strict=True)] for statistics in some]
         values = np.stack([s.values * np.array(factor, np.int64) for s, factor in zip(some, factors, strict=True)])
-        cube.write_statistics(metric, values, ids=ids, statistics=names, decimals=decimals, first_system=first)
+        cube.write_statistics(
+            metric,
+            values,
+            ids=frame.ids,
+            units=frame.unit_of_item,
+            statistics=names,
+            decimals=decimals,
+            first_system=first,
+        )

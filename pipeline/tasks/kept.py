@@ -19,6 +19,7 @@ from pipeline.resampling.address import CELL
 from pipeline.resampling.influence import leave_one_out, pair_moments
 from pipeline.resampling.maxima import make_family
 from pipeline.resampling.measures import Measure, Observed
+from pipeline.tasks.part import Tested
 
 __all__ = ["SIMULTANEOUS", "Kept", "KeptReadings", "look_at", "read_kept"]
 
@@ -59,12 +60,15 @@ class KeptReadings:
     reason : (method, pair) int8
         Position in `pipeline.inference.intervals.INTERVAL_REASONS`.
     max_t : (pair,) float64
-        Adjusted two-sided p-values; nan where a pair has none.
+        Adjusted two-sided p-values (s + 1)/(b + 1); nan where a pair has none.
+    max_t_replicates : (pair,) int64
+        b; -1 where p is known without replicates, or there is none.
     """
 
     interval: NDArray[np.float64]
     reason: NDArray[np.int8]
     max_t: NDArray[np.float64]
+    max_t_replicates: NDArray[np.int64]
 
 
 def look_at(kept: int, systems: int) -> int:
@@ -79,7 +83,9 @@ def look_at(kept: int, systems: int) -> int:
     return min(kept, max(fitting // CELL, 1) * CELL)
 
 
-def read_kept(kept: Kept, measure: Measure, observed: Observed, *, methods: Sequence[str], alpha: float) -> KeptReadings:
+def read_kept(
+    kept: Kept, measure: Measure, observed: Observed, *, tested: Tested, methods: Sequence[str], alpha: float
+) -> KeptReadings:
     """Give intervals by several methods and the family's max-T p-values."""
     pairs = len(measure.pairs)
     found = intervals(
@@ -96,7 +102,7 @@ def read_kept(kept: Kept, measure: Measure, observed: Observed, *, methods: Sequ
         defined=kept.defined,
     )
     if SIMULTANEOUS in methods:
-        family = make_family(measure, observed)
+        family = make_family(measure, observed, np.flatnonzero(tested.member))
         found[SIMULTANEOUS] = simultaneous(
             kept.scores[family.systems],
             family,
@@ -109,14 +115,17 @@ def read_kept(kept: Kept, measure: Measure, observed: Observed, *, methods: Sequ
     reason = np.zeros((len(methods), pairs), np.int8)
     for position, name in enumerate(methods):
         ends[position, :, 0], ends[position, :, 1], reason[position] = found[name].lo, found[name].hi, found[name].reason
-    return KeptReadings(ends, reason, _max_t(kept, measure, observed))
+    return KeptReadings(ends, reason, *_max_t(kept, measure, observed, tested))
 
 
 def _acceleration(measure: Measure) -> NDArray[np.float64]:
-    return pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs).acceleration
+    return pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum).acceleration
 
 
-def _max_t(kept: Kept, measure: Measure, observed: Observed) -> NDArray[np.float64]:
+def _max_t(kept: Kept, measure: Measure, observed: Observed, tested: Tested) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    p, replicates = np.full(len(measure.pairs), np.nan), np.full(len(measure.pairs), -1, np.int64)
+    if not tested.member.any():
+        return p, replicates
     family = order_family(
         measure.pairs,
         score=observed.score,
@@ -124,7 +133,14 @@ def _max_t(kept: Kept, measure: Measure, observed: Observed) -> NDArray[np.float
         se=observed.se,
         identical=observed.identical,
         higher_is_better=measure.higher_is_better,
+        baseline=tested.baseline,
     )
     counted = StepDown(family)
     counted.add(kept.scores)
-    return counted.result().p
+    found = counted.result()
+    # A monotone p is the largest so far: its s and b are those of the pair that set it.
+    own = (found.hits[family.pair] + 1) / (found.replicates[family.pair] + 1)
+    setter = np.maximum.accumulate(np.where(own == np.maximum.accumulate(own), np.arange(len(own)), 0))
+    p[tested.member] = found.p[tested.member]
+    replicates[family.pair] = found.replicates[family.pair][setter]
+    return p, np.where(tested.member, replicates, -1)

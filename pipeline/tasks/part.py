@@ -15,7 +15,25 @@ from pipeline.study.columns import Column, Size
 from pipeline.study.inputs import TestSetInputs
 from pipeline.tasks.resample import measure_of
 
-__all__ = ["Part", "make_part"]
+__all__ = ["Part", "Tested", "make_part"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The family: which of the pairs are tested together.
+
+    Parameters
+    ----------
+    member : (pair,) bool
+        By name: a pair of two systems that are not the baseline is outside, also where one is a copy of it.
+    baseline : int or None
+        Row of the baseline among the measure's systems; None where all pairs are one family.
+    """
+
+    __test__ = False  # not a test class, whatever its name says to a collector
+
+    member: NDArray[np.bool_]
+    baseline: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +47,7 @@ class Part:
     turned: NDArray[np.bool_]  # the statistics are sorted the other way round than the pair
     measure: Measure
     observed: Observed
+    tested: Tested
 
     def turn(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give (…, pair) gains of the pairs as the cube orders them."""
@@ -47,6 +66,7 @@ def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column:
     measure = measure_of(
         store,
         frame=test_set.frame,
+        strata=test_set.strata,
         n_units=size.n_units,
         systems=column.systems,
         metric=column.metric.name,
@@ -55,4 +75,14 @@ def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column:
         pairs=np.stack([low, high], axis=1),
         keep=np.zeros(n, np.bool_),
     )
-    return Part(column.metric.name, size, position, flat, a > b, measure, observe(measure))
+    tested = _tested(layout, position)
+    return Part(column.metric.name, size, position, flat, a > b, measure, observe(measure), tested)
+
+
+def _tested(layout: CubeLayout, position: NDArray[np.int64]) -> Tested:
+    baseline, systems = str(layout.attrs.get("baseline") or ""), list(layout.systems)
+    if not baseline:
+        return Tested(np.ones(len(layout.pairs), np.bool_))
+    # A baseline whose training failed is in no pair.
+    place = systems.index(baseline) if baseline in systems else -1
+    return Tested((layout.pairs == place).any(axis=1), int(position[place]) if place >= 0 else None)

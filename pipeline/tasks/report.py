@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.analysis.registry import load_analysis
 from pipeline.cubes.reading import open_cubes
-from pipeline.interfaces import Finding
+from pipeline.interfaces import Finding, TakesStatistics
 from pipeline.report.input import ReportInput
 from pipeline.report.write import write_report
 from pipeline.store.files import read_json
@@ -18,6 +18,8 @@ from pipeline.study.plan import plan_study
 from pipeline.study.schema import Study
 from pipeline.study.task import Receipt, ReportSpec, Task
 from pipeline.tasks.manifest import read_inventory, read_manifest
+from pipeline.tasks.scored import scored_statistics
+from pipeline.tasks.survey import refuse_baseline
 
 __all__ = ["gather", "report"]
 
@@ -38,6 +40,8 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     # Always the one that machines read: it is what a finished run is known by.
     formats = tuple(dict.fromkeys((*asked.report.formats, "json")))
     asked = asked.model_copy(update={"report": asked.report.model_copy(update={"formats": formats})})
+    if study is not None:
+        refuse_baseline(study.resampling.baseline, manifest.inputs.test_sets)
     inventory = read_inventory(run)
     # Analyses and verdicts read the level and the relation off the cube: another study asks them anew.
     asked_anew = {"alpha": asked.resampling.alpha, "relation": asked.systems.relation or ""}
@@ -54,7 +58,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     return ReportInput(
         study=asked,
         cubes=cubes,
-        findings=tuple(_findings(asked, cubes)),
+        findings=tuple(_findings(asked, cubes, run)),
         alignment=alignment,
         warnings=warnings,
         failures=failures,
@@ -63,9 +67,12 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     )
 
 
-def _findings(study: Study, cubes: Mapping[str, Any]) -> list[Finding]:
+def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory) -> list[Finding]:
     findings = []
     for spec in study.analyses:
         options = dict(spec.options)
-        findings.append(load_analysis(spec.name, options).find(cubes, options))
+        analysis = load_analysis(spec.name, options)
+        if isinstance(analysis, TakesStatistics):
+            analysis = analysis.with_statistics(scored_statistics(run.cubes, cubes, study.metrics))
+        findings.append(analysis.find(cubes, options))
     return findings

@@ -18,26 +18,34 @@ from pipeline.metrics.registry import load_metric
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.resample import Measure, Observed, PairCounts, observe, resample
+from pipeline.resampling.strata import StratifiedDraws, stratified_key
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import STORE_NAME, Store
 from pipeline.study.task import ColumnSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
 from pipeline.tasks.cell_files import pack_counts
 from pipeline.tasks.extract import load_frame, load_statistics
+from pipeline.tasks.groupings import strata_of
 
 __all__ = ["COUNTERS", "measure_of", "resample_block", "unit_statistics"]
 
-Counter = Callable[[ResampleSpec, Draws, Sequence[Measure], Sequence[Observed]], list[PairCounts]]
+Counter = Callable[[ResampleSpec, Draws | StratifiedDraws, Sequence[Measure], Sequence[Observed]], list[PairCounts]]
 
 
-def _bootstrap(spec: ResampleSpec, draws: Draws, measures: Sequence[Measure], observed: Sequence[Observed]) -> list[PairCounts]:
+def _bootstrap(
+    spec: ResampleSpec, draws: Draws | StratifiedDraws, measures: Sequence[Measure], observed: Sequence[Observed]
+) -> list[PairCounts]:
     # A kept cell is kept whole: what a later study asks of it is then there.
     keep = spec.stop_cell * CELL if any(measure.keep.any() for measure in measures) else 0
     cells = range(spec.first_cell, spec.stop_cell)
     return resample(draws, measures, cells=cells, replicates=spec.replicates, keep_replicates=keep, observed=observed)
 
 
-def _randomize(spec: ResampleSpec, draws: Draws, measures: Sequence[Measure], observed: Sequence[Observed]) -> list[PairCounts]:
+def _randomize(
+    spec: ResampleSpec, draws: Draws | StratifiedDraws, measures: Sequence[Measure], observed: Sequence[Observed]
+) -> list[PairCounts]:
+    if isinstance(draws, StratifiedDraws):
+        raise ValueError("swaps are of units, whatever stratum these are in: they are planned without strata")
     from pipeline.resampling.randomize import randomize  # compiled code that a bootstrap does not load
 
     cells = range(spec.first_cell, spec.stop_cell)
@@ -64,8 +72,7 @@ def resample_block(task: Task, runs: Path) -> Receipt:
             help=f"it has: {', '.join(COUNTERS)}; workers and coordinator need the same version of the package",
         )
     store = Store(runs / STORE_NAME)
-    key = draw_key(seed=spec.seed, purpose=spec.procedure, test_set=spec.test_set, size=spec.size, rule=spec.rule)
-    draws = Draws(key=key, n_units=spec.n_units, n_draws=spec.n_units)
+    draws = _draws(store, spec)
     measures, observed = zip(*(_measure(store, spec, column) for column in spec.columns), strict=True)
     counted = counter(spec, draws, measures, observed)
     arrays = {name: array for slot, counts in enumerate(counted) for name, array in pack_counts(slot, counts).items()}
@@ -80,15 +87,26 @@ def resample_block(task: Task, runs: Path) -> Receipt:
     return Receipt("resample", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
 
 
+def _draws(store: Store, spec: ResampleSpec) -> Draws | StratifiedDraws:
+    address: dict[str, Any] = {"seed": spec.seed, "purpose": spec.procedure, "test_set": spec.test_set}
+    address |= {"size": spec.size, "rule": spec.rule}
+    stratum = strata_of(store, spec.strata, spec.n_units)
+    if stratum is not None:
+        return StratifiedDraws(stratified_key(**address, stratum=stratum), stratum)
+    return Draws(key=draw_key(**address), n_units=spec.n_units, n_draws=spec.n_units)
+
+
 def _measure(store: Store, spec: ResampleSpec, column: ColumnSpec) -> tuple[Measure, Observed]:
     options = canonical_json(dict(column.options))
-    measure, observed = _observed(store, spec.frame, spec.n_units, column.systems, column.metric, options, column.pairs)
+    measure, observed = _observed(
+        store, spec.frame, spec.strata, spec.n_units, column.systems, column.metric, options, column.pairs
+    )
     return replace(measure, keep=column.kept_mask(), margin=column.margin), observed
 
 
 @lru_cache(maxsize=8)
 def _observed(
-    store: Store, frame: str, n_units: int, systems: tuple[str, ...], metric: str, options: bytes, mask: str
+    store: Store, frame: str, strata: str, n_units: int, systems: tuple[str, ...], metric: str, options: bytes, mask: str
 ) -> tuple[Measure, Observed]:
     """Load and score what the blocks of a test size have in common, once a worker: of many pairs it takes as long as a cell."""
     first, second = triangle(len(systems))
@@ -97,6 +115,7 @@ def _observed(
     measure = measure_of(
         store,
         frame=frame,
+        strata=strata,
         n_units=n_units,
         systems=systems,
         metric=metric,
@@ -123,6 +142,7 @@ def measure_of(
     store: Store,
     *,
     frame: str,
+    strata: str = "",
     n_units: int,
     systems: tuple[str, ...],
     metric: str,
@@ -131,7 +151,7 @@ def measure_of(
     pairs: NDArray[np.int64],
     keep: NDArray[np.bool_],
 ) -> Measure:
-    """Load one metric on the first ``n_units`` units for the kernels."""
+    """Load one metric on the first ``n_units`` units for the kernels, with the strata that are stored under an address, if any."""
     statistics, decimals = unit_statistics(store, frame, systems)
     definition = _metric(metric, canonical_json(options))
     return Measure(
@@ -143,6 +163,7 @@ def measure_of(
         keep=keep,
         margin=margin,
         follows=_follows(definition),
+        stratum=strata_of(store, strata, n_units),
     )
 
 

@@ -67,7 +67,7 @@ def sample_outputs(
     PipelineError
         Where files have changed or gone, or the metric refuses what it reads.
     """
-    spec = study.test_sets[test_set.name]
+    spec = study.as_read(test_set.name)
     frame = load_frame(store, test_set.frame)
     definition = load_metric(metric.name, dict(metric.options))
     start = time.perf_counter()

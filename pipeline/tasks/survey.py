@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,27 +16,31 @@ from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
 from pipeline.metrics.registry import load_metric
 from pipeline.store.addresses import digest
 from pipeline.store.runs import Store
+from pipeline.study.complaints import suggest
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.study.schema import DatasetSpec, Study, TestSet
 from pipeline.study.task import Task, TrainSpec
 from pipeline.study.trainings import trainings_of
 from pipeline.tasks.extract import dataset_gold_digest, store_frame
+from pipeline.tasks.groupings import grouping_key, store_grouping, tell_strata
 from pipeline.trainers.registry import load_trainer
 
-__all__ = ["StudySurvey", "survey_study"]
+__all__ = ["StudySurvey", "refuse_baseline", "survey_study"]
 
 
 class StudySurvey:
     """The inputs of a study, and the frames that go into the store once the study is run."""
 
-    def __init__(self, inputs: Inputs, frames: dict[str, Survey]) -> None:
+    def __init__(self, inputs: Inputs, frames: Sequence[tuple[str, Survey]]) -> None:
         self.inputs = inputs
         self._frames = frames
 
     def store_frames(self, store: Store) -> None:
         """Write what tasks need to align outputs."""
-        for key, survey in self._frames.items():
+        for key, survey in self._frames:
             store_frame(survey.frame, key, store)
+            store_grouping(survey.frame.stratum_of_unit, store)
+            store_grouping(survey.frame.document_of_item, store)
 
 
 def survey_study(study: Study, base: Path) -> StudySurvey:
@@ -75,11 +79,11 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
         kind = NothingToCompare if all(isinstance(error, NothingToCompare) for error in errors) else DataError
         raise kind(*problems)
     data_digest, made = _training_outputs(study, trainers, surveys)
-    frames: dict[str, Survey] = {}
+    frames: list[tuple[str, Survey]] = []
     test_sets = []
     for name, survey in surveys.items():
         key = digest([list(survey.frame.ids), list(survey.frame.unit_of_item)])
-        frames[key] = survey
+        frames.append((key, survey))
         files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
         outputs = (*files, *made(survey.gold_digest))
         _refuse_doubles(name, outputs)
@@ -92,9 +96,12 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
                 n_units=len(survey.frame.units),
                 outputs=outputs,
                 alignment=tuple(row._asdict() for row in alignment_table(survey)),
-                warnings=(*survey.warnings, *_tell_sizes(study, len(survey.frame.units))),
+                warnings=(*survey.warnings, *_tell_sizes(study, len(survey.frame.units)), *tell_strata(study, survey.frame)),
+                strata=grouping_key(survey.frame.stratum_of_unit),
+                documents=grouping_key(survey.frame.document_of_item),
             )
         )
+    refuse_baseline(study.resampling.baseline, test_sets)
     systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
     coordinates = _coordinates(study, base, systems)
     return StudySurvey(Inputs(str(base), tuple(test_sets), metrics, coordinates, data_digest, trainers), frames)
@@ -123,6 +130,22 @@ def _refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:
         raise StudyError(*problems)
 
 
+def refuse_baseline(baseline: str | None, test_sets: Sequence[TestSetInputs]) -> None:
+    """Refuse a baseline that some test set has no output of: all its pairs would be outside the family."""
+    problems = [
+        Problem(
+            "P115",
+            f"the baseline {baseline!r} is no system of the test set {test_set.name!r}",
+            where="resampling.baseline",
+            help=suggest(baseline, [output.system for output in test_set.outputs]),
+        )
+        for test_set in test_sets
+        if baseline is not None and baseline not in {output.system for output in test_set.outputs}
+    ]
+    if problems:
+        raise StudyError(*problems)
+
+
 def _tell_sizes(study: Study, units: int) -> tuple[str, ...]:
     """Say which test sizes are asked that the test set does not have."""
     larger = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size >= units]
@@ -133,10 +156,11 @@ def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:
     gold: Items | None = gold_items(load_dataset(spec.gold)) if isinstance(spec.gold, DatasetSpec) else None
     survey = survey_test_set(
         name,
-        spec,
+        study.as_read(name),
         base=base,
         systems=study.systems,
         unit=study.resampling.unit,
+        strata=study.resampling.strata,
         gold=gold,
         min_systems=0 if study.training else 2,
     )

@@ -24,7 +24,7 @@ from pipeline.study.inventory import Inventory
 from pipeline.study.procedures import PROCEDURES
 from pipeline.tasks.fold import Cells, fold, kept_scores
 from pipeline.tasks.kept import Kept, look_at, read_kept
-from pipeline.tasks.part import Part
+from pipeline.tasks.part import Part, Tested
 
 __all__ = ["ADJUSTMENTS", "MAX_T", "cells_of", "write_computed", "write_counts"]
 
@@ -45,7 +45,7 @@ def cells_of(part: Part, column: Column, inventory: Inventory, replicates: int) 
     return Cells(column, part.size.label, part.flat, inventory.coverage(column.address, column.systems, replicates), replicates)
 
 
-def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, tails: str) -> None:
+def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, tails: str) -> Kept:
     """Write what was counted by a procedure that draws, and all that is read off it.
 
     Parameters
@@ -58,6 +58,11 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
     store : Store
     tails : str
         ``exact``, ``tilted`` or ``none``: how p-values below 10/b are computed.
+
+    Returns
+    -------
+    Kept
+        What was counted, and the kept scores: none where the procedure keeps none.
     """
     layout, procedure = cube.layout, cells.column.procedure
     pairs = len(layout.pairs)
@@ -70,43 +75,45 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
         defined[rows], few[:, rows] = found.replicates, few_hits(found)
         pieces.append(_table(found, layout.alpha, pairs))
     table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
-    max_t = np.full(pairs, np.nan)
+    max_t, kept = np.full(pairs, np.nan), Kept(np.empty((0, 0)), counts, defined)
     if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"]:
         kept = Kept(_write_scores(cube, part, cells, store), counts, defined)
-        readings = read_kept(kept, part.measure, part.observed, methods=layout.intervals, alpha=layout.alpha)
-        max_t = readings.max_t
+        readings = read_kept(kept, part.measure, part.observed, tested=part.tested, methods=layout.intervals, alpha=layout.alpha)
+        max_t, table["max_t_replicates"] = readings.max_t, readings.max_t_replicates
         if layout.intervals:
             ends = np.where(part.turned[:, None], -readings.interval[..., ::-1], readings.interval) + 0.0
             table |= {"interval": ends, "interval_reason": readings.reason}
-    # Corrections are of the counted p-values: they have a floor that an adjusted p must show.
-    table["p_adjusted"] = _adjust(table["p_value"], max_t)
-    if procedure == "paired-bootstrap" and tails != "none":
-        _put_tails(table, part, layout, few, defined / cells.replicates, tilt=tails == "tilted")
+    table["p_adjusted"] = _adjust(table["p_value"], max_t, part.tested)
+    # The tails are those of units drawn all alike.
+    if procedure == "paired-bootstrap" and tails != "none" and part.measure.stratum is None:
+        table |= _tails(part, layout, few, defined / cells.replicates, tilt=tails == "tilted")
     cube.write_table(part.metric, cells.label, table, procedure=procedure)
+    return kept
 
 
-def _put_tails(
-    table: dict[str, NDArray[Any]],
-    part: Part,
-    layout: CubeLayout,
-    few: NDArray[np.bool_],
-    defined: NDArray[np.float64],
-    *,
-    tilt: bool,
-) -> None:
-    """Put computed tails in the place of p-values that rest on fewer than ten replicates."""
-    # (s + 1)/(b + 1) stays what it is: a test whatever b, not an estimate.
-    replaced = few & np.array([not name.endswith("plus-one") for name in CONVENTIONS])[:, None]
-    asked = replaced.any(axis=0)
+def _tails(
+    part: Part, layout: CubeLayout, few: NDArray[np.bool_], defined: NDArray[np.float64], *, tilt: bool
+) -> dict[str, NDArray[Any]]:
+    """Compute p-values of pairs of which any rests on fewer than ten replicates.
+
+    They stand beside the counted ones and never in their place: to choose between the two by what was counted would be a
+    selection, and a p-value that is now counted and now computed belongs to no convention.
+    """
+    asked = np.asarray(few.any(axis=0))
     if not tilt:
         asked &= why_no_numerators(part.measure) == 0
     if not asked.any():
-        return
+        return {}
     key = draw_key(seed=layout.seed, purpose="tails", test_set=layout.test_set, size=part.size.label, rule="tilted")
     tails = bootstrap_tails(part.measure, part.observed, asked=asked, key=key, defined=defined)
-    known = replaced & np.isfinite(tails.log10_p)
-    for name, values in _computed_table(tails, layout.alpha).items():
-        table[name] = np.where(known, values, table[name])
+    # A bound of a transform is no tail: with integers that do not fit it is left out unless tilting was asked for.
+    known = np.isfinite(tails.log10_p) & (tilt | (tails.method == METHODS.index("exact")))
+    return {
+        "tail_p": np.where(known, tails.p, np.nan),
+        "tail_log10_p": np.where(known, tails.log10_p, np.nan),
+        "tail_p_error": np.where(known, (tails.hi - tails.lo) / 2, np.nan),
+        "tail_method": np.where(known, tails.method, -1).astype(np.int8),
+    }
 
 
 def _write_scores(cube: CubeWriter, part: Part, cells: Cells, store: Store) -> NDArray[np.float64]:
@@ -170,8 +177,8 @@ def _table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray[Any]]:
     }
 
 
-def _adjust(p: NDArray[np.float64], max_t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correct (convention, pair) p-values for the family of all pairs of one test set, metric, test size and procedure.
+def _adjust(p: NDArray[np.float64], max_t: NDArray[np.float64], tested: Tested) -> NDArray[np.float64]:
+    """Correct (convention, pair) p-values for the family of one test set, metric, test size and procedure.
 
     Returns
     -------
@@ -179,7 +186,7 @@ def _adjust(p: NDArray[np.float64], max_t: NDArray[np.float64]) -> NDArray[np.fl
         The last adjustment is max-T, of the two-sided p as (s + 1)/(b + 1).
     """
     adjusted = np.full((len(CONVENTIONS), len(ADJUSTMENTS) + 1, p.shape[1]), np.nan)
-    for row, values in zip(adjusted, p, strict=True):
+    for row, values in zip(adjusted, np.where(tested.member, p, np.nan), strict=True):
         row[:-1] = [adjust(values) for adjust in ADJUSTMENTS.values()]
     adjusted[CONVENTIONS.index("two-sided-plus-one"), -1] = max_t
     return adjusted
@@ -187,7 +194,7 @@ def _adjust(p: NDArray[np.float64], max_t: NDArray[np.float64]) -> NDArray[np.fl
 
 def write_computed(cube: CubeWriter, part: Part, procedure: str, found: DirectP) -> None:
     """Write p-values that no replicate was drawn for."""
-    adjusted = _adjust(found.p, np.full(found.p.shape[1], np.nan))
+    adjusted = _adjust(found.p, np.full(found.p.shape[1], np.nan), part.tested)
     values = _computed_table(found, cube.layout.alpha) | {"p_adjusted": adjusted}
     cube.write_table(part.metric, part.size.label, values, procedure=procedure)
 

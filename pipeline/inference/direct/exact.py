@@ -32,7 +32,7 @@ def exact_tests(measure: Measure, observed: Observed, *, budget: Budget = QUICK)
     Of the bootstrap: one-sided P(δ* > 2δ), two-sided P(|δ* − δ| ≥ δ), below-zero P(δ* < 0), at-or-below-zero P(δ* ≤ 0), each given
     that the resample is not empty. Of the sign-flip: two-sided P(|δ°| ≥ δ), and one-sided P(δ° ≥ δ), ties included, which is half
     of it; exact in level where the outputs of a unit are exchangeable. Beyond the budget a p-value is an enclosure, ``lo`` to
-    ``hi``.
+    ``hi``. Within strata there is no exact bootstrap; the sign-flip is what it was.
 
     Parameters
     ----------
@@ -66,6 +66,9 @@ def exact_tests(measure: Measure, observed: Observed, *, budget: Budget = QUICK)
         name: np.where((refused == 0) & np.isnan(low[:, EXACT.index(event)]), too_large, refused).astype(np.int8)
         for name, event in (("bootstrap", "two_sided"), ("sign-flip", "sign_flip"))
     }
+    if measure.stratum is not None:
+        # The law of draws from all units alike is another one; swaps do not know strata.
+        reason["bootstrap"][:] = code_of("within strata", REASONS)
     above, _, below, at_zero, two_sided, flipped = zip(low.T, high.T, strict=True)
     bootstrap = assemble(
         {"one-sided": above, "two-sided": two_sided, "below-zero": below, "at-or-below-zero": _add(below, at_zero)},

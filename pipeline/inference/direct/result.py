@@ -34,6 +34,7 @@ REASONS: Mapping[str, str] = {
     "no spread": "all units differ by the same",
     "out of reach": "no tilted resample reaches the threshold",
     "not asked": "not asked for",
+    "within strata": "units are drawn within strata, which this procedure does not know",
 }
 """Why a pair has no ordinary p-value, by name and in words. Its position is the code; the first has one."""
 
@@ -129,7 +130,7 @@ def assemble(
 ) -> DirectP:
     """Put the conventions of a procedure together, and apply what holds for all procedures.
 
-    Identical systems have p = 1. Without a gain there is no side: only the two-sided p stays.
+    Identical systems have p = 1. Without a gain there is no side: only the two-sided p stays, and is 1 by definition.
 
     Parameters
     ----------
@@ -165,6 +166,8 @@ def assemble(
     missing = ~identical & ((why > code_of("no order", REASONS)) | (no_order & has_side))
     for logs in (low, high):
         logs[given & identical] = 0.0
+        # Also of a test whose own null is not about the gain: what is told of a pair is who is ahead, and here nobody is.
+        logs[given & ~has_side & no_order] = 0.0
         logs[:, :] = np.where(missing, np.nan, np.minimum(logs, 0.0))
     is_there = ~np.isnan(low)
     certain = identical | (no_order & (low == 0.0))

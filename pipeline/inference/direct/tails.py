@@ -2,7 +2,7 @@
 
 With common denominators the exact law is taken. Otherwise resamples are drawn from tilted chances (`tilting`), their true scores
 compared as in the pass, and every one weighted by how much likelier it would have been untilted: unbiased, whatever the score, and
-with a standard error (Johns 1988, doi:10.1080/01621459.1988.10478649).
+with a standard error (Johns 1988, J. Amer. Statist. Assoc. 83, 709-714).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A tail of the bootstrap is that of a multinomial. The chances g of the units to draw from are those whose expected statistics are on
 the threshold, at the least Kullback-Leibler distance n Σ g log(ng) from the uniform ones (Johns 1988,
-doi:10.1080/01621459.1988.10478649; Davison & Hinkley 1997, ch. 9, doi:10.1017/CBO9780511802843). They satisfy g_i ∝ exp(λ ℓ_i) with
-ℓ the influence of the units *at g*; for a linear statistic that is the ordinary exponential tilt.
+J. Amer. Statist. Assoc. 83, 709-714; Davison & Hinkley 1997, ch. 9, doi:10.1017/CBO9780511802843). They satisfy
+g_i ∝ exp(λ ℓ_i) with ℓ the influence of the units *at g*; for a linear statistic that is the ordinary exponential tilt.
 """
 
 from __future__ import annotations

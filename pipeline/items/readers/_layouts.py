@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
 from pipeline.items.readers._tables import Table, find_column, refuse
+from pipeline.study.grouping import ROLES
 
 __all__ = ["split_systems"]
 
@@ -36,7 +37,7 @@ def split_systems(
     system : str, optional
         Whose file it is.
     columns : mapping
-        Column names by role, from the study file.
+        Column names by role, from the study file. Those of documents and of other groups of items are given under their roles.
     choose : callable
         Which of the other columns hold values.
     value : str
@@ -48,17 +49,21 @@ def split_systems(
     """
     item = find_column("item", table.header, columns, table.source)
     # Named for the table of all systems, or for the file of documents: a file of one system need not have them.
-    document = _if_there("document", table, columns)
+    groups = {
+        role: name
+        for role in ("document", *(role for role in columns if role not in ROLES))
+        if (name := _if_there(role, table, columns)) is not None
+    }
     of_system = (
         find_column("system", table.header, columns, table.source) if system is None else _if_there("system", table, columns)
     )
-    roles = {item, document, of_system, *leave_out}
+    roles = {item, of_system, *groups.values(), *leave_out}
     others = [name for name in table.header if name not in roles]
     if not others:
         raise DataError.of("P211", "the table has no column of values", where=f"{table.source}:1")
     if of_system is None and system is None:
         chosen = choose(table, others)
-        return {name: _select(table, range(len(table.rows)), item, document, {value: name}) for name in chosen}
+        return {name: _select(table, range(len(table.rows)), item, groups, {value: name}) for name in chosen}
     rows_of: dict[str, list[int]] = {}
     if system is not None and of_system is None:
         rows_of[system] = list(range(len(table.rows)))
@@ -71,7 +76,7 @@ def split_systems(
     if of_system is not None and item is None and len(chosen) > 1 and all(len(rows) == 1 for rows in rows_of.values()):
         return {name: _transpose(table, rows[0], chosen, value) for name, rows in rows_of.items()}
     single = {value: chosen[0]} if rename and len(chosen) == 1 else {name: name for name in chosen}
-    return {name: _select(table, rows, item, document, single) for name, rows in rows_of.items()}
+    return {name: _select(table, rows, item, groups, single) for name, rows in rows_of.items()}
 
 
 def _if_there(role: str, table: Table, columns: Mapping[str, str]) -> str | None:
@@ -93,12 +98,10 @@ def _only_rows(table: Table, system: str, rows_of: Mapping[str, list[int]]) -> l
     )
 
 
-def _select(table: Table, rows: Sequence[int], item: str | None, document: str | None, columns: Mapping[str, str]) -> Items:
+def _select(table: Table, rows: Sequence[int], item: str | None, groups: Mapping[str, str], columns: Mapping[str, str]) -> Items:
     lines = tuple(table.lines[row] for row in rows)
-    values = {name: tuple(table.rows[row][table.header.index(column)] for row in rows) for name, column in columns.items()}
-    if document is not None:
-        place = table.header.index(document)
-        values["document"] = tuple(table.rows[row][place] for row in rows)
+    taken = {**columns, **{name: column for name, column in groups.items() if name not in columns}}
+    values = {name: tuple(table.rows[row][table.header.index(column)] for row in rows) for name, column in taken.items()}
     if item is None:
         return Items(tuple(str(k + 1) for k in range(len(rows))), values, table.source, lines)
     place = table.header.index(item)

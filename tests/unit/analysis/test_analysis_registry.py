@@ -5,7 +5,7 @@ from pipeline.errors import PluginError, StudyError
 from pipeline.plugins import list_plugins
 
 
-@pytest.mark.parametrize("name", ["thresholds", "size-curve", "calibration-transfer"])
+@pytest.mark.parametrize("name", ["thresholds", "size-curve", "calibration-transfer", "replicas", "type-one"])
 def test_every_declared_analysis_loads_under_its_own_name(name):
     assert load_analysis(name).name == name
     assert name in list_plugins("analyses")
@@ -36,6 +36,8 @@ def test_all_unknown_options_are_named_at_once():
         ("calibration-transfer", {"bins": [0.02, 0.01]}),
         ("calibration-transfer", {"bins": []}),
         ("calibration-transfer", {"window": [0.04]}),
+        ("type-one", {"pairs": 4}),
+        ("type-one", {"nulls": 10}),
     ],
 )
 def test_a_value_of_no_use_is_a_study_error(name, options):

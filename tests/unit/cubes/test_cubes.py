@@ -35,6 +35,7 @@ def make_layout(test_set: str = "news/<1>", systems: list[str] = ODD, **changes:
         "conventions": ("one-sided", "two-sided"),
         "adjustments": ("holm",),
         "intervals": ("percentile", "bca", "basic"),
+        "presets": ("koehn-2004",),
         "coordinates": {"model": ["m"] * count, "replica": range(count), "fraction": [0.5, None] + [1.0] * (count - 2)},
     }
     return CubeLayout(**{**values, **changes})
@@ -59,6 +60,7 @@ def make_content(layout: CubeLayout) -> dict:
                 "interval": rng.normal(size=(3, pairs, 2)),
                 "interval_reason": rng.integers(0, 8, (3, pairs)),
             },
+            "tool": {"tool_p": rng.random((1, pairs)), "tool_reason": rng.integers(0, 6, (1, pairs))},
             "observed": {
                 "score": rng.normal(size=systems),
                 "delta": rng.normal(size=pairs),
@@ -87,6 +89,8 @@ def write(directory: Path, layout: CubeLayout, *, step: int = 64, backwards: boo
                 cube.write_scores(metric, size, first, part["score"][:, first : first + 2**14])
             cube.write_observed(metric, size, **part["observed"])
             cube.write_table(metric, size, part["table"])
+            if size == "full":  # the only size that has them
+                cube.write_table(metric, size, part["tool"])
     return content
 
 
@@ -126,6 +130,9 @@ def test_every_number_comes_back_under_its_labels(tmp_path: Path) -> None:
             assert (at[stored].values == part["observed"][name]).all()
         for name in ALL:
             assert (test[name].values == part["table"][name]).all()
+        if size == "full":
+            for name in ("tool_p", "tool_reason"):
+                assert (test[name].sel(preset="koehn-2004").values == part["tool"][name][0]).all()
     assert cube["identical"].dtype == bool
     assert cube["count_at_zero"].dtype == np.int32
 
@@ -268,11 +275,19 @@ def test_statistics_keep_items_names_and_lattice(tmp_path: Path) -> None:
     with CubeWriter(tmp_path, layout) as cube:
         for system in range(3):
             cube.write_statistics(
-                "ter", values[system : system + 1], ids=ids, statistics=("edits", "length"), decimals=(0, 2), first_system=system
+                "ter",
+                values[system : system + 1],
+                ids=ids,
+                units=(0, 0, 1, 2, 2),
+                statistics=("edits", "length"),
+                decimals=(0, 2),
+                first_system=system,
             )
     found = open_statistics(tmp_path, "news/<1>")["ter"]
     assert (found["statistics"].values == values).all()
     assert found["item"].values.tolist() == ids
+    assert found["unit"].dims == ("item",)
+    assert found["unit"].values.tolist() == [0, 0, 1, 2, 2]
     assert found["decimals"].values.tolist() == [0, 2]
     assert found["statistic"].values.tolist() == ["edits", "length"]
     assert list(open_cubes(tmp_path)) == ["news/<1>"]

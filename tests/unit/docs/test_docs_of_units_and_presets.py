@@ -74,12 +74,14 @@ def test_the_tables_of_presets_are_computed() -> None:
 
 
 @pytest.mark.parametrize("name", ["units", "presets"])
-def test_the_example_prints_what_the_page_shows(name: str, tmp_path: Path) -> None:
+def test_the_examples_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     code, printed = (re.findall(rf"^```{kind}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL) for kind in ("python", "text"))
-    done = subprocess.run([sys.executable, "-c", code[0]], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    assert done.stdout == printed[0]
+    assert code
+    for example, shown in zip(code, printed, strict=True):
+        done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.stderr == ""
+        assert done.stdout == shown
 
 
 def test_the_figures_in_the_words_are_the_computed_ones() -> None:

@@ -29,18 +29,13 @@ def test_the_method_of_a_cube_tells_what_no_replicate_was_asked_for(finished):
     assert codes[:3] == ["monte-carlo", "exact", "tail"]  # older cubes keep their meaning
     where = {"metric": "mean", "test_size": "full", "procedure": "paired-bootstrap"}
     names = list(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True))
-    # No replicate reaches so far, and a mean has an exact law; with + 1 the counted p stays.
-    sides = {
-        "two-sided": ("definition", "exact"),
-        "one-sided": (None, "exact"),
-        "two-sided-plus-one": ("definition", "monte-carlo"),
-    }
-    for side, (tied, far) in sides.items():
+    sides = {"two-sided": "definition", "one-sided": None, "two-sided-plus-one": "definition"}
+    for side, tied in sides.items():
         values = cube["method"].sel(convention=side, **where).values.tolist()
         found = {frozenset(pair): codes[code] if code >= 0 else None for pair, code in zip(names, values, strict=True)}
         assert found[frozenset(("up", "twin"))] == "definition"
         assert found[frozenset(("up", "swapped"))] == tied
-        assert found[frozenset(("up", "low"))] == far
+        assert found[frozenset(("up", "low"))] == "monte-carlo"
 
 
 def test_the_report_of_a_run_agrees_with_its_cube(finished):

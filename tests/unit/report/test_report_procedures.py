@@ -67,7 +67,7 @@ def test_a_randomization_has_its_null_and_no_interval_and_no_bias_with_the_reaso
     assert "no interval" in document["reasons"]["pairs.interval"]
     assert "pairs.bias" in document["reasons"]
     alone = build(four(), procedures=(BOOTSTRAP,))
-    assert set(alone["reasons"]) == {"clusters"}
+    assert set(alone["reasons"]) == {"pairs.design_effect", "pairs.intra_cluster_correlation"}
 
 
 def test_each_procedure_is_a_family_of_its_own():

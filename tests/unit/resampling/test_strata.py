@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,12 +106,11 @@ def test_strata_take_what_lies_between_them_out_of_the_variance():
     assert within < 0.4 * 100 * x.var()
 
 
-def test_a_pass_takes_them_in_place_of_plain_draws(kit, monkeypatch):
+def test_a_pass_takes_them_in_place_of_plain_draws(kit):
     """The same counts as by the definition, one replicate at a time."""
     stratum = np.random.default_rng(4).permutation(strata(1, 9, 30))
-    draws, measure = StratifiedDraws(77, stratum), kit.make_measure(kit.accuracy_statistics(40, 4, 1))
-    monkeypatch.setattr(passing, "draw_weights", draw_stratified_weights)
-    (found,) = passing.resample(draws, [measure], cells=range(1), replicates=300)  # it has what a pass asks of draws
+    draws, measure = StratifiedDraws(77, stratum), replace(kit.make_measure(kit.accuracy_statistics(40, 4, 1)), stratum=stratum)
+    (found,) = passing.resample(draws, [measure], cells=range(1), replicates=300)
     seen = passing.observe(measure)
     samples = np.stack([draw_stratified_units(draws, r) for r in range(300)])
     for pair, (a, b) in enumerate(measure.pairs):
@@ -119,6 +119,15 @@ def test_a_pass_takes_them_in_place_of_plain_draws(kit, monkeypatch):
         sign = -1 if seen.delta[pair] < 0 else 1
         assert found.counts[pair, 0, 0] == np.sum(sign * gain < 0)
         assert found.counts[pair, 0, 5] == np.sum(sign * gain > 2 * sign * whole)
+
+
+@pytest.mark.parametrize("given", [None, MIXED[::-1].copy()])
+def test_a_pass_refuses_errors_of_another_law(kit, given):
+    measure = kit.make_measure(kit.accuracy_statistics(len(MIXED), 3, 1))
+    with pytest.raises(ValueError, match="different strata"):
+        passing.resample(StratifiedDraws(7, MIXED), [replace(measure, stratum=given)], cells=range(1), replicates=10)
+    with pytest.raises(ValueError, match="different strata"):
+        passing.resample(Draws(7, len(MIXED), len(MIXED)), [replace(measure, stratum=MIXED)], cells=range(1), replicates=10)
 
 
 @pytest.mark.parametrize(

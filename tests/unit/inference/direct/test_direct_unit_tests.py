@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from enumeration import coin_p_values
 from scipy import stats
 
+from pipeline.inference.direct import unit_tests
 from pipeline.inference.direct.by_name import direct_tests
 from pipeline.inference.direct.log_tails import log_binomial_tail, log_student_tail
 from pipeline.inference.direct.result import LABELS, METHODS
@@ -18,6 +21,19 @@ def columns(measure, observed, pair):
     a, b = measure.pairs[pair] if observed.delta[pair] >= 0 else measure.pairs[pair][::-1]
     sign = 1 if measure.higher_is_better else -1
     return sign * measure.statistics[:, a, 0], sign * measure.statistics[:, b, 0]
+
+
+def midrank_p(d, side):
+    """Give the p of signed midranks by multiplying polynomials, in doubled ranks."""
+    ranks = np.rint(2 * stats.rankdata(np.abs(d))).astype(int)
+    law = np.ones(1)
+    for rank in ranks.tolist():
+        factor = np.zeros(rank + 1)
+        factor[[0, rank]] = 0.5
+        law = np.convolve(law, factor)
+    won = int(ranks[d > 0].sum())
+    above, below = law[won:].sum(), law[: won + 1].sum()
+    return above if side == "greater" else min(2 * min(above, below), 1.0)
 
 
 def assert_scipy(measure, observed, tests):
@@ -34,15 +50,17 @@ def assert_scipy(measure, observed, tests):
             }
             wanted["mcnemar"] = wanted["sign"]
             exact = trials <= 25 and len(set(np.abs(d[d != 0]).tolist())) == trials
-            wanted["wilcoxon"] = stats.wilcoxon(
-                d[d != 0], alternative=side, method="exact" if exact else "asymptotic", zero_method="wilcox"
-            ).pvalue
+            if exact or trials > 50:
+                method = "exact" if exact else "asymptotic"
+                wanted["wilcoxon"] = stats.wilcoxon(d[d != 0], alternative=side, method=method, zero_method="wilcox").pvalue
+            else:
+                wanted["wilcoxon"] = midrank_p(d[d != 0], side)
             for name in tests:
                 # a pair that differs by one part in 10^9 of its scores has that much less of its standard error
                 assert found[name].of(row)[pair] == pytest.approx(wanted[name], rel=1e-6 if name == "paired-t" else 1e-9), name
                 assert 10 ** found[name].log10_p[1, pair] == pytest.approx(found[name].two_sided[pair], rel=1e-9)
             if "wilcoxon" in tests:
-                assert METHODS[found["wilcoxon"].method[1, pair]] == ("exact" if exact else "asymptotic")
+                assert METHODS[found["wilcoxon"].method[1, pair]] == ("exact" if trials <= 50 else "asymptotic")
     return found
 
 
@@ -59,13 +77,13 @@ def test_random_scores(lab, units, values, higher):
     assert_scipy(measure, lab.observe(measure), ["sign", "paired-t", "wilcoxon"])
 
 
-def test_small_samples_without_ties_take_wilcoxons_exact_law(lab):
-    scores = np.random.default_rng(8).integers(0, 10**9, (60, 4))
-    scores[24:] = scores[24:, :1]
+def test_small_samples_take_wilcoxons_exact_law(lab):
+    scores = np.random.default_rng(8).integers(0, 10**9, (90, 4))
+    scores[50:] = scores[50:, :1]
     measure = lab.make_measure(lab.over(scores))
     found = wilcoxon(measure, lab.observe(measure))
     assert [METHODS[code] for code in found.method[1]] == ["exact"] * 6
-    scores[24:26] += np.array([[3], [8]]) * np.arange(4)
+    scores[50:52] += np.array([[3], [8]]) * np.arange(4)
     measure = lab.make_measure(lab.over(scores))
     found = wilcoxon(measure, lab.observe(measure))
     assert [METHODS[code] for code in found.method[1]] == ["asymptotic"] * 6
@@ -146,12 +164,15 @@ def test_what_has_no_t_says_why(lab):
     assert sign_test(empty, lab.observe(empty)).reasons == ["a score is undefined"]
 
 
-def test_equal_scores_do_not_make_a_sign_test_one(lab):
-    """As often better as worse is another null than no gain: nine small wins may weigh as much as one loss."""
+def test_without_a_gain_a_sign_test_tells_of_nobody_ahead(lab):
+    """Nine small wins may weigh as much as one loss: the test would reject, but there is no side to call better."""
     measure = lab.make_measure(lab.over([[1, 0]] * 9 + [[0, 9]]))
-    found = sign_test(measure, lab.observe(measure))
-    assert found.two_sided.tolist() == pytest.approx([stats.binomtest(9, 10).pvalue])
-    assert np.isnan(found.one_sided).all()
+    for test in (sign_test, wilcoxon):
+        found = test(measure, lab.observe(measure))
+        assert found.two_sided.tolist() == [1.0]
+        assert np.isnan(found.one_sided).all()
+        assert METHODS[found.method[1, 0]] == "definition"
+        assert found.reasons == ["the scores are equal: there is no order, and no one-sided p"]
 
 
 def test_memory_changes_no_result(lab):
@@ -178,3 +199,34 @@ def test_logarithms_of_tails_continue_where_floats_end():
     far = log_student_tail(np.array([37.0, 45.0]), 10_000)
     assert far[1] < far[0] < -600
     np.testing.assert_allclose(far[1], stats.t.logpdf(45.0, 10_000) + np.log((1 + 45.0**2 / 1e4) / 45.0), rtol=1e-5)
+
+
+def test_signed_ranks_with_ties_are_enumerated() -> None:
+    rng = np.random.default_rng(8)
+    rows = rng.choice([-3, -1, 0, 1, 2, 3], (40, 9), p=[0.1, 0.2, 0.2, 0.2, 0.2, 0.1])
+    rows[0] = [1, 1, 1, 1, 1, 1, 1, -1, 0]
+    rows = rows[np.count_nonzero(rows, axis=1) > 0]
+    one, two, is_exact = unit_tests._rank_block(rows)
+    assert is_exact.all()
+    for row, above, both in zip(rows, np.exp(one), np.exp(two), strict=True):
+        kept = row[row != 0]
+        ranks = stats.rankdata(np.abs(kept))
+        won = ranks[kept > 0].sum()
+        laws = [
+            sum(r for r, sign in zip(ranks, signs, strict=True) if sign) for signs in itertools.product([0, 1], repeat=len(kept))
+        ]
+        tails = np.mean(np.array(laws) >= won - 1e-9), np.mean(np.array(laws) <= won + 1e-9)
+        assert above == pytest.approx(tails[0], rel=1e-12)
+        assert both == pytest.approx(min(2 * min(tails), 1.0), rel=1e-12)
+    # Seven wins against one loss: 9 of 256 outcomes, on either side.
+    assert np.exp(two[0]) == pytest.approx(18 / 256)
+
+
+def test_few_tied_units_reject_no_more_than_the_level() -> None:
+    for m in (8, 19, 24, 31, 50):
+        wins = np.arange(m + 1)
+        rows = np.where(np.arange(m) < wins[:, None], 1, -1)
+        _, two, is_exact = unit_tests._rank_block(rows)
+        assert is_exact.all()
+        level = stats.binom.pmf(wins, m, 0.5)[np.exp(two) <= 0.05].sum()
+        assert level <= 0.05

@@ -1,0 +1,78 @@
+"""How findings about replicas are shown. This module names the columns of three tables a metric: models, tests, variances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.interfaces import Column, Table
+
+__all__ = ["make_tables"]
+
+_MODELS = (
+    Column("model", "model"),
+    Column("runs", "runs", "count"),
+    Column("score", "mean score", "score"),
+    Column("s_test", "s_test", "score"),
+    Column("s_sel", "s_sel", "score"),
+    Column("warning", "remark"),
+    Column("reason", "why not compared"),
+)
+_TESTS = (
+    Column("model_a", "better"),
+    Column("model_b", "worse"),
+    Column("delta", "gain", "score"),
+    Column("null", "null"),
+    Column("p", "p", "p"),
+    Column("p_bounds", "95 % bounds of p", "p-interval"),
+    Column("floor", "smallest p", "p"),
+    Column("holm", "Holm", "p"),
+    Column("null_in_words", "what is tested"),
+    Column("note", "note"),
+    Column("warning", "remark"),
+    Column("reason", "why there is no p"),
+)
+_MULTEVAL = Column("multeval", "multeval", "p")
+_VARIANCES = (
+    Column("model_a", "better"),
+    Column("model_b", "worse"),
+    Column("variance_unit", "σ² unit", "number"),
+    Column("variance_system_unit", "σ² S×unit", "number"),
+    Column("variance_run", "σ² run", "number"),
+    Column("run_degrees", "df of σ² run", "count"),
+    Column("variance_residual", "σ² e", "number"),
+    Column("variance", "Var δ", "number"),
+    Column("variance_more_runs", "with {more_runs} more runs", "number"),
+    Column("variance_more_units", "with {more_units} more units", "number"),
+    Column("narrower", "narrower"),
+    Column("reason", "remark"),
+)
+
+
+def make_tables(rows: Sequence[Mapping[str, Any]], notes: Mapping[str, str]) -> Iterator[Table]:
+    """Give the tables of every test set and metric; a column that says nothing in any of its rows is left out.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+    notes : mapping of str to str
+        Captions by kind of row.
+    """
+    for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in rows):
+        where = {"test_set": test_set, "metric": metric}
+        own = [row for row in rows if row["test_set"] == test_set and row["metric"] == metric]
+        shown = (
+            ("replicas", "model", _MODELS),
+            ("models against each other", "test", (*_TESTS[:8], _MULTEVAL, *_TESTS[8:])),
+            ("more runs or more units?", "pair", _VARIANCES),
+            ("replicas", "none", (Column("reason", "remark"),)),
+        )
+        for title, kind, columns in shown:
+            of_kind = [row for row in own if row["kind"] == kind]
+            if of_kind:
+                used = tuple(_headed(c, of_kind[0]) for c in columns if any(row[c.key] is not None for row in of_kind))
+                yield Table(f"{test_set} · {metric} · {title}", {"kind": kind, **where}, used, notes.get(kind, ""))
+
+
+def _headed(column: Column, row: Mapping[str, Any]) -> Column:
+    return Column(column.key, column.head.format(**row), column.form)

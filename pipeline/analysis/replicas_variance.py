@@ -1,0 +1,110 @@
+"""Ten more runs, or 500 more units? This module takes the variance of models' differences apart, whatever the metric.
+
+A metric that is no mean is linearised: run r has the value s_r + (n − 1)(mean_j s_(j) − s_(i)) on unit i, with s_(i) its score
+without unit i. Their mean is the run's score, their spread its jackknife variance; of a mean they are the scores of the units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.resampling.influence import leave_one_out
+from pipeline.resampling.replicas.components import Components, variance_components
+from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
+
+__all__ = ["Variances", "take_apart", "unit_values"]
+
+
+@dataclass(frozen=True, eq=False)
+class Variances:
+    """Variance components of all pairs, and what more runs or more units would make of Var δ.
+
+    Parameters
+    ----------
+    components : Components or None
+        None where there is no such thing: see ``reason``.
+    runs : (pair, 2) int64
+    units : int
+    identical : (pair,) bool
+        Pairs that are copies of each other: what their runs have in common is no chance, and there is nothing to estimate.
+    reason : str or None
+    """
+
+    components: Components | None
+    runs: NDArray[np.int64]
+    units: int
+    identical: NDArray[np.bool_]
+    reason: str | None = None
+
+    def variance(self, pair: int, *, more_runs: int = 0, more_units: int = 0) -> float | None:
+        """Give Var δ of a pair with so many more runs of each model and so many more units."""
+        if self.components is None or self.identical[pair]:
+            return None
+        a, b = self.runs[pair].tolist()
+        found = self.components.difference_variance(runs_a=a + more_runs, runs_b=b + more_runs, units=self.units + more_units)
+        return float(found[pair])
+
+    def share(self, pair: int, parts: tuple[str, ...]) -> float:
+        """Give the share of Var δ that comes of ``run``, ``system_unit`` or both; nan where it is not known."""
+        whole = self.variance(pair)
+        if self.components is None or not whole:
+            return float("nan")
+        run, system_unit = (max(float(getattr(self.components, part)[pair]), 0.0) for part in ("run", "system_unit"))
+        of = {"run": run * float((1 / self.runs[pair]).sum()), "system_unit": 2 * system_unit / self.units}
+        return sum(of[part] for part in parts) / whole
+
+    def describe(self, pair: int, *, more_runs: int, more_units: int) -> Mapping[str, Any]:
+        """Give the fields of a row."""
+        names = ("unit", "system_unit", "run", "residual")
+        known = None if self.identical[pair] else self.components
+        now = self.variance(pair)
+        by_runs, by_units = self.variance(pair, more_runs=more_runs), self.variance(pair, more_units=more_units)
+        narrower = None
+        if by_runs is not None and by_units is not None and by_runs != by_units:
+            narrower = f"{more_runs} more runs" if by_runs < by_units else f"{more_units} more units"
+        return {
+            **{f"variance_{name}": None if known is None else float(getattr(known, name)[pair]) for name in names},
+            "run_degrees": None if known is None else int(known.degrees[pair]),
+            "variance": now,
+            "more_runs": more_runs,
+            "variance_more_runs": by_runs,
+            "more_units": more_units,
+            "variance_more_units": by_units,
+            "narrower": narrower,
+            "reason": "the two are identical: there is no variance to take apart" if self.identical[pair] else self.reason,
+        }
+
+
+def take_apart(replicas: Replicas, seen: ObservedReplicas) -> Variances:
+    """Estimate the components of every pair.
+
+    Parameters
+    ----------
+    replicas : Replicas
+    seen : ObservedReplicas
+        From `observe_replicas`.
+    """
+    runs = replicas.runs[replicas.pairs]
+    if replicas.n_units < 2:
+        return Variances(
+            None, runs, replicas.n_units, seen.identical, "there is one unit: its variance cannot be told from that of runs"
+        )
+    values = unit_values(replicas, seen)
+    if not all(np.isfinite(array).all() for array in values):
+        return Variances(None, runs, replicas.n_units, seen.identical, "a run has no score without one of its units")
+    return Variances(variance_components(values, replicas.pairs), runs, replicas.n_units, seen.identical)
+
+
+def unit_values(replicas: Replicas, seen: ObservedReplicas) -> list[NDArray[np.float64]]:
+    """Give (run, unit) values of each model whose means are the scores of its runs."""
+    values = []
+    for array, scores in zip(replicas.statistics, seen.by_run, strict=True):
+        without = leave_one_out(np.ascontiguousarray(array.transpose(1, 0, 2)), replicas.score)
+        moved = (replicas.n_units - 1) * (without.mean(axis=1, keepdims=True) - without)
+        values.append(scores[:, None] + moved)
+    return values

@@ -1,0 +1,158 @@
+"""The tests that null data sets are given. This module has one p-value of each null for each procedure and convention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.inference.direct.by_name import DIRECT, direct_tests
+from pipeline.inference.direct.scores import is_mean
+from pipeline.inference.p_values import CONVENTIONS, p_values
+from pipeline.inference.readings import READINGS
+from pipeline.interfaces import ScoredStatistics
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.measures import SUMS, Measure
+from pipeline.resampling.null_laboratory import NullCounts, TwoOutputs, make_nulls, randomize_nulls, resample_nulls
+from pipeline.resampling.observe import observe
+
+__all__ = ["LEVELS", "REFERENCE", "Tested", "ask_nulls"]
+
+LEVELS = (0.01, 0.05, 0.10)
+REFERENCE = 9999
+"""Swaps that all null data sets of a pair are compared with: they have one randomization law."""
+
+_SHOWN = {
+    "paired-bootstrap": ("two-sided-plus-one", "one-sided", "below-zero"),
+    "approximate-randomization": ("two-sided-plus-one",),
+}
+_NULLS = 100  # data sets that are made at a time
+_FEWEST, _UNITS = 200, 4_000_000  # of very large test sets fewer null data sets are made for procedures that look at each unit
+_FEW_SIZES = 16  # distinct sizes of a difference up to which exact laws take microseconds
+_EXACT = ("exact-bootstrap", "exact-sign-flip")
+_TOO_LONG = "exact laws of so many different sizes take too long for thousands of data sets; their level is that of "
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """One test of all null data sets of a pair.
+
+    Parameters
+    ----------
+    procedure, convention : str
+    in_study : bool
+        The study asks for this procedure; paired-bootstrap and approximate-randomization stand side by side everywhere.
+    decides : bool
+        Verdicts use this convention, and this procedure is one of the study's.
+    p : (null,) float64 or None
+        nan where a null has none.
+    replicates : int or None
+        Of each p; None where nothing is drawn.
+    reference : int or None
+        Draws of a law that all null data sets share: its error is common to their p-values.
+    reason : str or None
+        Why there is no p.
+    """
+
+    procedure: str
+    convention: str
+    in_study: bool
+    decides: bool
+    p: NDArray[np.float64] | None
+    replicates: int | None = None
+    reference: int | None = None
+    reason: str | None = None
+
+
+def ask_nulls(
+    outputs: TwoOutputs,
+    scored: ScoredStatistics,
+    procedures: Sequence[str],
+    draws: Mapping[str, Draws],
+    *,
+    nulls: int,
+    replicates: int,
+) -> Iterator[Tested]:
+    """Give every test of the null data sets of a pair.
+
+    Parameters
+    ----------
+    outputs : TwoOutputs
+    scored : ScoredStatistics
+        Form and direction of the metric.
+    procedures : sequence of str
+        Those of the study.
+    draws : mapping of str to Draws
+        Addresses of the ``nulls``, of the ``swaps`` of a randomization and of the ``resamples``.
+    nulls, replicates : int
+    """
+    resampled = resample_nulls(outputs, draws["nulls"], draws["resamples"], nulls=nulls, replicates=replicates)
+    swapped = randomize_nulls(outputs, draws["nulls"], draws["swaps"], nulls=nulls, replicates=REFERENCE)
+    for procedure, counted in (("paired-bootstrap", resampled), ("approximate-randomization", swapped)):
+        is_swapped = procedure == "approximate-randomization"
+        for convention in _SHOWN[procedure]:
+            yield Tested(
+                procedure,
+                convention,
+                procedure in procedures,
+                procedure in procedures and READINGS[procedure].verdict == convention,
+                _read(counted, convention),
+                REFERENCE if is_swapped else replicates,
+                REFERENCE if is_swapped else None,
+            )
+    yield from _direct(outputs, scored, [name for name in procedures if name in DIRECT], draws["nulls"], nulls)
+
+
+def _read(counted: NullCounts, convention: str) -> NDArray[np.float64]:
+    found = p_values(
+        counted.counts,
+        counted.defined,
+        delta=counted.delta,
+        identical=np.zeros(len(counted.delta), np.bool_),
+        sums=np.zeros((len(counted.delta), len(SUMS))),
+        bias=False,
+    )
+    return np.asarray(found.p[CONVENTIONS.index(convention)])
+
+
+def _direct(outputs: TwoOutputs, scored: ScoredStatistics, names: Sequence[str], swaps: Draws, nulls: int) -> Iterator[Tested]:
+    """Ask the procedures that draw nothing, some null data sets at a time."""
+    costly = set(_EXACT) & set(names) if _is_costly(outputs, scored) else set()
+    for name in sorted(costly):
+        other = "paired-bootstrap" if name == "exact-bootstrap" else "approximate-randomization"
+        yield Tested(name, READINGS[name].verdict, True, True, None, reason=_TOO_LONG + other)
+    asked = [name for name in names if name not in costly]
+    if not asked:
+        return
+    nulls = min(nulls, max(_FEWEST, _UNITS // len(outputs.statistics)))
+    p = {name: np.full(nulls, np.nan) for name in asked}
+    reason: dict[str, str] = {}
+    for first in range(0, nulls, _NULLS):
+        count = min(_NULLS, nulls - first)
+        measure = _measure(make_nulls(outputs, swaps, first, count), scored)
+        for name, found in direct_tests(asked, measure, observe(measure)).items():
+            p[name][first : first + count] = found.of(READINGS[name].verdict)
+            told = [words for words, value in zip(found.reasons, p[name][first : first + count], strict=True) if np.isnan(value)]
+            if told:
+                reason.setdefault(name, told[0])
+    for name in asked:
+        nothing = bool(np.isnan(p[name]).all())
+        yield Tested(
+            name, READINGS[name].verdict, True, True, None if nothing else p[name], reason=reason.get(name) if nothing else None
+        )
+
+
+def _measure(statistics: NDArray[np.int64], scored: ScoredStatistics) -> Measure:
+    systems = statistics.shape[1]
+    pairs = np.arange(systems, dtype=np.int64).reshape(-1, 2)
+    return Measure(statistics, scored.score, scored.form, scored.higher_is_better, pairs, np.zeros(systems, np.bool_))
+
+
+def _is_costly(outputs: TwoOutputs, scored: ScoredStatistics) -> bool:
+    """Tell whether an exact law takes a tenth of a second, and not microseconds: it does not matter where there is none."""
+    if scored.form != "ratio":
+        return False
+    measure = _measure(outputs.statistics, scored)
+    return not bool(is_mean(measure)[0]) or len(np.unique(np.abs(outputs.difference[:, 0]))) > _FEW_SIZES

@@ -1,0 +1,104 @@
+"""What there is, one line each: procedures, presets, metrics, formats, analyses. This module lists and computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from pipeline.cli.actions import print_json
+from pipeline.cli.group import cli
+from pipeline.cli.options import json_option
+
+__all__ = ["WHEN"]
+
+WHEN: Mapping[str, str] = {
+    "paired-bootstrap": "for an interval, a margin, or a metric whose denominators differ",
+    "approximate-randomization": "with few units or few that differ, where the denominators are the same",
+    "exact-bootstrap": "for a bootstrap p without Monte-Carlo error, where the denominators are the same",
+    "exact-sign-flip": "whenever it can be computed and few units differ",
+    "mcnemar": "for 0/1 scores with few discordant units",
+    "mcnemar-mid-p": "where mcnemar is too cautious and a level that is met on average will do",
+    "sign": "where only the direction of a unit's difference means something",
+    "paired-t": "to check another one: every reader knows it",
+    "wilcoxon": "where differences have long tails; it is no test of the mean",
+}
+"""When to prefer a procedure; as docs/procedures.md has it."""
+
+
+@cli.command()
+@json_option
+def procedures(as_json: bool) -> None:
+    """List the significance tests: what each tests, and when to prefer it."""
+    from pipeline.report.procedures import WORDS
+    from pipeline.study.procedures import PROCEDURES
+
+    rows = [{"name": name, "null": WORDS[name].null, "when": WHEN[name]} for name in PROCEDURES]
+    _show("procedures", rows, [f"null: {row['null']}; prefer it {row['when']}" for row in rows], as_json)
+
+
+@cli.command()
+@json_option
+def presets(as_json: bool) -> None:
+    """List the published procedures and tools whose settings and numbers can be asked for."""
+    from pipeline.presets.table import PRESETS
+
+    rows = [
+        {
+            "name": preset.name,
+            "procedures": [rule.procedure for rule in preset.rules],
+            "replicates": preset.replicates,
+            "null": preset.null,
+            "misleads": preset.misleads,
+            "reference": preset.reference,
+        }
+        for preset in PRESETS.values()
+    ]
+    _show("presets", rows, [f"null: {row['null']}; b = {row['replicates']:,}; {row['reference']}" for row in rows], as_json)
+
+
+@cli.command()
+@json_option
+def metrics(as_json: bool) -> None:
+    """List the metrics, those of other installed packages too."""
+    _show_family("metrics", "metrics", as_json)
+
+
+@cli.command()
+@json_option
+def formats(as_json: bool) -> None:
+    """List the formats that outputs can have."""
+    _show_family("formats", "readers", as_json)
+
+
+@cli.command()
+@json_option
+def analyses(as_json: bool) -> None:
+    """List the questions that can be asked of the numbers."""
+    _show_family("analyses", "analyses", as_json)
+
+
+def _show_family(title: str, family: str, as_json: bool) -> None:
+    """List the members of a family by the first line of what they say of themselves."""
+    import inspect
+
+    from pipeline.errors import PluginError
+    from pipeline.plugins import import_plugin, list_plugins
+
+    rows = []
+    for name in list_plugins(family):
+        try:
+            says = inspect.getdoc(import_plugin(family, name)) or ""
+        except PluginError as error:
+            says = error.problems[0].message  # it is installed, and what it needs is not
+        rows.append({"name": name, "description": says.split("\n", 1)[0].replace("``", "`")})
+    _show(title, rows, [row["description"] for row in rows], as_json)
+
+
+def _show(title: str, rows: Sequence[Mapping[str, object]], lines: Sequence[str], as_json: bool) -> None:
+    if as_json:
+        print_json({title: list(rows)})
+        return
+    width = max((len(str(row["name"])) for row in rows), default=0)
+    for row, line in zip(rows, lines, strict=True):
+        click.echo(f"{row['name']!s:<{width}}  {line}")

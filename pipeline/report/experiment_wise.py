@@ -1,0 +1,109 @@
+"""How likely a false finding is in each family if nobody adjusts. This module asks three ways, to print them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from pipeline.inference.experiment_wise import (
+    AnyExceeds,
+    among_exchangeable_systems,
+    among_independent_tests,
+    normal_critical_value,
+)
+from pipeline.inference.families import order_family
+from pipeline.report.adjustment import FamilyOf
+from pipeline.report.cube_facts import FULL, metric_fact, read_variable
+from pipeline.study.procedures import PROCEDURES
+
+__all__ = ["describe_errors", "list_errors"]
+
+MOST = 2**25
+"""Pairs × replicates that are looked at: a tenth of a second. Never under `LEAST` nor over `CHUNK` replicates."""
+
+LEAST, CHUNK = 2000, 2**14
+
+MOST_TOLD = 5
+
+
+def list_errors(
+    pairs: Sequence[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, procedure: str, family: FamilyOf, alpha: float
+) -> dict[str, Any] | None:
+    """Give the chance that any of the tests of a family of equal systems rejects at α unadjusted; None of a single test."""
+    tests = pairs[0]["family_size"] if pairs else 0
+    if tests < 2:
+        return None
+    systems = len({row[key] for row in pairs if row["in_family"] for key in ("system_a", "system_b")})
+    shared = _shared(cube, metric, family, alpha) if PROCEDURES[procedure].keeps_scores else None
+    return {
+        "metric": metric,
+        "procedure": procedure,
+        "tests": tests,
+        "systems": systems,
+        "independent": among_independent_tests(alpha, tests),
+        # Tukey's range is of all pairs.
+        "exchangeable": among_exchangeable_systems(alpha, systems) if family.baseline is None else None,
+        "shared": shared,
+    }
+
+
+def _shared(cube: xr.Dataset, metric: str, family: FamilyOf, alpha: float) -> dict[str, Any] | None:
+    where = {"metric": metric, "test_size": FULL}
+    member = np.flatnonzero(family.members(cube))
+    if "score" not in cube.variables or not len(member):
+        return None
+    kept = min(cube.sizes["replicate"], CHUNK, max(LEAST, MOST // len(member)))
+    observed = (read_variable(cube, name, **where) for name in ("observed_delta", "se", "identical"))
+    delta, se, identical = (np.asarray(values)[member] for values in observed)
+    ordered = order_family(
+        np.stack([cube["a"].values, cube["b"].values], axis=1)[member],
+        score=np.asarray(read_variable(cube, "observed_score", **where), np.float64),
+        delta=delta,
+        se=se,
+        identical=identical,
+        higher_is_better=metric_fact(cube, "higher_is_better", metric) is not False,
+    )
+    counted = AnyExceeds(ordered, np.full(len(member), normal_critical_value(alpha)))
+    counted.add(cube["score"].sel(where).isel(replicate=slice(0, kept)).values)
+    if not counted.replicates:
+        return None
+    lo, hi = counted.bounds()
+    return {"share": counted.share, "lo": lo, "hi": hi, "replicates": counted.replicates}
+
+
+def describe_errors(document: Mapping[str, Any]) -> str:
+    """Give one line of the families; "" where there is no family of several tests."""
+    # Families of several procedures differ by the shared replicates alone: the first that has them speaks for all.
+    told_once: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in sorted(document["experiment_wise"], key=lambda row: row["shared"] is None):
+        told_once.setdefault((row["test_set"], row["metric"], row["tests"]), row)
+    found = [row for row in document["experiment_wise"] if row in told_once.values()]
+    if not found:
+        return ""
+    several = len({row["procedure"] for row in found}) > 1
+    told = [_tell(row, several=several) for row in found[:MOST_TOLD]]
+    more = f"; {len(found) - MOST_TOLD:,} more families are in report.json" if len(found) > MOST_TOLD else ""
+    return (
+        f"If all systems were equal and p were not adjusted, the chance of any false separation at α = {document['alpha']:g} "
+        f"would be: {'; '.join(told)}{more}."
+    )
+
+
+def _tell(row: Mapping[str, Any], *, several: bool) -> str:
+    place = f"{row['test_set']}, {row['metric']}" + (f", {row['procedure']}" if several else "")
+    ways = [f"{_chance(row['independent'])} if the {row['tests']:,} tests were independent, which pairs are not"]
+    if row["exchangeable"] is not None:
+        ways.append(f"{_chance(row['exchangeable'])} for {row['systems']:,} exchangeable systems")
+    shared = row["shared"]
+    if shared is not None:
+        ends = f"[{_chance(shared['lo'])}, {_chance(shared['hi'])}]"
+        ways.append(f"{_chance(shared['share'])} {ends} by {shared['replicates']:,} shared replicates")
+    return f"{place}: {', '.join(ways)}"
+
+
+def _chance(value: float) -> str:
+    """Give a chance that never rounds to 1."""
+    return f"{min(value, 0.9999):.4f}" if value > 0.99 else f"{value:.2f}"

@@ -1,0 +1,125 @@
+"""The number of a study's preset in the words of a report: its column, what it says, where it misleads. No verdict uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from pipeline.report.cube_facts import read_variable
+from pipeline.report.input import ReportInput
+from pipeline.report.procedures import Method
+from pipeline.report.values import MISSING, format_p, plain
+from pipeline.study.presets import list_deviations
+
+__all__ = ["add_tool_column", "add_tool_p", "describe_preset", "preset_methods", "tell_preset", "trust_preset"]
+
+WORDS = {
+    "not-with-the-baseline": "the tool compares with the baseline only",
+    "not-a-metric-of-the-tool": "the tool has no such metric",
+    "not-a-seed-of-the-tool": "the tool takes the seed 0 for no seed, and draws other samples every time",
+    "too-many-draws": "the tool draws all replicates at once, and these are more than 1 GiB",
+    "no-kept-replicates": "it is read off kept replicates, and none were kept",
+    "no-replicate": "no replicate gives both a score",
+}
+"""Why a pair has no number of the tool's own, by the code in the cube."""
+
+
+def describe_preset(report: ReportInput) -> dict[str, Any] | None:
+    """Give what a report says of its preset: None without one, or where no cube has it."""
+    study = report.study
+    facts = next((cube.attrs["preset"] for cube in report.cubes.values() if cube.attrs.get("preset")), None)
+    if facts is None or study.preset != facts["name"]:
+        return None
+    used = set(study.resampling.procedures)
+    lacking = [procedure for procedure, _ in facts["rules"] if procedure not in used]
+    missing = [f"no number of its own: it goes with {procedure}, which the study does not ask for" for procedure in lacking]
+    if not facts["rules"]:
+        missing = ["its number is of models with several runs each: the column multeval of the analysis replicas"]
+    told = {name: plain(facts[name]) for name in ("name", "null", "prints", "misleads", "reference")}
+    return {**told, "procedures": [procedure for procedure, _ in facts["rules"]], "missing": missing} | {
+        "deviations": list(list_deviations(study))
+    }
+
+
+def add_tool_p(rows: list[dict[str, Any]], cube: xr.Dataset, *, metric: str, procedure: str) -> list[dict[str, Any]]:
+    """Add to the rows of one family ``tool_p``: the number under the preset's name, or None and the reason; nothing without one."""
+    if "tool_p" not in cube:
+        return rows
+    (name,) = cube["preset"].values.tolist()
+    where = {"preset": name, "metric": metric, "procedure": procedure}
+    reasons = dict(enumerate(str(cube["tool_reason"].attrs["flag_meanings"]).split()))
+    p, codes = (np.asarray(read_variable(cube, variable, **where)) for variable in ("tool_p", "tool_reason"))
+    known: dict[frozenset[str], dict[str, Any]] = {}
+    for a, b, own, code in zip(cube["system_a"].values, cube["system_b"].values, plain(p), codes.tolist(), strict=True):
+        why = WORDS.get(reasons.get(code, ""), None if code == 0 else f"{name} has no number of {procedure}")
+        known[frozenset((str(a), str(b)))] = {name: own, "reason": why}
+    for row in rows:
+        row["tool_p"] = known[frozenset((row["system_a"], row["system_b"]))]
+    return rows
+
+
+def add_tool_column(
+    document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], columns: Sequence[str], cells: Sequence[tuple[str, ...]]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Put the tool's own numbers before the last column of a table of these rows, where any of them has one."""
+    preset = document.get("preset")
+    own = [row["tool_p"].get(preset["name"]) if preset and row.get("tool_p") else None for row in rows]
+    if not preset or all(p is None for p in own):
+        return tuple(columns), tuple(cells)
+    told = tuple((*row[:-1], _format(p), row[-1]) for row, p in zip(cells, own, strict=True))
+    return (*columns[:-1], preset["name"], columns[-1]), told
+
+
+def tell_preset(document: Mapping[str, Any]) -> list[str]:
+    """Say what the column is, where it misleads, and what the study has otherwise; nothing without a preset."""
+    preset = document.get("preset")
+    if not preset:
+        return []
+    name = preset["name"]
+    own = [f"{name}: the p that the tool or paper has; no verdict uses it. {preset['misleads']}"] if preset["procedures"] else []
+    why = dict.fromkeys(row["tool_p"]["reason"] for row in document["pairs"] if row.get("tool_p"))
+    reasons = [f"{MISSING} under {name}: {reason}." for reason in why if reason]
+    return [*own, *reasons, *(f"{name}: {line}." for line in preset["missing"]), *_deviations(preset)]
+
+
+def trust_preset(document: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Give the checks that a preset adds."""
+    preset = document.get("preset")
+    if not preset:
+        return []
+    name = preset["name"]
+    rows = [(f"What {name} says", "look", " ".join([preset["misleads"], *(f"{line}." for line in preset["missing"])]).strip())]
+    rows.append((f"Settings of {name}", *(("look", " ".join(_deviations(preset))) if preset["deviations"] else ("fine", _SAME))))
+    return [{"check": check, "status": status, "detail": detail} for check, status, detail in rows]
+
+
+def preset_methods(document: Mapping[str, Any]) -> list[Method]:
+    """Give the method behind the preset's own number."""
+    preset = document.get("preset")
+    if not preset or not preset["procedures"]:
+        return []
+    words = f"The column {preset['name']}; null: {preset['null']}. No verdict uses it. {preset['misleads']}"
+    return [Method(f"Preset {preset['name']}", preset["prints"], words, preset["reference"])]
+
+
+def _format(p: float | None) -> str:
+    """Give a p with four decimals, as sacreBLEU prints it; smaller ones as everywhere in a report.
+
+    Examples
+    --------
+    >>> _format(1 / 1001), _format(1 / 10_001), _format(0.0), _format(None)
+    ('0.0010', '1.0e-04', '0', '–')
+    """
+    return f"{p:.4f}" if p is not None and p >= 0.00095 else format_p(p)
+
+
+_SAME = "The study has all values that the preset sets."
+
+
+def _deviations(preset: Mapping[str, Any]) -> list[str]:
+    if not preset["deviations"]:
+        return []
+    return [f"Not as {preset['name']} sets it: {'; '.join(preset['deviations'])}."]

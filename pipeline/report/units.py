@@ -1,0 +1,154 @@
+"""What units and strata do to a study's numbers. This module gives the columns of pairs, and the checks that tell it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.special import ndtr, ndtri
+
+from pipeline.inference.few_units import expected_rejection
+from pipeline.inference.unit_guard import expected_stratified_rejection, guard_units, warning_words
+from pipeline.report.cube_facts import FULL, read_variable
+from pipeline.report.values import plain
+
+__all__ = ["UNIT_COLUMNS", "check_units", "describe_units", "expect_rejection", "read_unit_columns", "sign_strata", "unit_reasons"]
+
+UNIT_COLUMNS = ("intra_cluster_correlation", "design_effect")
+
+NOTICEABLE = 1.1
+"""Median design effect above which items are not drawn without a remark: a test at .05 then rejects 6.2 % of true nulls."""
+
+_Effects = Mapping[tuple[str, str, str], float]
+"""By metric and pair."""
+
+_Known = tuple[Mapping[str, Any], Mapping[str, Any], _Effects]
+"""A test set, what its items stand in, and what that does."""
+
+LIBERAL = 0.06
+"""Share of true nulls rejected at .05 above which strata are remarked on."""
+
+
+def read_unit_columns(cube: xr.Dataset, *, metric: str) -> dict[str, list[float | None]]:
+    """Give the intra-cluster correlation and the design effect of all pairs at the full size; None where a cube has none."""
+    columns = {}
+    for name in UNIT_COLUMNS:
+        values = read_variable(cube, name, metric=metric, test_size=FULL)
+        columns[name] = [None] * cube.sizes["pair"] if values is None else plain(np.asarray(values, np.float64))
+    return columns
+
+
+def describe_units(cube: xr.Dataset) -> dict[str, Any]:
+    """Give what a cube says of strata, and of the units or documents that its items stand in; None where it knows of none."""
+    return {name: plain(dict(cube.attrs[name])) if cube.attrs.get(name) else None for name in ("strata", "clusters")}
+
+
+def unit_reasons(cubes: Mapping[str, xr.Dataset]) -> dict[str, str]:
+    """Say why pairs have no design effect."""
+    lacking = [name for name, cube in cubes.items() if not cube.attrs.get("clusters")]
+    if not lacking:
+        return {}
+    where = "" if len(lacking) == len(cubes) else f" on {', '.join(lacking)}"
+    why = f"no design effect{where}: it is not known which items stand together in documents"
+    same = f"no intra-cluster correlation{where}, for the same reason"
+    return {"pairs.design_effect": why, "pairs.intra_cluster_correlation": same}
+
+
+def expect_rejection(cube: xr.Dataset, units: float) -> float | None:
+    """Give the share of true nulls that a bootstrap of so many units rejects at .05, within the strata of a cube, if any."""
+    strata = cube.attrs.get("strata")
+    return expected_stratified_rejection(units, int(strata["count"])) if strata else expected_rejection(units)
+
+
+def sign_strata(strata: str | None) -> list[str]:
+    """Give what a signature says of strata: nothing where there are none."""
+    return [f"strata:{strata}"] if strata is not None else []
+
+
+def check_units(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
+    """Give the checks on units: name, whether to look, and the words."""
+    drawn: list[_Known] = []
+    alike: list[_Known] = []
+    within: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
+    known = _effects(document["pairs"])
+    for test_set in document["test_sets"]:
+        clusters, strata, effects = test_set["clusters"], test_set["strata"], known.get(test_set["name"])
+        if clusters and effects:
+            (alike if clusters["column"] == test_set["unit"] else drawn).append((test_set, clusters, effects))
+        if strata:
+            within.append((test_set, strata))
+    if drawn:
+        found = [_items_drawn(*one) for one in drawn]
+        yield "Items in documents", any(bad for bad, _ in found), " ".join(words for _, words in found)
+    if alike:
+        yield "Design effect", False, " ".join(_units_drawn(*one) for one in alike)
+    if within:
+        found = [_strata(*one) for one in within]
+        tails = " Tails below 10/b are counted, not computed."
+        yield "Strata", any(bad for bad, _ in found), " ".join(words for _, words in found) + tails
+
+
+def _effects(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[tuple[str, str, str], float]]:
+    """Give the design effects by test set, whatever the procedure."""
+    found: dict[str, dict[tuple[str, str, str], float]] = {}
+    for row in pairs:
+        if row["design_effect"] is not None:
+            found.setdefault(row["test_set"], {})[row["metric"], row["system_a"], row["system_b"]] = row["design_effect"]
+    return found
+
+
+def _spread(effects: _Effects) -> str:
+    (metric, a, b), most = max(effects.items(), key=lambda item: item[1])
+    if len(effects) == 1:
+        return f"by {most:.2f} ({a} and {b}, {metric})"
+    return f"by {median(effects.values()):.2f} (median of {len(effects):,} pairs), at most by {most:.2f} ({a} and {b}, {metric})"
+
+
+def _rejected(effect: float) -> float:
+    """Give the share of true nulls that a test of items rejects at .05 where it takes the variance for so many times too small."""
+    return 2 * float(ndtr(ndtri(0.025) / np.sqrt(effect)))
+
+
+def _items_drawn(test_set: Mapping[str, Any], clusters: Mapping[str, Any], effects: _Effects) -> tuple[bool, str]:
+    middle = median(effects.values())
+    bad = middle > NOTICEABLE
+    column, count, effective = clusters["column"], clusters["count"], clusters["effective"]
+    worth = f", worth {effective:.3g} of equal size" if effective < 0.995 * count else ""
+    words = (
+        f"{test_set['name']}: {test_set['unit']}s are drawn, though they stand in {count:,} {column}s{worth}. "
+        f"Drawing {column}s would multiply the variance of a gain {_spread(effects)}."
+    )
+    if bad:
+        words += (
+            f" A test of {test_set['unit']}s at .05 then rejects about {100 * _rejected(middle):.0f} % of true nulls: "
+            f"set `resampling.unit: {column}`."
+        )
+    # As if all of them differed: that few do is told of each pair.
+    few = guard_units(effective, np.array([count]))[0] & 1
+    return bad, " ".join(
+        [words, *(f"With {column}s: {said}" for said in warning_words(few, effective=effective, units=count, discordant=count))]
+    )
+
+
+def _units_drawn(test_set: Mapping[str, Any], clusters: Mapping[str, Any], effects: _Effects) -> str:
+    middle = median(effects.values())
+    would = f"a test of items at .05 would reject about {100 * _rejected(middle):.0f} % of true nulls"
+    return f"{test_set['name']}: drawing {clusters['column']}s, not items, multiplies the variance of a gain {_spread(effects)}" + (
+        f"; {would}." if middle > NOTICEABLE else "."
+    )
+
+
+def _strata(test_set: Mapping[str, Any], strata: Mapping[str, Any]) -> tuple[bool, str]:
+    sizes = " to ".join(f"{size:,}" for size in dict.fromkeys((strata["smallest"], strata["largest"])))
+    words = (
+        f"{test_set['name']}: {test_set['unit']}s are drawn within {strata['count']:,} strata of {strata['column']} ({sizes} each)"
+    )
+    if strata["alone"]:
+        words += f"; {strata['alone']:,} alone in theirs never vary"
+    rate = test_set["expected_rejection"]
+    if rate is not None:
+        words += f"; about {100 * rate:.1f} % of true nulls are rejected at .05"
+    return bool(strata["alone"]) or (rate or 0.0) > LIBERAL, words + "."

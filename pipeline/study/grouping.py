@@ -1,0 +1,63 @@
+"""Columns that group the items of a test set. This module says which a study asks for, and refuses what cannot be grouped by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pipeline.study.procedures import PROCEDURES
+
+if TYPE_CHECKING:
+    from pipeline.study.schema import Resampling, Study, TestSet
+
+__all__ = ["DOCUMENT", "ITEM", "ROLES", "asked_columns", "disagreements", "group_columns", "with_asked_columns"]
+
+ITEM, DOCUMENT = "item", "document"
+
+ROLES = frozenset({ITEM, "system", "label", DOCUMENT})
+"""Names of `columns:` that a reader has another use for; any other name there is a column that groups items."""
+
+
+def asked_columns(resampling: Resampling) -> tuple[str, ...]:
+    """Give the columns that units and strata are made of, each once; none where every item is a unit."""
+    asked = (None if resampling.unit == ITEM else resampling.unit, resampling.strata)
+    return tuple(dict.fromkeys(name for name in asked if name is not None))
+
+
+def group_columns(spec: TestSet) -> tuple[str, ...]:
+    """Give the columns of outputs that group items: they are no scores or labels, and no part of an output's content."""
+    return (DOCUMENT, *sorted(set(spec.columns) - ROLES))
+
+
+def with_asked_columns(spec: TestSet, resampling: Resampling) -> TestSet:
+    """Give a test set whose readers take the columns that are asked for as groups, where a table has them."""
+    asked = {name: name for name in asked_columns(resampling) if name not in ROLES}
+    if not set(asked) - set(spec.columns):
+        return spec
+    return spec.model_copy(update={"columns": {**asked, **spec.columns}})
+
+
+def disagreements(study: Study) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Give what of units and strata does not go together, with its place in the study."""
+    unit, strata = study.resampling.unit, study.resampling.strata
+    if unit in ROLES - {ITEM, DOCUMENT, "label"}:
+        yield ("resampling", "unit"), f"the column of the {unit}s groups no items"
+    for name, test_set in study.test_sets.items():
+        if unit == DOCUMENT and test_set.documents is None and DOCUMENT not in test_set.columns:
+            yield ("test_sets", name), "resampling.unit is document, but documents are not given"
+    if strata is None:
+        return
+    place = ("resampling", "strata")
+    if strata in {ITEM, "system"}:
+        yield place, f"the column of the {strata}s makes no strata"
+    elif strata == unit:
+        yield place, f"every stratum would be one {unit}, which is drawn once in every replicate"
+    if study.preset is not None:
+        yield place, f"{study.preset} draws from all units alike: leave out the strata or the preset"
+    for position, procedure in enumerate(study.resampling.procedures):
+        if PROCEDURES[procedure].strata == "refused":
+            able = ", ".join(known for known, how in PROCEDURES.items() if how.strata != "refused")
+            yield (
+                ("resampling", "procedures", position),
+                f"{procedure} does not know strata: it is about units that are drawn all alike; there are {able}",
+            )

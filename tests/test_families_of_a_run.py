@@ -1,0 +1,246 @@
+"""A family from the study file to the report: what is adjusted, what decides, and what is not said of pairs outside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+from studies import write_study
+
+from pipeline.api import open_run, run
+from pipeline.cli.main import cli
+from pipeline.errors import StudyError
+from pipeline.inference.families import order_family
+from pipeline.inference.max_t import MaxT, StepDown
+from pipeline.inference.multiplicity import holm
+from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
+
+ITEMS, REPLICATES = 120, 4000
+WHERE = {"metric": "mean", "test_size": "full"}
+TEST = {**WHERE, "procedure": "paired-bootstrap"}
+NAMES = ("base", "copy", "good", "better", "near")
+
+
+def study_of(folder: Path, **resampling: Any) -> Path:
+    rng = np.random.default_rng(8)
+    base = rng.random(ITEMS) < 0.4
+    scores = {
+        "base": base,
+        "copy": base,
+        "good": base | (rng.random(ITEMS) < 0.2),
+        "better": base | (rng.random(ITEMS) < 0.5),
+        "near": np.where(np.isin(np.arange(ITEMS), [*np.flatnonzero(~base)[:8], *np.flatnonzero(base)[:2]]), ~base, base),
+    }
+    rows = ["item," + ",".join(scores), *(f"i{i}," + ",".join(str(int(s[i])) for s in scores.values()) for i in range(ITEMS))]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    asked = {"replicates": REPLICATES, "keep_replicates": REPLICATES, "tails": "none", **resampling}
+    test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
+    return write_study(folder / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=asked)
+
+
+def finished(folder: Path, **resampling: Any) -> tuple[xr.Dataset, dict[str, Any], Path]:
+    root = run(study_of(folder, **resampling), runs=folder / "runs", serial=True).root
+    (cube,) = open_run(root).values()
+    return cube, json.loads((root / "report" / "report.json").read_text(encoding="utf-8")), root
+
+
+@pytest.fixture(scope="module")
+def everybody(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[str, Any], Path]:
+    return finished(tmp_path_factory.mktemp("all"), intervals=["percentile", "simultaneous", "symmetric"])
+
+
+@pytest.fixture(scope="module")
+def against(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[str, Any], Path]:
+    asked = {"intervals": ["symmetric", "simultaneous"], "procedures": ["paired-bootstrap", "exact-sign-flip"]}
+    return finished(tmp_path_factory.mktemp("one"), family="against-baseline", baseline="base", **asked)
+
+
+def counted(cube: xr.Dataset, chosen: np.ndarray) -> MaxT:
+    """Max-T of some pairs, from the scores that the cube keeps."""
+    values = {name: cube[name].sel(WHERE).values for name in ("observed_score", "observed_delta", "se", "identical")}
+    family = order_family(
+        np.stack([cube["a"].values, cube["b"].values], axis=1)[chosen],
+        score=values["observed_score"],
+        delta=values["observed_delta"][chosen],
+        se=values["se"][chosen],
+        identical=values["identical"][chosen],
+    )
+    counts = StepDown(family)
+    counts.add(cube["score"].sel(WHERE).values)
+    return counts.result()
+
+
+def row_of(report: dict[str, Any], a: str, b: str) -> dict[str, Any]:
+    rows = [row for row in report["pairs"] if row["procedure"] == "paired-bootstrap"]
+    return next(row for row in rows if {row["system_a"], row["system_b"]} == {a, b})
+
+
+def test_a_baseline_s_family_is_adjusted_for_its_own_pairs_alone(against) -> None:
+    cube, _, _ = against
+    inside = (cube["system_a"].values == "base") | (cube["system_b"].values == "base")
+    assert inside.sum() == 4  # its copy's pairs are with the same outputs, and are outside
+    assert np.isnan(cube["p_adjusted"].values[..., ~inside]).all()
+    p = cube["p_value"].sel(**TEST, convention="two-sided-plus-one").values
+    adjusted = cube["p_adjusted"].sel(**TEST, convention="two-sided-plus-one")
+    np.testing.assert_allclose(adjusted.sel(adjustment="holm").values[inside], holm(p[inside]))
+    expected = counted(cube, inside)
+    np.testing.assert_array_equal(adjusted.sel(adjustment="max-t").values[inside], expected.p)
+    b = cube["max_t_replicates"].sel(TEST).values
+    assert set(b[inside & (cube["identical"].sel(WHERE).values == 0)]) == {REPLICATES}
+    assert set(b[~inside]) == {-1}
+    words = cube["interval_reason"].attrs["flag_meanings"].split()
+    why = cube["interval_reason"].sel(**TEST, interval_method="simultaneous").values
+    distinct = ~cube["identical"].sel(WHERE).values
+    assert {words[code] for code in why[~inside & distinct].tolist()} == {"not-in-the-family"}
+
+
+def test_a_report_says_nothing_of_pairs_outside_and_gives_no_ranks(against) -> None:
+    _, report, root = against
+    outside = [row for row in report["pairs"] if "base" not in {row["system_a"], row["system_b"]}]
+    assert len(outside) == 2 * 6
+    for row in outside:
+        assert row["verdict"] is None
+        assert not row["separated"]
+        assert row["stable"] is None
+        assert {row["p_adjusted"][name] for name in ("max_t", "holm", "benjamini_hochberg")} == {None}
+        assert row["p_plus_one"] is not None or row["procedure"] != "paired-bootstrap"
+        assert "not in the family" in row["note"]
+    assert report["clusters"] == []
+    assert all(row["rank"] is None and row["rank_low"] is None for row in report["leaderboard"])
+    assert {"clusters", "leaderboard.rank"} <= set(report["reasons"])
+    assert all("|family:against-baseline(base,4)|" in row["line"] for row in report["signature"])
+    standing = {row["name"]: row["against_baseline"] for row in report["leaderboard"] if row["procedure"] == "paired-bootstrap"}
+    assert standing == {"base": None, "copy": "identical", "good": "better", "better": "better", "near": "not separated"}
+    (verdict,) = report["verdict"]
+    assert verdict["sentences"][0].startswith("Of 4 systems compared with base")
+    assert "2 are better and 0 are worse (max-T over 4 pairs" in verdict["sentences"][0]
+    page = (root / "report" / "report.md").read_text(encoding="utf-8")
+    assert "| system | score | than base |" in page
+    assert "We compared all systems with base by" in page
+
+
+def test_max_t_decides_where_scores_are_kept_and_its_own_bounds_tell_whether_it_is_stable(everybody) -> None:
+    cube, report, _ = everybody
+    expected = counted(cube, np.ones(cube.sizes["pair"], np.bool_))
+    stable = expected.stable(0.05)
+    for pair, (a, b) in enumerate(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True)):
+        row = row_of(report, a, b)
+        assert row["p_adjusted"]["basis"] == "max_t"
+        assert row["p_adjusted"]["max_t"] == expected.p[pair]
+        if not row["identical"] and not row["beyond_reach"]:
+            assert row["separated"] == (expected.p[pair] <= 0.05)
+            assert row["stable"] == stable[pair]
+    assert {row["separated"] for row in report["pairs"]} == {True, False}
+    assert any("(max-T over 10 pairs" in sentence for sentence in report["verdict"][0]["sentences"])
+
+
+def test_too_few_kept_scores_leave_the_verdict_to_holm(tmp_path: Path) -> None:
+    _, report, _ = finished(tmp_path, keep_replicates=18)
+    assert {row["p_adjusted"]["basis"] for row in report["pairs"]} == {"holm"}
+    assert all(row["separated"] == (row["p_adjusted"]["holm"] <= 0.05) for row in report["pairs"] if not row["beyond_reach"])
+    assert any("(Holm over 10 pairs" in sentence for sentence in report["verdict"][0]["sentences"])
+
+
+def test_ranks_and_groups_are_those_of_the_pairs_that_are_separated(everybody) -> None:
+    cube, report, root = everybody
+    rows = [row_of(report, a, b) for a, b in zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True)]
+    found = separate(
+        np.stack([cube["a"].values, cube["b"].values], axis=1),
+        score=cube["observed_score"].sel(WHERE).values,
+        delta=cube["observed_delta"].sel(WHERE).values,
+        p=np.array([0.0 if row["separated"] else 1.0 for row in rows]),
+        identical=cube["identical"].sel(WHERE).values,
+        alpha=0.05,
+    )
+    ranks = rank_intervals(found)
+    for position, name in enumerate(NAMES):
+        (row,) = (row for row in report["leaderboard"] if row["name"] == name)
+        assert (row["rank"], row["rank_low"], row["rank_high"]) == (ranks.rank[position], ranks.low[position], ranks.high[position])
+        assert (row["beats"], row["beaten_by"]) == (found.beats[position].sum(), found.beats[:, position].sum())
+    groups = {row["definition"]: row["groups"] for row in report["clusters"]}
+    assert list(groups) == list(CLUSTERS)
+    for definition, draw in CLUSTERS.items():
+        members = [{NAMES[system] for system in np.flatnonzero(column)} for column in draw(found).T]
+        assert [set(group) for group in groups[definition]] == members
+    letters = {row["name"]: row["letters"] for row in report["leaderboard"]}
+    for row in rows:
+        assert bool(set(letters[row["system_a"]]) & set(letters[row["system_b"]])) != row["separated"]
+    assert "| letters |" in (root / "report" / "report.md").read_text(encoding="utf-8")
+    assert (root / "report" / "tables" / "clusters.csv").read_text(encoding="utf-8").count("\n") == 1 + len(CLUSTERS)
+
+
+def test_the_study_s_first_interval_stands_beside_the_p_that_it_belongs_to(everybody) -> None:
+    cube, report, root = everybody
+    for row in report["pairs"]:
+        if row["identical"]:
+            assert row["interval"] is None
+            continue
+        own = row["intervals"]["percentile"]
+        assert (row["interval"]["method"], row["interval"]["lo"], row["interval"]["hi"]) == ("percentile", own["lo"], own["hi"])
+        assert row["interval"]["convention"] == "below-zero"
+        ends = {frozenset(pair): k for k, pair in enumerate(zip(cube["system_a"].values, cube["system_b"].values, strict=True))}
+        p = cube["p_value"].sel(**TEST, convention="below-zero").values[ends[frozenset((row["system_a"], row["system_b"]))]]
+        assert row["interval"]["p"] == p
+        assert (own["lo"] >= 0) == (p < 0.025)  # ties at 0 are not in this p: an end there is outside
+    page = (root / "report" / "report.md").read_text(encoding="utf-8")
+    assert "| below 0 |" in page
+    assert "The interval is the percentile one of kept replicates" in page
+
+
+def test_few_discordant_units_have_their_exact_p_without_asking(everybody, against) -> None:
+    for _, report, root in (everybody, against):
+        row = row_of(report, "base", "near")
+        assert (row["discordant"], row["few_discordant"]) == (10, True)
+        wins = (10 + round(abs(row["delta"]) * ITEMS)) // 2
+        tail = sum(float(np.prod(np.arange(11 - k, 11)) / np.prod(np.arange(1, k + 1))) for k in range(wins, 11))
+        assert row["p_exact"] == pytest.approx(min(1.0, 2 * tail / 2**10))
+        assert "the exact sign-flip test has p = " in row["note"]
+        assert "| exact |" in (root / "report" / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_chance_of_any_false_finding_is_told_three_ways(everybody, against) -> None:
+    _, report, _ = everybody
+    (family,) = report["experiment_wise"]
+    assert family["independent"] == pytest.approx(1 - 0.95 ** family["tests"])
+    assert family["tests"] == 10
+    assert 0.05 < family["shared"]["lo"] < family["shared"]["share"] < family["shared"]["hi"] < family["exchangeable"]
+    assert family["shared"]["replicates"] == REPLICATES
+    (line,) = (row["detail"] for row in report["trust"] if row["check"] == "Without adjustment")
+    assert "0.40 if the 10 tests were independent" in line
+    assert {row["exchangeable"] for row in against[1]["experiment_wise"]} == {None}
+
+
+def test_an_unknown_baseline_is_refused_with_the_name_that_was_meant(tmp_path: Path) -> None:
+    study = study_of(tmp_path, family="against-baseline", baseline="bse")
+    with pytest.raises(StudyError) as refused:
+        run(study, runs=tmp_path / "runs", serial=True)
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.help) == ("P115", "did you mean 'base'?")
+
+
+@pytest.mark.parametrize("asked", [{"baseline": "base"}, {"family": "against-baseline"}])
+def test_a_baseline_and_its_family_go_together(tmp_path: Path, asked: dict[str, str]) -> None:
+    with pytest.raises(StudyError) as refused:
+        run(study_of(tmp_path, **asked), runs=tmp_path / "runs", serial=True)
+    assert [problem.code for problem in refused.value.problems] == ["P110"]
+
+
+def test_a_report_can_be_asked_for_another_family_which_holm_adjusts(everybody, tmp_path: Path) -> None:
+    _, _, root = everybody
+    ask = ["report", str(root), "--set", "resampling.family=against-baseline", "--set"]
+    done = CliRunner().invoke(cli, [*ask, "resampling.baseline=good", "-o", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    inside = [row for row in report["pairs"] if row["in_family"]]
+    assert all("good" in {row["system_a"], row["system_b"]} for row in inside)
+    assert sorted(row["p_adjusted"]["holm"] for row in inside) == sorted(holm(np.array([r["p_plus_one"] for r in inside])))
+    assert {(row["p_adjusted"]["basis"], row["p_adjusted"]["max_t"]) for row in inside} == {("holm", None)}
+    assert "another family" in inside[0]["p_adjusted"]["reason"]
+    refused = CliRunner().invoke(cli, [*ask, "resampling.baseline=god"])
+    assert refused.exit_code != 0

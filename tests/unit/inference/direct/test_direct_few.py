@@ -1,0 +1,60 @@
+"""The exact sign-flip p of few discordant units is the procedure's, whether or not it was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pipeline.inference.direct.exact import exact_tests
+from pipeline.inference.direct.few import FEW_DISCORDANT, sign_flips_of_few
+from pipeline.inference.direct.unit_tests import mcnemar
+from pipeline.resampling.measures import Measure
+from pipeline.resampling.observe import observe
+
+
+def some(values, *, denominators=None, higher_is_better=True):
+    """A ratio of five systems: the first, and others that differ from it on 0, 1, 7, 19 and 20 of 60 units."""
+    rng = np.random.default_rng(4)
+    first = rng.integers(0, values, 60)
+    rows = [first]
+    for moved in (0, 1, 7, 19, 20):
+        other = first.copy()
+        other[rng.choice(60, moved, replace=False)] += rng.choice([-1, 1], moved) * rng.integers(1, values, moved)
+        rows.append(other)
+    if values == 2:
+        rows = [row % 2 for row in rows]
+    bottom = np.ones(60, np.int64) if denominators is None else denominators
+    statistics = np.stack([np.stack([row, bottom], axis=1) for row in rows], axis=1).astype(np.int64)
+    pairs = np.stack(np.triu_indices(len(rows), 1), axis=1)
+    return Measure(statistics, lambda sums: sums[0] / sums[1], "ratio", higher_is_better, pairs, np.zeros(len(rows), np.bool_))
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+@pytest.mark.parametrize("varying", [False, True])
+@pytest.mark.parametrize("values", [2, 9])
+def test_it_is_the_exact_sign_flip_test_where_few_units_differ_and_nothing_elsewhere(values, varying, higher_is_better):
+    denominators = np.random.default_rng(2).integers(10, 30, 60) if varying else None
+    measure = some(values, denominators=denominators, higher_is_better=higher_is_better)
+    observed = observe(measure)
+    few = observed.discordant < FEW_DISCORDANT
+    assert {0, 1, 7, 19, 20} <= set(observed.discordant.tolist())
+    found = sign_flips_of_few(measure, observed)
+    np.testing.assert_array_equal(np.isfinite(found), few)
+    expected = exact_tests(measure, observed)["exact-sign-flip"].two_sided
+    np.testing.assert_allclose(found[few], expected[few], rtol=1e-9)
+    if values == 2 and not varying:
+        np.testing.assert_allclose(found[few], mcnemar(measure, observed).two_sided[few], rtol=1e-12)
+    np.testing.assert_array_equal(sign_flips_of_few(measure, observed, memory_bytes=1), found)
+
+
+def test_other_denominators_have_no_law():
+    measure = some(9)
+    statistics = measure.statistics.copy()
+    statistics[3, 2, 1] += 1
+    measure = replace(measure, statistics=statistics)
+    touched = (measure.pairs == 2).any(axis=1)
+    found = sign_flips_of_few(measure, observe(measure))
+    assert np.isnan(found[touched]).all()
+    assert np.isfinite(found[~touched]).any()

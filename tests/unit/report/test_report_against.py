@@ -1,0 +1,36 @@
+"""A test whose null is not about the gain may reject for the system that is behind: nobody is called better then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from studies import write_study
+
+from pipeline.api import run
+
+
+@pytest.mark.parametrize("procedure", ["sign", "wilcoxon"])
+def test_a_rejection_for_the_other_side_is_no_verdict(tmp_path: Path, procedure: str) -> None:
+    # New loses 18 units by a little and wins 3 by much: ahead on average, behind on most.
+    gains = [-1] * 18 + [50] * 3 + [0] * 19
+    rows = ["item,old,new", *(f"q{i},{100 + i},{100 + i + gain}" for i, gain in enumerate(gains))]
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    test_sets = {"made": {"format": "scores", "outputs": "scores.csv"}}
+    resampling = {"procedures": [procedure, "paired-bootstrap"], "replicates": 2000}
+    study = write_study(tmp_path / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=resampling, analyses=[])
+    directory = run(study, runs=tmp_path / "runs", serial=True).root
+    document = json.loads((directory / "report" / "report.json").read_text(encoding="utf-8"))
+    row = next(row for row in document["pairs"] if row["procedure"] == procedure)
+    assert (row["system_a"], row["delta"] > 0) == ("new", True)
+    assert row["p_two_sided"] < 0.05
+    assert row["p_one_sided"] > 0.5
+    assert row["verdict"] == "not separated"
+    assert f"{procedure} rejects in favour of old" in row["note"]
+    ranks = {
+        board["name"]: (board["rank_low"], board["rank_high"])
+        for board in document["leaderboard"]
+        if board["procedure"] == procedure
+    }
+    assert ranks == {"new": (1, 2), "old": (1, 2)}
