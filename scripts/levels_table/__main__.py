@@ -1,0 +1,66 @@
+"""The command line of `scripts/levels`. This module reads flags, prints tables and writes files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from levels_table.cases import CASES
+from levels_table.expected import expected_rate
+from levels_table.rates import ALPHAS, measure_rates
+from levels_table.tables import case_table, fill_tables
+
+RECORDS = Path(__file__).resolve().parents[2] / "docs" / "levels.json"
+
+
+def main(arguments: list[str]) -> None:
+    """Print the tables."""
+    asked = _parse(arguments)
+    if asked.simulate is not None:
+        seed = asked.seed if asked.seed is not None else int(np.random.default_rng().integers(1, 2**31))
+        _say(f"seed {seed}")
+        records = simulate(trials=asked.trials, slow_trials=asked.slow_trials, replicates=asked.replicates, seed=seed)
+        lines = ",\n".join(json.dumps(record) for record in records)
+        asked.simulate.write_text(f'{{"schema_version": 1, "records": [\n{lines}\n]}}\n', encoding="utf-8")
+    else:
+        records = json.loads(asked.records.read_text(encoding="utf-8"))["records"]
+    if asked.document is not None:
+        asked.document.write_text(fill_tables(asked.document.read_text(encoding="utf-8"), records), encoding="utf-8")
+    print("\n\n".join(f"{case.null.name}\n\n{case_table(case, records)}" for case in CASES))
+
+
+def simulate(*, trials: int, slow_trials: int, replicates: int, seed: int) -> list[dict[str, Any]]:
+    """Measure every case, and compute beside it what is expected."""
+    records = []
+    for case in CASES:
+        found = measure_rates(case, trials=trials, slow_trials=slow_trials, replicates=replicates, seed=seed, say=_say)
+        for record in found:
+            rates = [expected_rate(case.null, record["rule"], level=alpha, replicates=replicates) for alpha in ALPHAS]
+            record["expected"] = [round(rate, 6) for rate in rates if rate is not None] or None
+        records += found
+    return records
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/levels", description=__doc__)
+    parser.add_argument("--trials", type=int, default=20_000)
+    parser.add_argument("--slow-trials", type=int, default=2000, help="of rules that score a replicate or solve a lattice each")
+    parser.add_argument("--replicates", type=int, default=1000)
+    parser.add_argument("--seed", type=int, help="without it another one every time; it is printed")
+    parser.add_argument("--simulate", type=Path, metavar="FILE", help="simulate anew, and write what was counted")
+    parser.add_argument("--records", type=Path, default=RECORDS, help="what --simulate wrote")
+    parser.add_argument("--document", type=Path, help="write the tables between the marks of this page")
+    return parser.parse_args(arguments)
+
+
+def _say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

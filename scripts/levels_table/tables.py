@@ -1,0 +1,43 @@
+"""The tables of docs/levels.md from counted rejections. This module renders them, and writes them between their marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from levels_table.cases import CASES, SAID
+from levels_table.expected import is_exact
+from levels_table.rates import Case, interval
+
+__all__ = ["TABLES", "case_table", "fill_tables"]
+
+
+def case_table(case: Case, records: Sequence[Mapping[str, Any]]) -> str:
+    """Give a line a rule: what was said and computed of it, and what was found."""
+    computed = "exact" if is_exact(case.null) else "many units"
+    head = ("rule", "said", f"{computed}: .01 / .05 / .10", "found at .01", "at .05", "at .10", "trials")
+    rows = [_row(record) for record in records if record["case"] == case.key]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
+
+
+def _row(record: Mapping[str, Any]) -> tuple[str, ...]:
+    trials, expected = record["trials"], record["expected"]
+    found = []
+    for hits in record["rejected"]:
+        low, high = interval(hits, trials)
+        found.append(f"{100 * hits / trials:.1f} [{100 * low:.1f}, {100 * high:.1f}]")
+    computed = "–" if expected is None else " / ".join(f"{100 * rate:.1f}" for rate in expected)
+    return (f"`{record['rule']}`", SAID.get((record["case"], record["rule"]), "–"), computed, *found, f"{trials:,}")
+
+
+TABLES = {case.key: case for case in CASES}
+
+
+def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
+    """Give a document with the table of each ``<!-- levels: KEY -->`` … ``<!-- end -->`` written anew."""
+
+    def fill(found: re.Match[str]) -> str:
+        return f"<!-- levels: {found[1]} -->\n{case_table(TABLES[found[1]], records)}\n<!-- end -->"
+
+    return re.sub(r"<!-- levels: ([\w-]+) -->\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
