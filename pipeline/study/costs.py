@@ -14,11 +14,14 @@ from pipeline.study.rates import Rates
 from pipeline.study.schema import Study
 from pipeline.study.task import CollectSpec, ColumnSpec, ExtractSpec, ResampleSpec, Task, TrainSpec
 
-__all__ = ["CELL_PAIR_BYTES", "Footprint", "TaskCosts", "estimate_footprint", "resampling_seconds"]
+__all__ = ["STORED_BYTES", "Footprint", "TaskCosts", "estimate_footprint", "resampling_seconds"]
 
 # Seconds where `Rates.machine` is 1, measured there over studies of 6 to 150 systems, 1 to 4 test sizes and 2 to 62 cells.
 COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT_SCORE = 0.11, 1.3e-3, 0.06, 2e-5, 1.1e-6, 5.7e-8
 """A cube; statistics of a system; a metric, procedure and test size (a slice); a pair of it; its cell; a kept score of it."""
+
+COLLECT_READ = 3e-9
+"""A pair on a kept replicate: intervals and max-T."""
 
 REPORT_ALL, REPORT_SLICE, REPORT_SLICE_PAIR, REPORT_PAIR = 0.1, 0.08, 1.5e-5, 8e-5
 """A report; a slice; a pair of it; a pair at full size. Slices are told twice where a relation splits the pairs."""
@@ -29,11 +32,17 @@ EXTRACT_FILES = 0.003
 STORE_CELL = 6e-7
 """A pair's counts in a cell, on their way to the disk."""
 
-CELL_PAIR_BYTES = 4 * len(COUNTS) + 8 * len(SUMS) + 2 * BINS + 4
+HELD_BYTES = 4 * len(COUNTS) + 8 * len(SUMS) + 2 * BINS + 4
+"""One pair in one cell, as a resample task holds it."""
+
+FILLED_BINS = 40
+"""Of a histogram, of most pairs: ±5 standard errors."""
+
+STORED_BYTES = 2 * len(COUNTS) + 8 * len(SUMS) + 2 * FILLED_BINS + 2
 """One pair in one cell, as a resample task stores it."""
 
-CUBE_SHARE = 0.12
-"""A cube to the cells it is folded from: histograms are summed and counts compressed. Measured."""
+CUBE_BYTES = 30
+"""One pair in one cell in a cube: histograms are summed and counts compressed. Measured."""
 
 STATISTIC_BYTES = 8
 STATISTICS = 18
@@ -82,7 +91,7 @@ class TaskCosts:
         slices, pairs, systems = self._slices(test_set), _pairs(test_set), len(test_set.outputs)
         cells = -(-self.study.resampling.replicates // CELL)
         one = COLLECT_SLICE + pairs * (COLLECT_PAIR + COLLECT_CELL * cells)
-        kept = COLLECT_SCORE * self.study.resampling.scores_kept * systems
+        kept = self.study.resampling.scores_kept * (COLLECT_SCORE * systems + COLLECT_READ * pairs)
         return COLLECT_CUBE + COLLECT_SYSTEM * systems * len(self.inputs.metrics) + slices * (one + kept)
 
     def _report_seconds(self, test_set: TestSetInputs) -> float:
@@ -151,11 +160,12 @@ def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> F
             pairs = sum(len(column.systems) * (len(column.systems) - 1) // 2 for column in spec.columns)
             systems = sum(len(column.systems) for column in spec.columns)
             kept = sum(int(column.kept_mask().sum()) for column in spec.columns)
-            arrays = pairs * cells * CELL_PAIR_BYTES + kept * cells * CELL * 8
-            disk += arrays
+            scores, stored = kept * cells * CELL * 8, pairs * cells * STORED_BYTES
+            disk += stored + scores
             # The arrays once more as bytes while they are written; running sums; statistics in int64 and in floats.
+            arrays = pairs * cells * HELD_BYTES + stored + 2 * scores
             running = pairs * len(SUMS) * LANES * 8
-            memory = max(memory, 2 * arrays + running + systems * spec.n_units * STATISTICS * 2 * STATISTIC_BYTES)
+            memory = max(memory, arrays + running + systems * spec.n_units * STATISTICS * 2 * STATISTIC_BYTES)
         elif isinstance(spec, CollectSpec):
             disk += _cube_bytes(study, inputs, spec.test_set)
     return Footprint(disk, WORKER_BYTES + BATCH_BYTES + memory if memory else WORKER_BYTES)
@@ -166,6 +176,6 @@ def _cube_bytes(study: Study, inputs: Inputs, name: str) -> int:
     systems = len(test_set.outputs)
     slices = len(sizes_of(study, test_set)) * len(inputs.metrics) * len(study.resampling.procedures)
     cells = -(-study.resampling.replicates // CELL)
-    counts = systems * (systems - 1) // 2 * cells * CELL_PAIR_BYTES * CUBE_SHARE
+    counts = systems * (systems - 1) // 2 * cells * CUBE_BYTES
     scores = systems * study.resampling.scores_kept * 8
     return int(slices * (counts + scores))

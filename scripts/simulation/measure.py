@@ -26,7 +26,7 @@ from pipeline.resampling.address import CELL
 from pipeline.store.files import write_bytes
 from pipeline.store.lease import hold_lease
 from pipeline.store.ledger import Ledger
-from pipeline.study.costs import CELL_PAIR_BYTES
+from pipeline.study.costs import STORED_BYTES
 from pipeline.study.inventory import Inventory
 from pipeline.study.load import load_profile
 from pipeline.study.plan import plan_study
@@ -125,7 +125,7 @@ def measure(systems: int, units: int, *, table: Made, folder: Path | None = None
     few_pairs = FEW_SYSTEMS * (FEW_SYSTEMS - 1) // 2
     more_cells = _of_kind(many, "collect").seconds - _of_kind(few, "collect").seconds
     collect_cell_seconds = more_cells / (MANY_CELLS - 2) / few_pairs
-    cell_bytes = pairs * CELL_PAIR_BYTES
+    cell_bytes = pairs * STORED_BYTES
     return Measured(
         processor=processor_name(),
         load=round((load + os.getloadavg()[0]) / 2, 1),
