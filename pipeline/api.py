@@ -176,9 +176,11 @@ def compare(
     PipelineError
     """
     from pipeline.engine.launch import Launch, execute, is_complete, prepare
+    from pipeline.tasks.limits import refuse_untestable
 
     named = outputs if isinstance(outputs, Mapping) else name_outputs(outputs)
     loaded = compare_study(named, references, **options)
+    refuse_untestable(loaded.study)
     with tempfile.TemporaryDirectory(prefix="pipeline-compare-") as scratch:
         launch = Launch("serial")
         directory = prepare(loaded, Path(runs or scratch), launch)

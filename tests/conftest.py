@@ -16,6 +16,14 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one process, for its fixtures, and those of SLURM too: there is one on a machine."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            name = "slurm" if item.get_closest_marker("slurm") else str(item.path)
+            item.add_marker(pytest.mark.xdist_group(name))
+
+
 def find_data() -> Path | None:
     """Give the folder of real data sets, or None."""
     candidates = [os.environ.get("PIPELINE_DATA"), str(ROOT.parent / "shared" / "data")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import get_args
 
 from pipeline.cubes import variables
+from pipeline.inference import p_values
+from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.direct import result
 from pipeline.inference.intervals import INTERVAL_REASONS
 from pipeline.inference.intervals import METHODS as PLAIN_INTERVALS
@@ -21,4 +23,20 @@ def test_reasons_of_intervals_have_one_code() -> None:
 
 
 def test_a_study_may_ask_for_every_interval_there_is() -> None:
-    assert set(get_args(IntervalName)) == {*PLAIN_INTERVALS, SIMULTANEOUS}
+    assert set(get_args(IntervalName)) == {*PLAIN_INTERVALS, SIMULTANEOUS, *BOOTSTRAP_T}
+
+
+def test_reasons_of_p_values_have_one_code_and_those_of_counts_are_among_them() -> None:
+    *computed, counted = variables.P_REASONS
+    assert tuple(computed) == tuple(name.replace(" ", "-") or "none" for name in result.REASONS)
+    assert {name.replace(" ", "-") or "none" for name in p_values.REASONS} - set(computed) == {counted}
+
+
+def test_labels_of_p_values_have_one_code() -> None:
+    assert tuple(name.replace(",", "").replace(" ", "-") or "none" for name in result.LABELS) == variables.P_LABELS
+
+
+def test_no_meaning_has_a_space_in_it() -> None:
+    flags = [variable.flags for variable in variables.VARIABLES.values() if variable.flags]
+    assert len(flags) > 5
+    assert all(len(" ".join(words).split()) == len(words) for words in flags)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+from scipy import stats
 from studies import ODD_NAMES, write_study, write_text_outputs
 
 from pipeline.api import open_run, run
@@ -47,7 +48,9 @@ def test_intervals_are_quantiles_of_kept_gains(cube: xr.Dataset, metric: str) ->
         np.testing.assert_allclose(found.sel(interval_method=method, bound="lower"), low, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(found.sel(interval_method=method, bound="upper"), high, rtol=1e-9, atol=1e-9)
     se = cube["se"].sel(metric=metric, test_size="full").values
-    factor = np.quantile((np.abs(star - delta[:, None]) / se[:, None]).max(axis=0), 0.9)
+    quantile = np.quantile((np.abs(star - delta[:, None]) / se[:, None]).max(axis=0), 0.9)
+    units = int(cube["n_units"].sel(test_size="full"))
+    factor = stats.t.isf(stats.norm.sf(quantile * np.sqrt(units / (units - 1))), units - 1)
     np.testing.assert_allclose(found.sel(interval_method="simultaneous", bound="upper"), delta + factor * se, rtol=1e-9)
 
 
@@ -61,6 +64,8 @@ def test_max_t_steps_down_the_kept_replicates(cube: xr.Dataset, metric: str) -> 
     )
     t, reached = np.abs(delta) / se, np.abs(star - delta[:, None]) / se[:, None]
     order = np.argsort(-t)
+    units = int(cube["n_units"].sel(test_size="full"))
+    t = stats.norm.isf(stats.t.sf(t, units - 1)) * np.sqrt((units - 1) / units)
     hits = [(reached[order[place:]].max(axis=0) >= t[pair] - 1e-9).sum() for place, pair in enumerate(order)]
     expected = np.maximum.accumulate((np.array(hits) + 1) / (KEPT + 1))
     np.testing.assert_array_equal(found.sel(convention="two-sided-plus-one").values[order], expected)

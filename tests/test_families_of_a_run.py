@@ -19,6 +19,9 @@ from pipeline.inference.families import order_family
 from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
+from pipeline.inference.student_tails import StudentTails
+from pipeline.report.verdict import describe_verdict
+from pipeline.report.views import view_all
 
 ITEMS, REPLICATES = 120, 4000
 WHERE = {"metric": "mean", "test_size": "full"}
@@ -70,6 +73,7 @@ def counted(cube: xr.Dataset, chosen: np.ndarray) -> MaxT:
         delta=values["observed_delta"][chosen],
         se=values["se"][chosen],
         identical=values["identical"][chosen],
+        tails=StudentTails(ITEMS),
     )
     counts = StepDown(family)
     counts.add(cube["score"].sel(WHERE).values)
@@ -143,7 +147,9 @@ def test_max_t_decides_where_scores_are_kept_and_its_own_bounds_tell_whether_it_
 def test_too_few_kept_scores_leave_the_verdict_to_holm(tmp_path: Path) -> None:
     _, report, _ = finished(tmp_path, keep_replicates=18)
     assert {row["p_adjusted"]["basis"] for row in report["pairs"]} == {"holm"}
-    assert all(row["separated"] == (row["p_adjusted"]["holm"] <= 0.05) for row in report["pairs"] if not row["beyond_reach"])
+    within = [row for row in report["pairs"] if not row["beyond_reach"]]
+    assert within
+    assert all(row["separated"] == (row["p_adjusted"]["holm"] <= 0.05) for row in within)
     assert any("(Holm over 10 pairs" in sentence for sentence in report["verdict"][0]["sentences"])
 
 
@@ -204,15 +210,32 @@ def test_few_discordant_units_have_their_exact_p_without_asking(everybody, again
         assert "| exact |" in (root / "report" / "report.md").read_text(encoding="utf-8")
 
 
+def test_an_adjusted_p_below_p_is_explained(everybody) -> None:
+    _, report, _ = everybody
+    for factor, told in ((0.5, True), (1.0, False)):
+        changed = [row | {"p_adjusted": row["p_adjusted"] | {"max_t": factor * row["p_plus_one"]}} for row in report["pairs"]]
+        (table,) = [view for view in view_all({**report, "pairs": changed}) if view.kind == "pairs"]
+        assert ("so an adjusted p can come out below p" in table.caption) == told
+
+
+def test_thresholds_of_all_pairs_are_no_matter_of_a_family_with_a_baseline(everybody, against) -> None:
+    threshold = {"test_size": "full", "relation": "all", "gain": 1.0, "pairs_in_window": 3, "warning": "few", "interval": None}
+    for (_, report, _), told in ((everybody, True), (against, False)):
+        where = {key: report["signature"][0][key] for key in ("test_set", "metric", "procedure")}
+        pairs = [row for row in report["pairs"] if where.items() <= row.items()]
+        sentences = describe_verdict({**report, "thresholds": [where | threshold]}, where, pairs, 3)
+        assert any("borderline" in sentence for sentence in sentences) == told
+
+
 def test_the_chance_of_any_false_finding_is_told_three_ways(everybody, against) -> None:
     _, report, _ = everybody
     (family,) = report["experiment_wise"]
     assert family["independent"] == pytest.approx(1 - 0.95 ** family["tests"])
-    assert family["tests"] == 10
+    assert (family["tests"], family["systems"]) == (6, 4)  # of five systems one is a copy
     assert 0.05 < family["shared"]["lo"] < family["shared"]["share"] < family["shared"]["hi"] < family["exchangeable"]
     assert family["shared"]["replicates"] == REPLICATES
     (line,) = (row["detail"] for row in report["trust"] if row["check"] == "Without adjustment")
-    assert "0.40 if the 10 tests were independent" in line
+    assert "0.26 if the 6 tests were independent" in line
     assert {row["exchangeable"] for row in against[1]["experiment_wise"]} == {None}
 
 

@@ -20,9 +20,11 @@ PLAIN = ("one-sided", "two-sided", "below-zero", "at-or-below-zero")
 def made() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(3)
     low = rng.random(ITEMS) < 0.3
+    ever = low.copy()
+    ever[np.flatnonzero(~low)[:30]] = True  # never loses to low
     near = low ^ (rng.random(ITEMS) < 0.1)
     high = (low & (rng.random(ITEMS) < 0.9)) | (rng.random(ITEMS) < 0.5)
-    return {"low": low, "near": near, "high": high, "copy": low}
+    return {"low": low, "near": near, "high": high, "copy": low, "ever": ever}
 
 
 def cube_of(folder: Path, **resampling: object) -> xr.Dataset:
@@ -84,6 +86,20 @@ def test_a_pair_that_counts_can_tell_has_no_tail(cubes: dict[str, xr.Dataset]) -
     for pair in (("low", "near"), ("low", "copy")):
         assert np.isnan(list(row(cubes["exact"], "tail_p", *pair).values())).all()
         assert set(row(cubes["exact"], "tail_method", *pair).values()) == {-1}
+
+
+def test_a_chance_that_is_exactly_0_is_exact_and_not_only_never_counted(cubes: dict[str, xr.Dataset]) -> None:
+    cube = cubes["exact"]
+    tail, logs, method, label = (row(cube, f"tail_{name}", "low", "ever") for name in ("p", "log10_p", "method", "label"))
+    codes = cube["tail_method"].attrs["flag_meanings"].split()
+    assert row(cube, "p_value", "low", "ever")["below-zero"] == 0
+    assert (tail["below-zero"], codes[int(method["below-zero"])]) == (0.0, "exact")
+    assert math.isnan(logs["below-zero"])
+    assert row(cube, "tail_p_error", "low", "ever")["below-zero"] == 0
+    # Drawing none of 30 units: (90/120)^120, and as far above.
+    assert tail["at-or-below-zero"] == pytest.approx(0.75**120, rel=1e-9)
+    labels = cube["tail_label"].attrs["flag_meanings"].split()
+    assert labels[int(label["at-or-below-zero"])] == "model-tail"
 
 
 def test_tails_change_nothing_that_is_counted(cubes: dict[str, xr.Dataset]) -> None:

@@ -15,19 +15,20 @@ import numpy as np
 import xarray as xr
 
 from pipeline.analysis.options import read_options
-from pipeline.analysis.replicas_data import Model, group_runs, load_replicas, pair_models
+from pipeline.analysis.replicas_data import Model, count_distinct, group_runs, load_replicas, pair_models, say_copies
+from pipeline.analysis.replicas_development import Development
+from pipeline.analysis.replicas_gains import gain_rows
 from pipeline.analysis.replicas_nulls import Draw, null_rows
+from pipeline.analysis.replicas_options import DEFAULT_NULLS, ReplicaOptions
+from pipeline.analysis.replicas_subsets import subset_rows
 from pipeline.analysis.replicas_tables import make_tables
 from pipeline.analysis.replicas_variance import take_apart
+from pipeline.analysis.units_of_items import EARLIER
 from pipeline.interfaces import Finding, ScoredStatistics
-from pipeline.resampling.replicas.nulls import null_named
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
 from pipeline.resampling.replicas.spread import spread_scores
 
 __all__ = ["DEFAULT_NULLS", "ReplicaAnalysis", "ReplicaOptions"]
-
-DEFAULT_NULLS = ("segment-block", "whole-run", "paired-runs", "crossed")
-"""Where nothing is asked for; paired runs only of models whose runs have the same names."""
 
 NOTES = {
     "model": (
@@ -44,7 +45,18 @@ NOTES = {
     "pair": (
         "Variance components are of unit scores where the metric is a mean, otherwise of linearised ones; estimates are "
         "unbiased, so one may be negative, and counts as 0 in Var δ = 2σ²_SU/n + (σ²_run + σ²_e/n)(1/R_A + 1/R_B). With few "
-        "degrees of freedom σ²_run is hardly known."
+        "degrees of freedom σ²_run is hardly known. se is the root of Var δ; more units are units like these."
+    ),
+    "gains": (
+        "The gain of n runs of either model, taken from those that there are: of one run all pairs of runs, of more all choices or "
+        "10 000 of them, drawn without replacement and for each model apart. How often it is against the better model is how often "
+        "so few runs would have misled, on this test set."
+    ),
+    "subset": (
+        "n runs of either model, drawn without replacement from a pool of 3n or more, {subsets} times; p of each by "
+        "the null that is named: its 2.5th, 50th and 97.5th percentile (type 7), how often p ≤ α, and how often that is with the "
+        "other model ahead (Clark and others 2011, Table 2, with per-output). A null that takes run effects to be "
+        "absent rejects too often with any number of runs."
     ),
 }
 """What must stand beside the rows of each kind."""
@@ -53,34 +65,6 @@ MULTEVAL = (
     "smallest."
 )
 STRATA = "Units are drawn, or swapped, all alike here: not within the strata that the study draws from."
-NO_S_DEV = "s_dev needs outputs on the development set that runs were tuned on"
-
-
-@dataclass(frozen=True)
-class ReplicaOptions:
-    """Options: the ``nulls``, ``replicates`` of each, the coordinates that name a system's ``model`` and ``replica``."""
-
-    nulls: tuple[str, ...] | str = ()
-    replicates: int = 10_000
-    model: str = "model"
-    replica: str = "replica"
-    more_runs: int = 10
-    more_units: int = 500
-
-    def __post_init__(self) -> None:
-        for name in self.chosen:
-            null_named(name)
-        if len(set(self.chosen)) < len(self.chosen):
-            raise ValueError("a null is given twice")
-        if not 100 <= self.replicates <= 10_000_000:
-            raise ValueError(f"replicates {self.replicates} must be between 100 and 10000000")
-        if min(self.more_runs, self.more_units) < 1:
-            raise ValueError("more_runs and more_units are at least 1")
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The nulls that were asked for."""
-        return (self.nulls,) if isinstance(self.nulls, str) else self.nulls
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,20 +78,26 @@ class ReplicaAnalysis:
         """Refuse options that are unknown or of no use."""
         read_options(ReplicaOptions, options, analysis=self.name)
 
+    def named_test_sets(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Give the test sets that options name, which must be there."""
+        return tuple(filter(None, (read_options(ReplicaOptions, options, analysis=self.name).development,)))
+
     def with_statistics(self, statistics: Mapping[str, Mapping[str, ScoredStatistics]]) -> ReplicaAnalysis:
         """Give the analysis that has the statistics of items."""
         return ReplicaAnalysis(statistics)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
-        """Give rows of kind ``model``, ``pair`` (its variances), ``test`` (one a null), and ``none`` where nothing can be said."""
+        """Give rows of kind ``model``, ``pair``, ``test``, ``gains`` and ``subset``, and ``none`` where nothing can be said."""
         chosen = read_options(ReplicaOptions, options, analysis=self.name)
-        rows = [_tidy(row) for name, cube in cubes.items() for row in self._rows(name, cube, chosen)]
-        notes = NOTES | {"test": f"{NOTES['test']} {MULTEVAL}"} if "multeval" in chosen.chosen else NOTES
+        development = Development(cubes, chosen.development)
+        rows = [_tidy(row) for name, cube in cubes.items() for row in self._rows(name, cube, chosen, development)]
+        notes = NOTES | {"subset": NOTES["subset"].format(subsets=chosen.subsets)}
+        notes |= {"test": f"{NOTES['test']} {MULTEVAL}"} if "multeval" in chosen.chosen else {}
         if any(cube.attrs.get("strata") for cube in cubes.values()):
-            notes = notes | {"test": f"{notes['test']} {STRATA}"}
+            notes |= {"test": f"{notes['test']} {STRATA}"}
         return Finding(self.name, tuple(rows), tuple(notes.values()), tables=tuple(make_tables(rows, notes)))
 
-    def _rows(self, test_set: str, cube: xr.Dataset, options: ReplicaOptions) -> Iterator[dict[str, Any]]:
+    def _rows(self, test_set: str, cube: xr.Dataset, options: ReplicaOptions, development: Development) -> Iterator[dict[str, Any]]:
         models = group_runs(cube, model=options.model, replica=options.replica)
         metrics = [str(metric) for metric in cube["metric"].values.tolist()]
         reason = _why_nothing(models, options)
@@ -119,12 +109,13 @@ class ReplicaAnalysis:
                 continue
             replicas = load_replicas(scored, models, pair_models(models), unit=str(cube.attrs.get("unit", "item")))
             if replicas is None:
-                why = "these cubes, of an earlier version, do not know the units of items: `pipeline run` makes them anew"
-                yield {"kind": "none", **where, "reason": why}
+                yield {"kind": "none", **where, "reason": EARLIER.format(what="units")}
                 continue
             draw = Draw(int(cube.attrs.get("seed", 0)), test_set, options.replicates)
             alpha = float(cube.attrs.get("alpha", 0.05))
-            yield from ({**row, **where} for row in _metric_rows(replicas, models, draw, options, alpha))
+            for row in _metric_rows(replicas, models, draw, options, alpha):
+                tuned = development.describe(models, row, **where) if row["kind"] == "model" else {}
+                yield {**row, **tuned, **where}
 
 
 def _why_nothing(models: Sequence[Model], options: ReplicaOptions) -> str | None:
@@ -144,6 +135,10 @@ def _metric_rows(
         yield {"kind": "none", "reason": "fewer than two models have two runs or more: no pair is compared"}
         return
     variances = take_apart(replicas, seen)
+    copies = [
+        say_copies(model.name, len(model.runs), count_distinct(array))
+        for model, array in zip(models, replicas.statistics, strict=True)
+    ]
     for pair, (a, b) in enumerate(replicas.pairs.tolist()):
         turned = seen.delta[pair] < 0
         better, worse = (models[b], models[a]) if turned else (models[a], models[b])
@@ -155,11 +150,16 @@ def _metric_rows(
             "identical": bool(seen.identical[pair]),
             "units": replicas.n_units,
             **variances.describe(pair, more_runs=options.more_runs, more_units=options.more_units),
+            "warning": "; ".join(filter(None, (copies[a], copies[b]))) or None,
         }
     nulls = options.chosen or DEFAULT_NULLS
-    tests = [list(null_rows(null, draw, replicas, models, seen=seen, variances=variances, alpha=alpha)) for null in nulls]
+    tests = [
+        list(null_rows(null, draw, replicas, models, seen=seen, variances=variances, copies=copies, alpha=alpha)) for null in nulls
+    ]
     for rows in zip(*tests, strict=True):  # the nulls of a pair together
         yield from ({"kind": "test", **row} for row in rows if options.chosen or row["null"] != "paired-runs" or not row["reason"])
+    yield from ({"kind": "gains", **row} for row in gain_rows(replicas, models, draw, options, seen=seen))
+    yield from ({"kind": "subset", **row} for row in subset_rows(replicas, models, draw, options, seen=seen, alpha=alpha))
 
 
 def _model_rows(replicas: Replicas, models: Sequence[Model], seen: ObservedReplicas, draw: Draw) -> Iterator[dict[str, Any]]:
@@ -167,7 +167,9 @@ def _model_rows(replicas: Replicas, models: Sequence[Model], seen: ObservedRepli
     spread = spread_scores(draw.at("paired-bootstrap", replicas.n_units), replicas, replicates=draw.replicates, observed=seen)
     for place, model in enumerate(models):
         runs = len(model.runs)
-        distinct = len({array.tobytes() for array in replicas.statistics[place]})
+        distinct = count_distinct(replicas.statistics[place])
+        doubled = f"two runs have the same name {model.doubled!r} as replicas: no run of it is paired by name"
+        warnings = [say_copies(model.name, runs, distinct), doubled if model.doubled is not None else None]
         few = "one run: it is not compared with other models" if runs < 2 else None
         yield {
             "kind": "model",
@@ -178,11 +180,9 @@ def _model_rows(replicas: Replicas, models: Sequence[Model], seen: ObservedRepli
             "scores": dict(zip(model.runs, seen.by_run[place].tolist(), strict=True)),
             "s_test": spread.s_test[place],
             "s_sel": spread.s_sel[place],
-            "s_dev": None,
-            "s_dev_reason": NO_S_DEV,
             "replicates": draw.replicates,
             "empty": int(spread.empty[place]),
-            "warning": f"only {distinct} of {runs} runs differ: copies are no replicas" if distinct < runs else None,
+            "warning": "; ".join(filter(None, warnings)) or None,
             "reason": few or ("a run has no score (0/0)" if np.isnan(spread.score[place]) else None),
         }
 

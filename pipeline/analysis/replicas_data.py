@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analysis.pairs import has_value
+from pipeline.analysis.units_of_items import read_units_of_items
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.replicas.outputs import Replicas
+from pipeline.resampling.sums import sum_by_unit
 
-__all__ = ["Model", "group_runs", "load_replicas", "pair_models"]
+__all__ = ["Model", "count_distinct", "group_runs", "load_replicas", "pair_models", "say_copies"]
 
 _APART = ("sample", "fraction")
 """Runs that differ in these were trained on samples of another kind or size: they are runs of different models."""
@@ -32,12 +34,25 @@ class Model:
         Their names as replicas, or as systems where they have none.
     named : bool
         Every run has a name as a replica, and no two have the same: runs can be paired with those of another model.
+    doubled : str, optional
+        A name that two runs have; None where no two have the same.
     """
 
     name: str
     systems: tuple[str, ...]
     runs: tuple[str, ...]
     named: bool
+    doubled: str | None = None
+
+
+def count_distinct(statistics: NDArray[np.int64]) -> int:
+    """Give how many of the runs (run, unit, statistic) of a model differ: a copy is no run."""
+    return len({array.tobytes() for array in statistics})
+
+
+def say_copies(model: str, runs: int, distinct: int) -> str | None:
+    """Say that runs are copies of one another; None where none is."""
+    return f"only {distinct} of {runs} runs of {model} differ: copies are no replicas" if distinct < runs else None
 
 
 def group_runs(cube: xr.Dataset, *, model: str, replica: str) -> list[Model]:
@@ -63,9 +78,10 @@ def group_runs(cube: xr.Dataset, *, model: str, replica: str) -> list[Model]:
 def _model(name: str, runs: list[tuple[str, str]]) -> Model:
     ordered = sorted(runs, key=lambda run: (_natural(run[0]), run[1]))
     names = [run for run, _ in ordered]
-    named = all(names) and len(set(names)) == len(names)
+    doubled = next((one for one, other in pairwise(names) if one == other and one), None)
+    named = all(names) and doubled is None
     systems = tuple(system for _, system in ordered)
-    return Model(name, systems, tuple(names) if named else systems, named)
+    return Model(name, systems, tuple(names) if named else systems, named, doubled)
 
 
 def _natural(name: str) -> tuple[int, str, str]:
@@ -97,21 +113,12 @@ def load_replicas(scored: ScoredStatistics, models: Sequence[Model], pairs: NDAr
     unit : str
         The study's ``resampling.unit``.
     """
-    data = scored.data
-    if "unit" in data.coords:
-        unit_of_item = data["unit"].values.astype(np.int64)
-    elif unit == "item":
-        unit_of_item = np.arange(data.sizes["item"])
-    else:  # a cube of an earlier version
+    data, unit_of_item = scored.data, read_units_of_items(scored.data, unit)
+    if unit_of_item is None:
         return None
     place = {str(name): position for position, name in enumerate(data["system"].values.tolist())}
     statistics = tuple(
-        np.stack([_by_unit(data["statistics"][place[system]].values, unit_of_item) for system in model.systems]) for model in models
+        np.stack([sum_by_unit(data["statistics"][place[system]].values, unit_of_item) for system in model.systems])
+        for model in models
     )
     return Replicas(statistics, scored.score, scored.form, scored.higher_is_better, pairs)
-
-
-def _by_unit(values: NDArray[np.int64], unit_of_item: NDArray[np.int64]) -> NDArray[np.int64]:
-    summed = np.zeros((int(unit_of_item.max()) + 1, values.shape[1]), np.int64)
-    np.add.at(summed, unit_of_item, values)
-    return summed

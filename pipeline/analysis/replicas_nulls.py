@@ -29,6 +29,7 @@ FEW_FOR_CROSSED = 10
 """Below so many runs the crossed bootstrap rejects too often where runs are most of the noise: 19, 11, 8 % with 3, 5, 10 at .05."""
 
 _DOMINATES = 0.5
+_NOTICEABLE = 0.15  # a share of the variance that is left out: a test at .05 then rejects 7.1 %
 _LEVEL = 0.95
 _UNSTABLE_SHARE = 0.01  # chance that any of K decisions is called stable wrongly
 _ABSENT = {
@@ -49,10 +50,14 @@ class Draw:
     test_set: str
     replicates: int
 
-    def at(self, purpose: str, units: int) -> Draws:
+    def at(self, purpose: str, units: int, *, rule: str = "prefix") -> Draws:
         """Give the address of a purpose: a null, or the study's own bootstrap."""
-        key = draw_key(seed=self.seed, purpose=purpose, test_set=self.test_set, size="full", rule="prefix")
+        key = draw_key(seed=self.seed, purpose=purpose, test_set=self.test_set, size="full", rule=rule)
         return Draws(key, units, units)
+
+    def subsets_of(self, model: str) -> Draws:
+        """Give the address at which runs of a model are chosen: no other model has a part in it."""
+        return self.at("subsets of runs", 1, rule=model)
 
 
 def null_rows(
@@ -63,9 +68,10 @@ def null_rows(
     *,
     seen: ObservedReplicas,
     variances: Variances,
+    copies: Sequence[str | None],
     alpha: float,
 ) -> Iterator[dict[str, Any]]:
-    """Give what one null says of every pair, the better model first, and what its p cannot say."""
+    """Give what one null says of every pair, the better model first, and what its p cannot say; ``copies`` is said of models."""
     draws, cells = draw.at(null, replicas.n_units), range(count_cells(draw.replicates))
     above = None
     if null == "multeval":
@@ -85,7 +91,7 @@ def null_rows(
     for pair, (a, b) in enumerate(pairs):
         turned = seen.delta[pair] < 0
         better, worse = (models[b], models[a]) if turned else (models[a], models[b])
-        reason = "the runs of the two have other names" if unpaired[pair] else _why_none(counts, pair, better, worse)
+        reason = _why_unpaired(better, worse) if unpaired[pair] else _why_none(counts, pair, better, worse)
         known = reason is None
         yield {
             "model_a": better.name,
@@ -108,13 +114,22 @@ def null_rows(
             "empty": int(empty[pair]) if known else None,
             "multeval": _tool_p(above, compared, pair) if above is not None and known else None,
             "note": _note(counts, pair, tied),
-            "warning": "; ".join(_warnings(counts, pair, variances, alpha)) or None if known else None,
+            "warning": "; ".join(filter(None, (*_warnings(counts, pair, variances, alpha), copies[a], copies[b]))) or None
+            if known
+            else None,
             "reason": reason,
         }
 
 
 def _are_paired(first: Model, second: Model) -> bool:
     return first.named and second.named and first.runs == second.runs
+
+
+def _why_unpaired(first: Model, second: Model) -> str:
+    for model in (first, second):
+        if model.doubled is not None:
+            return f"two runs of {model.name} have the same name {model.doubled!r}: runs are paired by name"
+    return "the runs of the two have other names"
 
 
 def _bounds(
@@ -161,9 +176,13 @@ def _warnings(counts: NullCounts, pair: int, variances: Variances, alpha: float)
             "it rejects more often than it says"
         )
     absent = _ABSENT.get(null, ())
-    if absent and (share := variances.share(pair, absent)) > _DOMINATES:
+    if absent and (share := variances.share(pair, absent)) >= _NOTICEABLE:
         words = " and ".join(_WORDS[part] for part in absent)
-        yield f"{words}, which this null takes to be absent, make {100 * share:.0f} % of the variance of the gain"
+        rate = 2 * ndtr(ndtri(alpha / 2) * np.sqrt(max(1 - share, 0.0)))
+        yield (
+            f"{words}, which this null takes to be absent, make {100 * share:.0f} % of the variance of the gain: if {words} are "
+            f"not part of the claim, it rejects about {100 * rate:.0f} % of true nulls at {alpha:g}"
+        )
     if null == "multeval" and runs[0] > 2:
         rate = 2 * ndtr(ndtri(alpha / 2) * np.sqrt(shuffled_share(int(runs[0]))))
         yield f"liberal: with {runs[0]} runs it rejects {100 * rate:.1f} % at {alpha:g} even where outputs are independent"

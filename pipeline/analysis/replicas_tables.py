@@ -1,4 +1,4 @@
-"""How findings about replicas are shown. This module names the columns of three tables a metric: models, tests, variances."""
+"""How findings about replicas are shown. This module names the columns of five tables a metric."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _MODELS = (
     Column("model", "model"),
     Column("runs", "runs", "count"),
     Column("score", "mean score", "score"),
+    Column("s_dev", "s_dev", "score"),
     Column("s_test", "s_test", "score"),
     Column("s_sel", "s_sel", "score"),
     Column("warning", "remark"),
@@ -42,10 +43,34 @@ _VARIANCES = (
     Column("run_degrees", "df of σ² run", "count"),
     Column("variance_residual", "σ² e", "number"),
     Column("variance", "Var δ", "number"),
-    Column("variance_more_runs", "with {more_runs} more runs", "number"),
-    Column("variance_more_units", "with {more_units} more units", "number"),
-    Column("narrower", "narrower"),
-    Column("reason", "remark"),
+    Column("in_words", "{more_runs} more runs or {more_units} more units?"),
+    Column("warning", "remark"),
+    Column("reason", "why not"),
+)
+_GAINS = (
+    Column("model_a", "better"),
+    Column("model_b", "worse"),
+    Column("runs_each", "runs each", "count"),
+    Column("gain_low", "gain, 2.5 %", "score"),
+    Column("gain_median", "median", "score"),
+    Column("gain_high", "97.5 %", "score"),
+    Column("against", "share against", "p"),
+    Column("gains", "gains", "count"),
+    Column("reason", "why not"),
+)
+_SUBSETS = (
+    Column("model_a", "better"),
+    Column("model_b", "worse"),
+    Column("null", "null"),
+    Column("runs_each", "runs each", "count"),
+    Column("pool_a", "pool of the better", "count"),
+    Column("pool_b", "of the worse", "count"),
+    Column("p_low", "p, 2.5 %", "p"),
+    Column("p_median", "median", "p"),
+    Column("p_high", "97.5 %", "p"),
+    Column("rejected", "share p ≤ α", "p"),
+    Column("rejected_against", "against the better", "p"),
+    Column("reason", "why not"),
 )
 
 
@@ -65,6 +90,8 @@ def make_tables(rows: Sequence[Mapping[str, Any]], notes: Mapping[str, str]) -> 
             ("replicas", "model", _MODELS),
             ("models against each other", "test", (*_TESTS[:8], _MULTEVAL, *_TESTS[8:])),
             ("more runs or more units?", "pair", _VARIANCES),
+            ("the gain by number of runs", "gains", _GAINS),
+            ("p by number of runs", "subset", _SUBSETS),
             ("replicas", "none", (Column("reason", "remark"),)),
         )
         for title, kind, columns in shown:

@@ -17,7 +17,10 @@ from pipeline.resampling.influence import leave_one_out
 from pipeline.resampling.replicas.components import Components, variance_components
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 
-__all__ = ["Variances", "take_apart", "unit_values"]
+__all__ = ["FEW_DEGREES", "Variances", "take_apart", "unit_values"]
+
+FEW_DEGREES = 10
+"""Of freedom of σ²_run: with fewer its 95 % interval reaches from half of it to three times as much, or further."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +67,17 @@ class Variances:
         known = None if self.identical[pair] else self.components
         now = self.variance(pair)
         by_runs, by_units = self.variance(pair, more_runs=more_runs), self.variance(pair, more_units=more_units)
+        se, se_runs, se_units = (None if value is None else float(np.sqrt(value)) for value in (now, by_runs, by_units))
         narrower = None
         if by_runs is not None and by_units is not None and by_runs != by_units:
             narrower = f"{more_runs} more runs" if by_runs < by_units else f"{more_units} more units"
+        words = None
+        if se is not None:
+            words = f"se of the gain {se:.3g}: {se_runs:.3g} with {more_runs} more runs of either model, "
+            conclusion = f"{narrower} narrow it more" if narrower else "it is the same"
+            words += f"{se_units:.3g} with {more_units} more units: {conclusion}"
+            if known is not None and known.degrees[pair] < FEW_DEGREES:
+                words += f" (σ²_run has {known.degrees[pair]} degrees of freedom: hardly known)"
         return {
             **{f"variance_{name}": None if known is None else float(getattr(known, name)[pair]) for name in names},
             "run_degrees": None if known is None else int(known.degrees[pair]),
@@ -76,6 +87,10 @@ class Variances:
             "more_units": more_units,
             "variance_more_units": by_units,
             "narrower": narrower,
+            "se": se,
+            "se_more_runs": se_runs,
+            "se_more_units": se_units,
+            "in_words": words,
             "reason": "the two are identical: there is no variance to take apart" if self.identical[pair] else self.reason,
         }
 

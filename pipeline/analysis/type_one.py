@@ -1,8 +1,9 @@
 """Does the test hold its level on this study's own data? This module makes null data sets of it, and counts what is rejected.
 
-Of a few pairs of neighbouring rank the two outputs of each unit are put in an order drawn at random, a few thousand times: the two
-sides of such a data set do not differ, whatever the systems are, and are as hard, as long and as discordant as the real ones. Every
-test is asked of each of them.
+Of a few pairs the two outputs of each unit are put in an order drawn at random, a few thousand times: the two sides of such a data
+set do not differ, whatever the systems are, and are as hard, as long and as discordant as the real ones. Every test is asked of
+each of them, as the study asks it. Where items are drawn although their documents are known, outputs of whole documents are swapped
+too; where models have several runs, null data sets are made of whole runs too.
 """
 
 from __future__ import annotations
@@ -11,53 +12,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from pipeline.analysis.options import read_options
-from pipeline.analysis.type_one_pairs import RULES, NullPair, choose_pairs, load_pair
+from pipeline.analysis.type_one_models import RUN_NOTES, RunLaboratory
+from pipeline.analysis.type_one_options import TypeOneOptions
+from pipeline.analysis.type_one_pairs import RULES, NullPair, PairData, baseline_of, choose_pairs, load_pair
+from pipeline.analysis.type_one_rows import PROBABILITIES, band_of, describe, interval, nothing
+from pipeline.analysis.type_one_runs import MIXED, SPLIT
 from pipeline.analysis.type_one_tables import make_tables
-from pipeline.analysis.type_one_tests import LEVELS, Tested, ask_nulls
-from pipeline.inference.p_values import clopper_pearson
+from pipeline.analysis.type_one_tests import ask_nulls
 from pipeline.interfaces import Finding, ScoredStatistics
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.null_laboratory import NullSwaps
+from pipeline.resampling.strata import StratifiedDraws, stratified_key
 
-__all__ = ["PROBABILITIES", "TypeOne", "TypeOneOptions", "interval"]
+__all__ = ["BY_DOCUMENT", "PROBABILITIES", "SWAPPED", "TypeOne", "TypeOneOptions", "interval"]
 
-PROBABILITIES = (0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.975, 0.99)
-"""At which quantiles of p are given: where the test has its level they are these numbers."""
+SWAPPED = "outputs of a unit swapped"
+"""How the null data sets of a pair of systems are made."""
 
-_LEVEL = 0.95
+BY_DOCUMENT = "outputs of a document swapped"
+"""And where items are drawn although their documents are known: what items of a document have in common stays together."""
+
 NOTES = (
     "Null data sets are the study's own: of each unit the outputs of the two systems in an order drawn at random. They do not "
     "differ by construction; rejected means p ≤ level, read as “they differ”, whichever is ahead.",
-    "Pairs are neighbours in rank, those with the {rules} discordant units; intervals are 95 % Clopper-Pearson. What is found "
+    "Pairs are {pairs}, those with the {rules} discordant units; intervals are 95 % Clopper-Pearson. What is found "
     "holds for outputs like these; a one-sided p is read as most people read it, with the side chosen after looking.",
     "Whether the swaps themselves are a fair null where lengths or denominators of the two systems differ is another question: "
     "in these data sets both sides have the same lengths on average.",
 )
-
-
-@dataclass(frozen=True)
-class TypeOneOptions:
-    """Options: ``nulls`` and ``pairs`` of each test set and metric, ``replicates`` of each bootstrap, a ``budget`` of products."""
-
-    nulls: int = 2000
-    pairs: int = 3
-    replicates: int = 499
-    budget: float = 2e11
-
-    def __post_init__(self) -> None:
-        if not 100 <= self.nulls <= 100_000:
-            raise ValueError(f"nulls {self.nulls} must be between 100 and 100000")
-        if not 1 <= self.pairs <= len(RULES):
-            raise ValueError(f"pairs {self.pairs} must be between 1 and {len(RULES)}")
-        if not 99 <= self.replicates <= 100_000:
-            raise ValueError(f"replicates {self.replicates} must be between 99 and 100000")
-        if not self.budget > 0:
-            raise ValueError(f"budget {self.budget} must be above 0")
+DOCUMENT_NOTES = (
+    "Items are drawn although they stand in documents. Here all outputs of a document change sides, or none: what its items have "
+    "in common stays together, and the tests of items are asked as before.",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +78,37 @@ class TypeOne:
                     rows, cost = self._rows(*place, cubes[place[0]], candidate, chosen, left)
                     made[place] += rows
                     left -= cost
+        left = self._part_runs(places, cubes, chosen, made, left)
         found = [row for place in places for row in made[place]]
-        notes = tuple(note.format(rules=", ".join(RULES[: chosen.pairs])) for note in NOTES)
-        return Finding(self.name, tuple(found), notes, {"probabilities": PROBABILITIES}, tuple(make_tables(found, notes)))
+        swapped = _notes(cubes, chosen)
+        designs = {row["design"] for row in found}
+        notes = swapped + (DOCUMENT_NOTES if BY_DOCUMENT in designs else ())
+        notes += RUN_NOTES if designs - {SWAPPED, BY_DOCUMENT} else ()
+        bands = {nulls: band_of(nulls) for nulls in sorted({row["nulls"] for row in found if row["nulls"]})}
+        details = {"probabilities": PROBABILITIES, "bands": bands}
+        tables = {SWAPPED: swapped, BY_DOCUMENT: DOCUMENT_NOTES, SPLIT: RUN_NOTES, MIXED: RUN_NOTES}
+        return Finding(self.name, tuple(found), notes, details, tuple(make_tables(found, tables)))
+
+    def _part_runs(
+        self,
+        places: Sequence[tuple[str, str]],
+        cubes: Mapping[str, xr.Dataset],
+        options: TypeOneOptions,
+        made: Mapping[tuple[str, str], list[dict[str, Any]]],
+        left: float,
+    ) -> float:
+        """Add the rows of null data sets made of runs; give what is left of the budget."""
+        for test_set, metric in places:
+            scored = self.statistics.get(test_set, {}).get(metric)
+            if scored is None:
+                continue
+            laboratory = RunLaboratory(test_set, metric, cubes[test_set], scored, options)
+            for pool in laboratory.list_pools():
+                rows, cost = laboratory.part(pool, left)
+                made[test_set, metric].extend(rows)
+                left -= cost
+            made[test_set, metric].extend(laboratory.compare_as_they_are())
+        return left
 
     def _pairs(self, test_set: str, metric: str, cube: xr.Dataset, options: TypeOneOptions) -> list[NullPair | str]:
         """Choose pairs, or say why there is none."""
@@ -98,32 +116,63 @@ class TypeOne:
         if scored is None:
             return ["the statistics of its items are not at hand"]
         pairs = choose_pairs(cube, metric, options.pairs, higher_is_better=scored.higher_is_better)
-        return [*pairs] or ["no two neighbours in rank differ on any unit"]
+        baseline = baseline_of(cube)
+        who = "no two neighbours in rank differ" if baseline is None else f"no system differs from {baseline}"
+        return [*pairs] or [f"{who} on any unit"]
 
     def _rows(
         self, test_set: str, metric: str, cube: xr.Dataset, pair: NullPair | str, options: TypeOneOptions, left: float
     ) -> tuple[list[dict[str, Any]], float]:
         """Give the rows of a pair and what they cost, or one row with the reason."""
-        where: dict[str, Any] = {"test_set": test_set, "metric": metric, "test_size": "full"}
+        where: dict[str, Any] = {"test_set": test_set, "metric": metric, "test_size": "full", "design": SWAPPED}
         if isinstance(pair, str):
-            return [_nothing(where, pair)], 0.0
+            return [nothing(where, pair)], 0.0
         where |= _names(pair)
         scored = self.statistics[test_set][metric]
         # A weight, a swap and a difference meet for each statistic of each discordant unit.
         cost = float(options.nulls) * options.replicates * pair.discordant * scored.data.sizes["statistic"]
+        beyond = f"beyond the budget of {options.budget:.3g} products"
         if cost > left:
-            return [_nothing(where, f"beyond the budget of {options.budget:.3g} products")], 0.0
-        outputs = load_pair(scored, pair, unit=str(cube.attrs.get("unit", "item")))
-        if outputs is None:
-            why = "these cubes, of an earlier version, do not know the units of items: `pipeline run` makes them anew"
-            return [_nothing(where, why)], 0.0
-        units, seed = len(outputs.statistics), int(cube.attrs.get("seed", 0))
-        draws = {
-            rule: Draws(draw_key(seed=seed, purpose="null-laboratory", test_set=test_set, size="full", rule=rule), units, units)
-            for rule in ("nulls", "swaps", "resamples")
-        }
-        tests = ask_nulls(outputs, scored, _procedures(cube), draws, nulls=options.nulls, replicates=options.replicates)
-        return [{**where, "units": units, **_describe(test)} for test in tests], cost
+            return [nothing(where, beyond)], 0.0
+        data = load_pair(scored, pair, cube)
+        if isinstance(data, str):
+            return [nothing(where, data)], 0.0
+        where["units"] = len(data.outputs.statistics)
+        rows = _ask(where, data, scored, cube, options)
+        if data.document is None:
+            return rows, cost
+        by_document = where | {"design": BY_DOCUMENT}
+        if 2 * cost > left:
+            return [*rows, nothing(by_document, beyond)], cost
+        return rows + _ask(by_document, data, scored, cube, options), 2 * cost
+
+
+def _ask(
+    where: Mapping[str, Any], data: PairData, scored: ScoredStatistics, cube: xr.Dataset, options: TypeOneOptions
+) -> list[dict[str, Any]]:
+    """Ask every test of the null data sets of a pair, made as ``where`` says."""
+    units, group = len(data.outputs.statistics), data.document if where["design"] == BY_DOCUMENT else None
+    address: dict[str, Any] = {"seed": int(cube.attrs.get("seed", 0)), "purpose": "null-laboratory"}
+    address |= {"test_set": where["test_set"], "size": "full"}
+
+    def draws(rule: str, count: int) -> Draws:
+        return Draws(draw_key(**address, rule=rule), count, count)
+
+    resamples: Draws | StratifiedDraws = draws("resamples", units)
+    if data.stratum is not None:
+        resamples = StratifiedDraws(stratified_key(**address, rule="resamples", stratum=data.stratum), data.stratum)
+    nulls = NullSwaps(draws("nulls", units))
+    if group is not None:
+        nulls = NullSwaps(draws("nulls by document", int(group.max()) + 1), group)
+    asked: dict[str, Any] = {"resamples": resamples, "swaps": draws("swaps", units)}
+    asked |= {"count": options.nulls, "replicates": options.replicates}
+    return [describe(where, test) for test in ask_nulls(data.outputs, scored, _procedures(cube), nulls=nulls, **asked)]
+
+
+def _notes(cubes: Mapping[str, xr.Dataset], options: TypeOneOptions) -> tuple[str, ...]:
+    baselines = sorted({baseline for cube in cubes.values() if (baseline := baseline_of(cube)) is not None})
+    pairs = f"those of {' and '.join(baselines)} with another system" if baselines else "neighbours in rank"
+    return tuple(note.format(pairs=pairs, rules=", ".join(RULES[: options.pairs])) for note in NOTES)
 
 
 def _procedures(cube: xr.Dataset) -> Sequence[str]:
@@ -133,55 +182,3 @@ def _procedures(cube: xr.Dataset) -> Sequence[str]:
 def _names(pair: NullPair) -> dict[str, Any]:
     return {"pair": f"{pair.first} / {pair.second}", "system_a": pair.first, "system_b": pair.second, "chosen": pair.rule,
             "discordant": pair.discordant}  # fmt: skip
-
-
-def _nothing(where: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    empty = dict.fromkeys(("pair", "system_a", "system_b", "chosen", "discordant", "units", *_FIELDS))
-    return {**empty, **where, "reason": reason}
-
-
-_FIELDS = (
-    "procedure", "convention", "in_study", "decides", "nulls", "replicates", "reference", "says", "quantiles", "reason",
-    *(f"{what}_{level}" for level in ("01", "05", "10") for what in ("rejected", "rate", "interval")),
-)  # fmt: skip
-
-
-def _describe(test: Tested) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(_FIELDS)
-    row |= {
-        "procedure": test.procedure,
-        "convention": test.convention,
-        "in_study": test.in_study,
-        "decides": test.decides,
-        "replicates": test.replicates,
-        "reference": test.reference,
-        "reason": test.reason,
-    }
-    if test.p is None:
-        return row
-    p = np.where(np.isnan(test.p), 1.0, test.p)  # without a p nothing is rejected
-    row["nulls"] = len(p)
-    row["quantiles"] = np.quantile(p, PROBABILITIES, method="inverted_cdf").tolist()
-    for level in LEVELS:
-        label, hits = f"{100 * level:02.0f}", int(np.count_nonzero(p <= level + 1e-12))
-        low, high = interval(hits, len(p), test.reference, _LEVEL)
-        row |= {f"rejected_{label}": hits, f"rate_{label}": hits / len(p), f"interval_{label}": {"lo": low, "hi": high}}
-    row["says"] = _judge(row["interval_05"])
-    return row
-
-
-def interval(hits: int, nulls: int, reference: int | None, level: float) -> tuple[float, float]:
-    """Give the Clopper-Pearson interval of a rate.
-
-    Where all p-values share a law of so many draws, its error is in them too: the variance of the rate is that of fewer trials.
-    """
-    share = 1.0 if reference is None else reference / (reference + nulls)
-    counts: NDArray[Any] = np.array([hits, nulls]) * share
-    lo, hi = clopper_pearson(counts[:1], counts[1:], level)
-    return float(lo[0]), float(hi[0])
-
-
-def _judge(found: Mapping[str, float]) -> str:
-    if found["lo"] > 0.05:
-        return "liberal"
-    return "conservative" if found["hi"] < 0.05 else "as it should"

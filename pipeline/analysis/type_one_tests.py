@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,9 @@ from pipeline.inference.readings import READINGS
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import SUMS, Measure
-from pipeline.resampling.null_laboratory import NullCounts, TwoOutputs, make_nulls, randomize_nulls, resample_nulls
+from pipeline.resampling.null_laboratory import NullCounts, NullSwaps, TwoOutputs, make_nulls, randomize_nulls, resample_nulls
 from pipeline.resampling.observe import observe
+from pipeline.resampling.strata import StratifiedDraws
 
 __all__ = ["LEVELS", "REFERENCE", "Tested", "ask_nulls"]
 
@@ -56,6 +57,8 @@ class Tested:
         Why there is no p.
     """
 
+    __test__ = False  # not a test class, whatever its name says to a collector
+
     procedure: str
     convention: str
     in_study: bool
@@ -70,9 +73,11 @@ def ask_nulls(
     outputs: TwoOutputs,
     scored: ScoredStatistics,
     procedures: Sequence[str],
-    draws: Mapping[str, Draws],
     *,
-    nulls: int,
+    nulls: NullSwaps,
+    resamples: Draws | StratifiedDraws,
+    swaps: Draws,
+    count: int,
     replicates: int,
 ) -> Iterator[Tested]:
     """Give every test of the null data sets of a pair.
@@ -84,12 +89,17 @@ def ask_nulls(
         Form and direction of the metric.
     procedures : sequence of str
         Those of the study.
-    draws : mapping of str to Draws
-        Addresses of the ``nulls``, of the ``swaps`` of a randomization and of the ``resamples``.
-    nulls, replicates : int
+    nulls : NullSwaps
+        How null data sets are made.
+    resamples : Draws or StratifiedDraws
+        Of the bootstrap: within the strata in which the study draws.
+    swaps : Draws
+        Of the randomization, unit by unit however null data sets are made: that is the test.
+    count, replicates : int
+        Null data sets, and replicates of each.
     """
-    resampled = resample_nulls(outputs, draws["nulls"], draws["resamples"], nulls=nulls, replicates=replicates)
-    swapped = randomize_nulls(outputs, draws["nulls"], draws["swaps"], nulls=nulls, replicates=REFERENCE)
+    resampled = resample_nulls(outputs, nulls, resamples, nulls=count, replicates=replicates)
+    swapped = randomize_nulls(outputs, nulls, swaps, nulls=count, replicates=REFERENCE)
     for procedure, counted in (("paired-bootstrap", resampled), ("approximate-randomization", swapped)):
         is_swapped = procedure == "approximate-randomization"
         for convention in _SHOWN[procedure]:
@@ -102,7 +112,7 @@ def ask_nulls(
                 REFERENCE if is_swapped else replicates,
                 REFERENCE if is_swapped else None,
             )
-    yield from _direct(outputs, scored, [name for name in procedures if name in DIRECT], draws["nulls"], nulls)
+    yield from _direct(outputs, scored, [name for name in procedures if name in DIRECT], nulls, count)
 
 
 def _read(counted: NullCounts, convention: str) -> NDArray[np.float64]:
@@ -117,7 +127,7 @@ def _read(counted: NullCounts, convention: str) -> NDArray[np.float64]:
     return np.asarray(found.p[CONVENTIONS.index(convention)])
 
 
-def _direct(outputs: TwoOutputs, scored: ScoredStatistics, names: Sequence[str], swaps: Draws, nulls: int) -> Iterator[Tested]:
+def _direct(outputs: TwoOutputs, scored: ScoredStatistics, names: Sequence[str], swaps: NullSwaps, nulls: int) -> Iterator[Tested]:
     """Ask the procedures that draw nothing, some null data sets at a time."""
     costly = set(_EXACT) & set(names) if _is_costly(outputs, scored) else set()
     for name in sorted(costly):
@@ -132,8 +142,10 @@ def _direct(outputs: TwoOutputs, scored: ScoredStatistics, names: Sequence[str],
     for first in range(0, nulls, _NULLS):
         count = min(_NULLS, nulls - first)
         measure = _measure(make_nulls(outputs, swaps, first, count), scored)
-        for name, found in direct_tests(asked, measure, observe(measure)).items():
-            p[name][first : first + count] = found.of(READINGS[name].verdict)
+        seen = observe(measure)
+        for name, found in direct_tests(asked, measure, seen).items():
+            own = found.of(READINGS[name].verdict)
+            p[name][first : first + count] = np.where(seen.delta == 0, 1.0, own)  # nobody is ahead, whatever a test is about
             told = [words for words, value in zip(found.reasons, p[name][first : first + count], strict=True) if np.isnan(value)]
             if told:
                 reason.setdefault(name, told[0])

@@ -10,7 +10,7 @@ from pipeline.cli.actions import print_json
 from pipeline.cli.group import cli
 from pipeline.cli.options import json_option
 
-__all__ = ["WHEN"]
+__all__ = ["WHEN", "page_of"]
 
 WHEN: Mapping[str, str] = {
     "paired-bootstrap": "for an interval, a margin, or a metric whose denominators differ",
@@ -23,30 +23,41 @@ WHEN: Mapping[str, str] = {
     "paired-t": "to check another one: every reader knows it",
     "wilcoxon": "where differences have long tails; it is no test of the mean",
 }
-"""When to prefer a procedure; as docs/procedures.md has it."""
+"""When to prefer a procedure; as its page and docs/procedures.md have it."""
+
+
+def page_of(procedure: str) -> str:
+    """Give the path of a procedure's page in the documentation; the mid-p is on McNemar's."""
+    return f"docs/procedures/{procedure.removesuffix('-mid-p')}.md"
 
 
 @cli.command()
 @json_option
 def procedures(as_json: bool) -> None:
-    """List the significance tests: what each tests, and when to prefer it."""
+    """List the significance tests: what each tests, when to prefer it, and its page in the documentation."""
     from pipeline.report.procedures import WORDS
     from pipeline.study.procedures import PROCEDURES
 
-    rows = [{"name": name, "null": WORDS[name].null, "when": WHEN[name]} for name in PROCEDURES]
-    _show("procedures", rows, [f"null: {row['null']}; prefer it {row['when']}" for row in rows], as_json)
+    rows = [{"name": name, "null": WORDS[name].null, "when": WHEN[name], "page": page_of(name)} for name in PROCEDURES]
+    lines = [f"null: {row['null']}; prefer it {row['when']}; {row['page']}" for row in rows]
+    _show("procedures", rows, lines, as_json)
 
 
 @cli.command()
 @json_option
 def presets(as_json: bool) -> None:
-    """List the published procedures and tools whose settings and numbers can be asked for."""
+    """List the published procedures and tools whose settings and numbers can be asked for.
+
+    With --json also where each number misleads; docs/presets.md has it in a table.
+    """
     from pipeline.presets.table import PRESETS
 
     rows = [
         {
             "name": preset.name,
-            "procedures": [rule.procedure for rule in preset.rules],
+            "procedures": [rule.procedure for rule in preset.rules if not rule.analysis],
+            "rules": [f"{rule.procedure}, {rule.convention}" for rule in preset.rules],
+            "analysis": next((rule.analysis for rule in preset.rules if rule.analysis), None),
             "replicates": preset.replicates,
             "null": preset.null,
             "misleads": preset.misleads,
@@ -54,7 +65,12 @@ def presets(as_json: bool) -> None:
         }
         for preset in PRESETS.values()
     ]
-    _show("presets", rows, [f"null: {row['null']}; b = {row['replicates']:,}; {row['reference']}" for row in rows], as_json)
+    lines = [
+        f"{'; '.join(rule.procedure + ', ' + rule.convention for rule in preset.rules)}; null: {preset.null}; "
+        f"b = {preset.replicates:,}; {preset.reference}"
+        for preset in PRESETS.values()
+    ]
+    _show("presets", rows, lines, as_json)
 
 
 @cli.command()

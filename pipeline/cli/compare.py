@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.group import cli
-from pipeline.cli.options import json_option, quiet_option
+from pipeline.cli.options import COUNT, json_option, quiet_option
 
 __all__: list[str] = []
 
@@ -28,7 +28,7 @@ __all__: list[str] = []
 @click.option("--preset", help="Settings of a tool or paper of `pipeline presets`, and its own number beside the others.")
 @click.option("--format", "format_", default="text", show_default=True, help="text, labels or scores.")
 @click.option("--documents", help="File with a document name a line: documents are resampled, not segments.")
-@click.option("-b", "--replicates", type=click.IntRange(min=1), help="Number of replicates. [100000, or the preset's]")
+@click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
 @click.option("--seed", type=int, help="Seed of all draws. [20120712, or the preset's]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of decisions.")
 @click.option("--runs", type=click.Path(file_okay=False, path_type=Path), help="Keep the run in this folder. [nothing is kept]")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 __all__ = [
+    "COUNT",
     "json_option",
     "override_options",
     "place_options",
@@ -17,6 +19,31 @@ __all__ = [
     "runs_option",
     "study_argument",
 ]
+
+
+_NUMBER = re.compile(r"[0-9]+(_[0-9]+)*(\.[0-9]+)?([eE]\+?[0-9]{1,2})?")
+
+
+if TYPE_CHECKING:
+    _IntType = click.ParamType[int]
+else:
+    _IntType = click.ParamType  # generic from click 8.2 on only
+
+
+class _Count(_IntType):
+    """A number of things, at least one: 10000, 10_000 or 1e4, as in a study."""
+
+    name = "count"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value)
+        number = float(text) if _NUMBER.fullmatch(text) else 0.0
+        if not (number.is_integer() and 1 <= number < 2**53):
+            self.fail(f"{text!r} is not a whole number of at least 1, such as 10000 or 1e4.", param, ctx)
+        return int(number)
+
+
+COUNT = _Count()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +69,7 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
 study_argument = click.argument("study", type=click.Path(path_type=Path))
 run_argument = click.argument("run", required=False)
 override_options: Callable[[F], F] = _combine(
-    click.option("-b", "--replicates", help="Number of replicates."),
+    click.option("-b", "--replicates", type=COUNT, help="Number of replicates, for example 1e6."),
     click.option("--seed", help="Seed of all draws."),
     click.option("--test-sizes", help="Test sizes, for example 100,200,full."),
     click.option(

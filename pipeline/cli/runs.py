@@ -103,18 +103,23 @@ def list_(runs: Path, as_json: bool) -> None:
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Another value for the report alone: resampling.alpha, .family, .baseline, analyses, systems.relation.",
+    help="Another value for the report alone: resampling.alpha, .family, .baseline, .intervals; analyses; systems.relation; report",
 )
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Another folder. [the run's report/]")
 def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path | None) -> None:
     """Write the report again from the cubes, without recomputing."""
     from pipeline.report.write import write_report
+    from pipeline.study.anew import refuse_other_numbers
     from pipeline.study.load import override_study
     from pipeline.tasks.manifest import read_manifest
     from pipeline.tasks.report import gather
 
     directory = find(runs, run)
-    study = override_study(read_manifest(directory).study, settings) if settings else None
+    study = None
+    if settings:
+        own = read_manifest(directory).study
+        study = override_study(own, settings)
+        refuse_other_numbers(own, study)
     target = output or directory.report
     write_report(gather(directory, study=study), target)
     click.echo(str(target / "index.html"))

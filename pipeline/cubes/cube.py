@@ -132,7 +132,7 @@ class CubeWriter:
     ) -> None:
         """Write what is read off the counts of some pairs, by name of the variable.
 
-        ``bias`` and ``max_t_replicates`` are (pair,), ``p_adjusted`` (convention, adjustment, pair), ``interval``
+        ``bias``, ``p_reason`` and ``max_t_replicates`` are (pair,), ``p_adjusted`` (convention, adjustment, pair), ``interval``
         (method, pair, 2), ``interval_reason`` (method, pair), the others (convention, pair).
         """
         test: dict[str, Any] = dict(zip(("metric", "test_size"), self.layout.positions(metric=metric, test_size=size), strict=True))
@@ -152,9 +152,13 @@ class CubeWriter:
         units: Sequence[int],
         statistics: Sequence[str],
         decimals: Sequence[int],
+        groups: Mapping[str, Sequence[int]] | None = None,
         first_system: int = 0,
     ) -> None:
-        """Write the statistics (system, item, statistic) of some systems, into the metric's own group; ``units`` of the items."""
+        """Write the statistics (system, item, statistic) of some systems, into the metric's own group; ``units`` of the items.
+
+        ``groups`` are what is known of items besides: ``stratum`` of their units, ``document``.
+        """
         self.layout.positions(metric=metric)
         path = f"statistics/{digest(metric)[:16]}"
         sizes = (len(self.layout.systems), len(ids), len(statistics))
@@ -164,10 +168,12 @@ class CubeWriter:
                 "system": list(self.layout.systems),
                 "item": list(ids),
                 "unit": [int(unit) for unit in units],
+                **{name: [int(group) for group in of_item] for name, of_item in (groups or {}).items()},
                 "statistic": list(statistics),
                 "decimals": [int(places) for places in decimals],
             }
-            attributes = {"test_set": self.layout.test_set, "metric": metric, "coordinates": "decimals unit"}
+            extra = " ".join(["decimals", *sorted(groups or {}), "unit"])
+            attributes = {"test_set": self.layout.test_set, "metric": metric, "coordinates": extra}
             group = self._group.create_group(path, attributes={**attributes, "variables": sorted([*coordinates, "statistics"])})
             for name, given in coordinates.items():
                 _create_filled(group, COORDINATES[name], given)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pipeline.cubes.codes import INTERVAL_REASONS, METHODS, P_LABELS, P_REASONS, TOOL_REASONS
 from pipeline.cubes.declared import Variable
 from pipeline.cubes.unit_effects import UNIT_EFFECTS
 
@@ -19,6 +20,8 @@ __all__ = [
     "COUNTS",
     "INTERVAL_REASONS",
     "METHODS",
+    "P_LABELS",
+    "P_REASONS",
     "STATISTICS",
     "SUMS",
     "TABLE",
@@ -42,33 +45,6 @@ CHUNKS: Mapping[str, int] = {
     "item": 2**16,
 }
 """Length of a chunk along each dimension; others are not cut. A constant: chunks never depend on blocks or workers."""
-
-METHODS = ("monte-carlo", "exact", "tail", "definition", "asymptotic")
-"""Codes of the variable ``method``, by position; by definition p is 1 where systems are identical or score the same."""
-
-INTERVAL_REASONS = (
-    "none",
-    "identical",
-    "undefined",
-    "no-standard-error",
-    "no-spread",
-    "too-few-replicates",
-    "no-correction",
-    "not-in-the-family",
-    "not-a-ratio",
-)
-"""Codes of the variable ``interval_reason``, by position: why a pair has no interval."""
-
-TOOL_REASONS = (
-    "none",
-    "not-with-the-baseline",
-    "not-a-metric-of-the-tool",
-    "not-a-seed-of-the-tool",
-    "too-many-draws",
-    "no-kept-replicates",
-    "no-replicate",
-)
-"""Codes of the variable ``tool_reason``, by position: why a pair has no number of the tool's own."""
 
 BERG_KIRKPATRICK = (
     "Berg-Kirkpatrick, Burkett & Klein 2012, An Empirical Investigation of Statistical Significance in NLP, EMNLP, ACL D12-1091"
@@ -94,6 +70,10 @@ def _count(name: str, meaning: str) -> Variable:
 
 def _sum(name: str, formula: str) -> Variable:
     return Variable(f"sum_{name}", _CELLS, "float64", _NAN, "points", f"{formula}, summed over the replicates of the cell", EFRON)
+
+
+def _code(name: str, dims: tuple[str, ...], meaning: str, flags: tuple[str, ...]) -> Variable:
+    return Variable(name, dims, "int8", -1, "1", meaning, flags=flags)
 
 
 COUNTS = (
@@ -132,14 +112,27 @@ TABLE = (
         "the tail of the resampling model, which the data cannot tell from another",
         TAILS,
     ),
-    Variable(
-        "tail_log10_p", _TESTS, "float64", _NAN, "1", "its decimal logarithm, also where the p-value is too small for a float"
-    ),
+    Variable("tail_log10_p", _TESTS, "float64", _NAN, "1", "its decimal logarithm, however small; NaN where it is exactly 0"),
     Variable("tail_p_error", _TESTS, "float64", _NAN, "1", "half width of what is known of it: an enclosure, or a 95 % interval"),
-    Variable("tail_method", _TESTS, "int8", -1, "1", "how it was computed; -1 where there is none", flags=METHODS),
+    _code("tail_method", _TESTS, "how it was computed; -1 where there is none", METHODS),
+    _code("tail_label", _TESTS, "what must be said beside it; -1 where there is none", P_LABELS),
     Variable("p_error", _TESTS, "float64", _NAN, "1", "Monte-Carlo error: half width of the 95 % interval", CLOPPER_PEARSON),
-    Variable("method", _TESTS, "int8", -1, "1", "how the p-value was found; -1 where there is none", flags=METHODS),
-    Variable("stable", _TESTS, "bool", False, "1", "the unadjusted p-value is surely on its side of the study's level"),
+    _code("method", _TESTS, "how the p-value was found; -1 where there is none", METHODS),
+    _code("p_label", _TESTS, "what must be said beside the p-value; -1 where there is none", P_LABELS),
+    _code(
+        "p_reason",
+        ("procedure", *_PAIRS),
+        "why a pair has no ordinary p-value: none at all, or 1 by definition; -1 where nothing was written",
+        P_REASONS,
+    ),
+    Variable(
+        "stable",
+        _TESTS,
+        "bool",
+        False,
+        "1",
+        "the unadjusted p-value's bounds at level 1 - .01/K, of K pairs, lie on one side of the study's level",
+    ),
     Variable(
         "bias",
         ("procedure", *_PAIRS),
@@ -177,14 +170,21 @@ TABLE = (
         "ends of the interval of the gain of system_a over system_b at level 1 − alpha, read off the kept replicates",
         f"{EFRON}; {BCA}",
     ),
-    Variable(
+    _code(
         "interval_reason",
         ("procedure", "interval_method", *_PAIRS),
-        "int8",
-        -1,
-        "1",
         "why there is no interval; -1 where nothing was written",
-        flags=INTERVAL_REASONS,
+        INTERVAL_REASONS,
+    ),
+    Variable(
+        "interval_p",
+        ("procedure", "interval_method", *_PAIRS),
+        "float64",
+        _NAN,
+        "1",
+        "p-value that a bootstrap-t interval inverts, of replicates over standard errors of their own; NaN for other intervals, "
+        "which invert a convention or none",
+        EFRON,
     ),
     Variable(
         "tool_p",
@@ -195,14 +195,11 @@ TABLE = (
         "p-value at the full size as the tool or paper of the preset has it; no verdict uses it; "
         "where it misleads and whose it is stands in the attribute preset of the group",
     ),
-    Variable(
+    _code(
         "tool_reason",
         ("preset", "procedure", "metric", "pair"),
-        "int8",
-        -1,
-        "1",
         "why there is no such number; -1 where the preset has none of the procedure",
-        flags=TOOL_REASONS,
+        TOOL_REASONS,
     ),
 )
 """What is read off counts and kept replicates; written per metric and test size."""
@@ -247,7 +244,8 @@ VARIABLES: Mapping[str, Variable] = {
             "float64",
             _NAN,
             "1",
-            "exact two-sided sign-flip p-value where fewer than 20 units differ and the systems share their denominators",
+            "exact two-sided sign-flip p-value where fewer than 20 units differ, or all by as much, and the systems share their "
+            "denominators",
             PITMAN,
         ),
         *COUNTS,
@@ -292,6 +290,8 @@ COORDINATES: Mapping[str, Variable] = {
         Variable(
             "unit", ("item",), "int64", -1, "1", "position of the item's unit: what is resampled, in the order of first items"
         ),
+        Variable("stratum", ("item",), "int64", -1, "1", "stratum of the item's unit, where units are drawn within strata"),
+        Variable("document", ("item",), "int64", -1, "1", "document of the item, where items are drawn although it is known"),
         Variable("statistic", ("statistic",), "str", "", "1", "name of the statistic"),
         Variable("decimals", ("statistic",), "int64", -1, "1", "decimal places: the integers are in units of 10^-decimals"),
     )

@@ -244,7 +244,9 @@ class Coordinator:
     def _take_failure(self, task: Task, failure: Failure) -> None:
         self.attempts[task.key] += 1
         self.state.event("failed", failure.reason, label=task.label, attempt=self.attempts[task.key], traceback=failure.traceback)
-        if {problem.code for problem in failure.problems} & DAMAGE and self._mend():
+        # What no receipt covers (a frame) is not found here: the task would meet it for ever.
+        damaged = {problem.code for problem in failure.problems} & DAMAGE and self.attempts[task.key] <= DAMAGE_LIMIT
+        if damaged and self._mend():
             return
         if failure.exit_code == StoreError.exit_code:
             raise StoreError(*failure.problems)

@@ -27,7 +27,7 @@ from pipeline.study.inventory import Inventory
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
 from pipeline.study.plan import plan_study
 from pipeline.tasks.manifest import Manifest, read_manifest
-from pipeline.tasks.survey import survey_study
+from pipeline.tasks.survey import frames_are_sound, survey_study
 
 __all__ = ["Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "run_id", "start_detached"]
 
@@ -128,9 +128,9 @@ def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda st
 
 
 def restore_frames(run: RunDirectory) -> None:
-    """Write the frames again that the store has lost, from the study's files."""
+    """Write the frames again that the store has lost or that are damaged, from the study's files."""
     manifest = read_manifest(run)
-    if all(run.store.path("frames", test_set.frame, ".json").is_file() for test_set in manifest.inputs.test_sets):
+    if frames_are_sound(manifest.inputs, run.store):
         return
     survey_study(manifest.study, Path(manifest.inputs.base)).store_frames(run.store)
 

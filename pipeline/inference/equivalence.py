@@ -12,7 +12,7 @@ from pipeline.inference.p_values import clopper_pearson
 __all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge"]
 
 VERDICTS = ("not measured", "equivalent", "better", "worse", "inconclusive")
-"""The first where there is neither a p of equivalence nor an interval: that is no failure of the system."""
+"""The first where there is neither a p of equivalence nor one of the difference: that is no failure of the system."""
 
 _LEVEL = 0.95
 
@@ -88,7 +88,7 @@ class Verdicts:
     verdict : (pair,) int8
         Position in `VERDICTS`.
     differs_within_margin : (pair,) bool
-        Equivalent, and yet the interval excludes 0: a real difference that does not matter.
+        Equivalent, and yet a difference is shown: a real difference that does not matter.
     fails : (pair,) bool
         The gate: worse, and not within the margin. What is inconclusive or not measured does not fail.
     """
@@ -101,20 +101,25 @@ class Verdicts:
 def judge(
     p_equivalence: NDArray[np.float64],
     *,
-    lo: NDArray[np.float64],
-    hi: NDArray[np.float64],
+    better: NDArray[np.bool_],
+    worse: NDArray[np.bool_],
+    measured: NDArray[np.bool_],
     identical: NDArray[np.bool_],
     alpha: float,
 ) -> Verdicts:
-    """Give the verdict, in this order: equivalent if p ≤ α; better or worse if the interval excludes 0; else inconclusive.
+    """Give the verdict, in this order: equivalent if p ≤ α; better or worse if that difference is shown; else inconclusive.
+
+    A difference is shown where the 1 − α interval of the gain excludes 0; of many pairs, where the p that is adjusted for the
+    family is at most α, which is the same of the family's simultaneous interval.
 
     Parameters
     ----------
     p_equivalence : (pair,) float64
-        Adjusted or not; nan without a margin.
-    lo, hi : (pair,) float64
-        The 1 − α interval of the gain of the system that is judged, in its direction: the caller turns it. nan where there is
-        none.
+        Of several pairs, by Holm over the family; nan without a margin.
+    better, worse : (pair,) bool
+        A difference of the system that is judged is shown, in its direction: the caller turns it.
+    measured : (pair,) bool
+        There is a p or an interval of the difference.
     identical : (pair,) bool
         Equivalent at any margin.
     alpha : float
@@ -122,17 +127,20 @@ def judge(
     Examples
     --------
     >>> p, lo, hi = np.array([0.01, 0.2, np.nan, 0.2]), np.array([0.1, 0.1, -2.0, -1.0]), np.array([0.3, 2.0, -0.5, 1.0])
-    >>> found = judge(p, lo=lo, hi=hi, identical=np.zeros(4, bool), alpha=0.05)
+    >>> no = np.zeros(4, bool)
+    >>> found = judge(p, better=lo > 0, worse=hi < 0, measured=~no, identical=no, alpha=0.05)
     >>> [VERDICTS[code] for code in found.verdict]
     ['equivalent', 'better', 'worse', 'inconclusive']
     >>> found.differs_within_margin.tolist(), found.fails.tolist()
     ([True, False, False, False], [False, False, True, False])
     """
-    if not p_equivalence.shape == lo.shape == hi.shape == identical.shape:
-        raise ValueError(f"p {p_equivalence.shape}, intervals {lo.shape}, {hi.shape} and identical {identical.shape} differ")
+    shapes = {values.shape for values in (p_equivalence, better, worse, measured, identical)}
+    if len(shapes) > 1:
+        raise ValueError(f"p-values of equivalence and what is known of differences have the shapes {sorted(shapes)}")
+    if np.any(better & worse):
+        raise ValueError(f"{np.count_nonzero(better & worse)} pairs are shown to be better and worse")
     with np.errstate(invalid="ignore"):  # comparisons with nan are False: nothing is shown
         within = identical | (p_equivalence <= alpha)
-        above, below = lo > 0, hi < 0
-    measured = identical | np.isfinite(p_equivalence) | (np.isfinite(lo) & np.isfinite(hi))
-    verdict = np.select([~measured, within, above, below], [0, 1, 2, 3], 4).astype(np.int8)
-    return Verdicts(verdict=verdict, differs_within_margin=within & (above | below) & ~identical, fails=below & ~within)
+    known = identical | measured | np.isfinite(p_equivalence)
+    verdict = np.select([~known, within, better, worse], [0, 1, 2, 3], 4).astype(np.int8)
+    return Verdicts(verdict=verdict, differs_within_margin=within & (better | worse) & ~identical, fails=worse & ~within)

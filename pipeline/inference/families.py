@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.inference.student_tails import StudentTails
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.step_down import Members
 
@@ -19,7 +20,7 @@ ALTERNATIVES = ("two-sided", "better", "worse")
 
 REASONS = ("", "identical", "no order", "no spread", "undefined", "not in the family")
 """Why a pair is no member: its systems are identical; δ = 0 and there is no se; se = 0 although δ is not; δ or se is undefined;
-it has nothing to do with the baseline. The first three have p = 1, the others none."""
+it is not tested. The first three have p = 1, the others none."""
 
 _CERTAIN = (1, 2, 3)
 
@@ -42,6 +43,8 @@ class PairFamily:
         The same pairs as the kernels want them; ``first − second`` points where the alternative does.
     reason : (pair,) int8
         Position in `REASONS`; 0 for members.
+    tails : StudentTails or None
+        By which ``members.least`` is corrected for few units; ``t`` is not.
     """
 
     name: str
@@ -50,6 +53,7 @@ class PairFamily:
     t: NDArray[np.float64]
     members: Members
     reason: NDArray[np.int8]
+    tails: StudentTails | None = None
 
     @property
     def two_sided(self) -> bool:
@@ -70,8 +74,10 @@ def order_family(
     se: NDArray[np.float64],
     identical: NDArray[np.bool_],
     higher_is_better: bool = True,
+    chosen: NDArray[np.bool_] | None = None,
     baseline: int | None = None,
     alternative: str = "two-sided",
+    tails: StudentTails | None = None,
 ) -> PairFamily:
     """Choose the members of a family and order them by t = |δ| / se.
 
@@ -86,10 +92,15 @@ def order_family(
     se : (pair,) float64
     identical : (pair,) bool
     higher_is_better : bool, optional
+    chosen : (pair,) bool, optional
+        The pairs that are tested together, where these are not all, or not all of the baseline.
     baseline : int, optional
         Row of the system that all others are compared with. Without it all pairs are one family.
     alternative : str, optional
         One of `ALTERNATIVES`; a side needs a baseline.
+    tails : StudentTails, optional
+        Of the test set's units: t is corrected for their number before replicates are compared with it. All pairs share them,
+        so that the order is that of t. Without it as many units as one likes are presumed.
 
     Examples
     --------
@@ -103,11 +114,13 @@ def order_family(
     """
     rows: NDArray[np.int64] = np.asarray(pairs, dtype=np.int64)
     _check(rows, score, delta, se, identical, baseline, alternative)
-    chosen = np.ones(len(rows), np.bool_) if baseline is None else (rows == baseline).any(axis=1)
+    tested = np.ones(len(rows), np.bool_) if chosen is None else chosen
+    if baseline is not None:
+        tested = tested & (rows == baseline).any(axis=1)
     undefined = ~np.isfinite(delta) | ((delta != 0) & ~np.isfinite(se))
     noise = TOLERANCE * np.abs(np.nan_to_num(score[rows])).sum(axis=1)
     spread = np.isfinite(se) & (se > noise)  # one that rounding made is none
-    reason = np.select([~chosen, identical, undefined, spread, delta == 0], [5, 1, 4, 0, 2], 3).astype(np.int8)
+    reason = np.select([~tested, identical, undefined, spread, delta == 0], [5, 1, 4, 0, 2], 3).astype(np.int8)
     pair = np.flatnonzero(reason == 0)
     turn = np.ones(len(pair))
     if alternative != "two-sided":
@@ -115,7 +128,7 @@ def order_family(
     center = turn * delta[pair]
     t = (np.abs(center) if alternative == "two-sided" else center) / se[pair]
     slack = TOLERANCE * np.abs(score[rows[pair]]).sum(axis=1)
-    least = t - slack / se[pair]
+    least = (t if tails is None else tails.to_replicates(t)) - slack / se[pair]
     # Equal t in the order of what reaches them: then no p depends on the order of the pairs, not even by rounding.
     order = np.lexsort((-least, -t))
     forward = turn[order] * (1.0 if higher_is_better else -1.0) > 0
@@ -127,7 +140,7 @@ def order_family(
         scale=1.0 / se[pair],
         least=least[order],
     )
-    return PairFamily(FAMILIES[baseline is not None], alternative, pair, t[order], members, reason)
+    return PairFamily(FAMILIES[baseline is not None], alternative, pair, t[order], members, reason, tails)
 
 
 def _check(

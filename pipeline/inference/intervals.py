@@ -28,10 +28,12 @@ INTERVAL_REASONS = (
     "no correction",
     "not in the family",
     "not a ratio",
+    "rounding",
 )
 """Why a pair has no interval: no unit differs; δ, or what is needed of its replicates, is undefined; one unit, or a score that
 does not exist without some unit; no unit moves the gain; a quantile beyond the last replicate; z0 or a of BCa is undefined; a
-simultaneous interval of a pair that is not tested; a bootstrap-t interval of a score without a standard error a replicate."""
+simultaneous interval of a pair that is not tested; a bootstrap-t interval of a score without a standard error a replicate, or
+where those of too many are lost in rounding."""
 
 _SOME = 256  # replicates that show how large a system's scores are; a single one may be undefined
 _SLACK = 1e-9  # (b + 1) α may miss a whole number by a rounding error

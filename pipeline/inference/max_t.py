@@ -30,13 +30,16 @@ class MaxT:
     family : PairFamily
         ``family.reason`` says why a pair is no member.
     p : (pair,) float64
-        (#(u_(j) ≥ t_(j)) + 1) / (b_(j) + 1), made monotone; 1 where known without a replicate, nan where there is none.
+        (#(u_(j) ≥ t_(j)) + 1) / (b_(j) + 1), made monotone; 1 where known without a replicate, nan where there is none. Where
+        the family has `StudentTails`, t_(j) is corrected for few units.
     lo, hi : (pair,) float64
         95 % Clopper-Pearson bounds of what infinitely many replicates would give, made monotone likewise.
     hits : (pair,) int64
         #(u_(j) ≥ t_(j)), not monotone; 0 for pairs that are no members.
     replicates : (pair,) int64
         b_(j): replicates in which the pair and all members with a smaller t are defined; 0 for pairs that are no members.
+    largest : (replicate,) float64
+        max_j t*_j over all members, nan where any is undefined: what a single step compares with.
     """
 
     family: PairFamily
@@ -45,6 +48,7 @@ class MaxT:
     hi: NDArray[np.float64]
     hits: NDArray[np.int64]
     replicates: NDArray[np.int64]
+    largest: NDArray[np.float64]
 
     def stable(self, alpha: float) -> NDArray[np.bool_]:
         """Tell where other draws would not change p ≤ alpha, all pairs together but for a chance of 1 %; False without p."""
@@ -80,6 +84,7 @@ class StepDown:
         self._family = family
         self._hits = np.zeros(len(family.pair), np.int64)
         self._defined = np.zeros(len(family.pair), np.int64)
+        self._largest: list[NDArray[np.float64]] = []
 
     def add(self, scores: NDArray[np.float64]) -> None:
         """Count a block of replicates.
@@ -93,7 +98,9 @@ class StepDown:
         if scores.ndim != 2 or len(scores) < needed:
             raise ValueError(f"scores {scores.shape} are not (system, replicate) of at least {needed} systems")
         scores = np.ascontiguousarray(scores, np.float64)
-        count_step_down(scores, self._family.members, self._family.two_sided, self._hits, self._defined)
+        largest = np.empty(scores.shape[1])
+        count_step_down(scores, self._family.members, self._family.two_sided, self._hits, self._defined, largest)
+        self._largest.append(largest)
 
     def result(self) -> MaxT:
         """Adjust by what was counted so far; without a replicate every member has p = 1."""
@@ -101,7 +108,8 @@ class StepDown:
         hits, replicates = (np.zeros(len(family.reason), np.int64) for _ in range(2))
         hits[family.pair], replicates[family.pair] = self._hits, self._defined
         p = _spread(family, (self._hits + 1) / (self._defined + 1))
-        return MaxT(family, p, *_bounds(family, hits, replicates, _LEVEL), hits, replicates)
+        largest = np.concatenate([np.empty(0), *self._largest])
+        return MaxT(family, p, *_bounds(family, hits, replicates, _LEVEL), hits, replicates, largest)
 
 
 def _bounds(

@@ -23,7 +23,6 @@ REASONS = ("", "identical", "no order", "no defined replicate")
 """Why a pair has no ordinary p-value: its systems are identical; δ = 0, so no side; every replicate was empty."""
 
 _LEVEL = 0.95
-_UNSTABLE_SHARE = 0.01  # chance that any of K decisions is called stable wrongly
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,25 +64,22 @@ class PValues:
         """(convention, pair): p is 1 because the systems are identical or score the same, not because of any replicate."""
         return np.isfinite(self.p) & np.isin(self.reason, [REASONS.index("identical"), REASONS.index("no order")])
 
-    def stable(self, alpha: float, pairs: int) -> NDArray[np.bool_]:
-        """Tell where more replicates would not change the decision at ``alpha``, of each p by itself: nothing is adjusted.
+    def bounds(self, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give Clopper-Pearson bounds at another level than ``lo`` and ``hi``.
 
         Parameters
         ----------
-        alpha : float
-            Level of the decision p ≤ alpha.
-        pairs : int
-            K, the pairs of the family: bounds are taken at level 1 − .01/K, so that the chance of any wrong "stable" among
-            them is at most 1 %.
+        level : float
+            Below 1.
 
         Returns
         -------
-        (convention, pair) bool
-            False where there is no p-value.
+        lo, hi : (convention, pair) float64
+            nan where there is no p-value.
         """
-        lo, hi = _bounds(self.hits, self.replicates, self.reason, 1 - _UNSTABLE_SHARE / max(pairs, 1))
-        with np.errstate(invalid="ignore"):  # comparisons with nan are False: not stable
-            return np.isfinite(self.p) & ((hi <= alpha) | (lo > alpha))
+        lo, hi = _bounds(self.hits, self.replicates, self.reason, level)
+        there = np.isfinite(self.p)
+        return np.where(there, lo, np.nan), np.where(there, hi, np.nan)
 
 
 def p_values(

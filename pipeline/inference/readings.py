@@ -28,6 +28,8 @@ class Reading:
         What the convention ``one-sided`` is here, where it is another thing than the paper's #(δ* > 2δ)/b.
     verdict : str
         The convention that verdicts use.
+    mid_p : bool
+        Half of the observed outcome's chance is left out of p: its floor is half of that of an exact test.
     """
 
     conventions: tuple[str, ...]
@@ -36,9 +38,10 @@ class Reading:
     needs_units: bool
     one_sided: str | None = None
     verdict: str = "two-sided-plus-one"
+    mid_p: bool = False
 
 
-def _computed(*conventions: str, needs_units: bool = False, one_sided: str | None = None) -> Reading:
+def _computed(*conventions: str, needs_units: bool = False, one_sided: str | None = None, mid_p: bool = False) -> Reading:
     return Reading(
         conventions or ("one-sided", "two-sided"),
         bias=False,
@@ -46,6 +49,7 @@ def _computed(*conventions: str, needs_units: bool = False, one_sided: str | Non
         needs_units=needs_units,
         one_sided=one_sided,
         verdict="two-sided",
+        mid_p=mid_p,
     )
 
 
@@ -65,7 +69,7 @@ READINGS: Mapping[str, Reading] = {
     "exact-bootstrap": _computed("one-sided", "two-sided", "below-zero", "at-or-below-zero", needs_units=True),
     "exact-sign-flip": _computed(one_sided="P(δ° ≥ δ), the exact sign-flip test of the system that is ahead: ties count"),
     "mcnemar": _computed(one_sided="P(X ≥ wins), X binomial over the discordant units: ties count"),
-    "mcnemar-mid-p": _computed(one_sided="P(X > wins) + ½ P(X = wins), X binomial over the discordant units"),
+    "mcnemar-mid-p": _computed(one_sided="P(X > wins) + ½ P(X = wins), X binomial over the discordant units", mid_p=True),
     "sign": _computed(one_sided="P(X ≥ wins), X binomial over the units without a tie"),
     "paired-t": _computed(needs_units=True, one_sided="P(t_{n−1} ≥ δ / se)"),
     "wilcoxon": _computed(one_sided="the signed-rank test of the system that is ahead"),

@@ -1,6 +1,7 @@
-"""One pair on many test sets: on how many is it better, on which, and do they agree? This module concludes for a suite.
+"""One claim on many test sets: on how many does it hold, and on which? This module is partial conjunction and heterogeneity.
 
-Arrays are (test_set, pair): every pair is a question of its own, corrected over its test sets and over nothing else.
+Arrays are (test_set, pair): every pair is a question of its own, corrected over its test sets and over nothing else. Both
+directions of many pairs are brought together in `pipeline.inference.suite_conclusions`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-__all__ = ["CONCLUSIONS", "Heterogeneity", "Suite", "conclude_suite", "conclude_test_sets", "directed_p", "heterogeneity"]
-
-CONCLUSIONS = ("not measured", "better", "worse", "not separated")
+__all__ = ["Heterogeneity", "Suite", "conclude_suite", "directed_hits", "directed_p", "heterogeneity"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +37,29 @@ class Suite:
     holm: NDArray[np.float64]
 
 
+def directed_hits(
+    above_twice: NDArray[np.integer],
+    at_twice: NDArray[np.integer],
+    replicates: NDArray[np.integer],
+    *,
+    ahead: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Count the replicates against "A is better", a direction that was fixed before looking, also where A is behind.
+
+    With δ ≥ 0 the gain of whoever is ahead, #(δ* ≥ 2δ) where that is A, and #(δ* ≤ 2δ) where it is not.
+
+    Parameters
+    ----------
+    above_twice, at_twice : (...) int
+        #(δ* > 2δ) and #(δ* = 2δ), counted in the order in which δ ≥ 0.
+    replicates : (...) int
+        In which both scores are defined.
+    ahead : (...) bool
+        A comes first in that order.
+    """
+    return np.where(ahead, above_twice + at_twice, replicates - above_twice).astype(np.int64)
+
+
 def directed_p(
     above_twice: NDArray[np.integer],
     at_twice: NDArray[np.integer],
@@ -46,20 +68,17 @@ def directed_p(
     ahead: NDArray[np.bool_],
     identical: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Give the one-sided p of a direction that was fixed before looking, "A is better", also where A is behind.
+    """Give the one-sided p of a direction that was fixed before looking: (`directed_hits` + 1)/(b + 1).
 
     The convention `one-sided` orders each pair by what was observed, and is below ½ on every test set: over a suite it would
-    find whatever it looks for. Here, with δ ≥ 0 the gain of whoever is ahead, p = (#(δ* ≥ 2δ) + 1)/(b + 1) where that is A, and
-    (#(δ* ≤ 2δ) + 1)/(b + 1) where it is not.
+    find whatever it looks for.
 
     Parameters
     ----------
-    above_twice, at_twice : (...) int
-        #(δ* > 2δ) and #(δ* = 2δ), counted in the order in which δ ≥ 0.
+    above_twice, at_twice, ahead
+        As of `directed_hits`.
     replicates : (...) int
         In which both scores are defined; without any p is nan.
-    ahead : (...) bool
-        A comes first in that order.
     identical : (...) bool
         p is 1.
 
@@ -69,7 +88,7 @@ def directed_p(
     >>> directed_p(count, count * 0, count * 0 + 99, ahead=np.array([True, False]), identical=np.zeros(2, bool)).tolist()
     [0.03, 0.98]
     """
-    hits = np.where(ahead, above_twice + at_twice, replicates - above_twice)
+    hits = directed_hits(above_twice, at_twice, replicates, ahead=ahead)
     p = np.where(replicates > 0, (hits + 1) / (replicates + 1), np.nan)
     return np.where(identical, 1.0, p)
 
@@ -107,41 +126,6 @@ def conclude_suite(p: NDArray[np.float64], *, alpha: float) -> Suite:
     with np.errstate(invalid="ignore"):  # nan is not rejected
         at_least = (running <= alpha).sum(axis=0)
     return Suite(p=partial, at_least=at_least.astype(np.int64), test_sets=total.astype(np.int64), holm=adjusted)
-
-
-def conclude_test_sets(
-    p: NDArray[np.float64], *, delta: NDArray[np.float64], alpha: float
-) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Say of each test set whether the pair is separated there, by two-sided p-values corrected by Holm over the suite.
-
-    Parameters
-    ----------
-    p : (test_set, pair) float64
-        Two-sided; nan where not measured.
-    delta : (test_set, pair) float64
-        Gain of the first system of the pair, the same on every test set.
-    alpha : float
-
-    Returns
-    -------
-    adjusted : (test_set, pair) float64
-    conclusion : (test_set, pair) int8
-        Position in `CONCLUSIONS`.
-
-    Examples
-    --------
-    >>> delta = np.array([[1.0], [-2.0], [0.5]])
-    >>> adjusted, conclusion = conclude_test_sets(np.array([[0.01], [0.001], [0.3]]), delta=delta, alpha=0.05)
-    >>> adjusted[:, 0].tolist(), [CONCLUSIONS[code] for code in conclusion[:, 0]]
-    ([0.02, 0.003, 0.3], ['better', 'worse', 'not separated'])
-    """
-    if p.shape != delta.shape:
-        raise ValueError(f"p-values {p.shape} and gains {delta.shape} differ")
-    adjusted = conclude_suite(p, alpha=alpha).holm
-    with np.errstate(invalid="ignore"):
-        rejected = adjusted <= alpha
-    conclusion = np.select([np.isnan(adjusted), rejected & (delta > 0), rejected & (delta < 0)], [0, 1, 2], 3)
-    return adjusted, conclusion.astype(np.int8)
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,7 +50,9 @@ class Corrected:
     se: NDArray[np.float64]
 
 
-def correct_few_units(delta: NDArray[np.float64], spread: NDArray[np.float64], *, units: float, alpha: float = 0.05) -> Corrected:
+def correct_few_units(
+    delta: NDArray[np.float64], spread: NDArray[np.float64], *, units: float, alpha: float = 0.05, strata: int = 1
+) -> Corrected:
     """Test δ = 0 by t with G − 1 degrees of freedom and the bootstrap's spread times √(G/(G − 1)).
 
     The spread of replicates is √((G − 1)/G) of the unbiased standard error, and its own error gives the statistic the tails of
@@ -67,6 +69,8 @@ def correct_few_units(delta: NDArray[np.float64], spread: NDArray[np.float64], *
     units : float
         G, from `pipeline.inference.units.effective_units`.
     alpha : float, optional
+    strata : int, optional
+        H, where units are drawn within strata: G − H then takes the place of G − 1.
 
     Examples
     --------
@@ -78,12 +82,13 @@ def correct_few_units(delta: NDArray[np.float64], spread: NDArray[np.float64], *
         raise ValueError(f"there is at least 1 effective unit, not {units}")
     if not 0 < alpha < 1:
         raise ValueError(f"alpha lies between 0 and 1, not at {alpha}")
-    if units < 2:
+    freedom = units - strata
+    if freedom < 1:
         nothing = np.full(np.shape(delta), np.nan)
         return Corrected(nothing, nothing.copy(), nothing.copy())
-    se = np.where(spread > 0, spread, np.nan) * np.sqrt(units / (units - 1))
-    p = 2 * stdtr(units - 1, -np.abs(delta) / se)
-    return Corrected(p, se * -stdtrit(units - 1, alpha / 2), se)
+    se = np.where(spread > 0, spread, np.nan) * np.sqrt(units / freedom)
+    p = 2 * stdtr(freedom, -np.abs(delta) / se)
+    return Corrected(p, se * -stdtrit(freedom, alpha / 2), se)
 
 
 def expected_stratified_rejection(units: float, strata: int, level: float = 0.05) -> float | None:

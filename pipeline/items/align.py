@@ -17,10 +17,12 @@ from pipeline.errors import DataError, NothingToCompare, Problem
 from pipeline.interfaces import Items, Reader
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids
 from pipeline.items.discover import Found, find_outputs, is_excluded, is_table
-from pipeline.items.documents import make_frame, read_group
+from pipeline.items.documents import Sources, groups_like_systems, make_frame, read_documents, read_group
 from pipeline.items.frame import Frame, Output, Survey, align_items, digest_items
+from pipeline.items.item_table import ItemTable
+from pipeline.items.last_table import read_table_once
 from pipeline.items.readers import load_reader
-from pipeline.study.grouping import DOCUMENT, ITEM, group_columns
+from pipeline.study.grouping import ITEM, group_columns
 from pipeline.study.schema import DatasetSpec, Systems, TestSet
 
 __all__ = [
@@ -92,7 +94,7 @@ def survey_test_set(
         except DataError as exc:
             problems.extend(exc.problems)
     found, wrong = find_outputs(spec.outputs, base=base, exclude=systems.exclude)
-    candidates, notes, unreadable = _read_all(reader, found, spec, systems, gold)
+    candidates, notes, unreadable, taken = _read_all(reader, found, spec, systems, gold)
     problems.extend((*wrong, *unreadable))
     names = [candidate.system for candidate in candidates]
     problems.extend(_unprintable(names))
@@ -102,18 +104,24 @@ def survey_test_set(
             f"test set '{name}' has {len(names)} system{'s' * (len(names) != 1)}, and a comparison needs {min_systems}",
             where=str(spec.outputs),
             help="see `outputs:` and `systems.exclude:` in the study",
-            note=f"found: {', '.join(names)}" if names else None,
+            note="; ".join(
+                [*([f"found: {', '.join(names)}"] if names else []), *(f"the column '{group}' groups the items" for group in taken)]
+            )
+            or None,
         )
     full = choose_frame_ids(gold, candidates)
     checked = check_alignment(full, candidates, gold, missing=spec.missing, reread=lambda one: _reread(reader, one, spec))
     problems.extend(checked.problems)
+    listed = ItemTable(base / spec.documents, spec.columns) if spec.documents is not None else None
+    sources = Sources(name, spec, listed, full.ids, full.numbered, gold, candidates)
     groups: dict[str, tuple[str, ...]] = {}
-    for column in dict.fromkeys([*([] if unit == ITEM else [unit]), *([] if strata is None else [strata])]):
+    for column in dict.fromkeys([*([] if unit == ITEM else [unit]), *([] if strata is None else [strata])] if full.ids else []):
         try:
-            groups |= {column: read_group(column, spec, base, full.ids, gold, candidates)} if full.ids else {}
+            groups[column], doubts = read_group(column, sources)
+            notes.extend(doubts)
         except DataError as exc:
             problems.extend(exc.problems)
-    documents, doubts = _documents_of_items(spec, base, full.ids, gold, candidates) if unit == ITEM else (None, [])
+    documents, doubts = read_documents(sources) if unit == ITEM else (None, [])
     notes.extend(doubts)
     frame = Frame(name, (), (), ())
     try:
@@ -135,7 +143,11 @@ def survey_test_set(
             )
         )
     if problems:
-        raise DataError(*problems)
+        raise DataError(*dict.fromkeys(problems))  # a file that two columns are looked for in cannot be read twice
+    if strata is not None and len(frame.strata) == 1:
+        notes.append(
+            f"all {len(frame.units)} units are in one stratum, '{frame.strata[0]}' of {strata}: this resamples as without strata"
+        )
     identical = _identical(candidates)
     notes.extend(f"{' and '.join(group)} have identical outputs: no test can tell them apart" for group in identical)
     return Survey(
@@ -143,8 +155,9 @@ def survey_test_set(
         outputs=tuple(checked.outputs),
         gold_digest=digest_items(gold) if gold is not None else "",
         reader=reader.name,
-        warnings=(*dict.fromkeys(getattr(reader, "warnings", ())), *checked.warnings, *notes),
+        warnings=tuple(dict.fromkeys((*getattr(reader, "warnings", ()), *checked.warnings, *notes))),
         identical=identical,
+        taken=taken,
     )
 
 
@@ -179,8 +192,10 @@ def load_output(spec: TestSet, output: Output, *, frame: Frame) -> Items:
         P220, where the content is not what was surveyed.
     """
     reader = load_reader(spec.format)
-    found = Found(None if is_table(spec.outputs) else output.system, Path(output.path))
-    items = _read_outputs(reader, found, spec).get(output.system)
+    if is_table(spec.outputs):
+        items = read_table_once(reader.name, Path(output.path), spec.columns).get(output.system)
+    else:
+        items = _read_outputs(reader, Found(output.system, Path(output.path)), spec).get(output.system)
     if items is None or digest_items(items, leave_out=group_columns(spec)) != output.digest:
         raise DataError.of(
             "P220",
@@ -204,8 +219,9 @@ def alignment_table(survey: Survey) -> list[AlignmentRow]:
 
 def _read_all(
     reader: Reader, found: list[Found], spec: TestSet, systems: Systems, gold: Items | None
-) -> tuple[list[Candidate], list[str], list[Problem]]:
-    """Read every output; give what is kept of each, what is odd, and what is wrong."""
+) -> tuple[list[Candidate], list[str], list[Problem], tuple[str, ...]]:
+    """Read every output; give what is kept of each, what is odd, what is wrong, and groups that might have been systems."""
+    taken: tuple[str, ...] = ()
     candidates: list[Candidate] = []
     notes: list[str] = []
     problems: list[Problem] = []
@@ -216,13 +232,14 @@ def _read_all(
         except DataError as exc:
             problems.extend(exc.problems)
             continue
+        taken = (*taken, *(groups_like_systems(list(outputs.values()), spec, gold) if one.system is None else ()))
         for system, items in outputs.items():
             if not is_excluded(system, systems.exclude):
                 # Line numbers are the same in every file: one tuple serves them all.
                 ids = ids_seen.setdefault(items.ids, items.ids)
                 candidates.append(_candidate(system, one, items, ids, group_columns(spec)))
                 notes.extend(_oddities(system, items, gold))
-    return candidates, notes, problems
+    return candidates, notes, problems, taken
 
 
 def _options(spec: TestSet) -> Mapping[str, Any]:
@@ -247,18 +264,6 @@ def _candidate(system: str, found: Found, items: Items, ids: tuple[str, ...], gr
     output = Output(system, os.path.abspath(found.path), digest_items(items, leave_out=groups), len(items))
     there = {name: tuple(items.columns[name]) for name in groups if name in items.columns}
     return Candidate(output, str(found.path), ids, items.numbered, there)
-
-
-def _documents_of_items(
-    spec: TestSet, base: Path, ids: tuple[str, ...], gold: Items | None, candidates: list[Candidate]
-) -> tuple[tuple[str, ...] | None, list[str]]:
-    """Give the documents that are known although items are drawn, so that what this costs can be told; or why they are not."""
-    if not ids or (spec.documents is None and not any(DOCUMENT in c.groups for c in candidates)):
-        return None, []
-    try:
-        return read_group(DOCUMENT, spec, base, ids, gold, candidates), []
-    except DataError as exc:
-        return None, [f"the documents are not known, so that nothing is said of drawing them: {exc.problems[0].message}"]
 
 
 def _oddities(system: str, items: Items, gold: Items | None) -> list[str]:

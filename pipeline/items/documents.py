@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
 from pipeline.items.compare import Candidate
 from pipeline.items.frame import Frame
-from pipeline.items.readers._files import Lines, read_lines
-from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_table, refuse
-from pipeline.study.grouping import DOCUMENT, ROLES
+from pipeline.items.item_table import ItemTable
+from pipeline.items.readers._files import read_lines
+from pipeline.items.readers._tables import find_delimiter, is_number, refuse
+from pipeline.study.grouping import DOCUMENT, group_columns
 from pipeline.study.schema import TestSet
 
-__all__ = ["Grouping", "make_frame", "read_group"]
+__all__ = ["Grouping", "Sources", "groups_like_systems", "make_frame", "read_documents", "read_group"]
 
 Grouping = Sequence[str]
 """The group of each item by name, in the order of the items."""
@@ -60,56 +62,103 @@ def make_frame(
             frame = frame.with_documents(document_of_item)
     if stratum is None:
         return frame
-    stratum_of: dict[int, str] = {}
-    problems = []
+    strata_of: dict[int, dict[str, str]] = {}
     for k, number in zip(places, unit_of_item, strict=True):
-        if stratum_of.setdefault(number, stratum[k]) != stratum[k]:
-            both = f"'{stratum_of[number]}' and '{stratum[k]}'"
-            message = f"the {names[0]} '{units[number]}' lies in two strata: its {names[1]} is {both}"
+        strata_of.setdefault(number, {}).setdefault(stratum[k], ids[k])
+    problems = []
+    for number, found in strata_of.items():
+        if len(found) > 1:
+            several = "two" if len(found) == 2 else str(len(found))
+            shown, items = (" and ".join(f"'{name}'" for name in list(of)[:2]) for of in (found, found.values()))
+            message = f"the {names[0]} '{units[number]}' lies in {several} strata: its {names[1]} is {shown}"
             help_ = "draw smaller units, or take strata that no unit crosses"
-            problems.append(Problem("P224", message, f"test set '{test_set}', item '{ids[k]}'", help_))
+            problems.append(Problem("P224", message, f"test set '{test_set}', items {items}", help_))
     refuse(problems)
-    strata, stratum_of_unit = _number([stratum_of[number] for number in range(len(units))])
+    strata, stratum_of_unit = _number([next(iter(strata_of[number])) for number in range(len(units))])
     return frame.with_strata(stratum_of_unit, strata)
 
 
-def read_group(
-    column: str, spec: TestSet, base: Path, ids: tuple[str, ...], gold: Items | None, candidates: Sequence[Candidate]
-) -> tuple[str, ...]:
-    """Give the group of each item by one column: from the file of documents, the gold, or the outputs.
+@dataclass(frozen=True)
+class Sources:
+    """What may say which group an item belongs to.
+
+    Parameters
+    ----------
+    test_set : str
+        Its name.
+    spec : TestSet
+        With the columns that units and strata are made of.
+    documents : ItemTable or None
+        The file that ``spec`` names, which is read once for all columns.
+    ids : tuple of str
+        All items.
+    numbered : bool
+        Whether they are line numbers.
+    gold : Items or None
+    candidates : sequence of Candidate
+        The outputs.
+    """
+
+    test_set: str
+    spec: TestSet
+    documents: ItemTable | None
+    ids: tuple[str, ...]
+    numbered: bool
+    gold: Items | None
+    candidates: Sequence[Candidate]
+
+
+def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
+    """Give the group of each item by one column, from the file of documents, the gold, or the outputs; and what is odd.
 
     Raises
     ------
     DataError
-        P215 where the file has another number of lines than there are items; P222 where an item has no group, or two; P223 where
-        nothing has such a column.
+        P209 where the file names an item twice; P215 where it has another number of lines than there are items; P222 where an
+        item has no group, or two; P223 where nothing has such a column.
     """
-    there: list[str] = []
-    if spec.documents is not None:
-        path = base / spec.documents
-        lines = read_lines(path)
-        table = _table_of_items(lines, column, spec.columns)
-        if table is not None and spec.columns.get(column, column) in table.header:
-            return _from_table(table, column, path, spec, ids)
-        if table is None and column == DOCUMENT:
-            return _checked(lines.values, column, path, 1, ids)
-        there += table.header if table is not None else [DOCUMENT]
+    if of.documents is not None and of.documents.has(column):
+        return of.documents.groups(column, of.ids, numbered=of.numbered)
     known: dict[str, str] = {}
     sources: list[tuple[str, Sequence[str], Sequence[str]]] = []
+    gold = of.gold
     if gold is not None and column in gold.columns and not column.startswith("reference"):
         sources.append((gold.source, gold.ids, gold.columns[column]))
-    sources.extend((c.source, c.ids, c.groups[column]) for c in candidates if column in c.groups)
+    sources.extend((c.source, c.ids, c.groups[column]) for c in of.candidates if column in c.groups)
+    if column == DOCUMENT and of.documents is not None and not (sources and of.documents.is_table):
+        of.documents.refuse_documents()
     if not sources and column != DOCUMENT:
-        raise DataError(_unknown(column, spec, there, gold, candidates))
+        raise DataError(_unknown(column, of))
     problems = []
     for source, names, groups in sources:
         for name, group in zip(names, groups, strict=True):
             if known.setdefault(name, group) != group:
                 message = f"item '{name}' is of {column} '{group}', and of '{known[name]}' in another file"
                 problems.append(Problem("P222", message, source))
-    problems.extend(Problem("P222", f"item '{name}' has no {column}") for name in ids if not known.get(name))
+    problems.extend(Problem("P222", f"item '{name}' has no {column}") for name in of.ids if not known.get(name))
     refuse(problems)
-    return tuple(known[name] for name in ids)
+    return tuple(known[name] for name in of.ids), []
+
+
+def read_documents(sources: Sources) -> tuple[tuple[str, ...] | None, list[str]]:
+    """Give the documents that are known although items are drawn, so that what this costs can be told; or why they are not."""
+    if not sources.ids or (sources.documents is None and not any(DOCUMENT in c.groups for c in sources.candidates)):
+        return None, []
+    try:
+        return read_group(DOCUMENT, sources)
+    except DataError as exc:
+        return None, [f"the documents are not known, so that nothing is said of drawing them: {exc.problems[0].message}"]
+
+
+def groups_like_systems(outputs: Sequence[Items], spec: TestSet, gold: Items | None) -> tuple[str, ...]:
+    """Give the groups in a table of systems side by side that would be systems if nobody had asked for them: by what they hold."""
+    if not outputs or any(items.lines != outputs[0].lines for items in outputs):
+        return ()  # one row for each item and system: a column is no system there
+    labels = set(gold.columns.get("label", ())) if gold is not None else set()
+    groups = {
+        name: set(outputs[0].columns[name]) for name in group_columns(spec) if name in outputs[0].columns and name != DOCUMENT
+    }
+    return tuple(name for name, values in groups.items() if not values.isdisjoint(labels) or all(map(is_number, values)))
 
 
 def _number(groups: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -119,44 +168,11 @@ def _number(groups: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return tuple(position), numbers
 
 
-def _table_of_items(lines: Lines, column: str, columns: Mapping[str, str]) -> Table | None:
-    """Give the file of documents as a table where its first line is a header, None where it has one name a line."""
-    delimiter = find_delimiter(lines.values[0])
-    header = lines.values[0].split(delimiter or "\t")
-    wanted = {named for role, named in columns.items() if role not in ROLES or role == DOCUMENT} | {columns.get(column, column)}
-    # A single column may hold a document of that very name: it is a header only where the study says so.
-    is_header = not wanted.isdisjoint(header) if delimiter is not None else columns.get(column) in header
-    return parse_table(lines) if is_header or (delimiter is not None and column != DOCUMENT) else None
-
-
-def _from_table(table: Table, column: str, path: Path, spec: TestSet, ids: tuple[str, ...]) -> tuple[str, ...]:
-    groups = table.column(spec.columns.get(column, column))
-    item = find_column("item", table.header, {k: v for k, v in spec.columns.items() if v in table.header}, table.source)
-    by_name = dict(zip(table.column(item), groups, strict=True)) if item is not None else {}
-    if all(name in by_name for name in ids):
-        groups = tuple(by_name[name] for name in ids)
-    return _checked(groups, column, path, 2, ids)
-
-
-def _checked(groups: Sequence[str], column: str, path: Path, first: int, ids: tuple[str, ...]) -> tuple[str, ...]:
-    if len(groups) != len(ids):
-        raise DataError.of(
-            "P215",
-            f"the documents have {len(groups)} lines, the test set has {len(ids)} items",
-            where=str(path),
-            help="write one document name a line, in the order of the items",
-        )
-    refuse(
-        Problem("P222", f"the item has no {column}", f"{path}:{k}", "write a name, or use `unit: item`")
-        for k, group in enumerate(groups, start=first)
-        if not group.strip()
-    )
-    return tuple(groups)
-
-
-def _unknown(column: str, spec: TestSet, there: list[str], gold: Items | None, candidates: Sequence[Candidate]) -> Problem:
+def _unknown(column: str, of: Sources) -> Problem:
     """Say that nothing has a column, and which there are."""
-    in_gold = [name for name in gold.columns if not name.startswith("reference")] if gold is not None else []
+    spec, candidates = of.spec, of.candidates
+    there = of.documents.header if of.documents is not None else ()
+    in_gold = [name for name in of.gold.columns if not name.startswith("reference")] if of.gold is not None else []
     in_outputs = [name for candidate in candidates for name in candidate.groups]
     if not spec.references and candidates:
         lines = read_lines(Path(candidates[0].source))
@@ -168,7 +184,7 @@ def _unknown(column: str, spec: TestSet, there: list[str], gold: Items | None, c
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "") if names else "none"
     return Problem(
         "P223",
-        f"no column '{column}' groups the items; there are: {shown}",
+        f"no column '{column}' groups the items of test set '{of.test_set}'; there are: {shown}",
         where=str(spec.documents or spec.outputs or ""),
         help=f"did you mean '{close[0]}'?" if close else "give it in the table that `documents:` names, or in a table of outputs",
     )

@@ -99,6 +99,8 @@ class Survey:
         What the user should know and may change.
     identical : tuple of tuple of str
         Groups of systems whose outputs are the same.
+    taken : tuple of str
+        Columns of a table of all systems that group its items, and hold what an output would hold.
     """
 
     frame: Frame
@@ -107,6 +109,7 @@ class Survey:
     reader: str
     warnings: tuple[str, ...] = ()
     identical: tuple[tuple[str, ...], ...] = ()
+    taken: tuple[str, ...] = ()
 
 
 def digest_items(items: Items, *, leave_out: Iterable[str] = ()) -> str:

@@ -30,6 +30,9 @@ class PresetRule:
         (s + 1)/(b + 1) rather than s/b.
     identical_hits : bool
         Replicates of identical outputs are hits, all of them; otherwise none is.
+    analysis : str
+        The analysis that has the number, where it is of models with several runs; ``procedure`` is then one of its nulls. Empty
+        where it is read off what was counted of two outputs.
     """
 
     procedure: str
@@ -37,6 +40,7 @@ class PresetRule:
     counts: tuple[str, ...]
     plus_one: bool
     identical_hits: bool
+    analysis: str = ""
 
     def of_identical(self, replicates: int) -> float:
         """Give the own number for identical outputs; verdicts have p = 1 there.
@@ -124,9 +128,9 @@ _ROWS = (
         1_000,
         "score (mean ± half width of the percentile interval), then (p = …), starred up to .05",
         _EQUAL,
-        "The convention of riezler-maxwell-2005 with > in place of ≥: .110 of nulls at .05. With b = 1000 a p of .05 has an error "
-        "of ± .014. The interval is of the system's own score: two that overlap say nothing of the difference. Identical outputs "
-        "have p = 1/(b + 1).",
+        "The convention of riezler-maxwell-2005 with > in place of ≥: .110 of nulls at .05. With the tool's default, b = 1000, a p "
+        "of .05 has an error of ± .014. The interval is of the system's own score: two that overlap say nothing of the difference. "
+        "Identical outputs have p = 1/(b + 1).",
         "Post 2018, W18-6319, doi:10.18653/v1/W18-6319; sacreBLEU 2.6, --paired-bs",
     ),
     Preset(
@@ -150,11 +154,14 @@ _ROWS = (
     ),
     Preset(
         "multeval",
-        (),
+        (PresetRule("multeval", "two-sided-plus-one, strict", (), plus_one=True, identical_hits=False, analysis="replicas"),),
         10_000,
         "p of each system against the baseline",
         "the outputs of A and B are exchangeable segment by segment, whatever optimizer run they come from",
-        "",
+        "Outputs of a segment go to X by a permutation of run numbers and to Y by its inverse: from three runs on some stand in "
+        "both and some in neither, and X and Y come too near to each other. Where all outputs are independent it rejects .074, "
+        ".101, .129 of nulls at .05 with 3, 5, 10 runs, and more where runs differ as a whole or segments suit a system: new runs "
+        "are no part of its claim. It scores pooled runs. The strict > leaves ties out: identical systems have p = 1/(b + 1).",
         "Clark, Dyer, Lavie and Smith 2011, P11-2031",
     ),
 )

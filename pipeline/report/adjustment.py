@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.few_units import beyond_reach
 from pipeline.inference.multiplicity import benjamini_hochberg, holm
-from pipeline.inference.p_values import clopper_pearson
+from pipeline.inference.stability import Bounds, bound_counted
 from pipeline.report.cube_facts import read_variable
 
 __all__ = ["ADJUSTMENTS", "Adjusted", "FamilyOf", "adjust", "adjusted_p", "name_adjustment", "references", "title_of"]
@@ -21,7 +21,6 @@ ADJUSTMENTS = {"max_t": "max-T", "holm": "Holm"}
 """Whose adjusted p decides, by the name in ``p_adjusted.basis``, and what it is called."""
 
 _MAX_T = "max-t"  # in cubes
-_UNSTABLE_SHARE = 0.01  # chance that any of K decisions is called stable wrongly, as for Holm's
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,8 @@ class Adjusted:
         nan where a pair has none, and outside the family.
     beyond : (pair,) bool
         Rejected, though no exact test of so few units could be.
-    surely, possibly : (pair,) bool
-        Rejected at the upper, and at the lower, bound of the max-T p; both False where Holm decides, or bounds are not known.
-    bounded : bool
-        Bounds of max-T are known.
+    max_t_bounds : Bounds or None
+        Of the max-T p, at the level of `pipeline.inference.stability`; None where Holm decides, or b is not known.
     """
 
     basis: str
@@ -80,9 +77,12 @@ class Adjusted:
     holm: NDArray[np.float64]
     benjamini_hochberg: NDArray[np.float64]
     beyond: NDArray[np.bool_]
-    surely: NDArray[np.bool_]
-    possibly: NDArray[np.bool_]
-    bounded: bool
+    max_t_bounds: Bounds | None
+
+    @property
+    def decisive(self) -> NDArray[np.float64]:
+        """(pair,) adjusted p-values by which verdicts are made."""
+        return self.max_t if self.basis == "max_t" else self.holm
 
 
 def adjust(
@@ -111,18 +111,19 @@ def adjust(
     size = int(np.isfinite(own).sum())
     kept = int(replicates.max(initial=0)) if replicates is not None else int(cube.attrs.get("kept") or 0)
     by_max_t = size > 1 and bool(np.isfinite(max_t).any()) and (kept + 1) * alpha >= 1
-    nothing = np.zeros(len(p), np.bool_)
-    surely, possibly, bounded = nothing, nothing, False
+    bounds = None
     if by_max_t:
-        rejected = _at_most(max_t, alpha)
+        with np.errstate(invalid="ignore"):  # nan is not rejected
+            rejected = max_t <= alpha
         beyond = beyond_reach(own, floor, alpha, rejected=rejected)
         if replicates is not None:
-            bounded = True
-            surely, possibly = (_at_most(bound, alpha) for bound in _bounds(max_t, replicates))
+            # s is what (s + 1)/(b + 1) says.
+            hits = np.where(replicates > 0, np.rint(np.nan_to_num(max_t) * (replicates + 1)) - 1, 0).astype(np.int64)
+            bounds = bound_counted(hits, replicates, p=max_t)
     else:
         beyond = beyond_reach(own, floor, alpha)
     basis = "max_t" if by_max_t else "holm"
-    return Adjusted(basis, member, max_t, holm(own), benjamini_hochberg(own), beyond, surely, possibly, bounded)
+    return Adjusted(basis, member, max_t, holm(own), benjamini_hochberg(own), beyond, bounds)
 
 
 def _max_t(
@@ -136,20 +137,6 @@ def _max_t(
     if p is None:
         return nothing, None
     return np.where(member, p, np.nan), None if replicates is None else np.where(member, replicates, -1).astype(np.int64)
-
-
-def _bounds(p: NDArray[np.float64], replicates: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give upper and lower bounds of the max-T p at level 1 − .01/K; s is what (s + 1)/(b + 1) says."""
-    counted = replicates > 0
-    trials = np.where(counted, replicates, 1)
-    hits = np.where(counted, np.rint(np.nan_to_num(p) * (trials + 1)) - 1, 0).astype(np.int64)
-    lo, hi = clopper_pearson(hits, trials, 1 - _UNSTABLE_SHARE / max(int(counted.sum()), 1))
-    return np.where(counted, hi, p), np.where(counted, lo, p)
-
-
-def _at_most(p: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
-    with np.errstate(invalid="ignore"):  # nan is not rejected
-        return np.asarray(p <= alpha, np.bool_)
 
 
 def adjusted_p(row: Mapping[str, Any]) -> float | None:
@@ -171,5 +158,8 @@ def title_of(pairs: Sequence[Mapping[str, Any]]) -> str:
 
 def references(bases: Collection[str]) -> str:
     """Name the adjustments that a paragraph must cite."""
-    words = {"max_t": "step-down max-T over the kept replicates (Romano and Wolf, 2005)", "holm": "Holm's method"}
+    words = {
+        "max_t": "step-down max-T over the kept replicates, corrected for few units (Romano and Wolf, 2005)",
+        "holm": "Holm's method",
+    }
     return " or ".join(words[basis] for basis in ADJUSTMENTS if basis in bases) or words["holm"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipeline.report.adjustment import name_adjustment
+from pipeline.report.p_words import say_missing
 from pipeline.report.procedures import procedures_of
 from pipeline.report.values import format_p
 from pipeline.report.verdict import Families, family_of
@@ -22,7 +23,12 @@ def describe_agreement(document: Mapping[str, Any], where: Mapping[str, str], fa
     for procedure in procedures_of(document):
         rows = families[family_of({**where, "procedure": procedure})]
         tested = [row for row in rows if row["p_adjusted"]["holm"] is not None and not row["identical"]]
-        if procedure == where["procedure"] or not tested:
+        if procedure == where["procedure"]:
+            continue
+        if not tested:
+            missing = say_missing(rows)
+            if missing:
+                yield f"By {procedure} no pair could be measured: {missing}."
             continue
         separated = [row for row in tested if row["separated"]]
         # Pairs without an order stand in the order of the cube under every procedure: the names are the same.

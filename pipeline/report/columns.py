@@ -10,12 +10,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.few_units import sign_flip_floor
-from pipeline.inference.multiplicity import holm
 from pipeline.inference.readings import READINGS
-from pipeline.inference.stability import decide
-from pipeline.report.adjustment import Adjusted, FamilyOf, adjust
-from pipeline.report.cube_facts import count_of, read_method, read_variable, summed
+from pipeline.inference.unit_guard import FEW_EFFECTIVE, correct_few_units
+from pipeline.report.adjustment import FamilyOf, adjust
+from pipeline.report.cube_facts import count_of, read_flags, read_variable, summed
 from pipeline.report.intervals import choose_intervals, half_widths, read_intervals
+from pipeline.report.judgement import Evidence, judge_pairs, read_equivalence
+from pipeline.report.p_words import read_labels, read_reasons
+from pipeline.report.spread import NO_SPREAD, without_spread
+from pipeline.report.tails import read_tails
 from pipeline.report.values import plain
 from pipeline.study.procedures import PROCEDURES
 
@@ -26,9 +29,6 @@ EXACT = "exact-sign-flip"
 
 BELONGING = ("one-sided", "two-sided", "below-zero")
 """Conventions whose p an interval may belong to."""
-
-TWO_SIDED = ("above_twice_delta", "at_twice_delta", "below_zero", "at_zero")
-"""Counts whose sum is #(|δ* − δ| ≥ δ), after swaps #(|δ°| ≥ δ)."""
 
 
 def read_columns(
@@ -41,35 +41,67 @@ def read_columns(
     margin: bool,
     family: FamilyOf = ALL_PAIRS,
     intervals: Sequence[str] = (),
+    effective: float | None = None,
+    counted: bool = True,
 ) -> dict[str, list[Any]]:
     """Give what is known of all pairs of one metric and procedure, a list by name; None where it is not known.
 
-    ``family`` says which of them are tested together, ``intervals`` which method's is wanted: the first that the cube has.
+    Parameters
+    ----------
+    cube : Dataset
+    metric, test_size, procedure : str
+    alpha : float
+    margin : bool
+        One was asked for: verdicts are those of equivalence.
+    family : FamilyOf, optional
+        Which pairs are tested together.
+    intervals : sequence of str, optional
+        Which method's interval is wanted: the first that the cube has.
+    effective : float, optional
+        Effective units, where they are known.
+    counted : bool, optional
+        The cube's counts against a margin are of the margin that was asked for.
     """
     where = {"metric": metric, "test_size": test_size}
     full = where | {"procedure": procedure}
     delta, se = (np.asarray(read_variable(cube, name, **where), dtype=np.float64) for name in ("observed_delta", "se"))
     identical = np.asarray(read_variable(cube, "identical", **where), dtype=np.bool_)
-    reading = READINGS[procedure]
+    reading, draws = READINGS[procedure], PROCEDURES[procedure].draws
     p = {name: _floats(cube, "p_value", len(delta), convention=name, **full) for name in (*BELONGING, reading.verdict)}
     verdict_p = p[reading.verdict]
-    error = _floats(cube, "p_error", len(delta), convention=reading.verdict, **full)
-    total = float(cube.attrs["replicates"]) if PROCEDURES[procedure].draws else -1.0
+    verdict = full | {"convention": reading.verdict}
+    error = _floats(cube, "p_error", len(delta), **verdict)
+    total = float(cube.attrs["replicates"]) if draws else -1.0
     empty = count_of(cube, "empty", **full)
     replicates = np.full(len(delta), total) - (0 if empty is None else np.maximum(empty, 0))
     discordant = read_variable(cube, "discordant", **where)
-    # A count that was not written says nothing against the pair.
-    floor = np.where(discordant >= 0, sign_flip_floor(discordant), 0.0) if discordant is not None else np.zeros(len(delta))
-    adjusted = adjust(cube, verdict_p, floor, family, alpha=alpha, **full)
-    equivalence, hits = _equivalence(cube, replicates, identical, **full) if margin else (np.full(len(delta), np.nan), None)
-    equivalence = np.where(adjusted.member, equivalence, np.nan)
+    floor = _floor(discordant, len(delta), mid_p=reading.mid_p)
+    flat = without_spread(cube, **where) if reading.needs_units else np.zeros(len(delta), np.bool_)
+    tested_p = np.where(flat & np.isfinite(verdict_p), 1.0, verdict_p)  # as in the family of max-T
+    adjusted = adjust(cube, tested_p, floor, family, alpha=alpha, **full)
+    within = read_equivalence(cube, replicates, identical, adjusted.member, **full) if margin and counted else None
     shift = summed(cube, "sum_shift", **full) if reading.bias else None
     histogram = read_variable(cube, "histogram", **full) if reading.interval else None
     gain, ordered = np.abs(delta), delta != 0
     nothing = np.full(len(delta), np.nan)
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
     better, worse = _ordered(cube, delta)
-    blocked = adjusted.beyond | (floor > alpha) | ~np.isfinite(se)
+    methods = read_flags(cube, "method", **verdict)
+    known = Evidence(
+        gain=gain,
+        se=se,
+        identical=identical,
+        p=tested_p,
+        flat=flat,
+        one_sided=p["one-sided"],
+        error=error,
+        floor=floor,
+        replicates=replicates,
+        estimated=np.array([method == "tail" for method in methods], np.bool_),
+        adjusted=adjusted,
+    )
+    judged = judge_pairs(cube, known, within, alpha=alpha, margin=margin, **full)
+    exact, exact_log10 = _exact(cube, len(delta), **where) if reading.needs_units else (nothing, nothing)
     numbers = {
         "score_a": [scores[name] for name in better],
         "score_b": [scores[name] for name in worse],
@@ -79,14 +111,18 @@ def read_columns(
         "p_one_sided": p["one-sided"],
         "p_two_sided": p["two-sided"],
         "p_plus_one": verdict_p,
-        "p_exact": _exact(cube, len(delta), **where) if reading.needs_units else nothing,
+        "log10_p": _floats(cube, "log10_p", len(delta), **verdict),
+        "p_few_units": _few_units(cube, gain, replicates, effective, **full) if reading.bias else nothing,
+        "p_exact": exact,
+        "log10_p_exact": exact_log10,
         "max_t": adjusted.max_t,
         "holm": adjusted.holm,
         "benjamini_hochberg": adjusted.benjamini_hochberg,
         "monte_carlo_error": error,
         "monte_carlo_error_one_sided": _floats(cube, "p_error", len(delta), convention="one-sided", **full),
-        "p_equivalence": equivalence,
-        "p_equivalence_holm": holm(equivalence),
+        "p_equivalence": within.p_plus_one if within is not None else nothing,
+        "p_ahead": within.p_ahead if within is not None else nothing,
+        "p_behind": within.p_behind if within is not None else nothing,
         "sign_flip_floor": np.where(floor > 0, floor, np.nan),
     }
     counts = {
@@ -95,8 +131,7 @@ def read_columns(
         "replicates": replicates,
         "empty_replicates": empty,
     }
-    methods = read_method(cube, **full, convention=reading.verdict)
-    defined = np.isfinite(verdict_p) & (identical | ~ordered)
+    defined = (verdict_p == 1) & (identical | ~ordered)  # the p of a test whose null is not about the gain is its own
     half = half_widths(histogram, 1 - alpha, se=se, gain=gain, p=verdict_p) if histogram is not None else nothing
     several = read_intervals(cube, delta, alpha=alpha, **full)
     return {
@@ -104,77 +139,46 @@ def read_columns(
         "system_b": worse,
         **{name: plain(np.asarray(values, dtype=np.float64)) for name, values in numbers.items()},
         **{name: _whole(values, len(delta)) for name, values in counts.items()},
-        "stable": (
-            _stable(cube, verdict_p, replicates, blocked, adjusted, equivalence, hits, alpha, **full)
-            if PROCEDURES[procedure].draws
-            else _surely(np.where(adjusted.member, verdict_p, np.nan), error, blocked, alpha)
-        ),
         "method": ["definition" if known else method for known, method in zip(defined.tolist(), methods, strict=True)],
+        "p_label": read_labels(cube, **verdict),
+        "p_reason": [NO_SPREAD if alike else why for alike, why in zip(flat.tolist(), read_reasons(cube, **full), strict=True)],
+        "tail": read_tails(cube, **full) if draws else [None] * len(delta),
         "identical": identical.tolist(),
         "in_family": adjusted.member.tolist(),
         "basis": [adjusted.basis] * len(delta),
         "beyond_reach": adjusted.beyond.tolist(),
+        **judged.columns(),
         "interval": choose_intervals(several, gain, half, p, wanted=intervals, alpha=alpha),
         "intervals": several,
     }
 
 
-def _stable(
-    cube: xr.Dataset,
-    p: NDArray[np.float64],
-    replicates: NDArray[np.float64],
-    blocked: NDArray[np.bool_],
-    adjusted: Adjusted,
-    equivalence: NDArray[np.float64],
-    equivalence_hits: NDArray[np.int64] | None,
-    alpha: float,
-    **where: str,
-) -> list[bool | None]:
-    """Say whether other draws would leave each verdict as it is; None where there is no p or no count.
-
-    A verdict asks first for equivalence, after Holm, then for a difference, by the family's adjustment; at the report's own α.
-    """
-    there = adjusted.member & np.isfinite(p)
-    found = [count_of(cube, name, **where) for name in TWO_SIDED]
-    counts = [count for count in found if count is not None]
-    by_max_t = adjusted.basis == "max_t"
-    if len(counts) < len(TWO_SIDED) or (by_max_t and not adjusted.bounded):
-        return [None] * len(p)
-    trials = np.asarray(replicates, dtype=np.int64)
-    hits = np.stack([np.maximum(count, 0) for count in counts]).sum(axis=0)
-    if by_max_t:
-        holds = (adjusted.surely == adjusted.possibly) | blocked
-    else:
-        holds = decide(hits, trials, p=np.where(there, p, np.nan), alpha=alpha).stable | blocked
-    if equivalence_hits is not None:
-        other = decide(equivalence_hits, trials, p=equivalence, alpha=alpha)
-        holds = other.surely | (~other.possibly & holds)
-    return [bool(value) if known else None for value, known in zip(holds, there, strict=True)]
+def _floor(discordant: NDArray[Any] | None, pairs: int, *, mid_p: bool) -> NDArray[np.float64]:
+    """Give the smallest p of the test, or of an exact one in its place; a count that was not written says nothing against it."""
+    if discordant is None:
+        return np.zeros(pairs)
+    return np.where(discordant >= 0, sign_flip_floor(discordant, mid_p=mid_p), 0.0)
 
 
-def _surely(p: NDArray[np.float64], error: NDArray[np.float64], blocked: NDArray[np.bool_], alpha: float) -> list[bool | None]:
-    """Say whether p-values that are known within an error give the same verdicts at both of its ends; None without p."""
-    ends = [holm(np.clip(p + side * np.nan_to_num(error), 0.0, 1.0)) <= alpha for side in (-1.0, 1.0)]
-    return [bool(sure) if there else None for sure, there in zip((ends[0] == ends[1]) | blocked, np.isfinite(p), strict=True)]
+def _few_units(
+    cube: xr.Dataset, gain: NDArray[np.float64], replicates: NDArray[np.float64], effective: float | None, **where: str
+) -> NDArray[np.float64]:
+    """Give the two-sided p by Student's t and the bootstrap's spread, both corrected for few units; nan where there are many."""
+    shift, squared = (summed(cube, name, **where) for name in ("sum_shift", "sum_squared_shift"))
+    if effective is None or effective >= FEW_EFFECTIVE or shift is None or squared is None:
+        return np.full(len(gain), np.nan)
+    spread = np.sqrt(np.maximum(_divide(squared, replicates) - _divide(shift, replicates) ** 2, 0.0))
+    strata = cube.attrs.get("strata")
+    return correct_few_units(gain, spread, units=max(effective, 1.0), strata=int(strata["count"]) if strata else 1).p
 
 
-def _exact(cube: xr.Dataset, pairs: int, **where: str) -> NDArray[np.float64]:
-    """Give the exact sign-flip p, of all pairs if it was asked for, else of those with few discordant units."""
+def _exact(cube: xr.Dataset, pairs: int, **where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the exact sign-flip p and its logarithm, of all pairs if it was asked for, else of those with few discordant units."""
     if EXACT in cube["procedure"].values.tolist():
-        return _floats(cube, "p_value", pairs, procedure=EXACT, convention=READINGS[EXACT].verdict, **where)
-    return _floats(cube, "p_sign_flip", pairs, **where)
-
-
-def _equivalence(
-    cube: xr.Dataset, replicates: NDArray[np.float64], identical: NDArray[np.bool_], **where: str
-) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
-    """Give (s + 1)/(b + 1) with s = max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)), and s; NaN where nothing was counted."""
-    above, below = (count_of(cube, f"margin_{side}", **where) for side in ("above", "below"))
-    if above is None or below is None:
-        return np.full(len(replicates), np.nan), None
-    hits = np.maximum(above, below)
-    known = (np.minimum(above, below) >= 0) & (replicates > 0) & ~identical
-    return np.where(known, (hits + 1) / (replicates + 1), np.nan), np.maximum(hits, 0)
+        at = {**where, "procedure": EXACT, "convention": READINGS[EXACT].verdict}
+        return _floats(cube, "p_value", pairs, **at), _floats(cube, "log10_p", pairs, **at)
+    found = _floats(cube, "p_sign_flip", pairs, **where)
+    return found, np.log10(found, out=np.full(pairs, np.nan), where=found > 0)
 
 
 def _floats(cube: xr.Dataset, name: str, pairs: int, **where: str) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-__all__ = ["FULL", "count_of", "metric_fact", "read_method", "read_variable", "summed"]
+__all__ = ["FULL", "count_of", "metric_fact", "read_flags", "read_variable", "summed"]
 
 FULL = "full"
 
@@ -44,11 +44,11 @@ def metric_fact(cube: xr.Dataset, name: str, metric: str) -> Any:
     return dict(cube.attrs.get(name, {})).get(metric)
 
 
-def read_method(cube: xr.Dataset, **where: str) -> list[str | None]:
-    """Give how each p-value was computed, by the flags of the variable."""
-    values = read_variable(cube, "method", **where)
+def read_flags(cube: xr.Dataset, name: str, **where: str) -> list[str | None]:
+    """Give the words of a variable of codes by pair; None where nothing was written, or the cube does not hold it."""
+    values = read_variable(cube, name, **where)
     if values is None:
         return [None] * cube.sizes["pair"]
-    attributes = cube["method"].attrs
+    attributes = cube[name].attrs
     words = dict(zip(map(int, attributes["flag_values"]), str(attributes["flag_meanings"]).split(), strict=True))
     return [words.get(int(code)) for code in values.tolist()]

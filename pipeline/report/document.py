@@ -27,7 +27,7 @@ from pipeline.report.verdict import FAMILY, Families, by_family, describe_verdic
 
 __all__ = ["SCHEMA_VERSION", "build_document", "digits_of"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 OWN = ("thresholds", "size-curve", "calibration-transfer")
 NO_RANKS = {
     name: f"{what}: the family against-baseline says nothing of two systems that are not the baseline"
@@ -41,12 +41,14 @@ def build_document(report: ReportInput) -> dict[str, Any]:
     Missing numbers are None, with a ``reason``, ``note`` or an entry of ``reasons`` beside them; nothing is NaN.
     """
     study = report.study
-    alpha, unit = study.resampling.alpha, study.resampling.unit
+    alpha = study.resampling.alpha
+    # What was drawn is what the cubes say: `study` may ask for another report.
+    seed, unit = (_made_with(report, name, own) for name, own in (("seed", study.seed), ("unit", study.resampling.unit)))
     pairs: list[dict[str, Any]] = []
     board: list[dict[str, Any]] = []
     clusters: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
-    family = FamilyOf(study.resampling.family, study.resampling.baseline)
+    family = FamilyOf(study.resampling.family, study.resampling.family_baseline)
     asked: dict[str, Any] = {"alpha": alpha, "unit": unit, "margins": study.resampling.margin, "family": family}
     for name, cube in report.cubes.items():
         for metric, procedure in list_slices(cube):
@@ -67,7 +69,7 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         "study": study.study,
         "run_id": report.run_id,
         "alpha": alpha,
-        "seed": study.seed,
+        "seed": seed,
         "unit": unit,
         "signature": [row for name, cube in report.cubes.items() for row in _signatures(report, name, cube, families)],
         "family": {"name": family.name, "baseline": family.baseline},
@@ -152,7 +154,7 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
     sizes = read_units(cube)
     empty = [count_of(cube, "empty", metric=m, procedure=p, test_size=FULL) for m, p in list_slices(cube)]
     empty_replicates = None if any(e is None for e in empty) else sum(int(e.max(initial=0)) for e in empty if e is not None)
-    unit = report.study.resampling.unit
+    unit = cube.attrs.get("unit", report.study.resampling.unit)
     resting = any(READINGS[procedure].needs_units for _, procedure in list_slices(cube))
     effective = plain(cube.attrs.get("effective_units")) or (sizes[FULL] if unit == "item" else None)
     row: dict[str, Any] = plain(
@@ -186,6 +188,11 @@ def _items(cube: xr.Dataset) -> int | None:
     return plain(cube.attrs.get("n_items")) or None
 
 
+def _made_with(report: ReportInput, name: str, own: Any) -> Any:
+    """Give what the cubes say that they were made with, all alike; the study's own value where none says it."""
+    return next((plain(cube.attrs[name]) for cube in report.cubes.values() if name in cube.attrs), own)
+
+
 def _families(report: ReportInput) -> dict[str, int]:
     """Count the families of tests: within one of them p-values are adjusted, between them they are not."""
     slices = {name: len(list(list_slices(cube))) for name, cube in report.cubes.items()}
@@ -195,7 +202,7 @@ def _families(report: ReportInput) -> dict[str, int]:
 
 def _signatures(report: ReportInput, name: str, cube: xr.Dataset, families: Families) -> list[dict[str, str]]:
     study = report.study
-    family = FamilyOf(study.resampling.family, study.resampling.baseline)
+    family = FamilyOf(study.resampling.family, study.resampling.family_baseline)
     units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(cube)
     n = f"{units}" if items in {None, units} else f"{items}/{units}"
     rows = []
@@ -205,9 +212,9 @@ def _signatures(report: ReportInput, name: str, cube: xr.Dataset, families: Fami
             f"pipeline:{report.versions.get('pipeline', 'unknown')}",
             procedure,
             f"b:{cube.attrs.get('replicates', study.resampling.replicates)}",
-            f"seed:{study.seed}",
-            f"unit:{study.resampling.unit}",
-            *sign_strata(study.resampling.strata),
+            f"seed:{cube.attrs.get('seed', study.seed)}",
+            f"unit:{cube.attrs.get('unit', study.resampling.unit)}",
+            *sign_strata((cube.attrs.get("strata") or {}).get("column", study.resampling.strata)),
             f"n:{n}",
             "sides:two",
             f"family:{family.sign(tested[0]['family_size'] if tested else 0)}",

@@ -17,6 +17,7 @@ from pipeline.inference.experiment_wise import (
 from pipeline.inference.families import order_family
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, metric_fact, read_variable
+from pipeline.report.spread import NOT_TESTABLE
 from pipeline.study.procedures import PROCEDURES
 
 __all__ = ["describe_errors", "list_errors"]
@@ -32,11 +33,19 @@ MOST_TOLD = 5
 def list_errors(
     pairs: Sequence[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, procedure: str, family: FamilyOf, alpha: float
 ) -> dict[str, Any] | None:
-    """Give the chance that any of the tests of a family of equal systems rejects at α unadjusted; None of a single test."""
-    tests = pairs[0]["family_size"] if pairs else 0
+    """Give the chance that any of the tests of a family of equal systems rejects at α unadjusted; None of a single test.
+
+    Copies of a system are one system, and tests are of pairs that can be rejected: with a p that is not 1 by definition.
+    """
+    stand_in = _stand_ins(pairs)
+    tested = {
+        frozenset((stand_in[row["system_a"]], stand_in[row["system_b"]]))
+        for row in pairs
+        if row["p_adjusted"]["holm"] is not None and row["method"] != "definition" and row["verdict"] != NOT_TESTABLE
+    }
+    tests, systems = len(tested), len({system for pair in tested for system in pair})
     if tests < 2:
         return None
-    systems = len({row[key] for row in pairs if row["in_family"] for key in ("system_a", "system_b")})
     shared = _shared(cube, metric, family, alpha) if PROCEDURES[procedure].keeps_scores else None
     return {
         "metric": metric,
@@ -48,6 +57,20 @@ def list_errors(
         "exchangeable": among_exchangeable_systems(alpha, systems) if family.baseline is None else None,
         "shared": shared,
     }
+
+
+def _stand_ins(pairs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Give each system the first one that it is a copy of, or itself."""
+    found: dict[str, str] = {}
+    copies: dict[str, set[str]] = {}
+    for row in pairs:
+        for system, other in ((row["system_a"], row["system_b"]), (row["system_b"], row["system_a"])):
+            copies.setdefault(system, {system})
+            if row["identical"]:
+                copies[system].add(other)
+    for system, same in copies.items():
+        found[system] = min(same)
+    return found
 
 
 def _shared(cube: xr.Dataset, metric: str, family: FamilyOf, alpha: float) -> dict[str, Any] | None:

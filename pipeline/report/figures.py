@@ -11,7 +11,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from pipeline.report.document import digits_of
 from pipeline.report.input import ReportInput
 from pipeline.report.procedures import name_procedure
+from pipeline.report.qq_plots import draw_quantiles
+from pipeline.report.run_gains import draw_run_gains
 from pipeline.report.scatter import draw_scatters
+from pipeline.report.suite_figure import draw_suites
 from pipeline.report.svg import INK, PALETTE, Drawing, canvas, finish, tidy_axes
 from pipeline.report.values import format_number
 from pipeline.report.verdict import select
@@ -25,6 +28,8 @@ MARKERS = "o^sDvP"
 def draw_all(report: ReportInput, document: Mapping[str, Any]) -> list[Drawing]:
     """Draw every figure that the findings allow, in the order of the page."""
     drawings = [*_leaderboards(document), *draw_scatters(report, document), *_size_curves(document), *_calibrations(document)]
+    drawings += [*draw_quantiles(report), *draw_run_gains(document)]
+    drawings += draw_suites(document)
     numbers: dict[str, int] = {}
     named = []
     for drawing in drawings:

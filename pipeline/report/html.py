@@ -22,7 +22,7 @@ SECTIONS = (
     ("thresholds", "Thresholds", ()),
     ("size-curve", "Test size", ("size-curve",)),
     ("calibration", "Calibration across test sets", ("calibration",)),
-    ("findings", "Findings", ()),
+    ("findings", "Findings", ("suite", "qq", "run-gains")),
     ("pairs", "Pairs", ()),
 )
 

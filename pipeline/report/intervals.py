@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.report.cube_facts import read_variable
 
-__all__ = ["BELONGS_TO", "HISTOGRAM_HALF_WIDTH", "choose_intervals", "half_widths", "read_intervals"]
+__all__ = ["BELONGS_TO", "BOOTSTRAP_T", "HISTOGRAM_HALF_WIDTH", "choose_intervals", "half_widths", "read_intervals"]
 
 HISTOGRAM_HALF_WIDTH = 12.0
 
@@ -23,12 +23,17 @@ BELONGS_TO = {
     "basic": "it leaves 0 out, or ends there, where the one-sided p, #(δ* > 2δ)/b, is below α/2",
     "percentile": "it leaves 0 out, or ends there, where #(δ* < 0)/b is below α/2",
     "bca": "it has levels of its own: no p of the table belongs to it",
+    "studentised": "it leaves 0 out where the p of t*, twice that of the smaller side, is below α",
+    "simultaneous-studentised": "it covers all pairs of the family together: it leaves 0 out where the p of max |t*| is below α",
     "simultaneous": "it covers all pairs of the family together; max-T separates those that leave 0 out, and maybe more",
 }
 """What an interval says of a p, by its method."""
 
 _SHOWN_P = {"symmetric": "two-sided", "basic": "one-sided", "percentile": "below-zero"}
 """ `pipeline.inference.intervals.INVERTED_P`, with the strict convention where it names two."""
+
+BOOTSTRAP_T = ("studentised", "simultaneous-studentised")
+"""Methods of `pipeline.inference.bootstrap_t`: their p is no convention of counts, stands in the cube, and has their name."""
 
 
 def half_widths(
@@ -105,7 +110,7 @@ def _quantiles(places: NDArray[np.float64], shares: NDArray[np.float64], level: 
 def read_intervals(
     cube: xr.Dataset, delta: NDArray[np.float64], *, alpha: float, **where: str
 ) -> list[dict[str, dict[str, float | None]] | None]:
-    """Give the ends of every method that the cube holds, of each pair with the better system first.
+    """Give the ends of every method that the cube holds, of each pair with the better system first, and p of bootstrap-t.
 
     None where the cube has none, or has them at another level than the report's.
     """
@@ -118,6 +123,10 @@ def read_intervals(
     for name, pairs in zip(cube["interval_method"].values.tolist(), turned.tolist(), strict=True):
         # A number that is not itself is nan: there is no such interval, and the cube says why.
         methods[str(name)] = [{"lo": lo if lo == lo else None, "hi": hi if hi == hi else None} for lo, hi in pairs]
+    own = read_variable(cube, "interval_p", **where)
+    for position, (name, found) in enumerate(methods.items()):
+        if own is not None and name in BOOTSTRAP_T:
+            methods[name] = [{**ends, "p": p if p == p else None} for ends, p in zip(found, own[position].tolist(), strict=True)]
     return [dict(zip(methods, found, strict=True)) for found in zip(*methods.values(), strict=True)]
 
 
@@ -132,8 +141,8 @@ def choose_intervals(
 ) -> list[dict[str, Any] | None]:
     """Give the interval that stands beside the p of each pair, with the convention and the p it belongs to.
 
-    It is of the first method of ``wanted`` that the cube has. Where the cube has none, it is the symmetric one of the histogram,
-    whose half widths are ``half``.
+    It is of the first method of ``wanted`` that the cube has for any pair. Where the cube has none, it is the symmetric one of the
+    histogram, whose half widths are ``half``.
     """
     level = 1 - alpha
     held = next((found for found in several if found), None)
@@ -144,10 +153,15 @@ def choose_intervals(
         ]
         method = "symmetric"
     else:
-        method = next((name for name in wanted if name in held), next(iter(held)))
+        there = [name for name in wanted if name in held]
+        # A metric may have none by the method that is wanted: studentised ones are of ratios only.
+        known = (name for name in there if any(found and found[name]["lo"] is not None for found in several))
+        method = next(known, next(iter([*there, *held])))
         ends = [_ends(found[method]) if found else None for found in several]
     convention = _SHOWN_P.get(method)
     beside = p[convention].tolist() if convention is not None else [float("nan")] * len(gain)
+    if method in BOOTSTRAP_T:
+        convention, beside = method, [of[method].get("p") if of else None for of in several]
     fixed = {"method": method, "level": level, "convention": convention}
     # A number that is not itself is nan: there is no such p.
     return [

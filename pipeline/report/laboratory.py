@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.analysis.type_one import TypeOne, interval
+from pipeline.analysis.type_one import BY_DOCUMENT, SWAPPED, TypeOne, interval
 
 __all__ = ["describe_laboratory"]
 
@@ -16,9 +16,12 @@ _ALPHA = 0.05
 def describe_laboratory(document: Mapping[str, Any]) -> dict[str, str]:
     """Give the check: how many null data sets of the study's own outputs the tests of its verdicts reject at .05.
 
-    It asks to look where a rate is above .05 by more than chance, all rates together but for one report in twenty.
+    It asks to look where a rate is above .05 by more than chance, all rates together but for one report in twenty. Where items are
+    drawn although their documents are known, swaps of single items destroy what the items of a document have in common: then it is
+    fine only if swaps of whole documents say so too.
     """
     rows = [row for finding in document["findings"] if finding["analysis"] == TypeOne.name for row in finding["rows"]]
+    rows = [row for row in rows if row["design"] in (SWAPPED, BY_DOCUMENT)]  # verdicts are of systems: runs of models decide none
     rated = [row for row in rows if row["decides"] and row["rate_05"] is not None]
     if not rated:
         why = (
@@ -26,20 +29,38 @@ def describe_laboratory(document: Mapping[str, Any]) -> dict[str, str]:
             or f"the analysis {TypeOne.name} was not asked for"
         )
         return {"check": _CHECK, "status": "not checked", "detail": f"No null data sets of this study's own outputs: {why}."}
-    nulls = sorted({row["nulls"] for row in rated})
-    places = {(row["test_set"], row["metric"], row["pair"]) for row in rated}
-    count = f"{nulls[0]:,}" if len(nulls) == 1 else f"{nulls[0]:,} to {nulls[-1]:,}"
-    pairs = "a pair" if len(places) == 1 else f"each of {len(places)} pairs"
-    told = [
-        _describe(name, [row for row in rated if row["procedure"] == name])
-        for name in dict.fromkeys(row["procedure"] for row in rated)
-    ]
-    detail = f"{count} null data sets of {pairs}, this study's own outputs swapped at random: at .05 {'; '.join(told)}."
+    alike, together = ([row for row in rated if row["design"] == design] for design in (SWAPPED, BY_DOCUMENT))
+    told = [f"{_count(alike)}, this study's own outputs swapped at random: at .05 {_rates(alike)}."] if alike else []
+    clustered = {row["test_set"] for row in rows if row["design"] == BY_DOCUMENT}
+    if clustered:
+        told.append("Items were taken as independent there; see Items in documents.")
+        told.append(
+            f"With the outputs of whole documents swapped ({_count(together)}): {_rates(together)}."
+            if together
+            else "Outputs of whole documents were not swapped."
+        )
     left = sum(row["rate_05"] is None for row in rows)
     if left:
-        detail += f" {left:,} more {'was' if left == 1 else 'were'} not made or tested: the findings say why."
-    status = "look" if any(_is_liberal(row, len(rated)) for row in rated) else "fine"
-    return {"check": _CHECK, "status": status, "detail": detail}
+        told.append(f"{left:,} more {'was' if left == 1 else 'were'} not made or tested: the findings say why.")
+    unknown = {_place(row) for row in together} != {_place(row) for row in alike if row["test_set"] in clustered}
+    liberal = any(_is_liberal(row, len(rated)) for row in rated)
+    return {"check": _CHECK, "status": "look" if liberal or unknown else "fine", "detail": " ".join(told)}
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[key] for key in ("test_set", "metric", "pair", "procedure"))
+
+
+def _count(rated: Sequence[Mapping[str, Any]]) -> str:
+    nulls = sorted({row["nulls"] for row in rated})
+    places = {_place(row)[:-1] for row in rated}
+    count = f"{nulls[0]:,}" if len(nulls) == 1 else f"{nulls[0]:,} to {nulls[-1]:,}"
+    return f"{count} null data sets of {'a pair' if len(places) == 1 else f'each of {len(places)} pairs'}"
+
+
+def _rates(rated: Sequence[Mapping[str, Any]]) -> str:
+    names = dict.fromkeys(row["procedure"] for row in rated)
+    return "; ".join(_describe(name, [row for row in rated if row["procedure"] == name]) for name in names)
 
 
 def _describe(procedure: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -49,7 +70,7 @@ def _describe(procedure: str, rows: Sequence[Mapping[str, Any]]) -> str:
     if len(rows) == 1:
         return f"{procedure} rejects {worst}"
     where = f"{most['test_set']}, {most['metric']}, {most['pair']}"
-    return f"{procedure} rejects {_percent(least['rate_05'])} to {worst} (most: {where})"
+    return f"{procedure} rejects {_percent(least['rate_05'])} to {_percent(most['rate_05'])} %, most {worst} of {where}"
 
 
 def _is_liberal(row: Mapping[str, Any], rates: int) -> bool:

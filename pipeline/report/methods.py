@@ -31,41 +31,70 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
         Method(
             "Would other draws decide otherwise",
             "adjusted(lo) ≤ α ⟺ adjusted(hi) ≤ α",
-            "lo and hi are Clopper and Pearson's bounds at level 1 − .01/K: of all p-values of a family, for Holm; of the adjusted "
-            "ones, for max-T. An asterisk where the adjustment decides differently at the two ends. The Monte-Carlo error of a p "
-            "is half the width of its 95 % interval.",
+            "lo and hi are Clopper and Pearson's bounds at level 1 − .01/K: of all p-values of a family, for Holm and for "
+            "equivalence; of the adjusted ones, for max-T. The smallest p of few discordant units is held against both ends too. "
+            "An asterisk where the verdict is not the same at the two ends. The Monte-Carlo error of a p is half the width of its "
+            "95 % interval.",
             "Clopper and Pearson 1934, doi:10.1093/biomet/26.4.404",
             "https://doi.org/10.1093/biomet/26.4.404",
         ),
         Method(
             "Few discordant units",
             "2^(1 − m)",
-            "With m units on which two systems differ no exact sign-flip, sign or McNemar test has a smaller two-sided p. A pair "
-            "is not called better where Holm's step for it, this p times the number of pairs without a smaller p, is above α.",
+            "With m units on which two systems differ no exact sign-flip, sign or McNemar test has a smaller two-sided p (mid-p: "
+            "2^-m). A pair is not called better where Holm would not reject it if every p of the family were at least this; by "
+            "max-T, where this p times the number of pairs without a smaller one is above α.",
             "Fisher 1935, The Design of Experiments, Oliver and Boyd",
         ),
         Method(
             "Rank intervals",
-            "[1 + #(separately better), S − #(separately worse)]",
+            "[1 + #(significantly better), S − #(significantly worse)]",
             "Ranks that the separated pairs do not exclude; all intervals hold together. Percentiles of bootstrapped ranks would "
             "fail near ties.",
             "Mogstad, Romano, Shaikh and Wilhelm 2024, doi:10.1093/restud/rdad006",
             "https://doi.org/10.1093/restud/rdad006",
         ),
     ]
-    if any(row["margin"] is not None for row in document["pairs"]):
-        methods.append(
-            Method(
-                "Equivalence",
-                "p = (max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)) + 1) / (b + 1)",
-                "Two one-sided tests against the margin; equivalent where p, corrected by Holm's method over the pairs, is at most "
-                "α.",
-                "Schuirmann 1987, doi:10.1007/BF01068419",
-                "https://doi.org/10.1007/BF01068419",
-            )
-        )
-    return methods
+    conditions = {
+        _TAILS: any(row["tail"] for row in document["pairs"]),
+        _FEW_UNITS: any(row["p_few_units"] is not None for row in document["pairs"]),
+        _EQUIVALENCE: any(row["margin"] is not None for row in document["pairs"]),
+    }
+    return methods + [method for method, used in conditions.items() if used]
 
+
+_TAILS = Method(
+    "Tails",
+    "P(|δ* − δ| ≥ δ)",
+    "Where fewer than ten replicates count against a gain, the number that infinitely many would give stands beside the count: "
+    "exact, by convolution, or tilted, from resamples that are drawn from exponentially tilted chances and weighted, with its 95 % "
+    "error. Below 1e-6 it is marked as a model tail: it says what the resampling model has, and the data cannot tell such models "
+    "apart. No verdict uses it.",
+    "Davison and Hinkley 1997, Bootstrap Methods and their Application, doi:10.1017/CBO9780511802843; Johns 1988, "
+    "J. Amer. Statist. Assoc. 83, 709-714",
+    "https://doi.org/10.1017/CBO9780511802843",
+)
+
+_FEW_UNITS = Method(
+    "p few units",
+    "2 · P(t > δ / (s √(G/(G − 1)))), G − 1 degrees of freedom",
+    "s is the standard deviation of δ* over replicates, G the effective units; of units within H strata G − H takes the place of "
+    "G − 1. Exact for the mean of equally large Gaussian units, otherwise an approximation. It stands beside p where G is below "
+    "50, and no verdict uses it.",
+    "Hesterberg 2015, What Teachers Should Know About the Bootstrap, doi:10.1080/00031305.2015.1089789",
+    "https://doi.org/10.1080/00031305.2015.1089789",
+)
+
+_EQUIVALENCE = Method(
+    "Equivalence",
+    "p = (max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)) + 1) / (b + 1)",
+    "Two one-sided tests against the margin; each count alone tests that the better, or the worse, of the two is not worse than "
+    "the other by the margin (non-inferiority). The verdict, in this order: equivalent where p, corrected by Holm's method over "
+    "the pairs, is at most α; better where the pair is separated; else inconclusive. The chance of any false equivalence in a "
+    "family is at most α, that of any false separation likewise.",
+    "Schuirmann 1987, doi:10.1007/BF01068419",
+    "https://doi.org/10.1007/BF01068419",
+)
 
 _MAX_T = Method(
     "Many pairs, max-T",

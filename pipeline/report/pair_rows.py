@@ -10,21 +10,23 @@ import xarray as xr
 
 from pipeline.inference.direct.few import FEW_DISCORDANT
 from pipeline.inference.readings import READINGS
-from pipeline.report.adjustment import FamilyOf, adjusted_p
+from pipeline.report.adjustment import FamilyOf
 from pipeline.report.columns import read_columns
 from pipeline.report.cube_facts import FULL
 from pipeline.report.procedures import WORDS
+from pipeline.report.spread import NO_SPREAD
 from pipeline.report.units import read_unit_columns
 from pipeline.report.values import format_p, plain
 from pipeline.study.procedures import PROCEDURES
 
-__all__ = ["FEW_DISCORDANT", "exact_test", "list_pairs", "say_exact"]
+__all__ = ["FEW_DISCORDANT", "beside_exact", "exact_test", "list_pairs", "say_exact"]
 
 COPIED = ("system_a", "system_b", "score_a", "score_b", "delta", "se", "bias")
-COUNTED = ("count", "replicates", "empty_replicates", "p_one_sided", "p_two_sided", "p_plus_one")
-JUDGED = ("monte_carlo_error", "monte_carlo_error_one_sided", "stable", "method", "identical", "sign_flip_floor")
+COUNTED = ("count", "replicates", "empty_replicates", "p_one_sided", "p_two_sided", "p_plus_one", "log10_p")
+BESIDE = ("p_few_units", "p_exact", "log10_p_exact", "tail")
+JUDGED = ("monte_carlo_error", "monte_carlo_error_one_sided", "stable", "method", "p_label", "p_reason", "identical")
 ALL_PAIRS = FamilyOf()
-CONCLUDED = ("p_equivalence", "p_equivalence_holm")
+CONCLUDED = ("p_equivalence", "p_equivalence_holm", "p_ahead", "p_behind", "differs_within_margin")
 
 
 def exact_test(metric: str) -> str:
@@ -37,7 +39,14 @@ def say_exact(row: Mapping[str, Any]) -> str:
     if row["p_exact"] is None:
         return f"p is not to be trusted, {exact_test(row['metric'])} is safer"
     name = "McNemar's exact test" if row["metric"] == "accuracy" else "the exact sign-flip test"
-    return f"p is not to be trusted, {name} has p = {format_p(row['p_exact'])}"
+    return f"p is not to be trusted, {name} has p = {format_p(row['p_exact'], log10=row['log10_p_exact'])}"
+
+
+def beside_exact(row: Mapping[str, Any]) -> str:
+    """Say what the exact sign-flip test of a pair without spread finds; nothing where it has no p."""
+    if row["p_exact"] is None:
+        return ""
+    return f"; the exact sign-flip test has p = {format_p(row['p_exact'], log10=row['log10_p_exact'])}"
 
 
 def list_pairs(
@@ -58,10 +67,12 @@ def list_pairs(
     """
     # A procedure that cannot test a margin counted nothing against it.
     margin = (margins or {}).get(metric) if PROCEDURES[procedure].tests_margin else None
-    asked: dict[str, Any] = {"alpha": alpha, "margin": margin is not None, "family": family, "intervals": intervals}
-    of = read_columns(cube, metric=metric, test_size=FULL, procedure=procedure, **asked)
     units = int(cube["n_units"].sel(test_size=FULL).item())
     effective = plain(cube.attrs.get("effective_units")) or (units if unit == "item" else None)
+    uncounted = _why_uncounted(cube, metric, margin)
+    asked: dict[str, Any] = {"alpha": alpha, "margin": margin is not None, "family": family, "intervals": intervals}
+    asked |= {"effective": effective, "counted": uncounted is None}
+    of = read_columns(cube, metric=metric, test_size=FULL, procedure=procedure, **asked)
     why = _why_no_max_t(cube, procedure, family) if all(value is None for value in of["max_t"]) else None
     adjusted = zip(of["max_t"], of["holm"], of["benjamini_hochberg"], of["basis"], strict=True)
     columns: dict[str, Iterable[Any]] = {
@@ -78,7 +89,7 @@ def list_pairs(
         "effective_units": repeat(effective),
         **read_unit_columns(cube, metric=metric),
         **{name: of[name] for name in COUNTED},
-        "p_exact": of["p_exact"],
+        **{name: of[name] for name in BESIDE},
         "in_family": of["in_family"],
         "p_adjusted": [
             {"max_t": t, "holm": h, "benjamini_hochberg": bh, "basis": basis, "reason": why} for t, h, bh, basis in adjusted
@@ -87,14 +98,29 @@ def list_pairs(
         "interval": of["interval"],
         "intervals": of["intervals"],
         **{name: of[name] for name in JUDGED},
+        "sign_flip_floor": of["sign_flip_floor"],
         "margin": repeat(margin),
         **{name: of[name] for name in CONCLUDED},
+        "separated": of["separated"],
+        "few_discordant": repeat(False),
+        "beyond_reach": of["beyond_reach"],
+        "verdict": of["verdict"],
     }
     # The lists are as long as each other, as `read_columns` gives them; what is repeated has no end.
     rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=False)]
-    for row, beyond in zip(rows, of["beyond_reach"], strict=True):
-        _judge(row, beyond, alpha, family)
+    for row, against in zip(rows, of["against"], strict=True):
+        _remark(row, against, family, uncounted)
     return sorted(rows, key=lambda row: (-(row["delta"] or 0.0), row["system_a"], row["system_b"]))
+
+
+def _why_uncounted(cube: xr.Dataset, metric: str, margin: float | None) -> str | None:
+    """Say why a cube's counts are not of the margin that is asked for; a cube that does not name its margin is believed."""
+    held = cube.attrs.get("margin")
+    if margin is None or held is None or dict(held).get(metric) == margin:
+        return None
+    counted = dict(held).get(metric)
+    run = "without a margin" if counted is None else f"against a margin of {counted:g}"
+    return f"p_equivalence: the run counted {run}, and the report asks for {margin:g}; run it with that margin"
 
 
 def _why_no_max_t(cube: xr.Dataset, procedure: str, family: FamilyOf) -> str:
@@ -105,44 +131,28 @@ def _why_no_max_t(cube: xr.Dataset, procedure: str, family: FamilyOf) -> str:
     return "max_t: no scores were kept" if not cube.attrs.get("kept") else "max_t: no pair has a standard error"
 
 
-def _judge(row: dict[str, Any], beyond: bool, alpha: float, family: FamilyOf) -> None:
-    """Add to a row what its numbers say."""
-    adjusted, discordant, identical = adjusted_p(row), row["discordant"], row["identical"]
-    rejected = adjusted is not None and adjusted <= alpha
-    # A test whose null is not about the gain may reject in favour of the system that is behind.
-    against = rejected and row["p_one_sided"] is not None and row["p_one_sided"] > 0.5
-    row["separated"] = bool(rejected and not against and row["delta"] and not identical and row["se"] is not None and not beyond)
-    few = discordant is not None and discordant < FEW_DISCORDANT
-    row["few_discordant"] = READINGS[row["procedure"]].needs_units and few and not identical
-    row["beyond_reach"] = beyond
-    row["verdict"] = _verdict(row, alpha) if row["in_family"] else None
+def _remark(row: dict[str, Any], against: bool, family: FamilyOf, uncounted: str | None) -> None:
+    """Add to a row what its numbers leave in doubt, in words."""
+    few = row["discordant"] is not None and row["discordant"] < FEW_DISCORDANT
+    row["few_discordant"] = READINGS[row["procedure"]].needs_units and few and not row["identical"]
     outside = [] if row["in_family"] else [f"not with {family.baseline}, so not in the family: no adjusted p and no verdict"]
     turned = (
         [f"{row['procedure']} rejects in favour of {row['system_b']}, though {row['system_a']} scores better"] if against else []
     )
-    row["note"] = "; ".join([*outside, *turned, *_notes(row)]) or None
-
-
-def _verdict(row: Mapping[str, Any], alpha: float) -> str:
-    if row["identical"]:
-        return "identical"
-    if row["p_adjusted"]["holm"] is None:
-        return "not measured"
-    if row["p_equivalence_holm"] is not None and row["p_equivalence_holm"] <= alpha:
-        return "equivalent"
-    return "better" if row["separated"] else "not separated"
+    row["note"] = "; ".join([*outside, *turned, *([uncounted] if uncounted else []), *_notes(row)]) or None
 
 
 def _notes(row: Mapping[str, Any]) -> Iterator[str]:
     if row["p_two_sided"] is None:
         drawn = "nothing was written for this pair, or its score is undefined in every replicate"
         computed = f"{row['procedure']} is not defined for this score, or the score is undefined"
-        yield f"there is no p-value: {drawn if PROCEDURES[row['procedure']].draws else computed}"
+        yield f"there is no p-value: {row['p_reason'] or (drawn if PROCEDURES[row['procedure']].draws else computed)}"
         return
     if row["identical"]:
         yield "identical: every unit statistic is equal, p = 1 by definition, no count, bias or interval"
     elif row["delta"] == 0:
-        yield "no order: the scores are equal, two-sided p = 1 by definition, no one-sided p, count or bias"
+        own = "= 1 by definition" if row["p_plus_one"] == 1 else "is the test's own and not about the score"
+        yield f"no order: the scores are equal, two-sided p {own}, no one-sided p, count or bias"
     yield from _doubts(row)
     if row["empty_replicates"]:
         replicates, all_of_them = row["replicates"], row["replicates"] + row["empty_replicates"]
@@ -156,14 +166,18 @@ def _notes(row: Mapping[str, Any]) -> Iterator[str]:
         yield "effective_units: the sizes of the clusters are not in the cube"
     if row["bias"] is not None and row["se"] and abs(row["bias"]) > 0.25 * row["se"]:
         yield "bias above a quarter of the standard error"
-    if row["verdict"] == "equivalent" and row["separated"]:
+    if row["differs_within_margin"]:
         yield "differs, within the margin"
+    if row["verdict"] == "inconclusive":
+        yield "not separated at this n, and not shown to be equivalent"
 
 
 def _doubts(row: Mapping[str, Any]) -> Iterator[str]:
     """Say what keeps a difference of one pair from being believed."""
     if row["identical"]:
         return
+    if row["p_reason"] == NO_SPREAD:
+        yield f"no spread: {NO_SPREAD}, and resampling cannot test it{beside_exact(row)}"
     if row["se"] is None:
         yield "se: undefined, as the score without one of the units is 0/0; no verdict of a difference"
     elif row["interval"] is None and READINGS[row["procedure"]].interval:
@@ -176,5 +190,10 @@ def _doubts(row: Mapping[str, Any]) -> Iterator[str]:
         m = row["discordant"]
         yield f"few discordant units (m = {m} < {FEW_DISCORDANT}): {say_exact(row)}"
     if row["beyond_reach"]:
-        floor = f"its smallest p is {row['sign_flip_floor']:.3g}"
-        yield f"not called better: no exact test of so few units can be significant here, {floor}"
+        floor = row["sign_flip_floor"]
+        own = floor is not None and row["p_plus_one"] < floor
+        yield (
+            f"not called better: no exact test of so few units can be significant here, its smallest p is {floor:.3g}"
+            if own
+            else "not called better: pairs come before it in which so few units differ that no exact test can be significant"
+        )

@@ -8,9 +8,12 @@ from typing import Any, TypeAlias
 
 from pipeline.inference.readings import READINGS
 from pipeline.report.adjustment import name_adjustment
-from pipeline.report.intervals import BELONGS_TO
+from pipeline.report.intervals import BELONGS_TO, BOOTSTRAP_T
+from pipeline.report.p_words import say_missing
 from pipeline.report.presets import add_tool_column
 from pipeline.report.procedures import WORDS
+from pipeline.report.spread import NO_SPREAD, NOT_TESTABLE
+from pipeline.report.tails import format_tail
 from pipeline.report.values import MISSING, format_interval, format_number, format_p
 from pipeline.report.view import View
 
@@ -20,6 +23,7 @@ MOST_PAIRS = 400
 MARKS = {
     "*": "the verdict lies so near α, adjusted for its family, that other draws may change it",
     "†": "fewer than 20 units on which the two systems differ: p is not to be trusted",
+    "‡": "equivalent, and yet separated from zero: a difference within the margin",
 }
 """What stands behind a verdict, and what it means."""
 
@@ -29,7 +33,8 @@ _Columns: TypeAlias = Mapping[str, Callable[[Mapping[str, Any]], str]]
 
 def mark_of(row: Mapping[str, Any]) -> str:
     """Give the marks behind a pair's verdict, keys of `MARKS`."""
-    return ("*" if row["stable"] is False else "") + ("†" if row["few_discordant"] else "")
+    marks = {"*": row["stable"] is False, "†": row["few_discordant"], "‡": row["differs_within_margin"]}
+    return "".join(mark for mark, holds in marks.items() if holds)
 
 
 def pair_table(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows, title: str, *, digits: int, tables: int) -> View:
@@ -53,14 +58,20 @@ def _columns(
         yield f"{100 * (1 - document['alpha']):g} % interval", lambda row: format_interval(row["interval"], digits)
     yield "se", lambda row: format_number(row["se"], digits)
     yield "m", lambda row: MISSING if row["discordant"] is None else f"{row['discordant']:,}"
-    yield "p", lambda row: format_p(row["p_plus_one"])
+    yield "p", lambda row: format_p(row["p_plus_one"], log10=row["log10_p"])
+    if any(row["p_few_units"] is not None for row in shown):
+        yield "p few units", lambda row: format_p(row["p_few_units"])
+    if any(row["tail"] for row in shown):
+        yield "tail", lambda row: format_tail((row["tail"] or {}).get("two_sided")) or MISSING
     # A strict one-sided p of swaps is no test.
     if whole:
         yield "one-sided", lambda row: format_p(row["p_one_sided"], row["replicates"])
     if _convention(rows) == "below-zero":
         yield "below 0", lambda row: format_p((row["interval"] or {}).get("p"), row["replicates"])
-    if any(row["few_discordant"] and row["p_exact"] is not None for row in shown):
-        yield "exact", lambda row: format_p(row["p_exact"])
+    if _convention(rows) in BOOTSTRAP_T:
+        yield "p of t*", lambda row: format_p((row["interval"] or {}).get("p"))
+    if any(_is_exact_told(row) for row in shown):
+        yield "exact", lambda row: format_p(row["p_exact"], log10=row["log10_p_exact"])
     if _by_max_t(rows):
         yield "max-T", lambda row: format_p(row["p_adjusted"]["max_t"])
     yield "Holm", lambda row: format_p(row["p_adjusted"]["holm"])
@@ -68,7 +79,22 @@ def _columns(
     if _margin(rows) is not None:
         yield "p eq.", lambda row: format_p(row["p_equivalence"])
         yield "Holm eq.", lambda row: format_p(row["p_equivalence_holm"])
-    yield "verdict", lambda row: f"{row['verdict'] or MISSING} {mark_of(row)}".rstrip()
+        yield "n.i. better", lambda row: format_p(row["p_ahead"])
+        yield "n.i. worse", lambda row: format_p(row["p_behind"])
+    yield "verdict", lambda row: f"{_verdict(row)} {mark_of(row)}".rstrip()
+
+
+def _is_below(row: Mapping[str, Any]) -> bool:
+    adjusted, p = row["p_adjusted"]["max_t"], row["p_plus_one"]
+    return adjusted is not None and p is not None and adjusted < p
+
+
+def _is_exact_told(row: Mapping[str, Any]) -> bool:
+    return row["p_exact"] is not None and (row["few_discordant"] or row["verdict"] == NOT_TESTABLE)
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    return "equivalent (identical)" if row["verdict"] == "equivalent" and row["identical"] else row["verdict"] or MISSING
 
 
 def _caption(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows, shown: _Rows) -> Iterator[str]:
@@ -80,24 +106,52 @@ def _caption(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows,
         first = next((row for row in rows if row["interval"] is not None), None)
         if first is not None:
             method, of = first["interval"]["method"], "kept" if first["intervals"] else "all"
-            adjusted = "" if method == "simultaneous" else ", not adjusted for the family"
+            adjusted = "" if method.startswith("simultaneous") else ", not adjusted for the family"
             yield f"The interval is the {_NAMES.get(method, method)} one of {of} replicates{adjusted}: {BELONGS_TO[method]}."
     else:
         yield f"The better system comes first; p is two-sided, {WORDS[where['procedure']].p}."
+    yield from _beside(rows, shown)
     if _convention(rows) == "below-zero":
         yield "Below 0: #(δ* < 0)/b, the p of the interval; no verdict uses it."
-    if any(row["few_discordant"] and row["p_exact"] is not None for row in shown):
+    if _convention(rows) in BOOTSTRAP_T:
+        yield "p of t*: of the interval, from replicates over standard errors of their own; no verdict uses it."
+    if any(_is_exact_told(row) for row in shown):
         yield "Exact: the sign-flip test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
     yield f"The verdict is by {name_adjustment(rows)}."
+    if any(_is_below(row) for row in rows):
+        yield "Max-T is counted on the kept replicates, p on all of them: so an adjusted p can come out below p."
+    if any(row["verdict"] == NOT_TESTABLE for row in rows):
+        yield f"{NOT_TESTABLE.capitalize()}: {NO_SPREAD}, and there is nothing to resample; the adjusted p is 1."
     baseline, margin = document["family"]["baseline"], _margin(rows)
     if baseline is not None:
         yield f"Pairs without {baseline} are not in the family: they have no adjusted p and no verdict."
     if margin is not None:
-        yield f"p eq., Holm eq.: of equivalence within the margin of {margin:g}, unadjusted and by Holm."
+        yield (
+            f"p eq., Holm eq.: of equivalence within the margin of {margin:g}, unadjusted and by Holm. n.i. better, n.i. worse: "
+            "p of non-inferiority, that the better (worse) of the two is not worse than the other by the margin, unadjusted. "
+            "Inconclusive: neither equivalent nor separated at this n."
+        )
     for mark in dict.fromkeys(mark for row in shown for mark in mark_of(row)):
         yield f"{mark} {MARKS[mark]}."
     if len(shown) < len(rows):
         yield f"Shown are the {len(shown):,} of {len(rows):,} pairs whose p is nearest to α; tables/pairs.csv has them all."
+
+
+def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:
+    """Say what p is worth, and what else stands beside it."""
+    labels = dict.fromkeys(row["p_label"] for row in rows if row["p_label"])
+    if labels:
+        yield f"p: {'; '.join(labels)}."
+    missing = say_missing(rows)
+    if missing:
+        yield f"No p: {missing}."
+    if any(row["p_few_units"] is not None for row in shown):
+        yield "p few units: two-sided, by Student's t, corrected for few units; no verdict uses it, max-T is corrected by itself."
+    if any(row["tail"] for row in shown):
+        yield (
+            "Tail: the two-sided p computed where fewer than ten replicates count against a gain; below 1e-6 it is one of the "
+            "resampling model, which the data cannot tell from another. No verdict uses it."
+        )
 
 
 _NAMES = {"bca": "BCa"}

@@ -38,9 +38,14 @@ def describe_preset(report: ReportInput) -> dict[str, Any] | None:
     missing = [f"no number of its own: it goes with {procedure}, which the study does not ask for" for procedure in lacking]
     if not facts["rules"]:
         missing = ["its number is of models with several runs each: the column multeval of the analysis replicas"]
+    named = {test_set: (cube.attrs.get("preset") or {}).get("baseline") for test_set, cube in report.cubes.items()}
     told = {name: plain(facts[name]) for name in ("name", "null", "prints", "misleads", "reference")}
-    return {**told, "procedures": [procedure for procedure, _ in facts["rules"]], "missing": missing} | {
-        "deviations": list(list_deviations(study))
+    return {
+        **told,
+        "procedures": [procedure for procedure, _ in facts["rules"]],
+        "baselines": {test_set: str(baseline) for test_set, baseline in named.items() if baseline},
+        "missing": missing,
+        "deviations": list(list_deviations(study)),
     }
 
 
@@ -82,7 +87,7 @@ def tell_preset(document: Mapping[str, Any]) -> list[str]:
     own = [f"{name}: the p that the tool or paper has; no verdict uses it. {preset['misleads']}"] if preset["procedures"] else []
     why = dict.fromkeys(row["tool_p"]["reason"] for row in document["pairs"] if row.get("tool_p"))
     reasons = [f"{MISSING} under {name}: {reason}." for reason in why if reason]
-    return [*own, *reasons, *(f"{name}: {line}." for line in preset["missing"]), *_deviations(preset)]
+    return [*own, *_tell_baselines(preset), *reasons, *(f"{name}: {line}." for line in preset["missing"]), *_deviations(preset)]
 
 
 def trust_preset(document: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -101,8 +106,24 @@ def preset_methods(document: Mapping[str, Any]) -> list[Method]:
     preset = document.get("preset")
     if not preset or not preset["procedures"]:
         return []
-    words = f"The column {preset['name']}; null: {preset['null']}. No verdict uses it. {preset['misleads']}"
+    words = " ".join(
+        [
+            f"The column {preset['name']}; null: {preset['null']}. No verdict uses it.",
+            *_tell_baselines(preset),
+            preset["misleads"],
+        ]
+    )
     return [Method(f"Preset {preset['name']}", preset["prints"], words, preset["reference"])]
+
+
+def _tell_baselines(preset: Mapping[str, Any]) -> list[str]:
+    """Say with which system the tool compares the others."""
+    baselines: Mapping[str, str] = preset["baselines"]
+    if not baselines:
+        return []
+    if len(set(baselines.values())) == 1:
+        return [f"{preset['name']} compares with {next(iter(baselines.values()))}."]
+    return [f"{preset['name']} compares with {'; '.join(f'{name} on {test_set}' for test_set, name in baselines.items())}."]
 
 
 def _format(p: float | None) -> str:

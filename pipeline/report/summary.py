@@ -12,7 +12,7 @@ from pipeline.report.views import MARKS, View, mark_of, view_all
 
 __all__ = ["format_alignment", "summarise"]
 
-SHOWN = ("better", "worse", "gain", "p", "exact", "max-T", "Holm", "Holm eq.", "verdict")
+SHOWN = ("better", "worse", "gain", "p", "p few units", "exact", "max-T", "Holm", "Holm eq.", "verdict")
 BOARD = ("rank", "system", "score", "rank interval", "letters")
 
 

@@ -89,10 +89,18 @@ def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) ->
         "size_fits.csv": [_head(curve) | fit for curve in document["size_curve"] for fit in curve["fits"]],
         "calibration.csv": document["calibration"],
         "alignment.csv": document["alignment"],
+        **_suite(document),
     }
     files = {name: encode_csv(rows) for name, rows in tables.items() if rows}
     smaller = _smaller(cubes, document["alpha"], FamilyOf(**document["family"]))
     return files | {"pair_sizes.csv": _write(smaller)} if smaller["delta"] else files
+
+
+def _suite(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """Give the rows of the analysis ``suite``: one a pair, and one a pair and test set."""
+    rows = [row for finding in document["findings"] if finding["analysis"] == "suite" for row in finding["rows"]]
+    kinds = {"suite_pairs.csv": "pair", "suite_test_sets.csv": "test-set"}
+    return {name: [row for row in rows if row["kind"] == kind] for name, kind in kinds.items()}
 
 
 def _head(curve: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +120,7 @@ def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) ->
             for size, units in read_units(cube).items():
                 if size == "full":
                     continue
-                where = {"metric": metric, "test_size": size, "procedure": procedure}
+                where: dict[str, Any] = {"metric": metric, "test_size": size, "procedure": procedure}
                 columns = read_columns(cube, **where, alpha=alpha, margin=False, family=family)
                 head = {"test_set": name, "metric": metric, "test_size": size, "units": units, "procedure": procedure}
                 for key, value in head.items():

@@ -9,6 +9,7 @@ from pipeline.inference.readings import READINGS
 from pipeline.report.adjustment import name_adjustment
 from pipeline.report.experiment_wise import describe_errors
 from pipeline.report.laboratory import describe_laboratory
+from pipeline.report.p_words import say_missing
 from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
 from pipeline.report.procedures import WORDS, name_procedure, procedures_of
 from pipeline.report.units import check_units
@@ -38,6 +39,16 @@ def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
     aligned = "; ".join(f"{t['name']}: {t['units']:,} units, {t['systems']} systems" for t in sets)
     yield "Items aligned", bool(missing), f"{aligned}. {missing:,} missing outputs{' filled or dropped' if missing else ''}."
     yield "Identical outputs", *_identical([row for row in pairs if row["identical"]])
+    lacking = list(_missing(document))
+    if lacking:
+        yield "Missing p-values", True, " ".join(lacking)
+    untested = sum(row["margin"] is not None and row["p_equivalence"] is None and _is_tested(row) for row in pairs)
+    if untested:
+        yield (
+            "Margin",
+            True,
+            f"Equivalence was not tested for {untested:,} pairs: nothing was counted against this margin (see notes).",
+        )
     yield "Monte-Carlo error", *_monte_carlo(document)
     yield "Enough replicates", *_enough(document)
     unstable = sum(row["stable"] is False for row in pairs)
@@ -48,7 +59,7 @@ def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
     errors = describe_errors(document)
     if errors:
         yield "Without adjustment", False, errors
-    yield "Few units", *_few_units(sets, procedures_of(document))
+    yield "Few units", *_few_units(document)
     yield from check_units(document)
     yield "Few discordant units", *_few_discordant(pairs, total)
     if any(READINGS[procedure].bias for procedure in procedures_of(document)):
@@ -56,6 +67,18 @@ def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
     yield "Empty replicates", *_empty(pairs)
     failures = len(document["failures"])
     yield "Failures", bool(failures), f"Tasks or systems that failed and are not in these numbers: {failures}."
+
+
+def _is_tested(row: Mapping[str, Any]) -> bool:
+    return row["in_family"] and not row["identical"] and row["p_two_sided"] is not None
+
+
+def _missing(document: Mapping[str, Any]) -> Iterator[str]:
+    """Say of each family why some of its pairs have no p."""
+    for key, rows in by_family(document["pairs"]).items():
+        lacking = sum(row["p_two_sided"] is None for row in rows)
+        if lacking:
+            yield f"{', '.join(key)}: {lacking:,} of {len(rows):,} pairs have no p; {say_missing(rows)}."
 
 
 def _bias(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[bool, str]:
@@ -107,7 +130,9 @@ def _families(document: Mapping[str, Any]) -> tuple[bool, str]:
     return full > 1, detail
 
 
-def _few_units(sets: Sequence[Mapping[str, Any]], procedures: Sequence[str]) -> tuple[bool, str]:
+def _few_units(document: Mapping[str, Any]) -> tuple[bool, str]:
+    sets, procedures = document["test_sets"], procedures_of(document)
+    corrected = any(row["p_few_units"] is not None for row in document["pairs"])
     resting = [procedure for procedure in procedures if READINGS[procedure].needs_units]
     if not resting:
         return False, f"{' and '.join(procedures)} does not need many units for its level."
@@ -123,7 +148,8 @@ def _few_units(sets: Sequence[Mapping[str, Any]], procedures: Sequence[str]) -> 
         few.append(f"{t['name']} ({size}): {rate}")
     if not few:
         return False, f"Every test set has {FEW_UNITS} units or more."
-    return True, f"Fewer than {FEW_UNITS} units, p-values{of} are too small: {'; '.join(few)}."
+    beside = " p_few_units stands beside the bootstrap's." if corrected else ""
+    return True, f"Fewer than {FEW_UNITS} units, p-values{of} are too small: {'; '.join(few)}.{beside}"
 
 
 def _few_discordant(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[bool, str]:
@@ -134,9 +160,9 @@ def _few_discordant(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[boo
         known = sum(row["p_exact"] is not None for row in few)
         told = [f"the exact sign-flip test of {known:,} stands beside p"] * bool(known) + [f"{t} is safer" for t in tests]
         detail += f"; p is not to be trusted there, {' and '.join(told)}"
-    beyond = sum(row["beyond_reach"] for row in few)
+    beyond = sum(row["beyond_reach"] for row in pairs)
     if beyond:
-        detail += f"; {are(beyond)} not called better, as no exact test could be significant"
+        detail += f"; {are(beyond)} not called better, as no exact test of so few units could be significant"
     return bool(few), detail + "."
 
 

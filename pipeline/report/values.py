@@ -68,18 +68,25 @@ def format_number(value: float | None, digits: int = 3) -> str:
     return text[1:] if text.startswith("-") and not text.strip("-0.") else text
 
 
-def format_p(value: float | None, replicates: int | None = None) -> str:
+def format_p(value: float | None, replicates: int | None = None, *, log10: float | None = None) -> str:
     """Give a p-value: four decimals, or a power of ten when small.
 
     Where none of b replicates counted, what is known is the upper end of Clopper and Pearson's 95 % interval, 1 − .025^(1/b).
+    Where the number was computed and is below the smallest float, its decimal logarithm says what it is.
 
     Examples
     --------
     >>> format_p(0.04211), format_p(0.0000123), format_p(0.0, 50_000), format_p(None)
     ('0.0421', '1.2e-05', '< 7.4e-05', '–')
+    >>> format_p(0.0, log10=-412.4), format_p(0.0)
+    ('4.0e-413', '0')
     """
     if value is None:
         return MISSING
+    if value == 0 and log10 is not None:
+        digits = 10 ** (log10 - math.floor(log10))
+        # 9.96 is 10 with two digits.
+        return f"{digits:.1f}e{math.floor(log10)}" if digits < 9.95 else f"1.0e{math.floor(log10) + 1}"
     if value == 0:
         return f"< {format_p(_round_up(-math.expm1(math.log(0.025) / replicates)))}" if replicates else "0"
     return f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"

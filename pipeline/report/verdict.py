@@ -7,12 +7,14 @@ family, against the study's α.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from pipeline.report.adjustment import title_of
-from pipeline.report.pair_rows import FEW_DISCORDANT, say_exact
+from pipeline.report.adjustment import adjusted_p, title_of
+from pipeline.report.p_words import say_missing
+from pipeline.report.pair_rows import FEW_DISCORDANT, beside_exact, say_exact
+from pipeline.report.spread import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.values import format_interval, format_number, format_p
 
 __all__ = ["FAMILY", "Families", "are", "by_family", "describe_verdict", "family_of", "replicates_needed", "select"]
@@ -88,7 +90,8 @@ def describe_verdict(
         sentences = list(_two(pairs, alpha, digits, falling))
     else:
         sentences = list(_many(pairs, board, baseline, alpha, digits, falling))
-    thresholds = select(document["thresholds"], **where, test_size="full", relation="all")
+    # Thresholds are of all pairs, those outside the family too.
+    thresholds = select(document["thresholds"], **where, test_size="full", relation="all") if baseline is None else []
     if thresholds and thresholds[0]["gain"] is not None:
         sentences.append(_borderline(thresholds[0], size, digits))
     return sentences
@@ -107,15 +110,22 @@ def _borderline(row: Mapping[str, Any], size: int, digits: int) -> str:
 def _two(pairs: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling: bool) -> Iterator[str]:
     row = pairs[0]
     a, b, verdict = row["system_a"], row["system_b"], row["verdict"]
-    if verdict == "identical":
+    if row["identical"]:
         yield f"{a} and {b} are identical on every unit: there is no difference to test."
+        return
+    if verdict == NOT_TESTABLE:
+        yield (
+            f"{a} is ahead of {b} by {format_number(row['delta'], digits)}, but {row['p_reason']}: there is no spread to resample, "
+            f"and {row['procedure']} cannot test the difference{beside_exact(row)}."
+        )
         return
     if verdict == "not measured":
         lost = [name for name, score in ((a, row["score_a"]), (b, row["score_b"])) if score is None]
         why = f"the score of {' and of '.join(lost)} is undefined" if lost else "no replicate gives both a score"
-        yield f"{a} and {b} cannot be compared on this test set: {why}."
+        told = f"by {row['procedure']}: {row['p_reason']}" if row["p_reason"] and not lost else f"on this test set: {why}"
+        yield f"{a} and {b} cannot be compared {told}."
         return
-    p = f"two-sided p = {format_p(row['p_plus_one'])}, {row['procedure']}, α = {alpha:g}"
+    p = f"two-sided p = {format_p(row['p_plus_one'], log10=row['log10_p'])}, {row['procedure']}, α = {alpha:g}"
     interval = row["interval"]
     kind = f" ({interval['method']} interval)" if interval and interval["method"] != "symmetric" else ""
     ends = [f"{format_interval(interval, digits)}{kind}"] if interval else []
@@ -125,16 +135,33 @@ def _two(pairs: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling:
     if verdict == "equivalent":
         within = f"p of equivalence = {format_p(row['p_equivalence_holm'])}; {p}"
         yield f"{a} and {b} differ by {gain}{order}: equivalent within the margin of {row['margin']:g} ({within})."
+        if row["differs_within_margin"]:
+            yield f"The difference is separated from zero all the same: {a} is better, by less than the margin."
     elif row["delta"] == 0:
         units = f" on {row['discordant']:,} units" if row["discordant"] is not None else ""
-        yield f"{a} and {b} have the same score, {scores[0]}, though they differ{units}: neither is ahead, p = 1."
+        own = "p = 1" if row["p_plus_one"] == 1 else f"and the p of {row['procedure']} is not about the score ({p})"
+        yield f"{a} and {b} have the same score, {scores[0]}, though they differ{units}: neither is ahead, {own}."
     elif verdict == "better":
         yield f"{a} is better than {b} by {gain}{order}; the difference is separated from zero ({p})."
+    elif is_against(row, alpha):
+        yield (
+            f"{a} is ahead of {b} by {gain}{order}, and yet the test, whose null is not about the gain, rejects in favour of {b} "
+            f"({p}): {a} is not called better, nor {b}."
+        )
     else:
         yield f"{a} is ahead of {b} by {gain}{order}; the two are not separated at this n = {row['units']:,} ({p})."
     if row["p_equivalence_holm"] is not None and verdict != "equivalent":
-        yield f"Equivalence within the margin of {row['margin']:g} is not shown (p = {format_p(row['p_equivalence_holm'])})."
+        yield (
+            f"Equivalence within the margin of {row['margin']:g} is not shown (p = {format_p(row['p_equivalence_holm'])}); that "
+            f"{b} is not worse by the margin has p = {format_p(row['p_behind'])}, that {a} is not p = {format_p(row['p_ahead'])}."
+        )
     yield from _doubts_of_one(row, alpha)
+
+
+def is_against(row: Mapping[str, Any], alpha: float) -> bool:
+    """Tell whether the test rejects in favour of the system that is behind: its null is not about the gain."""
+    p, side = adjusted_p(row), row["p_one_sided"]
+    return p is not None and side is not None and p <= alpha and side > 0.5
 
 
 def _doubts_of_one(row: Mapping[str, Any], alpha: float) -> Iterator[str]:
@@ -143,6 +170,9 @@ def _doubts_of_one(row: Mapping[str, Any], alpha: float) -> Iterator[str]:
         yield f"Too few units differ to call it a difference (m = {row['discordant']}): {floor}, above α = {alpha:g}."
     elif row["few_discordant"]:
         yield f"Few discordant units (m = {row['discordant']}): {say_exact(row)}."
+    if row["p_few_units"] is not None:
+        worth = f"{row['effective_units']:.3g}"
+        yield f"With {worth} effective units p is too small; corrected for their number it is {format_p(row['p_few_units'])}."
     if row["se"] is None:
         yield "The standard error is undefined, as a score without one of the units is 0/0: no difference is claimed."
     if row["empty_replicates"]:
@@ -169,6 +199,9 @@ def _many(
     else:
         yield _against(board, baseline, among, digits, falling)
     needed = replicates_needed(pairs, alpha)
+    if not family:
+        yield f"No pair could be measured: {say_missing(pairs)}."
+        return
     if needed:
         b = max(row["replicates"] or 0 for row in pairs)
         yield (
@@ -177,7 +210,7 @@ def _many(
         )
     else:
         yield _counts(pairs, family)
-    yield from _doubts_of_many(pairs)
+    yield from _doubts_of_many(pairs, alpha)
 
 
 def _leaders(
@@ -220,9 +253,8 @@ def _against(board: Sequence[Mapping[str, Any]], baseline: str, among: str, digi
 
 def _counts(pairs: Sequence[Mapping[str, Any]], family: int) -> str:
     separated = sum(row["separated"] for row in pairs)
-    count = {name: len(select(pairs, verdict=name)) for name in ("equivalent", "not separated", "identical", "not measured")}
-    if not family:
-        return "No pair could be measured."
+    count = Counter("identical" if row["identical"] else row["verdict"] for row in pairs)
+    count["not separated"] += count["inconclusive"]
     if separated == family:
         parts = [f"All {family:,} pairs are separated" if family > 1 else "The one pair that could be measured is separated"]
     else:
@@ -232,18 +264,25 @@ def _counts(pairs: Sequence[Mapping[str, Any]], family: int) -> str:
         words = f"not separated at this n = {pairs[0]['units']:,}, which does not show that {equal}"
         parts.append(f"{are(count['not separated'])} {words}")
     if count["equivalent"]:
-        both = sum(row["separated"] for row in select(pairs, verdict="equivalent"))
+        both = sum(bool(row["differs_within_margin"]) for row in pairs)
         besides = f" ({both:,} of them separated from zero all the same)" if both else ""
-        margin = select(pairs, verdict="equivalent")[0]["margin"]
-        parts.append(f"{are(count['equivalent'])} equivalent within the margin of {margin:g}{besides}")
+        parts.append(f"{are(count['equivalent'])} equivalent within the margin of {pairs[0]['margin']:g}{besides}")
+    if count[NOT_TESTABLE]:
+        of_them = [row["p_exact"] for row in pairs if row["verdict"] == NOT_TESTABLE]
+        beside = "; their exact sign-flip p stands beside" if all(p is not None for p in of_them) else ""
+        parts.append(f"{are(count[NOT_TESTABLE])} not testable by resampling: {NO_SPREAD}{beside}")
     if count["identical"]:
         parts.append(f"{are(count['identical'])} identical on every unit")
     if count["not measured"]:
-        parts.append(f"{count['not measured']:,} more could not be measured")
+        parts.append(f"{count['not measured']:,} more could not be measured: {say_missing(pairs)}")
     return "; ".join(parts) + "."
 
 
-def _doubts_of_many(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _doubts_of_many(pairs: Sequence[Mapping[str, Any]], alpha: float) -> Iterator[str]:
+    against = sum(is_against(row, alpha) for row in pairs)
+    if against:
+        which = "one pair" if against == 1 else f"{against:,} pairs"
+        yield f"Of {which} the test, whose null is not about the gain, rejects in favour of the system that is behind: no verdict."
     few = sum(row["separated"] and row["few_discordant"] for row in pairs)
     if few:
         known = any(row["few_discordant"] and row["p_exact"] is not None for row in pairs)
@@ -257,8 +296,8 @@ def _doubts_of_many(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if beyond:
         verbs = ("has", "is", "it") if beyond == 1 else ("have", "are", "them")
         yield (
-            f"{beyond:,} more {verbs[0]} a small enough p but {verbs[1]} not called better: so few units differ that no exact "
-            f"test could separate {verbs[2]}."
+            f"{beyond:,} more {verbs[0]} a small enough p but {verbs[1]} not called better: so few units differ, there or in pairs "
+            f"that come before, that exact tests could not separate {verbs[2]}."
         )
     empty = sum(bool(row["empty_replicates"]) and row["p_plus_one"] is not None for row in pairs)
     if empty:

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Draws", "draw_units", "draw_weights", "philox"]
+__all__ = ["Draws", "check_replicates", "draw_units", "draw_weights", "philox", "rows_of"]
 
 _ROUNDS = 10
 _MASK = np.uint64(0xFFFFFFFF)
@@ -90,7 +90,7 @@ def draw_units(draws: Draws, replicate: int) -> NDArray[np.int64]:
     >>> draw_units(Draws(key=1, n_units=10, n_draws=6), 0)
     array([8, 8, 5, 7, 6, 8])
     """
-    _check_replicates(replicate, 1)
+    check_replicates(replicate, 1)
     quads = -(-draws.n_draws // 4)
     counter = np.zeros((4, quads), np.uint32)
     counter[0] = np.arange(quads)
@@ -117,19 +117,25 @@ def draw_weights(draws: Draws, first: int, count: int, out: NDArray[np.float32] 
     (replicate, unit) float32
         Whole numbers; each row sums to ``n_draws`` (exact: a count above 2**24 is refused).
     """
-    _check_replicates(first, count)
+    check_replicates(first, count)
     if draws.n_draws > 2**24:
         raise ValueError(f"float32 counts are exact up to {2**24} draws, not {draws.n_draws}")
-    if out is None:
-        out = np.empty((count, draws.n_units), np.float32)
-    if out.shape[0] < count or out.shape[1] != draws.n_units:
-        raise ValueError(f"out holds {out.shape} weights, {(count, draws.n_units)} are drawn")
-    weights = out[:count]
+    weights = rows_of(out, count, draws.n_units)
     _fill_weights(np.uint64(draws.key), np.uint64(first), draws.n_draws, weights)
     return weights
 
 
-def _check_replicates(first: int, count: int) -> None:
+def rows_of(out: NDArray[np.float32] | None, count: int, n_units: int) -> NDArray[np.float32]:
+    """Give the first ``count`` rows of ``out``, or new ones; ValueError where they are not of so many units."""
+    if out is None:
+        out = np.empty((count, n_units), np.float32)
+    if out.shape[0] < count or out.shape[1] != n_units:
+        raise ValueError(f"out holds {out.shape} weights, {(count, n_units)} are drawn")
+    return out[:count]
+
+
+def check_replicates(first: int, count: int) -> None:
+    """Refuse replicates that have no address."""
     if first < 0 or count < 0 or first + count > 2**64:
         raise ValueError(f"replicates {first} … {first + count - 1} are not in 0 … {2**64 - 1}")
 

@@ -141,8 +141,6 @@ class PairCounts:
         Replicates below ``keep_replicates`` within the cells asked for.
     rule : (pair,) int8
         Position in `RULES`.
-    maxima : (member, cell) int64 or None
-        Of the family that was asked for: how often its successive maxima reach t, see `maxima`.
     """
 
     counts: NDArray[np.int32]
@@ -151,4 +149,3 @@ class PairCounts:
     empty: NDArray[np.int32]
     score: NDArray[np.float64]
     rule: NDArray[np.int8]
-    maxima: NDArray[np.int64] | None = None

@@ -15,7 +15,6 @@ from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.columns import Columns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values
 from pipeline.resampling.draws import Draws, draw_weights
-from pipeline.resampling.maxima import Family, count_maxima
 from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
@@ -36,7 +35,6 @@ def resample(
     keep_replicates: int = 0,
     memory_bytes: int = 2**26,
     observed: Sequence[Observed] | None = None,
-    families: Sequence[Family | None] | None = None,
 ) -> list[PairCounts]:
     """Compare all pairs of all measures on shared bootstrap samples.
 
@@ -56,8 +54,6 @@ def resample(
         For weights, sums and scores of a batch; changes no result. A batch has at least 32 replicates.
     observed : sequence of Observed, optional
         What `observe` gave for each measure, where it is at hand.
-    families : sequence of Family or None, optional
-        For each measure the family of which successive maxima are counted, if any.
 
     Returns
     -------
@@ -75,15 +71,9 @@ def resample(
         observed = [observe(measure) for measure in measures]
     plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
     kept = [min(max(min(cell_bounds(c, replicates)[1], keep_replicates) - c * CELL, 0), CELL) for c in cells]
-    families = families if families is not None else [None] * len(plans)
-    columns = Columns.of(_wanted(plans, families, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
+    columns = Columns.of(_wanted(plans, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
     batch = _batch_length(columns, plans, memory_bytes)
-    results = [
-        empty_counts(
-            plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept)), members=None if family is None else len(family.pair)
-        )
-        for plan, family in zip(plans, families, strict=True)
-    ]
+    results = [empty_counts(plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept))) for plan in plans]
     lanes = [empty_lanes(plan) for plan in plans]
     weights = np.empty((batch, draws.n_units), np.float32)
     sums = np.empty((len(columns.contraction.narrow), batch), np.float32)
@@ -102,9 +92,6 @@ def resample(
                 tally = Tally(result.counts, result.histogram, result.empty, lanes[index])
                 for rule in plan.rules:
                     _compare(rule, scored, tally, number)
-                family = families[index]
-                if family is not None and result.maxima is not None:
-                    count_maxima(scored.scores(family.systems), family, result.maxima[:, number])
                 if wanted and len(result.score):
                     result.score[:, at : at + wanted] = scored.scores(np.flatnonzero(plan.measure.keep))[:, :wanted]
         for plan, result, running in zip(plans, results, lanes, strict=True):
@@ -127,12 +114,10 @@ def _draw(draws: Draws | StratifiedDraws, first: int, count: int, out: NDArray[n
     return draw_weights(draws, first, count, out=out)
 
 
-def _wanted(plans: Sequence[Plan], families: Sequence[Family | None], *, with_scores: bool) -> Iterator[Wanted]:
+def _wanted(plans: Sequence[Plan], *, with_scores: bool) -> Iterator[Wanted]:
     """Give the statistics that a pass sums."""
-    for index, (plan, family) in enumerate(zip(plans, families, strict=True)):
+    for index, plan in enumerate(plans):
         every = range(plan.measure.statistics.shape[2])
-        if family is not None:
-            yield index, plan.measure, family.systems, every
         if with_scores:
             yield index, plan.measure, np.flatnonzero(plan.measure.keep), every
         for rule in plan.rules:

@@ -1,7 +1,6 @@
 """Successive maxima and exceedances of a family, block by block of kept scores. This module holds the loops, and knows no p.
 
-`maxima` counts the same in the pass, where a replicate with an undefined score must count against every pair. Here such
-replicates are counted apart, so that p can be conditional on those in which all that it needs is defined.
+Replicates with an undefined score are counted apart, so that p can be conditional on those in which all that it needs is defined.
 """
 
 from __future__ import annotations
@@ -29,9 +28,16 @@ class Members(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def count_step_down(
-    scores: NDArray[np.float64], members: Members, two_sided: bool, hits: NDArray[np.int64], defined: NDArray[np.int64]
+    scores: NDArray[np.float64],
+    members: Members,
+    two_sided: bool,
+    hits: NDArray[np.int64],
+    defined: NDArray[np.int64],
+    largest: NDArray[np.float64],
 ) -> None:
     """Add to ``hits`` how often max_{k ≥ j} t*_k reaches t_j, and to ``defined`` how often all t*_k of k ≥ j are defined.
+
+    The last of the successive maxima is that of the whole family, for single-step procedures: it is written to ``largest``.
 
     Parameters
     ----------
@@ -40,12 +46,14 @@ def count_step_down(
     members : Members
     two_sided : bool
     hits, defined : (member,) int64
+    largest : (replicate,) float64
+        nan where any t* is undefined, −inf without members.
     """
     first, second, center, scale, least = members
-    maxima = np.empty(_TILE)
+    largest[:] = -np.inf
     for start in range(0, scores.shape[1], _TILE):
         stop = min(start + _TILE, scores.shape[1])
-        maxima[:] = -np.inf
+        maxima = largest[start:stop]
         for member in range(len(first) - 1, -1, -1):
             a, b = scores[first[member], start:stop], scores[second[member], start:stop]
             middle, times, threshold = center[member], scale[member], least[member]

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline.resampling.address import draw_key
-from pipeline.resampling.draws import philox
+from pipeline.resampling.draws import check_replicates, philox, rows_of
 
 __all__ = ["StratifiedDraws", "draw_stratified_units", "draw_stratified_weights", "stratified_key"]
 
@@ -108,7 +108,7 @@ def draw_stratified_units(draws: StratifiedDraws, replicate: int) -> NDArray[np.
     >>> draw_stratified_units(StratifiedDraws(key=1, stratum=np.array([0, 1, 0, 0, 2])), 0)
     array([3, 3, 2, 1, 4])
     """
-    _check_replicates(replicate, 1)
+    check_replicates(replicate, 1)
     quads = -(-draws.n_draws // 4)
     counter = np.zeros((4, quads), np.uint32)
     counter[0] = np.arange(quads)
@@ -139,12 +139,8 @@ def draw_stratified_weights(
     (replicate, unit) float32
         Whole numbers; in each row those of a stratum sum to the number of its units.
     """
-    _check_replicates(first, count)
-    if out is None:
-        out = np.empty((count, draws.n_units), np.float32)
-    if out.shape[0] < count or out.shape[1] != draws.n_units:
-        raise ValueError(f"out holds {out.shape} weights, {(count, draws.n_units)} are drawn")
-    weights = out[:count]
+    check_replicates(first, count)
+    weights = rows_of(out, count, draws.n_units)
     padding = (0, -draws.n_draws % 4)
     starts, sizes = (np.pad(values, padding).astype(np.uint32).reshape(-1, 4).T for values in _places(draws))
     # (word, quad), as the words come.
@@ -158,11 +154,6 @@ def _places(draws: StratifiedDraws) -> tuple[NDArray[np.int64], NDArray[np.int64
     """Give (draw,) the first place of each draw's stratum and its number of units."""
     starts = np.cumsum(draws.sizes) - draws.sizes
     return np.repeat(starts, draws.sizes), np.repeat(draws.sizes, draws.sizes)
-
-
-def _check_replicates(first: int, count: int) -> None:
-    if first < 0 or count < 0 or first + count > 2**64:
-        raise ValueError(f"replicates {first} … {first + count - 1} are not in 0 … {2**64 - 1}")
 
 
 @njit(nogil=True, cache=True)

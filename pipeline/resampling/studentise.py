@@ -1,157 +1,187 @@
-"""Gains of bootstrap replicates over standard errors of their own, t*. This module gives their quantiles for ratio metrics.
+"""Gains of bootstrap replicates over standard errors of their own, t*. This module makes them, some pairs at a time.
 
-The score of a ratio is Σn / Σc. Its influence values u_i = (n_i − r c_i) / Σc are linear in the statistics, so that the sum of
-squares of a pair's u_i on a replicate follows from ten sums of products on that replicate: three of either system, four of both,
-or one where the denominators are the same. For other metrics a replicate has no standard error short of a jackknife of its own.
+A replicate is drawn again from its address, and the standard error of a pair's difference is that of its linearised influence
+values on the units drawn (`ratio_spread`): √(n/(n − 1) · Σu²), within strata √(Σ n_h/(n_h − 1) · Σ(u − mean_h u)²). Other metrics
+than ratios have none short of a jackknife of every replicate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from pipeline.resampling.contract import FLOAT64_LIMIT, Contraction, largest_magnitude, plan_contraction
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.measures import Measure
-from pipeline.resampling.quantiles import gain_quantiles
+from pipeline.resampling.observe import TOLERANCE, ratio_factor
+from pipeline.resampling.ratio_spread import LOST, spread_by_products, spread_directly
+from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
 __all__ = ["BEYOND", "Studentised", "studentise"]
 
 BEYOND = 1e200
-"""A quantile of t* larger than this is infinite: replicates without a spread of their own, δ* ≠ δ, have t* = ± ∞."""
+"""A t* larger than this is infinite: of a replicate without a spread of its own, or with one that is lost in rounding."""
 
 _INFINITE = 1e300
 _BATCH = 1024  # replicates drawn at a time
-_ROUNDING = 2.0**-40  # of the two systems' own sums of squares: a pair's that is smaller is 0
+_SHORTEST_BATCH = 32
 
 
 @dataclass(frozen=True, eq=False)
 class Studentised:
-    """Quantiles of t* = (δ* − δ) / se*.
+    """The t* of some pairs, t* = (δ* − δ) / se*, δ = score[first] − score[second] as the metric gives it.
 
     Parameters
     ----------
-    t : (pair, probability) float64
-        Of score[first] − score[second] as the metric gives them; nan without a defined replicate.
-    se : (pair,) float64
-        √(n/(n − 1) · Σu²) of the test set itself, in the metric's points; of means it is the jackknife's.
-    replicates : (pair,) int64
-        Replicates with a t*: both denominators positive, and not δ* = δ without spread.
+    pair : (some,) int64
+        Positions among the pairs of the measure.
+    t : (some, replicate) float64
+        nan where a score is undefined, and where a replicate without spread repeats δ; beyond ± `BEYOND` without spread otherwise.
+    empty : (some, replicate) bool
+        Where a score is undefined.
+    observed : (some,) float64
+        δ / se.
+    se : (some,) float64
+        Of the test set itself, in the metric's points; of means it is the jackknife's. nan with one unit, or where it is lost.
+    lost : (some,) int64
+        Replicates whose own standard error is lost in rounding; they count as without spread.
     """
 
+    pair: NDArray[np.int64]
     t: NDArray[np.float64]
+    empty: NDArray[np.bool_]
+    observed: NDArray[np.float64]
     se: NDArray[np.float64]
-    replicates: NDArray[np.int64]
+    lost: NDArray[np.int64]
 
 
 def studentise(
-    draws: Draws, measure: Measure, factor: float, *, replicates: int, probabilities: ArrayLike, memory_bytes: int = 2**28
-) -> Studentised:
-    """Draw replicates 0 … and give quantiles of t* of every pair.
+    draws: Draws | StratifiedDraws, measure: Measure, *, replicates: int, memory_bytes: int = 2**28
+) -> Iterator[Studentised]:
+    """Draw replicates 0 … and give t* of all pairs, those with one denominator first.
 
     Parameters
     ----------
-    draws : Draws
-        As many draws as units.
+    draws : Draws or StratifiedDraws
+        As many draws as units, of the measure's strata.
     measure : Measure
         A ratio.
-    factor : float
-        Of the ratio, from `pipeline.resampling.observe.ratio_factor`.
     replicates : int
         Each costs a product over all units for every pair: some thousands, not a million.
-    probabilities : (probability,) float
     memory_bytes : int, optional
-        Pairs are taken so many at a time that their t* fit.
-
-    Returns
-    -------
-    Studentised
+        For t*, weights, columns and sums. It changes no number.
     """
     if measure.form != "ratio":
         raise ValueError("only a ratio has a standard error in every replicate")
     units, pairs = len(measure.statistics), measure.pairs.astype(np.int64)
     if (draws.n_units, draws.n_draws) != (units, units):
         raise ValueError(f"{draws.n_draws} draws of {draws.n_units} units, there are {units}")
-    asked = np.array(probabilities, np.float64).reshape(-1)
-    found = Studentised(np.full((len(pairs), len(asked)), np.nan), np.full(len(pairs), np.nan), np.zeros(len(pairs), np.int64))
-    if units < 2:
-        return found
-    columns = measure.statistics.astype(np.float64)
-    denominators = columns[:, :, 1]
-    shared = np.array([np.array_equal(denominators[:, a], denominators[:, b]) for a, b in pairs], np.bool_)
-    several = max(memory_bytes // (8 * (replicates + 4 * units + 4 * _BATCH)), 1)
-    for same in (True, False):
-        own = np.flatnonzero(shared == same)
-        for start in range(0, len(own), several):
-            chosen = own[start : start + several]
-            t, se = _studentise(draws, columns, pairs[chosen], replicates, same)
-            rows = np.stack([np.arange(len(chosen)), np.full(len(chosen), len(chosen))], axis=1)
-            levels = np.tile(asked, (len(chosen), 1))
-            quantiles = gain_quantiles(t, rows, delta=np.zeros(len(chosen)), probabilities=levels)
-            found.t[chosen], found.se[chosen], found.replicates[chosen] = quantiles.gain, factor * se, quantiles.replicates
-    return found
+    strata, own = draws.stratum if isinstance(draws, StratifiedDraws) else None, measure.stratum
+    if (strata is None) != (own is None) or (strata is not None and own is not None and not np.array_equal(strata, own)):
+        raise ValueError("draws and measure are not of the same strata")
+    columns = np.ascontiguousarray(measure.statistics.transpose(1, 2, 0))
+    squared = _have_products(columns, pairs) & (strata is None)
+    batch = max(_SHORTEST_BATCH, min(_BATCH, memory_bytes // (48 * units)))
+    several = max(memory_bytes // (2 * (9 * replicates + 48 * units + 48 * batch)), 1)
+    for by_products in (True, False):
+        places = np.flatnonzero(squared == by_products)
+        for start in range(0, len(places), several):
+            chosen = places[start : start + several]
+            plan = _Plan.of(columns, pairs[chosen], measure.stratum, by_products=by_products)
+            yield _studentise(draws, plan, chosen, replicates, batch, ratio_factor(measure))
+
+
+def _have_products(columns: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which pairs have one denominator, and squares small enough to be added exactly."""
+    units = columns.shape[2]
+    small = np.array([units * largest_magnitude(own) ** 2 < FLOAT64_LIMIT // 4 for own in columns], np.bool_)
+    content = [own[1].tobytes() for own in columns]
+    number = {text: place for place, text in enumerate(content)}
+    denominator = np.array([number[text] for text in content], np.int64)
+    a, b = pairs.T
+    return np.asarray((denominator[a] == denominator[b]) & small[a] & small[b], np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Some pairs, ready to be summed."""
+
+    columns: NDArray[np.int64]  # (system, 2, unit)
+    pairs: NDArray[np.int64]  # of these systems
+    contraction: Contraction
+    rows: NDArray[np.int64]  # of the sums
+    order: NDArray[np.int64]  # units, stratum by stratum
+    sizes: NDArray[np.int64]  # of strata; of one where there are none
+
+    @classmethod
+    def of(
+        cls, columns: NDArray[np.int64], pairs: NDArray[np.int64], stratum: NDArray[np.int64] | None, *, by_products: bool
+    ) -> _Plan:
+        systems, places = np.unique(pairs, return_inverse=True)
+        pairs, units = np.ascontiguousarray(places.reshape(-1, 2)), columns.shape[2]
+        order = np.arange(units) if stratum is None else np.argsort(stratum, kind="stable")
+        sizes = np.array([units]) if stratum is None else np.bincount(stratum)
+        columns = np.ascontiguousarray(columns[systems][:, :, order])
+        asked = list(columns.reshape(-1, units))  # numerator and denominator of each system
+        a, b = pairs.T
+        rows = [2 * a, 2 * b, 2 * a + 1, 2 * b + 1]
+        if by_products:
+            first = len(asked)
+            for one, other in pairs.tolist():
+                difference = columns[one, 0] - columns[other, 0]
+                asked += [difference * difference, difference * columns[one, 1]]
+            own = first + 2 * np.arange(len(pairs))
+            rows = [*rows[:3], own, own + 1, len(asked) + a]
+            asked += [column * column for column in columns[:, 1]]
+        contraction = plan_contraction(asked, n_units=units, n_draws=units)
+        return cls(columns, pairs, contraction, contraction.position[np.stack(rows, axis=1)], order, sizes.astype(np.int64))
+
+    def spread(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give (pair, replicate) δ and n/(n − 1) Σu², or what stands for it within strata."""
+        weights = weights if len(self.sizes) == 1 else weights[:, self.order]
+        product = self.contraction.multiply(weights)
+        sums = np.concatenate([product.narrow.astype(np.float64), product.sparse.astype(np.float64), product.wide])
+        gain, spread = np.empty((2, len(self.pairs), len(weights)))
+        if self.rows.shape[1] == 6:
+            spread_by_products(sums, self.rows, self.columns, self.pairs, weights, gain, spread)
+        else:
+            spread_directly(sums, self.rows, self.columns, self.pairs, weights, self.sizes, gain, spread)
+        if len(self.sizes) == 1:
+            units = weights.shape[1]
+            np.multiply(spread, units / (units - 1) if units > 1 else np.nan, out=spread, where=spread != LOST)
+        return gain, spread
 
 
 def _studentise(
-    draws: Draws, columns: NDArray[np.float64], pairs: NDArray[np.int64], replicates: int, same: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give t* (pair and a row of zeros, replicate), and se of pairs whose denominators are, or are not, the same."""
-    units = len(columns)
-    systems, rows = np.unique(pairs, return_inverse=True)
-    rows = np.ascontiguousarray(rows.reshape(-1, 2))
-    n, c = columns[:, systems, 0], columns[:, systems, 1]
-    single = np.concatenate([n, c, n * n, n * c, c * c], axis=1)
-    a, b = rows.T
-    crossed = [n[:, a] * n[:, b]] if same else [n[:, a] * n[:, b], n[:, a] * c[:, b], c[:, a] * n[:, b], c[:, a] * c[:, b]]
-    double = np.concatenate(crossed, axis=1)
-    gain, spread = np.empty((2, len(pairs), 1))
-    _linearise(*_shape(np.ones((1, units)), single, double, len(systems), len(pairs)), rows, gain, spread)
-    delta, se = gain[:, 0], np.sqrt(units / (units - 1) * spread[:, 0])
-    t = np.zeros((len(pairs) + 1, replicates))
-    for first in range(0, replicates, _BATCH):
-        weights = draw_weights(draws, first, min(_BATCH, replicates - first)).astype(np.float64)
-        gain, spread = np.empty((2, len(pairs), len(weights)))
-        _linearise(*_shape(weights, single, double, len(systems), len(pairs)), rows, gain, spread)
+    draws: Draws | StratifiedDraws, plan: _Plan, chosen: NDArray[np.int64], replicates: int, batch: int, factor: float
+) -> Studentised:
+    units = draws.n_units
+    (delta,), (variance,) = (values.T for values in plan.spread(np.ones((1, units), np.float32)))
+    unknown = (variance == LOST) | bool(np.all(plan.sizes == 1))
+    se = np.sqrt(np.where(unknown, np.nan, variance))
+    totals = plan.columns.sum(axis=2)
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 has no score, and no t*
+        size = np.abs(totals[:, 0] / totals[:, 1])[plan.pairs].sum(axis=1)
+        observed = delta / se
+    t, empty = np.empty((len(chosen), replicates)), np.empty((len(chosen), replicates), np.bool_)
+    lost = np.zeros(len(chosen), np.int64)
+    weights = np.empty((min(batch, replicates), units), np.float32)
+    for first in range(0, replicates, batch):
+        count = min(batch, replicates - first)
+        if isinstance(draws, StratifiedDraws):
+            drawn = draw_stratified_weights(draws, first, count, out=weights)
+        else:
+            drawn = draw_weights(draws, first, count, out=weights)
+        gain, spread = plan.spread(drawn)
+        there = slice(first, first + count)
+        empty[:, there] = np.isnan(gain)
+        lost += (spread == LOST).sum(axis=1)
+        shift = gain - delta[:, None]
+        # As everywhere in the package, a gain within this distance of another is equal to it.
+        shift[(spread == 0) & (np.abs(shift) <= TOLERANCE * size[:, None])] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is no t*, and another number over 0 an infinite one
-            ratio = (gain - delta[:, None]) / np.sqrt(units / (units - 1) * spread)
-        t[:-1, first : first + len(weights)] = np.clip(ratio, -_INFINITE, _INFINITE)
-    return t, se
-
-
-def _shape(
-    weights: NDArray[np.float64], single: NDArray[np.float64], double: NDArray[np.float64], systems: int, pairs: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum what is of systems (5, system, replicate) and what is of pairs (1 or 4, pair, replicate)."""
-    of_systems = (single.T @ weights.T).reshape(-1, systems, len(weights))
-    return of_systems, (double.T @ weights.T).reshape(-1, pairs, len(weights))
-
-
-@njit(nogil=True, cache=True)
-def _linearise(
-    of_systems: NDArray[np.float64],
-    of_pairs: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    gain: NDArray[np.float64],
-    spread: NDArray[np.float64],
-) -> None:
-    """Give δ* and Σu² of the pairs; nan where a denominator is 0."""
-    for pair in range(len(pairs)):
-        a, b = pairs[pair]
-        for i in range(gain.shape[1]):
-            c_a, c_b = of_systems[1, a, i], of_systems[1, b, i]
-            if c_a == 0.0 or c_b == 0.0:
-                gain[pair, i] = spread[pair, i] = np.nan
-                continue
-            r_a, r_b = of_systems[0, a, i] / c_a, of_systems[0, b, i] / c_b
-            own_a = (of_systems[2, a, i] - 2.0 * r_a * of_systems[3, a, i] + r_a * r_a * of_systems[4, a, i]) / (c_a * c_a)
-            own_b = (of_systems[2, b, i] - 2.0 * r_b * of_systems[3, b, i] + r_b * r_b * of_systems[4, b, i]) / (c_b * c_b)
-            if len(of_pairs) == 1:
-                n_c, c_n, c_c = of_systems[3, a, i], of_systems[3, b, i], of_systems[4, a, i]
-            else:
-                n_c, c_n, c_c = of_pairs[1, pair, i], of_pairs[2, pair, i], of_pairs[3, pair, i]
-            crossed = (of_pairs[0, pair, i] - r_b * n_c - r_a * c_n + r_a * r_b * c_c) / (c_a * c_b)
-            squares = own_a + own_b - 2.0 * crossed
-            gain[pair, i] = r_a - r_b
-            spread[pair, i] = squares if squares > _ROUNDING * (own_a + own_b) else 0.0
+            t[:, there] = np.clip(shift / np.sqrt(np.maximum(spread, 0.0)), -_INFINITE, _INFINITE)
+    return Studentised(chosen, t, empty, observed, factor * se, lost)

@@ -12,7 +12,7 @@ from pipeline.resampling.thresholds import Plan
 __all__ = ["close_cell", "empty_counts", "empty_lanes"]
 
 
-def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0), members: int | None = None) -> PairCounts:
+def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0)) -> PairCounts:
     """Give results in which nothing is counted yet.
 
     Parameters
@@ -21,8 +21,6 @@ def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0), memb
     cells : int
     kept : (int, int)
         Systems and replicates of which scores will be returned.
-    members : int, optional
-        Of the family whose maxima are counted, if any is.
     """
     pairs = len(plan.measure.pairs)
     return PairCounts(
@@ -32,7 +30,6 @@ def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0), memb
         empty=np.zeros((pairs, cells), np.int32),
         score=np.empty(kept),
         rule=plan.rule,
-        maxima=None if members is None else np.zeros((members, cells), np.int64),
     )
 
 

@@ -154,6 +154,10 @@ def make_directory(path: Path | str) -> Path:
     """Make a directory and its parents where they are missing."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
+    except (FileNotFoundError, FileExistsError, NotADirectoryError) as error:
+        # No file of ours is amiss: there is no place for a folder here.
+        cause = f"cannot make the folder: {(error.strerror or str(error)).lower()}"
+        raise StoreError(Problem("P702", cause, str(path), "name another place with --runs")) from error
     except OSError as error:
         raise store_error(error, path) from error
     return Path(path)

@@ -117,8 +117,11 @@ def _missing_key(path: KeyPath, key: str, document: Document) -> Problem:
 def _disagreements(path: KeyPath, error: ValueError, document: Document) -> list[Problem]:
     found = getattr(error, "found", None)
     if found:
-        places = [document.where(look_up(document.value, part)[0], key=True) for part, _ in found]
-        return [Problem("P110", f"{dotted(part)}: {text}", place) for (part, text), place in zip(found, places, strict=True)]
+        places = [document.where(look_up(document.value, part)[0], key=True) for part, *_ in found]
+        return [
+            Problem("P110", f"{dotted(part)}: {text}", place, *help_)
+            for (part, text, *help_), place in zip(found, places, strict=True)
+        ]
     message = f"{dotted(path)}: {error}" if path else str(error)
     return [Problem("P110", message, document.where(path))]
 

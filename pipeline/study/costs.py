@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
+from pipeline.resampling.studentised_work import products
 from pipeline.study.columns import sizes_of
 from pipeline.study.inputs import Inputs, TestSetInputs
 from pipeline.study.rates import Rates
@@ -22,6 +23,9 @@ COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT
 
 COLLECT_READ = 3e-9
 """A pair on a kept replicate: intervals and max-T."""
+
+COLLECT_PRODUCT = 1.5e-10
+"""A pair on a unit of a replicate that bootstrap-t draws again: between that of equal and of unequal denominators."""
 
 REPORT_ALL, REPORT_SLICE, REPORT_SLICE_PAIR, REPORT_PAIR = 0.1, 0.08, 1.5e-5, 8e-5
 """A report; a slice; a pair of it; a pair at full size. Slices are told twice where a relation splits the pairs."""
@@ -92,7 +96,15 @@ class TaskCosts:
         cells = -(-self.study.resampling.replicates // CELL)
         one = COLLECT_SLICE + pairs * (COLLECT_PAIR + COLLECT_CELL * cells)
         kept = self.study.resampling.scores_kept * (COLLECT_SCORE * systems + COLLECT_READ * pairs)
-        return COLLECT_CUBE + COLLECT_SYSTEM * systems * len(self.inputs.metrics) + slices * (one + kept)
+        return COLLECT_CUBE + COLLECT_SYSTEM * systems * len(self.inputs.metrics) + slices * (one + kept) + self._again(test_set)
+
+    def _again(self, test_set: TestSetInputs) -> float:
+        """Give the seconds of bootstrap-t; at most, as metrics that are no ratios take none."""
+        resampling = self.study.resampling
+        if not any(name.endswith("studentised") for name in resampling.intervals):
+            return 0.0
+        systems, units = len(test_set.outputs), sum(size.n_units for size in sizes_of(self.study, test_set))
+        return COLLECT_PRODUCT * len(self.inputs.metrics) * products(systems=systems, units=units, kept=resampling.scores_kept)
 
     def _report_seconds(self, test_set: TestSetInputs) -> float:
         sizes = len(sizes_of(self.study, test_set))

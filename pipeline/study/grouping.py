@@ -10,9 +10,12 @@ from pipeline.study.procedures import PROCEDURES
 if TYPE_CHECKING:
     from pipeline.study.schema import Resampling, Study, TestSet
 
-__all__ = ["DOCUMENT", "ITEM", "ROLES", "asked_columns", "disagreements", "group_columns", "with_asked_columns"]
+__all__ = ["DOCUMENT", "ITEM", "ROLES", "Disagreement", "asked_columns", "disagreements", "group_columns", "with_asked_columns"]
 
 ITEM, DOCUMENT = "item", "document"
+
+Disagreement = tuple[tuple[str | int, ...], str] | tuple[tuple[str | int, ...], str, str]
+"""Where two parts of a study do not go together, why, and what to do about it."""
 
 ROLES = frozenset({ITEM, "system", "label", DOCUMENT})
 """Names of `columns:` that a reader has another use for; any other name there is a column that groups items."""
@@ -37,14 +40,18 @@ def with_asked_columns(spec: TestSet, resampling: Resampling) -> TestSet:
     return spec.model_copy(update={"columns": {**asked, **spec.columns}})
 
 
-def disagreements(study: Study) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def disagreements(study: Study) -> Iterator[Disagreement]:
     """Give what of units and strata does not go together, with its place in the study."""
     unit, strata = study.resampling.unit, study.resampling.strata
     if unit in ROLES - {ITEM, DOCUMENT, "label"}:
         yield ("resampling", "unit"), f"the column of the {unit}s groups no items"
     for name, test_set in study.test_sets.items():
         if unit == DOCUMENT and test_set.documents is None and DOCUMENT not in test_set.columns:
-            yield ("test_sets", name), "resampling.unit is document, but documents are not given"
+            yield (
+                ("test_sets", name),
+                "resampling.unit is document, but documents are not given",
+                "add `documents: FILE`, a document name a line or a table; or `columns: {document: …}`, a column of the outputs",
+            )
     if strata is None:
         return
     place = ("resampling", "strata")

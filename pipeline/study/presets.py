@@ -15,7 +15,7 @@ from pipeline.study.marks import Document, KeyPath, dotted, look_up
 if TYPE_CHECKING:
     from pipeline.study.schema import Study
 
-__all__ = ["PRESET_VALUES", "PresetName", "list_deviations", "set_preset"]
+__all__ = ["COMPARES_WITH_BASELINE", "PRESET_VALUES", "PresetName", "list_deviations", "set_preset"]
 
 PresetName = Literal["koehn-2004", "berg-kirkpatrick-2012", "riezler-maxwell-2005", "sacrebleu-bs", "sacrebleu-ar", "multeval"]
 
@@ -50,6 +50,10 @@ PRESET_VALUES: Mapping[str, Mapping[KeyPath, Any]] = MappingProxyType(
     }
 )
 """By name: the values that a preset sets, by their places in a study."""
+
+
+COMPARES_WITH_BASELINE = frozenset({"sacrebleu-bs", "sacrebleu-ar"})
+"""Presets whose tool compares all systems with one: with `resampling.baseline`, or else with the first output."""
 
 
 def set_preset(document: Document) -> None:

@@ -41,20 +41,23 @@ class Procedure:
     strata : {"drawn", "apart", "refused"}
         What `resampling.strata` means to it: its units are drawn within them; it draws no units, and they change nothing; it
         would have another law within strata, which is not built.
+    needs_ratio : bool
+        It is about differences of units, which only a score that is a ratio of sums over units has.
     """
 
     draws: bool = False
     keeps_scores: bool = False
     tests_margin: bool = False
     strata: Literal["drawn", "apart", "refused"] = "refused"
+    needs_ratio: bool = False
 
 
-_APART = Procedure(strata="apart")
+_APART = Procedure(strata="apart", needs_ratio=True)
 
 PROCEDURES: Mapping[str, Procedure] = {
     "paired-bootstrap": Procedure(draws=True, keeps_scores=True, tests_margin=True, strata="drawn"),
     "approximate-randomization": Procedure(draws=True, strata="apart"),
-    "exact-bootstrap": Procedure(),
+    "exact-bootstrap": Procedure(needs_ratio=True),
     "exact-sign-flip": _APART,
     "mcnemar": _APART,
     "mcnemar-mid-p": _APART,

@@ -9,13 +9,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from pipeline.study import grouping
-from pipeline.study.presets import PresetName
-from pipeline.study.procedures import PROCEDURES, ProcedureName
+from pipeline.study.frozen import Frozen
+from pipeline.study.presets import COMPARES_WITH_BASELINE, PresetName
+from pipeline.study.procedures import PROCEDURES
+from pipeline.study.resampling import IntervalName, Resampling, TestSizes
 
 __all__ = [
     "AnalysisSpec",
     "BootstrapSample",
     "DatasetSpec",
+    "Frozen",
+    "IntervalName",
     "MetricSpec",
     "ModelSpec",
     "Report",
@@ -35,19 +39,13 @@ class Disagreements(ValueError):
 
     Parameters
     ----------
-    found : sequence of (path, str)
+    found : sequence of (path, str) or (path, str, help)
         All of them, not the first.
     """
 
-    def __init__(self, found: Sequence[tuple[tuple[str | int, ...], str]]) -> None:
+    def __init__(self, found: Sequence[grouping.Disagreement]) -> None:
         self.found = tuple(found)
-        super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text in found))
-
-
-class Frozen(BaseModel):
-    """A value that is complete when built and refuses keys it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+        super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text, *_ in found))
 
 
 class DatasetSpec(Frozen):
@@ -150,103 +148,13 @@ class AnalysisSpec(Frozen):
     options: Mapping[str, Any] = {}
 
 
-class TestSizes(Frozen):
-    """The test sizes of the sweep, in units."""
-
-    __test__ = False
-
-    values: tuple[Annotated[int, Field(ge=2)] | Literal["full"], ...] = ("full",)
-    draw: Literal["prefix"] = Field(default="prefix", description="The first units of the test set.")
-
-    @field_validator("values")
-    @classmethod
-    def _full_is_there_once(cls, values: tuple[int | str, ...]) -> tuple[int | str, ...]:
-        if len(set(values)) != len(values):
-            raise ValueError("a test size is given twice")
-        numbers = sorted(v for v in values if isinstance(v, int))
-        return (*numbers, "full")
-
-
-def _sizes(value: Any) -> Any:
-    sizes = {"values": value} if isinstance(value, (list, tuple)) else value
-    if isinstance(sizes, Mapping) and isinstance(sizes.get("values"), list):
-        # What a validator returns is no longer JSON, where a list would do for a tuple.
-        return {**sizes, "values": tuple(sizes["values"])}
-    return sizes
-
-
-IntervalName = Literal["symmetric", "basic", "percentile", "bca", "simultaneous"]
-
-
-class Resampling(Frozen):
-    """How test sets are resampled."""
-
-    procedures: tuple[ProcedureName, ...] = Field(
-        default=("paired-bootstrap",),
-        min_length=1,
-        description="Significance tests; verdicts are those of the first.",
-        json_schema_extra={"uniqueItems": True},
-    )
-    replicates: int = Field(default=1_000_000, ge=1, le=2**40)
-    keep_replicates: int = Field(
-        default=131_072, ge=0, description="Of the paired bootstrap; intervals and max-T are read off the kept ones."
-    )
-    unit: str = Field(default="item", min_length=1, description="What is drawn: item, document, or any column of the test set.")
-    strata: str | None = Field(default=None, min_length=1, description="A column; as many units are drawn of each of its values.")
-    test_sizes: Annotated[TestSizes, BeforeValidator(_sizes)] = TestSizes()
-    alpha: float = Field(default=0.05, gt=0.0, lt=1.0)
-    intervals: tuple[IntervalName, ...] = Field(
-        default=("symmetric", "percentile", "bca"),
-        description="Intervals of the gain; a report shows the first, cubes hold all.",
-        json_schema_extra={"uniqueItems": True},
-    )
-    tails: Literal["exact", "tilted", "none"] = Field(
-        default="exact",
-        description="p-values of the paired bootstrap below 10/b: exact where the score allows it, tilted for every score too.",
-    )
-    family: Literal["all-pairs", "against-baseline"] = Field(
-        default="all-pairs", description="Pairs that are tested together: all, or those of the baseline with each other system."
-    )
-    baseline: str | None = Field(default=None, description="The system that others are compared with, of against-baseline.")
-    margin: Mapping[str, Annotated[float, Field(gt=0.0)]] = Field(
-        default={}, description="Equivalence margin in metric points, by metric."
-    )
-
-    @field_validator("procedures")
-    @classmethod
-    def _each_once(cls, procedures: tuple[ProcedureName, ...]) -> tuple[ProcedureName, ...]:
-        if len(set(procedures)) != len(procedures):
-            raise ValueError("a procedure is given twice")
-        return procedures
-
-    @field_validator("intervals")
-    @classmethod
-    def _no_interval_twice(cls, intervals: tuple[IntervalName, ...]) -> tuple[IntervalName, ...]:
-        if len(set(intervals)) != len(intervals):
-            raise ValueError("an interval is given twice")
-        return intervals
-
-    @property
-    def drawn(self) -> tuple[ProcedureName, ...]:
-        """Procedures that count replicates."""
-        return tuple(name for name in self.procedures if PROCEDURES[name].draws)
-
-    @property
-    def computed(self) -> tuple[ProcedureName, ...]:
-        """Procedures that draw nothing."""
-        return tuple(name for name in self.procedures if not PROCEDURES[name].draws)
-
-    @property
-    def scores_kept(self) -> int:
-        """Replicates of which scores are kept: none where no procedure makes scores of single systems."""
-        kept = any(PROCEDURES[name].keeps_scores for name in self.procedures)
-        return min(self.keep_replicates, self.replicates) if kept else 0
-
-
 class Report(Frozen):
     """What is written at the end."""
 
     formats: tuple[Literal["html", "markdown", "json"], ...] = ("html", "markdown", "json")
+    null_laboratory: bool = Field(
+        default=True, description="Asks `type-one` of every study, also where `analyses:` does not name it."
+    )
 
 
 class Study(Frozen):
@@ -288,7 +196,7 @@ class Study(Frozen):
             raise Disagreements(found)
         return self
 
-    def _disagreements(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def _disagreements(self) -> Iterator[grouping.Disagreement]:
         names = [spec.name for spec in self.metrics]
         for position, name in enumerate(names):
             if name in names[:position]:
@@ -299,7 +207,8 @@ class Study(Frozen):
         if self.resampling.margin and not any(PROCEDURES[name].tests_margin for name in self.resampling.procedures):
             able = " or ".join(name for name, procedure in PROCEDURES.items() if procedure.tests_margin)
             yield ("resampling", "margin"), f"none of the study's procedures can test a margin; add {able}"
-        if self.resampling.baseline is not None and self.resampling.family != "against-baseline":
+        alone = self.resampling.baseline is not None and self.resampling.family != "against-baseline"
+        if alone and self.preset not in COMPARES_WITH_BASELINE:
             yield ("resampling", "baseline"), "all pairs have no baseline; add `family: against-baseline`"
         if self.resampling.baseline is None and self.resampling.family == "against-baseline":
             yield ("resampling", "family"), "against which system? add `baseline: NAME`"
@@ -307,6 +216,12 @@ class Study(Frozen):
             if self.training is None and test_set.outputs is None:
                 yield ("test_sets", name), "there are no outputs, and no training to make them"
         yield from grouping.disagreements(self)
+
+    @property
+    def asked_analyses(self) -> tuple[AnalysisSpec, ...]:
+        """The analyses that are asked, and the null laboratory unless it is refused."""
+        named = any(spec.name == "type-one" for spec in self.analyses)
+        return self.analyses if named or not self.report.null_laboratory else (*self.analyses, AnalysisSpec(name="type-one"))
 
     def as_read(self, test_set: str) -> TestSet:
         """Give a test set with the columns that units and strata are made of."""

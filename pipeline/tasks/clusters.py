@@ -20,7 +20,7 @@ from pipeline.tasks.groupings import load_grouping, number_groups
 from pipeline.tasks.part import Part
 from pipeline.tasks.resample import unit_statistics
 
-__all__ = ["Clusters", "clusters_of", "measure_clusters", "strata_facts"]
+__all__ = ["Clusters", "clusters_of", "groups_of_items", "measure_clusters", "strata_facts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,16 @@ def clusters_of(store: Store, study: Study, test_set: TestSetInputs) -> Clusters
     if test_set.documents:
         return Clusters(DOCUMENT, load_grouping(store, test_set.documents), unit_of_item)
     return None
+
+
+def groups_of_items(store: Store, test_set: TestSetInputs, unit_of_item: NDArray[np.int64]) -> dict[str, list[int]]:
+    """Give the stratum of each item's unit and the document of each item, as far as they are known."""
+    groups: dict[str, list[int]] = {}
+    if test_set.strata:
+        groups["stratum"] = load_grouping(store, test_set.strata)[unit_of_item].tolist()
+    if test_set.documents:
+        groups["document"] = load_grouping(store, test_set.documents).tolist()
+    return groups
 
 
 def measure_clusters(store: Store, test_set: TestSetInputs, clusters: Clusters, column: Column, part: Part) -> UnitEffects:

@@ -11,6 +11,7 @@ import numpy as np
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout, MetricInfo
 from pipeline.cubes.variables import CHUNKS, UNIT_EFFECTS
+from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.direct.by_name import direct_tests
 from pipeline.inference.direct.few import sign_flips_of_few
 from pipeline.inference.p_values import CONVENTIONS
@@ -22,13 +23,13 @@ from pipeline.study.inputs import OutputInputs, TestSetInputs
 from pipeline.study.plan import present_outputs
 from pipeline.study.procedures import PROCEDURES
 from pipeline.study.task import CollectSpec, Receipt, Task, triangle
-from pipeline.tasks.clusters import clusters_of, measure_clusters, strata_facts
+from pipeline.tasks.clusters import clusters_of, groups_of_items, measure_clusters, strata_facts
 from pipeline.tasks.extract import load_frame, load_statistics
 from pipeline.tasks.kept import Kept
 from pipeline.tasks.manifest import Manifest, read_inventory, read_manifest
 from pipeline.tasks.part import Part, make_part
 from pipeline.tasks.presets import Tool, own_presets, preset_facts, write_tool_p
-from pipeline.tasks.tables import ADJUSTMENTS, MAX_T, cells_of, write_computed, write_counts
+from pipeline.tasks.tables import ADJUSTMENTS, INTERVAL_P, MAX_T, cells_of, write_computed, write_counts
 
 __all__ = ["collect"]
 
@@ -44,7 +45,8 @@ def collect(task: Task, runs: Path) -> Receipt:
     clusters = clusters_of(run.store, manifest.study, test_set)
     facts = {"effective_units": _effective_units(run.store, test_set.frame)}
     facts |= {**(clusters.facts() if clusters else {}), **strata_facts(run.store, manifest.study, test_set)}
-    layout = _layout(manifest, test_set, present, facts, without=() if clusters else [v.name for v in UNIT_EFFECTS])
+    without = [*([] if clusters else [v.name for v in UNIT_EFFECTS]), *([] if _asks_bootstrap_t(manifest) else [INTERVAL_P])]
+    layout = _layout(manifest, test_set, present, facts, without=without)
     with CubeWriter(run.cubes, layout) as cube:
         for size in sizes_of(manifest.study, test_set):
             columns = columns_of(manifest.study, manifest.inputs, test_set, size, present)
@@ -59,8 +61,9 @@ def collect(task: Task, runs: Path) -> Receipt:
                 for column in own:
                     if PROCEDURES[column.procedure].draws:
                         cells = cells_of(part, column, inventory, manifest.study.resampling.replicates)
-                        tails = manifest.study.resampling.tails
-                        counted[column.procedure] = write_counts(cube, part, cells, run.store, tails=tails)
+                        asked = manifest.study.resampling
+                        read = {"tails": asked.tails, "rule": asked.test_sizes.draw}
+                        counted[column.procedure] = write_counts(cube, part, cells, run.store, **read)
                 computed = direct_tests(manifest.study.resampling.computed, part.measure, part.observed)
                 for procedure, found in computed.items():
                     write_computed(cube, part, procedure, found)
@@ -69,6 +72,10 @@ def collect(task: Task, runs: Path) -> Receipt:
         for metric in manifest.inputs.metrics:
             _write_statistics(cube, run.store, test_set, metric.name, dict(metric.options), manifest, present)
     return Receipt("collect", task.key, task.label, run.cubes.name, "", 0.0, "", {"test_set": test_set.name})
+
+
+def _asks_bootstrap_t(manifest: Manifest) -> bool:
+    return not set(BOOTSTRAP_T).isdisjoint(manifest.study.resampling.intervals)
 
 
 def _tool(manifest: Manifest, test_set: TestSetInputs, preset: str) -> Tool:
@@ -120,9 +127,9 @@ def _layout(
             **facts,
             "relation": study.systems.relation or "",
             "family": study.resampling.family,
-            "baseline": study.resampling.baseline or "",
+            "baseline": study.resampling.family_baseline or "",
             "margin": dict(study.resampling.margin),
-            **preset_facts(study.preset),
+            **preset_facts(study.preset, _tool(manifest, test_set, study.preset) if study.preset is not None else None),
         },
         without=without,
     )
@@ -158,6 +165,7 @@ def _write_statistics(
     decimals = tuple(int(d) for d in np.max([s.decimals for s in loaded], axis=0))
     frame = load_frame(store, test_set.frame)
     names = load_metric(metric, options).statistics
+    groups = groups_of_items(store, test_set, np.asarray(frame.unit_of_item, np.int64))
     for first in range(0, len(loaded), CHUNKS["system"]):
         some = loaded[first : first + CHUNKS["system"]]
         factors = [[10 ** (d - own) for d, own in zip(decimals, statistics.decimals, strict=True)] for statistics in some]
@@ -169,5 +177,6 @@ def _write_statistics(
             units=frame.unit_of_item,
             statistics=names,
             decimals=decimals,
+            groups=groups,
             first_system=first,
         )

@@ -15,26 +15,48 @@ from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
 from pipeline.items.frame import digest_items
 from pipeline.metrics.registry import load_metric
 from pipeline.store.addresses import canonical_json, digest
-from pipeline.store.files import read_arrays, read_json, write_arrays, write_json
+from pipeline.store.files import read_arrays, read_json, write_arrays
 from pipeline.store.runs import STORE_NAME, Store
 from pipeline.study.schema import DatasetSpec, TestSet
 from pipeline.study.task import ExtractSpec, Receipt, Task
+from pipeline.tasks.addressed import read_addressed, write_addressed
 
-__all__ = ["dataset_gold_digest", "extract", "load_frame", "load_statistics", "store_frame"]
-
-
-def store_frame(frame: Frame, key: str, store: Store) -> None:
-    """Write a frame under its digest, once."""
-    path = store.path("frames", key, ".json")
-    if not path.exists():
-        write_json(path, {"test_set": frame.test_set, "ids": frame.ids, "unit_of_item": frame.unit_of_item, "units": frame.units})
+__all__ = ["dataset_gold_digest", "extract", "frame_key", "load_frame", "load_statistics", "read_frame", "store_frame"]
 
 
-@lru_cache(maxsize=8)
-def load_frame(store: Store, key: str) -> Frame:
-    """Read a frame that `store_frame` wrote."""
-    value = read_json(store.path("frames", key, ".json"))
-    return Frame(value["test_set"], tuple(value["ids"]), tuple(value["unit_of_item"]), tuple(value["units"]))
+def frame_key(frame: Frame) -> str:
+    """Give the address of a frame: its items and their units. Names of test sets and of units are not in it."""
+    return digest([list(frame.ids), list(frame.unit_of_item)])
+
+
+def store_frame(frame: Frame, store: Store) -> str:
+    """Write a frame under its address, unless it is there and whole; give the address."""
+    key = frame_key(frame)
+    value = {"test_set": frame.test_set, "ids": frame.ids, "unit_of_item": frame.unit_of_item, "units": frame.units}
+    write_addressed(store.path("frames", key, ".json"), key, value, lambda stored: frame_key(_frame(stored)))
+    return key
+
+
+def read_frame(store: Store, key: str) -> Frame:
+    """Read a frame that `store_frame` wrote.
+
+    Raises
+    ------
+    StoreError
+        P704 where it is not there; P705 where it is damaged.
+    """
+    return _frame(read_addressed(store.path("frames", key, ".json"), key, lambda stored: frame_key(_frame(stored))))
+
+
+load_frame = lru_cache(maxsize=8)(read_frame)
+"""`read_frame`, once a process."""
+
+
+def _frame(value: Any) -> Frame:
+    frame = Frame(value["test_set"], tuple(value["ids"]), tuple(value["unit_of_item"]), tuple(value["units"]))
+    if len(frame.units) != len(set(frame.unit_of_item)):
+        raise ValueError(f"{len(frame.units)} units have names, and items are of {len(set(frame.unit_of_item))}")
+    return frame
 
 
 def extract(task: Task, runs: Path) -> Receipt:

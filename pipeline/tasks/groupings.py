@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 from pipeline.errors import DataError
 from pipeline.items.frame import Frame
 from pipeline.store.addresses import digest
-from pipeline.store.files import read_json, write_json
 from pipeline.store.runs import Store
 from pipeline.study.schema import Study
+from pipeline.tasks.addressed import read_addressed, write_addressed
 
 __all__ = ["grouping_key", "load_grouping", "number_groups", "store_grouping", "strata_of", "tell_strata"]
 
@@ -24,18 +25,32 @@ def grouping_key(group_of: Sequence[int]) -> str:
 
 
 def store_grouping(group_of: Sequence[int], store: Store) -> None:
-    """Write a grouping under its address, once; nothing where nothing is grouped."""
+    """Write a grouping under its address, unless it is there and whole; nothing where nothing is grouped."""
     key = grouping_key(group_of)
-    if key and not (path := store.path("frames", key, ".json")).exists():
-        write_json(path, {"group_of": list(group_of)})
+    if key:
+        write_addressed(store.path("frames", key, ".json"), key, {"group_of": list(group_of)}, _address)
 
 
-@lru_cache(maxsize=8)
-def load_grouping(store: Store, key: str) -> NDArray[np.int64]:
-    """Read a grouping that `store_grouping` wrote."""
-    group_of = np.array(read_json(store.path("frames", key, ".json"))["group_of"], np.int64)
+def read_grouping(store: Store, key: str) -> NDArray[np.int64]:
+    """Read a grouping that `store_grouping` wrote.
+
+    Raises
+    ------
+    StoreError
+        P704 where it is not there; P705 where it is damaged.
+    """
+    value = read_addressed(store.path("frames", key, ".json"), key, _address)
+    group_of = np.array(value["group_of"], np.int64)
     group_of.flags.writeable = False
     return group_of
+
+
+load_grouping = lru_cache(maxsize=8)(read_grouping)
+"""`read_grouping`, once a process."""
+
+
+def _address(value: Any) -> str:
+    return grouping_key(value["group_of"])
 
 
 def number_groups(group_of: NDArray[np.int64]) -> NDArray[np.int64]:

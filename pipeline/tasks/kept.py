@@ -11,14 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.inference.bootstrap_t import BOOTSTRAP_T, bootstrap_t
 from pipeline.inference.families import order_family
 from pipeline.inference.intervals import METHODS, intervals
-from pipeline.inference.max_t import StepDown
+from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.simultaneous import simultaneous
 from pipeline.resampling.address import CELL
+from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence import leave_one_out, pair_moments
-from pipeline.resampling.maxima import make_family
 from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.strata import StratifiedDraws
+from pipeline.resampling.studentised_work import replicates_again
 from pipeline.tasks.part import Tested
 
 __all__ = ["SIMULTANEOUS", "Kept", "KeptReadings", "look_at", "read_kept"]
@@ -59,14 +62,17 @@ class KeptReadings:
         Ends of the signed gain; nan where there is none.
     reason : (method, pair) int8
         Position in `pipeline.inference.intervals.INTERVAL_REASONS`.
+    p : (method, pair) float64
+        What a bootstrap-t interval inverts; nan of the other methods.
     max_t : (pair,) float64
-        Adjusted two-sided p-values (s + 1)/(b + 1); nan where a pair has none.
+        Adjusted two-sided p-values (s + 1)/(b + 1), corrected for few units; nan where a pair has none.
     max_t_replicates : (pair,) int64
         b; -1 where p is known without replicates, or there is none.
     """
 
     interval: NDArray[np.float64]
     reason: NDArray[np.int8]
+    p: NDArray[np.float64]
     max_t: NDArray[np.float64]
     max_t_replicates: NDArray[np.int64]
 
@@ -84,9 +90,19 @@ def look_at(kept: int, systems: int) -> int:
 
 
 def read_kept(
-    kept: Kept, measure: Measure, observed: Observed, *, tested: Tested, methods: Sequence[str], alpha: float
+    kept: Kept,
+    measure: Measure,
+    observed: Observed,
+    *,
+    tested: Tested,
+    methods: Sequence[str],
+    alpha: float,
+    draws: Draws | StratifiedDraws | None = None,
 ) -> KeptReadings:
-    """Give intervals by several methods and the family's max-T p-values."""
+    """Give intervals by several methods and the family's max-T p-values.
+
+    ``draws`` are those that the scores were kept of: bootstrap-t draws some of them again, as it needs to know the units.
+    """
     pairs = len(measure.pairs)
     found = intervals(
         kept.scores,
@@ -101,31 +117,40 @@ def read_kept(
         counts=kept.counts,
         defined=kept.defined,
     )
+    max_t = _step_down(kept, measure, observed, tested)
     if SIMULTANEOUS in methods:
-        family = make_family(measure, observed, np.flatnonzero(tested.member))
         found[SIMULTANEOUS] = simultaneous(
-            kept.scores[family.systems],
-            family,
-            delta=observed.delta,
-            identical=observed.identical,
-            se=observed.se,
-            alpha=alpha,
+            max_t, delta=observed.delta, identical=observed.identical, se=observed.se, alpha=alpha
         ).intervals
+    p = np.full((len(methods), pairs), np.nan)
+    again = [name for name in methods if name in BOOTSTRAP_T]
+    if again:
+        if draws is None:
+            raise ValueError(f"{' and '.join(again)} need the draws of the kept replicates")
+        studentised = bootstrap_t(
+            measure,
+            observed,
+            draws=draws,
+            replicates=replicates_again(kept.scores.shape[1]),
+            alpha=alpha,
+            methods=again,
+            member=tested.member,
+        )
+        found |= studentised.intervals
+        for name in again:
+            p[methods.index(name)] = studentised.p[name]
     ends = np.full((len(methods), pairs, 2), np.nan)
     reason = np.zeros((len(methods), pairs), np.int8)
     for position, name in enumerate(methods):
         ends[position, :, 0], ends[position, :, 1], reason[position] = found[name].lo, found[name].hi, found[name].reason
-    return KeptReadings(ends, reason, *_max_t(kept, measure, observed, tested))
+    return KeptReadings(ends, reason, p, max_t.p, _replicates(max_t))
 
 
 def _acceleration(measure: Measure) -> NDArray[np.float64]:
     return pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum).acceleration
 
 
-def _max_t(kept: Kept, measure: Measure, observed: Observed, tested: Tested) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    p, replicates = np.full(len(measure.pairs), np.nan), np.full(len(measure.pairs), -1, np.int64)
-    if not tested.member.any():
-        return p, replicates
+def _step_down(kept: Kept, measure: Measure, observed: Observed, tested: Tested) -> MaxT:
     family = order_family(
         measure.pairs,
         score=observed.score,
@@ -133,14 +158,19 @@ def _max_t(kept: Kept, measure: Measure, observed: Observed, tested: Tested) -> 
         se=observed.se,
         identical=observed.identical,
         higher_is_better=measure.higher_is_better,
+        chosen=tested.member,
         baseline=tested.baseline,
+        tails=tested.tails,
     )
     counted = StepDown(family)
     counted.add(kept.scores)
-    found = counted.result()
-    # A monotone p is the largest so far: its s and b are those of the pair that set it.
-    own = (found.hits[family.pair] + 1) / (found.replicates[family.pair] + 1)
+    return counted.result()
+
+
+def _replicates(found: MaxT) -> NDArray[np.int64]:
+    """Give b of each p, −1 where there is none: a monotone p is the largest so far, its s and b those of the pair that set it."""
+    pair, replicates = found.family.pair, np.full(len(found.p), -1, np.int64)
+    own = (found.hits[pair] + 1) / (found.replicates[pair] + 1)
     setter = np.maximum.accumulate(np.where(own == np.maximum.accumulate(own), np.arange(len(own)), 0))
-    p[tested.member] = found.p[tested.member]
-    replicates[family.pair] = found.replicates[family.pair][setter]
-    return p, np.where(tested.member, replicates, -1)
+    replicates[pair] = found.replicates[pair][setter]
+    return replicates

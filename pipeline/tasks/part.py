@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.layout import CubeLayout
+from pipeline.inference.student_tails import StudentTails
+from pipeline.inference.units import effective_units
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.store.runs import Store
 from pipeline.study.columns import Column, Size
 from pipeline.study.inputs import TestSetInputs
+from pipeline.tasks.extract import load_frame
 from pipeline.tasks.resample import measure_of
 
 __all__ = ["Part", "Tested", "make_part"]
@@ -20,7 +23,7 @@ __all__ = ["Part", "Tested", "make_part"]
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """The family: which of the pairs are tested together.
+    """The family: which of the pairs are tested together, and on how many units.
 
     Parameters
     ----------
@@ -28,12 +31,17 @@ class Tested:
         By name: a pair of two systems that are not the baseline is outside, also where one is a copy of it.
     baseline : int or None
         Row of the baseline among the measure's systems; None where all pairs are one family.
+    tails : StudentTails or None
+        What few units do to the statistic of every pair; None where they are not few.
     """
+
+    __test__ = False  # not a test class, whatever its name says to a collector
 
     __test__ = False  # not a test class, whatever its name says to a collector
 
     member: NDArray[np.bool_]
     baseline: int | None = None
+    tails: StudentTails | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +83,7 @@ def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column:
         pairs=np.stack([low, high], axis=1),
         keep=np.zeros(n, np.bool_),
     )
-    tested = _tested(layout, position)
+    tested = replace(_tested(layout, position), tails=_tails(store, test_set, size, measure))
     return Part(column.metric.name, size, position, flat, a > b, measure, observe(measure), tested)
 
 
@@ -86,3 +94,9 @@ def _tested(layout: CubeLayout, position: NDArray[np.int64]) -> Tested:
     # A baseline whose training failed is in no pair.
     place = systems.index(baseline) if baseline in systems else -1
     return Tested((layout.pairs == place).any(axis=1), int(position[place]) if place >= 0 else None)
+
+
+def _tails(store: Store, test_set: TestSetInputs, size: Size, measure: Measure) -> StudentTails:
+    """Count the units of a test size as they are drawn: nothing of it depends on the systems."""
+    items = np.bincount(load_frame(store, test_set.frame).unit_of_item)[: size.n_units]
+    return StudentTails(effective_units(items), 1 if measure.stratum is None else int(measure.stratum.max()) + 1)

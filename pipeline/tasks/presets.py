@@ -25,6 +25,7 @@ from pipeline.presets.sacrebleu_scores import BleuRow, ChrfRow, RowScore, TerRow
 from pipeline.presets.table import PRESETS, PresetRule, own_p
 from pipeline.store.runs import Store
 from pipeline.study.columns import Column
+from pipeline.study.presets import COMPARES_WITH_BASELINE
 from pipeline.tasks.extract import load_statistics
 from pipeline.tasks.kept import Kept
 from pipeline.tasks.part import Part
@@ -68,15 +69,15 @@ class _Numbers:
 
 def own_presets(preset: str | None) -> tuple[str, ...]:
     """Give the preset if it has a number that is computed here."""
-    return (preset,) if preset is not None and PRESETS[preset].rules else ()
+    return (preset,) if preset is not None and not all(rule.analysis for rule in PRESETS[preset].rules) else ()
 
 
-def preset_facts(preset: str | None) -> dict[str, Any]:
-    """Give what a cube says of its preset: nothing without one."""
+def preset_facts(preset: str | None, tool: Tool | None = None) -> dict[str, Any]:
+    """Give what a cube says of its preset, with the system that its tool compares others with, if any: nothing without one."""
     if preset is None:
         return {}
-    facts = asdict(PRESETS[preset])
-    facts["rules"] = [[rule["procedure"], rule["convention"]] for rule in facts["rules"]]
+    facts = asdict(PRESETS[preset]) | {"baseline": tool.baseline if tool is not None and preset in COMPARES_WITH_BASELINE else None}
+    facts["rules"] = [[rule["procedure"], rule["convention"]] for rule in facts["rules"] if not rule["analysis"]]
     return {"preset": facts}
 
 

@@ -45,6 +45,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     inventory = read_inventory(run)
     # Analyses and verdicts read the level and the relation off the cube: another study asks them anew.
     asked_anew = {"alpha": asked.resampling.alpha, "relation": asked.systems.relation or ""}
+    asked_anew["asked_baseline"] = asked.resampling.family_baseline or ""  # beside the baseline that the cube was adjusted for
     collected = {str(r.covers["test_set"]) for r in inventory.receipts.values() if r.kind == "collect"}
     cubes = {name: cube.assign_attrs(asked_anew) for name, cube in open_cubes(run.cubes).items() if name in collected}
     plan = plan_study(manifest.study, manifest.inputs, inventory, run=run.id)
@@ -69,7 +70,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
 
 def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory) -> list[Finding]:
     findings = []
-    for spec in study.analyses:
+    for spec in study.asked_analyses:
         options = dict(spec.options)
         analysis = load_analysis(spec.name, options)
         if isinstance(analysis, TakesStatistics):

@@ -19,6 +19,7 @@ from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.resample import Measure, Observed, PairCounts, observe, resample
 from pipeline.resampling.strata import StratifiedDraws, stratified_key
+from pipeline.resampling.sums import sum_by_unit
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import STORE_NAME, Store
@@ -27,7 +28,7 @@ from pipeline.tasks.cell_files import pack_counts
 from pipeline.tasks.extract import load_frame, load_statistics
 from pipeline.tasks.groupings import strata_of
 
-__all__ = ["COUNTERS", "measure_of", "resample_block", "unit_statistics"]
+__all__ = ["COUNTERS", "draws_of", "measure_of", "resample_block", "unit_statistics"]
 
 Counter = Callable[[ResampleSpec, Draws | StratifiedDraws, Sequence[Measure], Sequence[Observed]], list[PairCounts]]
 
@@ -88,12 +89,25 @@ def resample_block(task: Task, runs: Path) -> Receipt:
 
 
 def _draws(store: Store, spec: ResampleSpec) -> Draws | StratifiedDraws:
-    address: dict[str, Any] = {"seed": spec.seed, "purpose": spec.procedure, "test_set": spec.test_set}
-    address |= {"size": spec.size, "rule": spec.rule}
-    stratum = strata_of(store, spec.strata, spec.n_units)
+    return draws_of(
+        seed=spec.seed,
+        procedure=spec.procedure,
+        test_set=spec.test_set,
+        size=spec.size,
+        rule=spec.rule,
+        n_units=spec.n_units,
+        stratum=strata_of(store, spec.strata, spec.n_units),
+    )
+
+
+def draws_of(
+    *, seed: int, procedure: str, test_set: str, size: str, rule: str, n_units: int, stratum: NDArray[np.int64] | None
+) -> Draws | StratifiedDraws:
+    """Give the stream of a procedure on one test size: whoever asks for it draws the same replicates."""
+    address: dict[str, Any] = {"seed": seed, "purpose": procedure, "test_set": test_set, "size": size, "rule": rule}
     if stratum is not None:
         return StratifiedDraws(stratified_key(**address, stratum=stratum), stratum)
-    return Draws(key=draw_key(**address), n_units=spec.n_units, n_draws=spec.n_units)
+    return Draws(key=draw_key(**address), n_units=n_units, n_draws=n_units)
 
 
 def _measure(store: Store, spec: ResampleSpec, column: ColumnSpec) -> tuple[Measure, Observed]:
@@ -193,7 +207,7 @@ def unit_statistics(store: Store, frame: str, systems: tuple[str, ...]) -> tuple
     units = np.zeros((n_units, len(systems), len(decimals)), np.int64)
     for position, statistics in enumerate(loaded):
         factor = np.array([10 ** (d - own) for d, own in zip(decimals, statistics.decimals, strict=True)], np.int64)
-        np.add.at(units[:, position], unit_of_item, statistics.values * factor)
+        units[:, position] = sum_by_unit(statistics.values * factor, unit_of_item)
     units.flags.writeable = False
     return units, decimals
 

@@ -94,8 +94,7 @@ def sample_outputs(
 def store_sample(sample: Sample, systems: int, units: int, store: Store) -> tuple[str, tuple[str, ...]]:
     """Store statistics of so many systems on so many units, and their frame, as tasks read them; give the keys of both."""
     numbers = tuple(str(number) for number in range(units))
-    key = digest(["calibration", units])
-    store_frame(Frame("calibration", numbers, tuple(range(units)), numbers), key, store)
+    key = store_frame(Frame("calibration", numbers, tuple(range(units)), numbers), store)
     keys = tuple(digest(["calibration", sample.name, number]) for number in range(systems))
     for name, statistics in zip(keys, sample.spread(systems, units), strict=True):
         arrays = {

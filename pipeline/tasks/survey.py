@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.analysis.registry import load_analysis
-from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StudyError
+from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StoreError, StudyError
 from pipeline.interfaces import Items
 from pipeline.items.align import Survey, alignment_table, survey_test_set
 from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
@@ -19,28 +18,42 @@ from pipeline.store.runs import Store
 from pipeline.study.complaints import suggest
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.study.schema import DatasetSpec, Study, TestSet
-from pipeline.study.task import Task, TrainSpec
 from pipeline.study.trainings import trainings_of
-from pipeline.tasks.extract import dataset_gold_digest, store_frame
-from pipeline.tasks.groupings import grouping_key, store_grouping, tell_strata
+from pipeline.tasks.coordinates import coordinates_of
+from pipeline.tasks.extract import dataset_gold_digest, frame_key, read_frame, store_frame
+from pipeline.tasks.groupings import grouping_key, read_grouping, store_grouping, tell_strata
+from pipeline.tasks.limits import refuse_bootstrap_t
+from pipeline.tasks.taken import refuse_systems_as_groups, tell_taken
 from pipeline.trainers.registry import load_trainer
 
-__all__ = ["StudySurvey", "refuse_baseline", "survey_study"]
+__all__ = ["StudySurvey", "frames_are_sound", "refuse_baseline", "survey_study"]
 
 
 class StudySurvey:
     """The inputs of a study, and the frames that go into the store once the study is run."""
 
-    def __init__(self, inputs: Inputs, frames: Sequence[tuple[str, Survey]]) -> None:
+    def __init__(self, inputs: Inputs, surveys: Sequence[Survey]) -> None:
         self.inputs = inputs
-        self._frames = frames
+        self._surveys = surveys
 
     def store_frames(self, store: Store) -> None:
         """Write what tasks need to align outputs."""
-        for key, survey in self._frames:
-            store_frame(survey.frame, key, store)
+        for survey in self._surveys:
+            store_frame(survey.frame, store)
             store_grouping(survey.frame.stratum_of_unit, store)
             store_grouping(survey.frame.document_of_item, store)
+
+
+def frames_are_sound(inputs: Inputs, store: Store) -> bool:
+    """Say whether the store has all that tasks need to align outputs; reads it."""
+    try:
+        for test_set in inputs.test_sets:
+            read_frame(store, test_set.frame)
+            for _, key in test_set.groupings:
+                read_grouping(store, key)
+    except StoreError:
+        return False
+    return True
 
 
 def survey_study(study: Study, base: Path) -> StudySurvey:
@@ -59,8 +72,8 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     NothingToCompare
         If all that is wrong is that there are fewer than two systems.
     """
-    for analysis in study.analyses:
-        load_analysis(analysis.name, analysis.options)
+    for analysis in study.asked_analyses:
+        load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)
     trainers = {
         name: str(getattr(load_trainer(model.trainer, model.model_extra or {}), "signature", model.trainer))
         for name, model in (study.training.models.items() if study.training else ())
@@ -79,32 +92,39 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
         kind = NothingToCompare if all(isinstance(error, NothingToCompare) for error in errors) else DataError
         raise kind(*problems)
     data_digest, made = _training_outputs(study, trainers, surveys)
-    frames: list[tuple[str, Survey]] = []
     test_sets = []
     for name, survey in surveys.items():
-        key = digest([list(survey.frame.ids), list(survey.frame.unit_of_item)])
-        frames.append((key, survey))
         files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
         outputs = (*files, *made(survey.gold_digest))
         _refuse_doubles(name, outputs)
         test_sets.append(
             TestSetInputs(
                 name=name,
-                frame=key,
+                frame=frame_key(survey.frame),
                 gold_digest=survey.gold_digest,
                 n_items=len(survey.frame.ids),
                 n_units=len(survey.frame.units),
                 outputs=outputs,
                 alignment=tuple(row._asdict() for row in alignment_table(survey)),
-                warnings=(*survey.warnings, *_tell_sizes(study, len(survey.frame.units)), *tell_strata(study, survey.frame)),
+                warnings=(
+                    *survey.warnings,
+                    *tell_taken(study, name, survey.taken),
+                    *_tell_sizes(study, len(survey.frame.units)),
+                    *tell_strata(study, survey.frame),
+                ),
                 strata=grouping_key(survey.frame.stratum_of_unit),
                 documents=grouping_key(survey.frame.document_of_item),
             )
         )
     refuse_baseline(study.resampling.baseline, test_sets)
+    refuse_bootstrap_t(study, test_sets)
     systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
-    coordinates = _coordinates(study, base, systems)
-    return StudySurvey(Inputs(str(base), tuple(test_sets), metrics, coordinates, data_digest, trainers), frames)
+    in_files = {output.system for survey in surveys.values() for output in survey.outputs}
+    coordinates, told = coordinates_of(study, base, systems, trained=set(systems) - in_files)
+    refuse_systems_as_groups(study, {name: survey.taken for name, survey in surveys.items()}, coordinates)
+    # Said once, where people look: with the first test set.
+    test_sets[:1] = [replace(first, warnings=(*first.warnings, *told)) for first in test_sets[:1]]
+    return StudySurvey(Inputs(str(base), tuple(test_sets), metrics, coordinates, data_digest, trainers), list(surveys.values()))
 
 
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
@@ -190,11 +210,6 @@ def _training_outputs(
     return data_digest, outputs
 
 
-def _identity(task: Task) -> str:
-    assert isinstance(task.spec, TrainSpec)
-    return task.spec.identity
-
-
 def _refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:
     names = [output.system for output in outputs]
     doubled = sorted({name for name in names if names.count(name) > 1})
@@ -207,60 +222,3 @@ def _refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:
                 for name in doubled
             )
         )
-
-
-def _coordinates(study: Study, base: Path, systems: list[str]) -> dict[str, dict[str, str]]:
-    """Give what is known of each system, from the table and from how it was trained."""
-    known: dict[str, dict[str, str]] = {system: {} for system in systems}
-    if study.training is not None:
-        for name, task in trainings_of(study, "", {}, {}).items():
-            spec: Any = task.spec
-            if name in known:
-                known[name] |= {
-                    "model": spec.model,
-                    "sample": spec.method,
-                    "fraction": f"{spec.fraction:g}",
-                    "replica": str(spec.replica),
-                }
-    if study.systems.table is not None:
-        for system, row in _read_table(base / study.systems.table).items():
-            if system in known:
-                known[system] |= row
-    relation = study.systems.relation
-    if relation is not None:
-        lacking = [system for system in systems if not known[system].get(relation)]
-        if lacking:
-            shown = ", ".join(repr(name) for name in lacking[:5]) + (" …" if len(lacking) > 5 else "")
-            raise DataError.of(
-                "P232",
-                f"systems.relation is {relation!r}, but {len(lacking)} of {len(systems)} systems have no {relation}: {shown}",
-                where=study.systems.table,
-                help=f"give systems.table a column {relation!r}, or drop systems.relation",
-            )
-    return known
-
-
-def _read_table(path: Path) -> dict[str, dict[str, str]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError.of(
-            "P233", f"systems.table cannot be read: {error.strerror}", where=str(path), help="mend the path"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise DataError.of(
-            "P234", f"systems.table is not UTF-8: {error.reason}", where=str(path), help="save it as UTF-8"
-        ) from error
-    delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    rows = csv.DictReader(text.splitlines(), delimiter=delimiter)
-    if "system" not in (rows.fieldnames or ()):
-        raise DataError.of("P235", "systems.table has no column 'system'", where=f"{path}:1", help="name its first column system")
-    table: dict[str, dict[str, str]] = {}
-    for row in rows:
-        system = row.pop("system")
-        if system in table:
-            raise DataError.of(
-                "P236", f"systems.table names {system!r} twice", where=f"{path}:{rows.line_num}", help="drop one row"
-            )
-        table[system] = {key: value for key, value in row.items() if key is not None and value not in (None, "")}
-    return table

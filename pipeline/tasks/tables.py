@@ -7,17 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.cubes.codes import METHODS, P_REASONS
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout
-from pipeline.cubes.variables import CHUNKS, METHODS
+from pipeline.cubes.variables import CHUNKS
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.scores import why_no_numerators
-from pipeline.inference.direct.tails import bootstrap_tails, few_hits
+from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, few_hits
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
-from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
+from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues, p_values
 from pipeline.inference.readings import READINGS
+from pipeline.inference.stability import Bounds, bound_computed, stable_alone, stable_level
 from pipeline.resampling.address import draw_key
+from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import BINS, COUNTS, SUMS
+from pipeline.resampling.strata import StratifiedDraws
 from pipeline.store.runs import Store
 from pipeline.study.columns import Column
 from pipeline.study.inventory import Inventory
@@ -25,13 +29,20 @@ from pipeline.study.procedures import PROCEDURES
 from pipeline.tasks.fold import Cells, fold, kept_scores
 from pipeline.tasks.kept import Kept, look_at, read_kept
 from pipeline.tasks.part import Part, Tested
+from pipeline.tasks.resample import draws_of
 
-__all__ = ["ADJUSTMENTS", "MAX_T", "cells_of", "write_computed", "write_counts"]
+__all__ = ["ADJUSTMENTS", "INTERVAL_P", "MAX_T", "cells_of", "write_computed", "write_counts"]
+
+INTERVAL_P = "interval_p"
+"""The variable that only cubes with bootstrap-t intervals hold."""
 
 CHUNK_PAIRS = CHUNKS["pair"]
 """Pairs folded at a time: their cells are never all held at once."""
 
-_MONTE_CARLO, _DEFINITION = METHODS.index("monte-carlo"), METHODS.index("definition")
+_MONTE_CARLO, _EXACT, _TAIL, _DEFINITION = (METHODS.index(name) for name in ("monte-carlo", "exact", "tail", "definition"))
+
+_COUNTED_REASONS = np.array([P_REASONS.index(name.replace(" ", "-") or "none") for name in REASONS], np.int8)
+"""The codes of a cube for those of counted p-values."""
 
 ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
 """Those that need p-values alone."""
@@ -45,7 +56,7 @@ def cells_of(part: Part, column: Column, inventory: Inventory, replicates: int) 
     return Cells(column, part.size.label, part.flat, inventory.coverage(column.address, column.systems, replicates), replicates)
 
 
-def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, tails: str) -> Kept:
+def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, tails: str, rule: str = "prefix") -> Kept:
     """Write what was counted by a procedure that draws, and all that is read off it.
 
     Parameters
@@ -58,6 +69,8 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
     store : Store
     tails : str
         ``exact``, ``tilted`` or ``none``: how p-values below 10/b are computed.
+    rule : str, optional
+        How smaller test sizes are made: with it the replicates have an address, and can be drawn again.
 
     Returns
     -------
@@ -78,17 +91,33 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
     max_t, kept = np.full(pairs, np.nan), Kept(np.empty((0, 0)), counts, defined)
     if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"]:
         kept = Kept(_write_scores(cube, part, cells, store), counts, defined)
-        readings = read_kept(kept, part.measure, part.observed, tested=part.tested, methods=layout.intervals, alpha=layout.alpha)
+        asked: dict[str, Any] = {"tested": part.tested, "methods": layout.intervals, "alpha": layout.alpha}
+        readings = read_kept(kept, part.measure, part.observed, **asked, draws=_draws(part, layout, procedure, rule))
         max_t, table["max_t_replicates"] = readings.max_t, readings.max_t_replicates
         if layout.intervals:
             ends = np.where(part.turned[:, None], -readings.interval[..., ::-1], readings.interval) + 0.0
             table |= {"interval": ends, "interval_reason": readings.reason}
+        if INTERVAL_P not in layout.without:
+            table[INTERVAL_P] = readings.p
     table["p_adjusted"] = _adjust(table["p_value"], max_t, part.tested)
     # The tails are those of units drawn all alike.
     if procedure == "paired-bootstrap" and tails != "none" and part.measure.stratum is None:
         table |= _tails(part, layout, few, defined / cells.replicates, tilt=tails == "tilted")
     cube.write_table(part.metric, cells.label, table, procedure=procedure)
     return kept
+
+
+def _draws(part: Part, layout: CubeLayout, procedure: str, rule: str) -> Draws | StratifiedDraws:
+    """Give the stream that the cells of a procedure were counted of."""
+    return draws_of(
+        seed=layout.seed,
+        procedure=procedure,
+        test_set=layout.test_set,
+        size=part.size.label,
+        rule=rule,
+        n_units=part.size.n_units,
+        stratum=part.measure.stratum,
+    )
 
 
 def _tails(
@@ -105,14 +134,18 @@ def _tails(
     if not asked.any():
         return {}
     key = draw_key(seed=layout.seed, purpose="tails", test_set=layout.test_set, size=part.size.label, rule="tilted")
-    tails = bootstrap_tails(part.measure, part.observed, asked=asked, key=key, defined=defined)
+    # Where only exact laws are asked for, nothing is drawn for pairs whose integers turn out too large for one.
+    draws = TAIL_DRAWS if tilt else 0
+    tails = bootstrap_tails(part.measure, part.observed, asked=asked, key=key, defined=defined, draws=draws)
     # A bound of a transform is no tail: with integers that do not fit it is left out unless tilting was asked for.
-    known = np.isfinite(tails.log10_p) & (tilt | (tails.method == METHODS.index("exact")))
+    # A chance of exactly 0 is known too, and has no logarithm: what was never counted cannot be.
+    known = np.isfinite(tails.p) & (tilt | (tails.method == _EXACT))
     return {
         "tail_p": np.where(known, tails.p, np.nan),
-        "tail_log10_p": np.where(known, tails.log10_p, np.nan),
+        "tail_log10_p": np.where(known & np.isfinite(tails.log10_p), tails.log10_p, np.nan),
         "tail_p_error": np.where(known, (tails.hi - tails.lo) / 2, np.nan),
         "tail_method": np.where(known, tails.method, -1).astype(np.int8),
+        "tail_label": np.where(known, tails.label, -1).astype(np.int8),
     }
 
 
@@ -172,7 +205,9 @@ def _table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray[Any]]:
         "log10_p": found.log10_p,
         "p_error": found.p_error,
         "method": np.where(np.isnan(found.p), -1, np.where(found.by_definition, _DEFINITION, _MONTE_CARLO)).astype(np.int8),
-        "stable": found.stable(alpha, pairs),
+        "p_label": np.where(np.isnan(found.p), -1, 0).astype(np.int8),
+        "p_reason": _COUNTED_REASONS[found.reason],
+        "stable": stable_alone(Bounds(*found.bounds(stable_level(pairs))), alpha),
         "bias": found.bias,
     }
 
@@ -201,10 +236,13 @@ def write_computed(cube: CubeWriter, part: Part, procedure: str, found: DirectP)
 
 def _computed_table(found: DirectP, alpha: float) -> dict[str, NDArray[Any]]:
     known = np.isfinite(found.p)
+    error = np.where(known, (found.hi - found.lo) / 2, np.nan)
     return {
         "p_value": found.p,
         "log10_p": np.where(np.isfinite(found.log10_p), found.log10_p, np.nan),
-        "p_error": np.where(known, (found.hi - found.lo) / 2, np.nan),
+        "p_error": error,
         "method": found.method,
-        "stable": known & ((found.hi <= alpha) | (found.lo > alpha)),
+        "p_label": np.where(known, found.label, -1).astype(np.int8),
+        "p_reason": found.reason,
+        "stable": stable_alone(bound_computed(found.p, error, random=found.method == _TAIL, decisions=found.p.shape[1]), alpha),
     }

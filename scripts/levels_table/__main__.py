@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from levels_table.cases import CASES
 from levels_table.expected import expected_rate
-from levels_table.rates import ALPHAS, measure_rates
+from levels_table.rates import ALPHAS, Case, measure_rates
 from levels_table.tables import case_table, fill_tables
 
 RECORDS = Path(__file__).resolve().parents[2] / "docs" / "levels.json"
@@ -24,7 +25,11 @@ def main(arguments: list[str]) -> None:
     if asked.simulate is not None:
         seed = asked.seed if asked.seed is not None else int(np.random.default_rng().integers(1, 2**31))
         _say(f"seed {seed}")
-        records = simulate(trials=asked.trials, slow_trials=asked.slow_trials, replicates=asked.replicates, seed=seed)
+        asked_for = {"trials": asked.trials, "slow_trials": asked.slow_trials, "replicates": asked.replicates, "seed": seed}
+        cases = [case for case in CASES if case.key in asked.case] if asked.case else CASES
+        records = simulate(cases, **asked_for)
+        if asked.case:
+            records = _merge(records, json.loads(asked.records.read_text(encoding="utf-8"))["records"])
         lines = ",\n".join(json.dumps(record) for record in records)
         asked.simulate.write_text(f'{{"schema_version": 1, "records": [\n{lines}\n]}}\n', encoding="utf-8")
     else:
@@ -34,10 +39,10 @@ def main(arguments: list[str]) -> None:
     print("\n\n".join(f"{case.null.name}\n\n{case_table(case, records)}" for case in CASES))
 
 
-def simulate(*, trials: int, slow_trials: int, replicates: int, seed: int) -> list[dict[str, Any]]:
+def simulate(cases: Sequence[Case] = CASES, *, trials: int, slow_trials: int, replicates: int, seed: int) -> list[dict[str, Any]]:
     """Measure every case, and compute beside it what is expected."""
     records = []
-    for case in CASES:
+    for case in cases:
         found = measure_rates(case, trials=trials, slow_trials=slow_trials, replicates=replicates, seed=seed, say=_say)
         for record in found:
             rates = [expected_rate(case.null, record["rule"], level=alpha, replicates=replicates) for alpha in ALPHAS]
@@ -46,11 +51,20 @@ def simulate(*, trials: int, slow_trials: int, replicates: int, seed: int) -> li
     return records
 
 
+def _merge(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put records of some cases in the place of older ones, all in the order of the cases."""
+    made = {record["case"] for record in new}
+    order = [case.key for case in CASES]
+    kept = [record for record in old if record["case"] not in made and record["case"] in order]
+    return sorted(new + kept, key=lambda record: order.index(record["case"]))
+
+
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/levels", description=__doc__)
     parser.add_argument("--trials", type=int, default=20_000)
     parser.add_argument("--slow-trials", type=int, default=2000, help="of rules that score a replicate or solve a lattice each")
     parser.add_argument("--replicates", type=int, default=1000)
+    parser.add_argument("--case", action="append", choices=[case.key for case in CASES], help="only this one; may be repeated")
     parser.add_argument("--seed", type=int, help="without it another one every time; it is printed")
     parser.add_argument("--simulate", type=Path, metavar="FILE", help="simulate anew, and write what was counted")
     parser.add_argument("--records", type=Path, default=RECORDS, help="what --simulate wrote")

@@ -58,7 +58,7 @@ def expected_rate(null: Null, rule: str, *, level: float, replicates: int) -> fl
         return _binary_rate(null, rule, level, replicates)
     if isinstance(null, Gaussian):
         return _gaussian_rate(null.units, rule, level) if null.systems == 2 else None
-    return _precision_rate(null, rule, level)
+    return _precision_rate(null, rule, level) if isinstance(null, Precision) else None
 
 
 def _binary_rate(null: Binary, rule: str, level: float, replicates: int) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.resampling.measures import Measure
 
-__all__ = ["Binary", "Gaussian", "Null", "Precision", "make"]
+__all__ = ["Alike", "Binary", "Gaussian", "Null", "Precision", "Skewed", "expected_scores", "make"]
 
 _STEPS = 64  # Gaussian scores are whole numbers: rounding has 1/220 of their standard deviation
 
@@ -42,15 +42,63 @@ class Binary:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Scores of units are Gaussian, of all systems alike and independent of one another."""
+    """Scores of units are Gaussian, with one variance, and independent of one another.
+
+    Parameters
+    ----------
+    units : int
+    systems : int
+    means : tuple of float
+        Expected score of each system, in standard errors of a difference; all are equal by default.
+    """
 
     units: int
     systems: int = 2
+    means: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
         """Say what it is."""
-        return f"Gaussian scores of {self.units} units" + (f", {self.systems} systems" if self.systems > 2 else "")
+        apart = f" expected at {', '.join(f'{mean:g}' for mean in self.means)} standard errors" if self.means else ""
+        return f"Gaussian scores of {self.units} units" + (f", {self.systems} systems{apart}" if self.systems > 2 else "")
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Right and wrong answers of several systems: the same at first, then each is turned over with one probability, by itself.
+
+    Parameters
+    ----------
+    units : int
+    share : float
+        Expected share of discordant units of any pair, at most ½.
+    systems : int
+    """
+
+    units: int
+    share: float
+    systems: int
+
+    @property
+    def name(self) -> str:
+        """Say what it is."""
+        return f"0/1, {self.systems} systems, each pair discordant on {self.units * self.share:g} of {self.units} units"
+
+
+@dataclass(frozen=True)
+class Skewed:
+    """Exponential scores of one half of the systems, and of the others as many the other way round, about the same mean.
+
+    The difference of two that are skewed against each other has a skewness of √2, and an excess of 3.
+    """
+
+    units: int
+    systems: int
+
+    @property
+    def name(self) -> str:
+        """Say what it is."""
+        return f"exponential scores of {self.units} units, {self.systems} systems"
 
 
 @dataclass(frozen=True)
@@ -77,7 +125,7 @@ class Precision:
         return f"precision on {self.units} units, mean lengths {one:g} and {other:g}"
 
 
-Null = Binary | Gaussian | Precision
+Null = Binary | Gaussian | Precision | Alike | Skewed
 
 
 def make(null: Null, trials: int, generator: np.random.Generator) -> Measure:
@@ -85,12 +133,27 @@ def make(null: Null, trials: int, generator: np.random.Generator) -> Measure:
     if isinstance(null, Precision):
         statistics = _precision(null, trials, generator)
     else:
-        scores = _binary(null, trials, generator) if isinstance(null, Binary) else _gaussian(null, trials, generator)
+        scores = _scores(null, trials, generator)
         statistics = np.stack([scores, np.ones_like(scores)], axis=2)
-    systems = null.systems if isinstance(null, Gaussian) else 2
+    systems = len(expected_scores(null))
     own = np.stack(np.triu_indices(systems, 1), axis=1)
     pairs = (own + systems * np.arange(trials)[:, None, None]).reshape(-1, 2)
     return Measure(statistics, _share, "ratio", True, pairs.astype(np.int64), np.ones(statistics.shape[1], np.bool_))
+
+
+def expected_scores(null: Null) -> NDArray[np.float64]:
+    """Give the expected score of each system, but for what all have in common."""
+    if isinstance(null, Gaussian) and null.means:
+        return _STEPS * np.sqrt(2 / null.units) * np.array(null.means)
+    return np.zeros(2 if isinstance(null, Binary | Precision) else null.systems)
+
+
+def _scores(null: Binary | Gaussian | Alike | Skewed, trials: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    if isinstance(null, Binary):
+        return _binary(null, trials, generator)
+    if isinstance(null, Alike):
+        return _alike(null, trials, generator)
+    return _skewed(null, trials, generator) if isinstance(null, Skewed) else _gaussian(null, trials, generator)
 
 
 def _share(sums: NDArray[Any]) -> NDArray[np.float64]:
@@ -110,7 +173,20 @@ def _binary(null: Binary, trials: int, generator: np.random.Generator) -> NDArra
 
 
 def _gaussian(null: Gaussian, trials: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    return np.rint(_STEPS * generator.normal(size=(null.units, null.systems * trials))).astype(np.int64)
+    scores = _STEPS * generator.normal(size=(null.units, null.systems * trials))
+    return np.rint(scores + np.tile(expected_scores(null), trials)).astype(np.int64)
+
+
+def _alike(null: Alike, trials: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    # Two of them differ where one of the two is turned: 2q(1 − q).
+    turned = generator.random((null.units, trials, null.systems)) < (1 - np.sqrt(1 - 2 * null.share)) / 2
+    right = generator.random((null.units, trials, 1)) < 0.5
+    return (right ^ turned).reshape(null.units, -1).astype(np.int64)
+
+
+def _skewed(null: Skewed, trials: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    side = np.tile(np.where(np.arange(null.systems) < null.systems // 2, 1, -1), trials)
+    return np.rint(_STEPS * side * (generator.exponential(size=(null.units, len(side))) - 1)).astype(np.int64)
 
 
 def _precision(null: Precision, trials: int, generator: np.random.Generator) -> NDArray[np.int64]:

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from levels_table.nulls import Null, make
+from levels_table.families import FAMILY_RULES, family_errors
+from levels_table.nulls import Null, expected_scores, make
 from pipeline.inference.conventions import riezler_maxwell
 from pipeline.inference.direct.by_name import DIRECT, direct_tests
-from pipeline.inference.families import order_family
-from pipeline.inference.max_t import StepDown
 from pipeline.inference.p_values import CONVENTIONS, clopper_pearson, p_values
 from pipeline.presets.sacrebleu_paired import paired_bootstrap, paired_randomization
 from pipeline.resampling.address import draw_key
@@ -32,7 +31,6 @@ __all__ = ["ALPHAS", "Case", "interval", "measure_rates"]
 
 ALPHAS = (0.01, 0.05, 0.10)
 _PRESETS = ("sacrebleu-bs", "sacrebleu-ar")
-_FAMILY = ("max-t", "unadjusted, any pair")
 _BATCH = 10  # trials on the same draws
 _SLACK = 1e-12  # p at the level counts as rejected; floats of hits/b may miss it by a rounding error
 
@@ -65,7 +63,7 @@ def measure_rates(
         size = min(_BATCH, trials - first)
         measure = make(case.null, size, np.random.default_rng([seed, batch, *case.key.encode()]))
         rules = case.rules + (case.slow if first < slow_trials else ())
-        found = _test(measure, rules, replicates=replicates, seed=seed, place=f"{case.key} {batch}", first=first, trials=size)
+        found = _test(case.null, measure, rules, replicates=replicates, seed=seed, place=f"{case.key} {batch}", first=first)
         for rule, p in found.items():
             with np.errstate(invalid="ignore"):  # without a p nothing is rejected
                 rejected[rule] += np.array([np.count_nonzero(p <= alpha + _SLACK) for alpha in ALPHAS])
@@ -78,12 +76,13 @@ def measure_rates(
     ]
 
 
-def _test(measure: Measure, rules: tuple[str, ...], *, replicates: int, seed: int, place: str, first: int, trials: int) -> _P:
+def _test(null: Null, measure: Measure, rules: tuple[str, ...], *, replicates: int, seed: int, place: str, first: int) -> _P:
     """Give the p-values of a batch by every rule."""
     seen, found = observe(measure), dict[str, NDArray[np.float64]]()
-    bootstrapped = {*CONVENTIONS, "riezler-maxwell", *_FAMILY} & set(rules)
+    bootstrapped = {*CONVENTIONS, "riezler-maxwell", *FAMILY_RULES} & set(rules)
     if bootstrapped:
-        found |= _bootstrap(measure, seen, bootstrapped, replicates, _draws(measure, seed, "paired-bootstrap", place), trials)
+        draws = _draws(measure, seed, "paired-bootstrap", place)
+        found |= _bootstrap(measure, seen, bootstrapped, replicates, draws, expected_scores(null))
     if any(rule.startswith("approximate-randomization") for rule in rules):
         swapped = _swaps(measure, seen, replicates, _draws(measure, seed, "approximate-randomization", place))
         found |= {rule: p for rule, p in swapped.items() if rule in rules}
@@ -101,7 +100,7 @@ def _draws(measure: Measure, seed: int, purpose: str, place: str) -> Draws:
     return Draws(draw_key(seed=seed, purpose=purpose, test_set=place, size="full", rule="prefix"), units, units)
 
 
-def _bootstrap(measure: Measure, seen: Observed, rules: set[str], b: int, draws: Draws, trials: int) -> _P:
+def _bootstrap(measure: Measure, seen: Observed, rules: set[str], b: int, draws: Draws, expected: NDArray[np.float64]) -> _P:
     (counted,) = resample(draws, [measure], cells=range(1), replicates=b, keep_replicates=b, observed=[seen])
     defined = b - counted.empty[:, 0].astype(np.int64)
     read = p_values(counted.counts[:, 0], defined, delta=seen.delta, identical=seen.identical, sums=counted.sums[:, 0])
@@ -109,22 +108,10 @@ def _bootstrap(measure: Measure, seen: Observed, rules: set[str], b: int, draws:
     if "riezler-maxwell" in rules:
         folded = riezler_maxwell(counted.score, measure.pairs, score=seen.score, delta=seen.delta, identical=seen.identical)
         found["riezler-maxwell"] = folded.p
-    if set(_FAMILY) & rules:
-        of_trial = np.split(np.arange(len(measure.pairs)), trials)
+    if of_families := set(FAMILY_RULES) & rules:
         plain = read.p[CONVENTIONS.index("two-sided-plus-one")]
-        found["unadjusted, any pair"] = np.array([plain[pairs].min() for pairs in of_trial])
-        found["max-t"] = np.array([_smallest_adjusted(measure, seen, counted.score, pairs) for pairs in of_trial])
+        found |= family_errors(of_families, measure, seen, counted.score, plain=plain, expected=expected, levels=ALPHAS)
     return found
-
-
-def _smallest_adjusted(measure: Measure, seen: Observed, scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> float:
-    """Give the smallest adjusted p of a trial: the family-wise rate is how often it is at most α."""
-    family = order_family(
-        measure.pairs[pairs], score=seen.score, delta=seen.delta[pairs], se=seen.se[pairs], identical=seen.identical[pairs]
-    )
-    counts = StepDown(family)
-    counts.add(scores)
-    return float(counts.result().p.min())
 
 
 def _swaps(measure: Measure, seen: Observed, b: int, draws: Draws) -> _P:

@@ -6,18 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.direct.scores import MEMORY, differences, why_no_numerators
+from pipeline.resampling.exact.flips import count_reaching
 from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.observe import TOLERANCE
 
 __all__ = ["FEW_DISCORDANT", "sign_flips_of_few"]
 
 FEW_DISCORDANT = 20
 """Discordant units below which a bootstrap p is not to be trusted."""
 
+SMALLEST = 5e-324
+"""What stands for a p that is below the smallest float."""
+
 
 def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int = MEMORY) -> NDArray[np.float64]:
-    """Compute P(|Σ ±d| ≥ |Σ d|) of the pairs on fewer than `FEW_DISCORDANT` units of which the systems differ.
+    """Compute P(|Σ ±d| ≥ |Σ d|) of the pairs on fewer than `FEW_DISCORDANT` units of which the systems differ, or without spread.
 
-    The same number as ``exact-sign-flip``, exact in binary: a count over a power of two. On 0/1 scores it is McNemar's exact test.
+    Where the standard error is 0 and all differences have one sign, it is 2^(1 − m) with any number of units. Elsewhere it is the
+    number of ``exact-sign-flip``, exact in binary: a count over a power of two. On 0/1 scores it is McNemar's exact test.
 
     Parameters
     ----------
@@ -30,7 +36,8 @@ def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int
     Returns
     -------
     (pair,) float64
-        nan where more units differ, where the systems have other denominators than each other, and where a score is undefined.
+        nan where more units differ, not all by as much, where the systems have other denominators than each other, and where a
+        score is undefined.
 
     Examples
     --------
@@ -42,7 +49,10 @@ def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int
     [0.3877]
     """
     found = np.full(len(measure.pairs), np.nan)
-    few = (observed.discordant < FEW_DISCORDANT) & np.isfinite(observed.delta)
+    noise = TOLERANCE * np.abs(observed.score[measure.pairs]).sum(axis=1)
+    with np.errstate(invalid="ignore"):  # undefined scores are nan, and stay it
+        flat = (observed.se <= noise) & (observed.delta != 0)
+    few = ((observed.discordant < FEW_DISCORDANT) | flat) & np.isfinite(observed.delta)
     if not few.any():
         return found
     members = np.flatnonzero(few & (why_no_numerators(measure) == 0))
@@ -50,6 +60,10 @@ def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int
     for block, rows in differences(measure, observed, members, memory_bytes=memory_bytes):
         for pair, row in zip(block.tolist(), rows, strict=True):
             moved = row[row != 0]
+            if len(moved) >= FEW_DISCORDANT:
+                if (moved > 0).all() or (moved < 0).all():
+                    found[pair] = max(2.0 ** (1 - len(moved)), SMALLEST)
+                continue
             key = (int(moved.sum()), *np.sort(np.abs(moved)).tolist())
             if key not in known:
                 known[key] = _share(moved)
@@ -58,20 +72,7 @@ def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int
 
 
 def _share(moved: NDArray[np.int64]) -> float:
-    """Count swaps by halves of the units: a sum of the one needs a partner from the other beyond what is left to D or −D."""
-    gain = abs(int(moved.sum()))
-    if gain == 0:
-        return 1.0
-    half = len(moved) // 2
-    first, second = _sums(moved[:half]), np.sort(_sums(moved[half:]))
-    above = len(second) - np.searchsorted(second, gain - first, side="left")
-    below = np.searchsorted(second, -gain - first, side="right")
-    return float((above + below).sum()) / 2.0 ** len(moved)
-
-
-def _sums(moved: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the sums of all 2^k choices of signs."""
-    sums = np.zeros(1, np.int64)
-    for value in moved.tolist():
-        sums = np.concatenate([sums - value, sums + value])
-    return sums
+    """Give the share of swaps with a sum as far from 0: exact in binary, one side's subsets counted twice."""
+    gain, sizes = abs(int(moved.sum())), np.abs(moved)
+    # Σ ±v ≥ g is Σ bv ≥ (g + Σv)/2 with b in {0, 1}; both have the same parity.
+    return 2 * count_reaching(sizes, (gain + int(sizes.sum())) // 2) / 2.0 ** len(moved) if gain else 1.0

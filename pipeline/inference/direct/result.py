@@ -127,10 +127,12 @@ def assemble(
     method: str | NDArray[np.int8],
     label: str | NDArray[np.int8] = "",
     relative_error: Mapping[str, NDArray[np.float64]] | None = None,
+    about_gain: bool = True,
 ) -> DirectP:
     """Put the conventions of a procedure together, and apply what holds for all procedures.
 
-    Identical systems have p = 1. Without a gain there is no side: only the two-sided p stays, and is 1 by definition.
+    Identical systems have p = 1. Without a gain there is no side: only the two-sided p stays, and is 1 by definition, but of a test
+    whose null is not about the gain: there it is the test's own.
 
     Parameters
     ----------
@@ -143,6 +145,8 @@ def assemble(
         Of the pairs that have a p and are not identical.
     relative_error : mapping of str to (pair,) float64, optional
         By convention; 0 if not given.
+    about_gain : bool, optional
+        The null is one of no gain.
 
     Returns
     -------
@@ -166,8 +170,8 @@ def assemble(
     missing = ~identical & ((why > code_of("no order", REASONS)) | (no_order & has_side))
     for logs in (low, high):
         logs[given & identical] = 0.0
-        # Also of a test whose own null is not about the gain: what is told of a pair is who is ahead, and here nobody is.
-        logs[given & ~has_side & no_order] = 0.0
+        if about_gain:
+            logs[given & ~has_side & no_order] = 0.0
         logs[:, :] = np.where(missing, np.nan, np.minimum(logs, 0.0))
     is_there = ~np.isnan(low)
     certain = identical | (no_order & (low == 0.0))

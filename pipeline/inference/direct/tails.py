@@ -22,8 +22,9 @@ from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 
-__all__ = ["bootstrap_tails", "few_hits", "tilted_tails"]
+__all__ = ["TAIL_DRAWS", "bootstrap_tails", "few_hits", "tilted_tails"]
 
+TAIL_DRAWS = 4096  # tilted resamples a tail
 _FEW = 10
 _LEVEL = 1.959963984540054  # standard errors on either side of a 95 % interval
 
@@ -45,7 +46,7 @@ def bootstrap_tails(
     *,
     asked: NDArray[np.bool_],
     key: int,
-    draws: int = 4096,
+    draws: int = TAIL_DRAWS,
     defined: NDArray[np.float64] | None = None,
     budget: Budget = QUICK,
     memory_bytes: int = MEMORY,
@@ -96,7 +97,7 @@ def tilted_tails(
     *,
     asked: NDArray[np.bool_],
     key: int,
-    draws: int = 4096,
+    draws: int = TAIL_DRAWS,
     defined: NDArray[np.float64] | None = None,
     memory_bytes: int = MEMORY,
 ) -> DirectP:

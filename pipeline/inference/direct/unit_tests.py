@@ -75,7 +75,8 @@ def sign_test(measure: Measure, observed: Observed, *, memory_bytes: int = MEMOR
     refused = why_no_numerators(measure)
     wins, losses = _count_signs(measure, observed, refused, memory_bytes)
     label = np.where(is_mean(measure), code_of("", LABELS), code_of("numerators", LABELS))
-    return assemble(_coins(wins, losses, mid_p=False), observed=observed, reason=refused, method="exact", label=label)
+    found = _coins(wins, losses, mid_p=False)
+    return assemble(found, observed=observed, reason=refused, method="exact", label=label, about_gain=False)
 
 
 def paired_t(measure: Measure, observed: Observed) -> DirectP:
@@ -149,6 +150,7 @@ def wilcoxon(measure: Measure, observed: Observed, *, memory_bytes: int = MEMORY
         reason=refused,
         method=np.where(is_exact, exactly[0], code_of("asymptotic", METHODS)),
         label=np.where(is_exact, exactly[1], normal),
+        about_gain=False,
     )
 
 

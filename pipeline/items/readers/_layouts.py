@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
@@ -63,7 +64,12 @@ def split_systems(
         raise DataError.of("P211", "the table has no column of values", where=f"{table.source}:1")
     if of_system is None and system is None:
         chosen = choose(table, others)
-        return {name: _select(table, range(len(table.rows)), item, groups, {value: name}) for name in chosen}
+        if not chosen:
+            return {}
+        # Lines, identifiers and groups are looked at once: a table of 150 systems has them 150 times.
+        first = _select(table, range(len(table.rows)), item, groups, {value: chosen[0]})
+        scores = {name: {**first.columns, value: table.column(name)} for name in chosen[1:]}
+        return {chosen[0]: first, **{name: replace(first, columns=columns) for name, columns in scores.items()}}
     rows_of: dict[str, list[int]] = {}
     if system is not None and of_system is None:
         rows_of[system] = list(range(len(table.rows)))
@@ -101,17 +107,19 @@ def _only_rows(table: Table, system: str, rows_of: Mapping[str, list[int]]) -> l
 def _select(table: Table, rows: Sequence[int], item: str | None, groups: Mapping[str, str], columns: Mapping[str, str]) -> Items:
     lines = tuple(table.lines[row] for row in rows)
     taken = {**columns, **{name: column for name, column in groups.items() if name not in columns}}
-    values = {name: tuple(table.rows[row][table.header.index(column)] for row in rows) for name, column in taken.items()}
+    places = {name: table.header.index(column) for name, column in taken.items()}
+    values = {name: tuple([table.rows[row][place] for row in rows]) for name, place in places.items()}
     if item is None:
         return Items(tuple(str(k + 1) for k in range(len(rows))), values, table.source, lines)
     place = table.header.index(item)
-    ids = tuple(table.rows[row][place] for row in rows)
+    ids = tuple([table.rows[row][place] for row in rows])
     _refuse_duplicates(ids, lines, table.source)
     return Items(ids, values, table.source, lines, numbered=False)
 
 
 def _transpose(table: Table, row: int, chosen: Sequence[str], value: str) -> Items:
-    scores = tuple(table.rows[row][table.header.index(name)] for name in chosen)
+    place = {name: k for k, name in enumerate(table.header)}
+    scores = tuple(table.rows[row][place[name]] for name in chosen)
     return Items(tuple(chosen), {value: scores}, table.source, (table.lines[row],) * len(chosen), numbered=False)
 
 

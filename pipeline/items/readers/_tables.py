@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.errors import DataError, Problem
 from pipeline.items.readers._files import Lines
 
-__all__ = ["Table", "find_column", "find_delimiter", "parse_table"]
+__all__ = ["NUMBER", "Table", "find_column", "find_delimiter", "is_number", "parse_header", "parse_table", "refuse"]
 
 _USUAL: dict[str, tuple[str, ...]] = {
     "item": ("item", "id", "item_id", "segment"),
@@ -19,6 +21,8 @@ _USUAL: dict[str, tuple[str, ...]] = {
     "label": ("label",),
 }
 _MOST_SHOWN = 10
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+"""A number as tables write them: no words, no underscores."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Table:
     def column(self, name: str) -> tuple[str, ...]:
         """Give the values of a column from top to bottom."""
         place = self.header.index(name)
-        return tuple(row[place] for row in self.rows)
+        return tuple([row[place] for row in self.rows])
 
 
 def find_delimiter(header: str) -> str | None:
@@ -55,11 +59,9 @@ def parse_table(lines: Lines) -> Table:
     values = list(lines.values)
     while len(values) > 1 and not values[-1].strip():
         values.pop()
-    delimiter = find_delimiter(values[0])
-    split = _split_quoted if delimiter in {",", ";"} else _split_plain
-    rows = list(split(values, delimiter, lines.source))
+    rows = _split(values, lines.source)
     (_, header), body = rows[0], rows[1:]
-    repeated = [name for k, name in enumerate(header) if name in header[:k]]
+    repeated = [name for name, times in Counter(header).items() if times > 1] if len(set(header)) < len(header) else []
     if repeated:
         raise DataError.of("P211", f"the header names a column twice: {', '.join(map(repr, repeated))}", where=f"{lines.source}:1")
     if not body:
@@ -71,6 +73,11 @@ def parse_table(lines: Lines) -> Table:
     )
     refuse(problems)
     return Table(header, tuple(row for _, row in body), tuple(line for line, _ in body), lines.source)
+
+
+def parse_header(lines: Lines) -> tuple[str, ...]:
+    """Split the first line alone; the rest may be no rows of a table."""
+    return _split([lines.values[0]], lines.source)[0][1]
 
 
 def find_column(role: str, header: Sequence[str], columns: Mapping[str, str], source: str) -> str | None:
@@ -89,6 +96,12 @@ def find_column(role: str, header: Sequence[str], columns: Mapping[str, str], so
     )
 
 
+def is_number(value: str) -> bool:
+    """Tell whether a field of a table is a finite number."""
+    text = value.strip()
+    return NUMBER.fullmatch(text) is not None and abs(float(text)) != float("inf")
+
+
 def refuse(problems: Iterable[Problem]) -> None:
     """Raise the first problems of a kind together, and say how many more there are."""
     found = list(problems)
@@ -104,7 +117,12 @@ def refuse(problems: Iterable[Problem]) -> None:
 
 
 _Rows = Iterator[tuple[int, tuple[str, ...]]]
-_Split = Callable[[list[str], str | None, str], _Rows]
+
+
+def _split(values: list[str], source: str) -> list[tuple[int, tuple[str, ...]]]:
+    delimiter = find_delimiter(values[0])
+    split = _split_quoted if delimiter in {",", ";"} else _split_plain
+    return list(split(values, delimiter, source))
 
 
 def _split_plain(values: list[str], delimiter: str | None, source: str) -> _Rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,11 +10,10 @@ from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
 from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._layouts import split_systems
-from pipeline.items.readers._tables import Table, parse_table, refuse
+from pipeline.items.readers._tables import NUMBER, Table, is_number, parse_table, refuse
 
 __all__ = ["ScoreReader"]
 
-_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _MISSING = frozenset({"", "-", "nan", "na", "n/a", "none", "null", "inf", "+inf", "-inf", "infinity", "-infinity", "#n/a"})
 
 
@@ -59,10 +57,12 @@ class ScoreReader:
         problems: list[Problem] = []
         for name in others:
             values = table.column(name)
-            if all(_is_text(value) for value in values):
+            distinct = set(values)  # of ten thousand items that are right or wrong, two are looked at
+            if all(_is_text(value) for value in distinct):
                 self.warnings.append(f"{table.source}: the column '{name}' holds text, and was left out")
                 continue
             chosen.append(name)
+            wrong = {value for value in distinct if not is_number(value)}
             problems.extend(
                 Problem(
                     "P210",
@@ -70,8 +70,8 @@ class ScoreReader:
                     f"{table.source}:{line}:{name}",
                     "a score that is missing must be decided upon: leave the row out and set `missing:`, or write a number",
                 )
-                for value, line in zip(values, table.lines, strict=True)
-                if not _is_number(value)
+                for value, line in zip(values if wrong else (), table.lines if wrong else (), strict=True)
+                if value in wrong
             )
         refuse(problems)
         if not chosen:
@@ -79,11 +79,6 @@ class ScoreReader:
         return chosen
 
 
-def _is_number(value: str) -> bool:
-    text = value.strip()
-    return _NUMBER.fullmatch(text) is not None and abs(float(text)) != float("inf")
-
-
 def _is_text(value: str) -> bool:
     text = value.strip()
-    return text.lower() not in _MISSING and _NUMBER.fullmatch(text) is None
+    return text.lower() not in _MISSING and NUMBER.fullmatch(text) is None

@@ -18,7 +18,7 @@ from pipeline.resampling.exact.factors import Factors
 from pipeline.resampling.exact.integers import check_sums, common_step, one_dimensional
 from pipeline.resampling.exact.lattice import count_points, split
 
-__all__ = ["sign_flip_chances"]
+__all__ = ["count_reaching", "sign_flip_chances"]
 
 _FEW = 36  # discordant units: 2**18 sums of each half
 
@@ -77,13 +77,13 @@ def _reach(sizes: NDArray[np.int64], least: int, budget: Budget) -> Chance:
         if found.is_exact or len(sizes) > _FEW:
             return found
     if len(sizes) <= _FEW:
-        hits = _count_reaching(sizes, least)
+        hits = count_reaching(sizes, least)
         return Chance.known(math.log(hits) - len(sizes) * math.log(2) if hits else -math.inf)
     found, is_below = enclose(law, least, frequencies=budget.frequencies, width=budget.width)
     return found.complement() if is_below else found
 
 
-def _count_reaching(sizes: NDArray[np.int64], least: int) -> int:
+def count_reaching(sizes: NDArray[np.int64], least: int) -> int:
     """Count the subsets with a sum of at least so much: those of one half, matched with those of the other."""
     one, other = _subset_sums(sizes[::2]), _subset_sums(sizes[1::2])
     return int(np.sum(len(other) - np.searchsorted(other, least - one)))

@@ -153,7 +153,9 @@ def test_the_column_multeval_is_the_tools_own_number(made):
     assert rows["south", "north"]["multeval"] == found.tool_p[0]
     assert rows["south", "twin"]["p"] == 1.0
     assert rows["south", "twin"]["multeval"] == 1 / (B + 1)
-    assert all(row["multeval"] is None for row in rows_of(made[1], "test") if row["null"] != "multeval")
+    others = [row for row in rows_of(made[1], "test") if row["null"] != "multeval"]
+    assert others
+    assert all(row["multeval"] is None for row in others)
 
 
 def test_holm_is_over_the_pairs_of_one_null(made):
@@ -293,12 +295,33 @@ def test_copies_are_no_replicas_and_that_is_said(scored, cube):
     mixed = relabel(cube, model=lambda system, model: "mix" if system in ("south-0", "south-1", "twin-0", "twin-1") else model)
     rows = {row["model"]: row for row in ask(scored, mixed, "model")}
     assert (rows["mix"]["runs"], rows["mix"]["distinct_runs"]) == (4, 2)
-    assert rows["mix"]["warning"] == "only 2 of 4 runs differ: copies are no replicas"
+    told = "only 2 of 4 runs of mix differ: copies are no replicas"
+    assert rows["mix"]["warning"].startswith(told)
     assert rows["north"]["warning"] is None
+    for kind in ("pair", "test"):
+        with_mix = [r for r in ask(scored, mixed, kind) if "mix" in (r["model_a"], r["model_b"]) and not r["reason"]]
+        without = [r for r in ask(scored, mixed, kind) if "mix" not in (r["model_a"], r["model_b"])]
+        assert with_mix
+        assert all(told in row["warning"] for row in with_mix)
+        assert without
+        assert not any(told in (row["warning"] or "") for row in without)
+
+
+def test_two_runs_of_one_name_are_not_paired_and_that_is_said(scored, cube):
+    doubled = relabel(cube, replica=lambda system, replica: "0" if system == "west-3" else replica)
+    rows = [
+        row for row in ask(scored, doubled, "test", nulls=["paired-runs"]) if {row["model_a"], row["model_b"]} == {"north", "west"}
+    ]
+    assert [row["reason"] for row in rows] == ["two runs of west have the same name '0': runs are paired by name"]
+    models = {row["model"]: row for row in ask(scored, doubled, "model")}
+    assert models["west"]["warning"] == "two runs have the same name '0' as replicas: no run of it is paired by name"
+    assert models["north"]["warning"] is None
 
 
 def test_a_model_with_one_run_is_not_compared_and_the_reason_is_told(made):
-    assert all("solo" not in (row["model_a"], row["model_b"]) for kind in ("pair", "test") for row in rows_of(made[1], kind))
+    for kind in ("pair", "test"):
+        assert rows_of(made[1], kind)
+        assert all("solo" not in (row["model_a"], row["model_b"]) for row in rows_of(made[1], kind))
     (row,) = (row for row in rows_of(made[1], "model") if row["model"] == "solo")
     assert row["runs"] == 1
     assert row["s_test"] is None
@@ -362,7 +385,12 @@ def test_what_to_beware_of_stands_beside_the_p(made):
     assert "p cannot be below 0.125 with these runs: nothing is rejected at 0.05" in warnings["paired-runs"]
     assert "p cannot be" not in warnings["whole-run"]
     assert "with 4 runs it rejects 9.0 % at 0.05" in warnings["multeval"]
-    assert warnings["r-of-2r"] == warnings["segment-block"] == ""
+    # Run effects and what systems have with units make a third of the variance: 2Φ(−1.96 √⅔) = 11 %.
+    assert warnings["r-of-2r"] == (
+        "run effects and S×unit, which this null takes to be absent, make 33 % of the variance of the gain: if run effects and "
+        "S×unit are not part of the claim, it rejects about 11 % of true nulls at 0.05"
+    )
+    assert warnings["segment-block"] == ""  # run effects alone are below 15 %
     assert "runs make" not in warnings["crossed"]
 
 

@@ -38,7 +38,7 @@ def run_study(folder: Path, test_set: dict, metric: dict) -> tuple[dict, str]:
     )
     report = api.run(study, runs=folder / "runs", serial=True).root / "report"
     document = json.loads((report / "report.json").read_text(encoding="utf-8"))
-    (finding,) = document["findings"]
+    (finding,) = (found for found in document["findings"] if found["analysis"] == "replicas")
     return finding, (report / "report.md").read_text(encoding="utf-8")
 
 

@@ -10,10 +10,11 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from pipeline.analysis.type_one import TypeOne, interval
+from pipeline.analysis.type_one import BY_DOCUMENT, SWAPPED, TypeOne, interval
 from pipeline.analysis.type_one_pairs import choose_pairs
 from pipeline.inference.convention_levels import null_p, null_rejection
 from pipeline.interfaces import ScoredStatistics
+from pipeline.report.laboratory import describe_laboratory
 
 FALSE_ALARM = 1e-6
 
@@ -43,6 +44,9 @@ def build(
     *,
     form: str = "ratio",
     unit: NDArray[np.int64] | None = None,
+    stratum: NDArray[np.int64] | None = None,
+    document: NDArray[np.int64] | None = None,
+    **attrs: Any,
 ) -> tuple[dict[str, xr.Dataset], dict[str, dict[str, ScoredStatistics]]]:
     """Give the part of a cube that the analysis reads, and the statistics beside it."""
     systems = [f"s{number}" for number in range(len(statistics))]
@@ -64,9 +68,10 @@ def build(
             "system_a": ("pair", [systems[a] for a, _ in pairs]),
             "system_b": ("pair", [systems[b] for _, b in pairs]),
         },
-        attrs={"seed": 5, "unit": "item" if unit is None else "document"},
+        attrs={"seed": 5, "unit": "item" if unit is None else "document", **attrs},
     )
-    coords = {"system": systems} if unit is None else {"system": systems, "unit": ("item", unit)}
+    of_items = {"unit": unit, "stratum": stratum, "document": document}
+    coords = {"system": systems, **{name: ("item", values) for name, values in of_items.items() if values is not None}}
     data = xr.Dataset({"statistics": (("system", "item", "statistic"), statistics)}, coords=coords)
     return {"news": cube}, {"news": {"accuracy": ScoredStatistics(data, share, form, True)}}
 
@@ -159,6 +164,64 @@ def test_items_are_summed_by_unit() -> None:
     rows = find(build(binary(120, 60), unit=unit), nulls=100)
     assert {row["units"] for row in rows} == {30}
     assert all(0 < row["discordant"] <= 30 for row in rows)
+
+
+@pytest.mark.statistical
+def test_draws_are_within_the_strata_of_the_study() -> None:
+    # Of two units a stratum knows half of their variance: 2Φ(−1.96 √½) = 16.6 %, and more as it is estimated. False alarm 1e-6.
+    built = build(gaussian(200), stratum=np.arange(200) // 2, strata={"column": "genre", "count": 100})
+    row = only(find(built), "paired-bootstrap", "two-sided-plus-one")
+    assert (row["decides"], row["says"]) == (True, "liberal")
+    assert binom.sf(row["rejected_05"] - 1, row["nulls"], 0.189) > FALSE_ALARM / 2
+    assert binom.cdf(row["rejected_05"], row["nulls"], 0.189) > FALSE_ALARM / 2
+    # Swaps are of units, whatever stratum they are in.
+    swaps = only(find(built), "approximate-randomization")
+    assert binom.sf(swaps["rejected_05"] - 1, swaps["nulls"], 0.05) > FALSE_ALARM
+
+
+def of_documents(documents: int, items: int) -> NDArray[np.int64]:
+    """Two systems whose difference is that of the document, and noise of a quarter of its size."""
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(2, documents, 1)) + 0.25 * rng.normal(size=(2, documents, items))
+    numerators = np.rint(1000 * values).astype(np.int64).reshape(2, -1)
+    return np.stack([numerators, np.ones_like(numerators)], axis=2)
+
+
+@pytest.mark.statistical
+def test_where_items_stand_in_documents_whole_documents_are_swapped_too() -> None:
+    document = np.repeat(np.arange(40), 6)
+    rows = find(build(of_documents(40, 6), document=document, clusters={"column": "document", "count": 40}), nulls=1000)
+    designs = {design: [row for row in rows if row["design"] == design] for design in (SWAPPED, BY_DOCUMENT)}
+    items, documents = (only(designs[design], "paired-bootstrap", "two-sided-plus-one") for design in (SWAPPED, BY_DOCUMENT))
+    # Items of a document add up to six times the variance that a test of items takes it for: 2Φ(−1.96/√6) = 42 %.
+    assert items["rate_05"] < 0.08
+    assert documents["rate_05"] > 0.33
+    assert (documents["decides"], documents["says"]) == (True, "liberal")
+    assert only(designs[BY_DOCUMENT], "approximate-randomization")["rate_05"] > 0.33
+    told = describe_laboratory({"findings": [{"analysis": "type-one", "rows": rows}]})
+    assert told["status"] == "look"
+    finding = TypeOne().with_statistics(build(of_documents(40, 6), document=document)[1])
+    tables = finding.find(build(of_documents(40, 6), document=document)[0], {"nulls": 100}).tables
+    assert [table.title for table in tables] == [
+        "news · accuracy · null laboratory",
+        "news · accuracy · null laboratory, outputs of a document swapped",
+    ]
+
+
+def test_pairs_against_a_baseline_are_pairs_of_the_baseline() -> None:
+    rows = find(build(binary(50, 20, 10, 5), asked_baseline="s1"), nulls=100)
+    assert rows
+    assert all("s1" in (row["system_a"], row["system_b"]) for row in rows)
+    assert {row["chosen"] for row in rows} == {"fewest", "most", "median"}
+    (row,) = find(build(binary(50, 0), asked_baseline="s1"))
+    assert row["reason"] == "no system differs from s1 on any unit"
+
+
+@pytest.mark.parametrize("lacking", [{"strata": {"count": 3}}, {"clusters": {"column": "document"}}])
+def test_cubes_that_do_not_know_strata_or_documents_of_items_are_not_asked(lacking: dict[str, Any]) -> None:
+    (row,) = find(build(binary(50, 20), **lacking))
+    assert row["rate_05"] is None
+    assert "earlier version" in row["reason"]
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from pipeline.cli.catalogue import WHEN
+from pipeline.cli.catalogue import WHEN, page_of
 from pipeline.errors import PluginError
 from pipeline.plugins import list_plugins
 from pipeline.presets.table import PRESETS
 from pipeline.study.procedures import PROCEDURES
 
+ROOT = Path(__file__).resolve().parents[3]
 NAMES = {
     "procedures": list(PROCEDURES),
     "presets": list(PRESETS),
@@ -48,11 +49,19 @@ def test_a_list_is_one_document_too(what: str) -> None:
 
 
 def test_a_procedure_is_preferred_where_the_page_says() -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs" / "procedures.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
     table = page.split("| prefer it |", 1)[1].split("\n\n", 1)[0].replace("\\|", "")
-    rows = re.findall(r"^\| `([a-z-]+)` \|.*\| ([^|]+) \|$", table, re.MULTILINE)
+    rows = re.findall(r"^\| \[`([a-z-]+)`\]\([^)]*\) \|.*\| ([^|]+) \|$", table, re.MULTILINE)
     assert {name: when.replace("`", "") for name, when in rows} == dict(WHEN)
     assert set(WHEN) == set(PROCEDURES)
+
+
+def test_a_procedure_points_to_its_page() -> None:
+    for name, line in zip(PROCEDURES, printed("procedures").splitlines(), strict=True):
+        assert line.endswith(f"; {page_of(name)}")
+        assert (ROOT / page_of(name)).is_file()
+    rows = json.loads(printed("procedures", "--json"))["procedures"]
+    assert {row["name"]: row["page"] for row in rows} == {name: page_of(name) for name in PROCEDURES}
 
 
 def test_a_member_that_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

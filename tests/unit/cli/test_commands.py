@@ -136,14 +136,17 @@ def test_compare_takes_outputs_and_a_reference_and_keeps_nothing(outputs: Path, 
     printed = compare(outputs / "out-0.txt", outputs / "out-1.txt", outputs / "out-2.txt", "-r", outputs / "ref.txt")
     for name in ("out-0", "out-1", "out-2"):
         assert name in printed
-    assert "resample" not in run_cli("compare", *outputs.glob("out-*"), "-r", outputs / "ref.txt", "-b", 1000).stderr
+    start = time.monotonic()
+    told = run_cli("compare", *outputs.glob("out-*"), "-r", outputs / "ref.txt", "-b", 1000).stderr
+    # What is soon done tells no progress; on a machine that is busy it is not soon done.
+    assert "resample" not in told or time.monotonic() - start > 5
     assert not (tmp_path / "runs").exists()
 
 
 def test_compare_json_is_the_document_of_a_report(outputs: Path) -> None:
     files = (outputs / "out-0.txt", outputs / "out-2.txt")
     document = json.loads(compare(*files, "-r", outputs / "ref.txt", "-m", "bleu", "-m", "chrf", "--json"))
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert [(p["metric"], p["system_a"]) for p in document["pairs"]] == [("bleu", "out-0"), ("chrf", "out-0")]
     swapped = json.loads(compare(*files[::-1], "-r", outputs / "ref.txt", "-m", "bleu", "-m", "chrf", "--json"))
     assert [p["p_two_sided"] for p in swapped["pairs"]] == [p["p_two_sided"] for p in document["pairs"]]

@@ -18,6 +18,7 @@ from sacrebleu.significance import PairedTest
 from studies import run_cli, write_scores, write_study
 
 import pipeline
+from pipeline.errors import StudyError
 from pipeline.inference.convention_levels import null_p
 from pipeline.presets.table import PRESETS
 from pipeline.report.summary import summarise
@@ -79,6 +80,7 @@ def test_compare_gives_the_p_that_sacrebleu_prints(texts: Path, kind: str, repli
     assert printed.returncode == 0, printed.stderr
     document = json.loads(printed.stdout)
     assert document["preset"]["deviations"] == []
+    assert document["preset"]["baselines"] == {"test set": "base"}
     assert (document["seed"], document["pairs"][0]["replicates"]) == (12345, replicates)
     found = {metric: own_p(document, f"sacrebleu-{kind}", metric) for metric in ("bleu", "chrf")}
     for metric, own in found.items():
@@ -116,6 +118,30 @@ def test_edits_over_three_references_are_the_tools(texts: Path, kind: str, monke
     for position, system in enumerate(("base", "sys1", "sys2")):
         text = (texts / f"{system}.txt").read_text(encoding="utf-8").splitlines()
         assert seen[0][:, position].tolist() == metric._extract_corpus_statistics(text, None)
+
+
+def test_a_study_names_the_baseline_of_the_tool_and_keeps_its_family(texts: Path, tmp_path: Path) -> None:
+    cube, document = run_study(tmp_path, texts, "sacrebleu-bs", replicates=300, keep_replicates=300, baseline="sys2")
+    own = own_p(document, "sacrebleu-bs", "bleu")
+    others = [name for name in SYSTEMS if name != "sys2"]
+    assert all(own[frozenset(("sys2", name))][0] is not None for name in others)
+    assert own[frozenset(("base", "sys1"))] == (None, "the tool compares with the baseline only")
+    # All pairs are tested, as without a baseline.
+    assert document["family"] == {"name": "all-pairs", "baseline": None}
+    assert all(row["in_family"] for row in document["pairs"])
+    assert cube.attrs["preset"]["baseline"] == "sys2"
+    assert cube.attrs["baseline"] == ""
+    assert document["preset"]["baselines"] == {"news": "sys2"}
+    assert "sacrebleu-bs compares with sys2." in summarise(document)
+    (markdown,) = tmp_path.glob("runs/*/report/report.md")
+    assert "sacrebleu-bs compares with sys2." in markdown.read_text("utf-8")
+
+
+def test_a_baseline_that_nothing_compares_with_is_refused(texts: Path, tmp_path: Path) -> None:
+    for preset in (None, "koehn-2004", "sacrebleu-ar"):
+        with pytest.raises(StudyError) as refused:
+            run_study(tmp_path, texts, preset, replicates=300, baseline="sys2" if preset != "sacrebleu-ar" else "nobody")
+        assert refused.value.problems[0].code == ("P115" if preset == "sacrebleu-ar" else "P110")
 
 
 def run_study(folder: Path, texts: Path, preset: str | None, **resampling: Any) -> tuple[Any, dict[str, Any]]:

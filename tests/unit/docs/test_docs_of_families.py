@@ -13,9 +13,10 @@ from pipeline.inference.equivalence import VERDICTS
 from pipeline.inference.families import FAMILIES
 from pipeline.inference.multiplicity import ADJUSTMENTS
 from pipeline.inference.ranks import CLUSTERS
+from pipeline.report.spread import NOT_TESTABLE
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-PAGES = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("multiplicity", "ranks")}
+PAGES = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("multiplicity", "ranks", "equivalence")}
 
 
 def fenced(page: str, language: str) -> str:
@@ -37,7 +38,7 @@ def first_column(page: str, head: str) -> list[str]:
 def test_every_adjustment_cluster_verdict_and_family_has_its_row() -> None:
     assert first_column("multiplicity", "adjustment") == list(ADJUSTMENTS)
     assert first_column("ranks", "definition") == list(CLUSTERS)
-    assert set(first_column("ranks", "verdict")) == set(VERDICTS)
+    assert set(first_column("equivalence", "verdict")) == {*VERDICTS, NOT_TESTABLE}
     assert all(f"`{name}`" in PAGES["multiplicity"] for name in FAMILIES)
 
 

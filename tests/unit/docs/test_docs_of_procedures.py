@@ -1,51 +1,116 @@
-"""The page on procedures shows what is printed, and says of each procedure what a reader must know."""
+"""Every procedure and every null of replicas has a page of seven sections, whose examples print what is shown.
+
+``PYTHONPATH=tests python tests/unit/docs/test_docs_of_procedures.py`` writes what the examples print into the pages.
+"""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
-from studies import run_cli
+import pytest
+from examples import run_examples, written_anew
 
+from pipeline.cli.catalogue import WHEN, page_of
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.readings import READINGS
 from pipeline.report.procedures import WORDS
+from pipeline.resampling.replicas.nulls import NULLS
 from pipeline.study.procedures import PROCEDURES
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "procedures.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[3]
+INDEX = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
+KNOWN = ROOT / "docs" / "known_answers.md"
+PAGES = {path.stem: path for path in sorted((ROOT / "docs" / "procedures").glob("*.md"))}
+HEADINGS = ["Null", "Assumes", "Prefer it", "Formula", "Reference", "Example", "Traps"]
+TESTED = {name: Path(page_of(name)).stem for name in PROCEDURES} | {null.name: null.name for null in NULLS}
+LINE = {name: words.null for name, words in WORDS.items()} | {null.name: null.null for null in NULLS}
 
 
-def fenced(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+def section(name: str, heading: str) -> str:
+    text = PAGES[name].read_text(encoding="utf-8")
+    return text.split(f"\n## {heading}\n\n", 1)[1].split("\n## ", 1)[0]
 
 
-def section(title: str) -> str:
-    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+def test_every_procedure_and_null_has_a_page_and_no_other_page_is_there() -> None:
+    assert set(PAGES) == {*TESTED.values(), "tails"}
 
 
-def test_the_examples_print_what_the_page_shows(tmp_path: Path) -> None:
-    (made,) = fenced("python")
-    subprocess.run([sys.executable, "-c", made], cwd=tmp_path, check=True)
-    for command, shown in zip(fenced("sh"), fenced("text"), strict=True):
-        words = command.split()
-        assert words[0] == "pipeline"
-        printed = run_cli(*words[1:], cwd=tmp_path)
-        assert printed.returncode == 0, printed.stderr
-        assert printed.stdout == shown
-    # Every procedure is shown.
-    assert {name for command in fenced("sh") for name in command.split()} >= set(PROCEDURES)
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_a_page_has_the_seven_sections_in_order_and_none_is_empty(name: str) -> None:
+    text = PAGES[name].read_text(encoding="utf-8")
+    assert re.match(rf"# {name}(, |\n)", text)
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS
+    assert all(section(name, heading).strip() for heading in HEADINGS)
+    assert re.search(r"doi:10\.\d{4,}/\S", section(name, "Reference"))
+    # It is shown both ways.
+    assert re.search(r"^```python\n.*^```$", section(name, "Example"), re.MULTILINE | re.DOTALL)
+    assert re.search(r"^```sh\n.*pipeline (compare|run) .*^```$", section(name, "Example"), re.MULTILINE | re.DOTALL)
 
 
-def test_every_procedure_has_its_row_its_section_and_its_null() -> None:
-    assert re.findall(r"^\| `([a-z-]+)` \| [a-z]", PAGE.split("\n## ")[0], re.MULTILINE) == list(PROCEDURES)
-    for name in PROCEDURES:
-        assert "**Null**" in section(name)
-    assert WORDS["approximate-randomization"].null in section("approximate-randomization")
+@pytest.mark.parametrize("name", sorted(TESTED))
+def test_a_page_says_the_null_that_is_told_elsewhere_in_one_line(name: str) -> None:
+    (line,) = section(TESTED[name], "Null").strip().splitlines()
+    told = f"{LINE[name]}."
+    assert line in (told, told[0].upper() + told[1:])
+
+
+@pytest.mark.parametrize("name", sorted(TESTED))
+def test_a_page_says_when_to_prefer_it_as_the_lists_do(name: str) -> None:
+    prefer = section(TESTED[name], "Prefer it")
+    row = re.search(rf"^\| \[`{name}`\]\(procedures/{TESTED[name]}\.md\) \| (.*) \|$", INDEX, re.MULTILINE)
+    assert row is not None
+    cells = row[1].replace("\\|", "").split(" | ")
+    assert cells[0] == LINE[name]
+    assert cells[-1] in prefer
+    if name in WHEN:
+        assert cells[-1].replace("`", "") == WHEN[name]
+
+
+def test_the_index_lists_procedures_and_nulls_in_the_order_of_the_code() -> None:
+    assert re.findall(r"^\| \[`([a-z0-9-]+)`\]", INDEX, re.MULTILINE) == [*PROCEDURES, *(null.name for null in NULLS)]
+
+
+def test_an_example_asks_for_the_procedure_of_its_page() -> None:
+    for name, page in TESTED.items():
+        shown = "".join(re.findall(r"^```sh\n(.*?)^```$", section(page, "Example"), re.MULTILINE | re.DOTALL))
+        made = "".join(re.findall(r"^```python\n(.*?)^```$", section(page, "Example"), re.MULTILINE | re.DOTALL))
+        assert f"--procedure {name}" in shown if name in PROCEDURES else f"nulls: [{name}]" in made
 
 
 def test_the_page_says_which_conventions_a_randomization_has_not() -> None:
-    rows = re.findall(r"^\| (`[a-z`, -]+) \|", section("approximate-randomization"), re.MULTILINE)
+    rows = re.findall(r"^\| (`[a-z`, -]+) \|", section("approximate-randomization", "Formula"), re.MULTILINE)
     absent = {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)} & set(CONVENTIONS)
     assert absent == set(CONVENTIONS) - set(READINGS["approximate-randomization"].conventions)
+
+
+def test_the_page_of_the_bootstrap_has_all_conventions() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \|", section("paired-bootstrap", "Formula"), re.MULTILINE)
+    assert rows == list(CONVENTIONS)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the time of an example goes into figures and the disk; no figure is printed, and nobody pulls the plug."""
+    monkeypatch.setattr("pipeline.report.write.draw_all", lambda report, document: [])
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_the_examples_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
+    for block, printed in run_examples(PAGES[name].read_text(encoding="utf-8"), tmp_path):
+        assert printed == block[2]
+
+
+def test_the_example_of_known_answers_prints_what_the_page_shows() -> None:
+    for block, printed in run_examples(KNOWN.read_text(encoding="utf-8"), ROOT):
+        assert printed == block[2]
+
+
+if __name__ == "__main__":
+    for page in PAGES.values():
+        with tempfile.TemporaryDirectory() as folder:
+            page.write_text(written_anew(page.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8")
+    KNOWN.write_text(written_anew(KNOWN.read_text(encoding="utf-8"), ROOT), encoding="utf-8")

@@ -36,7 +36,10 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def describe(preset: Preset) -> tuple[str, ...]:
-    rules = "; ".join(f"{rule.procedure}, {rule.convention}" for rule in preset.rules)
+    rules = "; ".join(
+        f"{rule.procedure}, {rule.convention}" + (f" (of the analysis {rule.analysis})" if rule.analysis else "")
+        for rule in preset.rules
+    )
     one = {(True, True): "1", (True, False): "1/(b + 1)", (False, False): "0"}
     identical = "; ".join(one[rule.plus_one, rule.identical_hits] for rule in preset.rules)
     return f"`{preset.name}`", rules, f"{preset.replicates:,}", preset.null, preset.prints, identical, preset.misleads

@@ -52,8 +52,13 @@ def test_swapping_the_systems_swaps_the_sides_and_nothing_else():
     assert there.p_ahead.tolist() == back.p_behind.tolist()
 
 
+def judge_intervals(p, lo, hi, same, alpha=0.05):
+    """Judge by intervals: a difference is shown where they exclude 0."""
+    return judge(p, better=lo > 0, worse=hi < 0, measured=np.isfinite(lo) & np.isfinite(hi), identical=same, alpha=alpha)
+
+
 def verdict(p, lo, hi, *, same=False, alpha=0.05):
-    found = judge(np.array([p]), lo=np.array([lo]), hi=np.array([hi]), identical=np.array([same]), alpha=alpha)
+    found = judge_intervals(np.array([p]), np.array([lo]), np.array([hi]), np.array([same]), alpha)
     return VERDICTS[found.verdict[0]], bool(found.differs_within_margin[0]), bool(found.fails[0])
 
 
@@ -92,7 +97,7 @@ def test_turning_the_pair_turns_better_and_worse():
     rng = np.random.default_rng(0)
     p, lo = rng.random(200) * 0.1, rng.normal(size=200)
     hi, same = lo + rng.random(200), rng.random(200) < 0.1
-    there, back = judge(p, lo=lo, hi=hi, identical=same, alpha=0.05), judge(p, lo=-hi, hi=-lo, identical=same, alpha=0.05)
+    there, back = judge_intervals(p, lo, hi, same), judge_intervals(p, -hi, -lo, same)
     mirror = np.array([0, 1, 3, 2, 4])
     assert np.array_equal(mirror[there.verdict], back.verdict)
     assert np.array_equal(there.differs_within_margin, back.differs_within_margin)
@@ -102,5 +107,12 @@ def test_turning_the_pair_turns_better_and_worse():
 def test_shapes_that_do_not_match_are_refused():
     with pytest.raises(ValueError, match=r"\(2,\)"):
         equivalence(np.zeros(1, int), np.zeros(2, int), np.zeros(1, int), identical=np.zeros(1, bool))
-    with pytest.raises(ValueError, match=r"\(3,\)"):
-        judge(np.zeros(3), lo=np.zeros(1), hi=np.zeros(1), identical=np.zeros(1, bool), alpha=0.05)
+    no = np.zeros(1, bool)
+    with pytest.raises(ValueError, match=r"\(1,\), \(3,\)"):
+        judge(np.zeros(3), better=no, worse=no, measured=no, identical=no, alpha=0.05)
+
+
+def test_no_pair_is_both_better_and_worse():
+    yes = np.ones(1, bool)
+    with pytest.raises(ValueError, match="1 pairs are shown to be better and worse"):
+        judge(np.ones(1), better=yes, worse=yes, measured=yes, identical=~yes, alpha=0.05)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.inference.families import REASONS, order_family
+from pipeline.inference.student_tails import StudentTails
 
 PAIRS = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 
@@ -65,6 +66,23 @@ def test_scores_that_are_the_observed_ones_lie_in_the_centre(alternative, higher
     best = family.pair[0]
     if alternative == "better":  # than system 2: the highest score where lower is better
         assert set(PAIRS[best]) == {1, 2} if not higher else {0, 2}
+
+
+def test_pairs_that_are_not_chosen_are_not_in_the_family():
+    chosen = np.array([True, False, True, True, False, False])
+    assert sorted(made([1.0] * 6, [1.0] * 6, chosen=chosen).pair.tolist()) == [0, 2, 3]
+    both = made([1.0] * 6, [1.0] * 6, chosen=chosen, baseline=3)
+    assert both.pair.tolist() == [2]
+    assert [REASONS[code] == "not in the family" for code in both.reason] == [True, True, False, True, True, True]
+    assert made([1.0] * 6, [1.0] * 6, chosen=~chosen & chosen).pair.tolist() == []
+
+
+def test_few_units_move_what_reaches_t_and_not_t():
+    tails = StudentTails(20)
+    family = made([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0] * 6, tails=tails)
+    assert family.t.tolist() == [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
+    np.testing.assert_allclose(family.members.least, tails.to_replicates(family.t), rtol=1e-15)
+    assert family.members.least[0] < 4.5
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mmlu import read_mmlu
 from scipy import stats
 
+from pipeline.inference.families import order_family
 from pipeline.inference.few_units import expected_rejection
 from pipeline.inference.intervals import INTERVAL_REASONS, INVERTED_P, METHODS, bca_levels, intervals
+from pipeline.inference.max_t import StepDown
 from pipeline.inference.p_values import CONVENTIONS, p_values
 from pipeline.inference.simultaneous import simultaneous
+from pipeline.inference.student_tails import StudentTails
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.influence import leave_one_out, pair_moments
-from pipeline.resampling.maxima import family_maxima, make_family
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
 from pipeline.resampling.resample import resample
@@ -95,24 +97,10 @@ def test_scipy_agrees_on_the_same_resamples(level, higher):
             assert found[method].reason[row] == 0
 
 
-def load_columns(data_dir, models, items):
-    """0/1 columns of the first models and items of `mmlu-pro`: (item, model)."""
-    folder = data_dir / "mmlu-pro"
-    if not folder.is_dir():
-        pytest.skip("no mmlu-pro among the real data")
-    with gzip.open(folder / "items.tsv.gz", "rt") as lines:
-        answers = [line.rstrip("\n").split("\t")[3] for line in lines][1:]
-    with gzip.open(folder / "predictions.tsv.gz", "rt") as lines:
-        letters = [line.rstrip("\n").split("\t")[1] for line in lines][1 : models + 1]
-    every = len(answers) // items  # the file is sorted by domain
-    right = np.array([[mine == answer for mine, answer in zip(of, answers, strict=True)] for of in letters], np.int64)
-    return right[:, ::every][:, :items].T
-
-
 @pytest.mark.data
 def test_scipy_agrees_on_real_columns_of_zeros_and_ones(data_dir):
     """The same replicates: all three to 1e-12, although most of the quantiles are ties."""
-    right = load_columns(data_dir, 5, 400)
+    right = read_mmlu(data_dir, models=5, items=400)
     scores, pairs, given_ = pass_over(np.stack([right, np.ones_like(right)], axis=2), replicates=4000)
     found = intervals(scores, pairs, **given_, methods=SCIPY)
     weights = draw_weights(Draws(5, 400, 400), 0, 4000).astype(np.int64)
@@ -128,7 +116,7 @@ def test_scipy_agrees_on_real_columns_of_zeros_and_ones(data_dir):
 @pytest.mark.statistical
 def test_scipy_agrees_on_real_columns_with_its_own_draws(data_dir):
     """Within 6 standard errors of a quantile from two times 9999 replicates, and a step of the lattice: one alarm in 10^7."""
-    right, b = load_columns(data_dir, 3, 400), 9999
+    right, b = read_mmlu(data_dir, models=3, items=400), 9999
     scores, pairs, given_ = pass_over(np.stack([right, np.ones_like(right)], axis=2), replicates=b)
     found = intervals(scores, pairs, **given_, methods=SCIPY)
     z = stats.norm.ppf(0.975)
@@ -330,7 +318,13 @@ def test_what_is_missing_or_unknown_is_refused():
         intervals(np.zeros((2, 50)), PAIR, **(given_ | {"se": np.ones(2)}), methods=["basic"])
 
 
-def family_of(units, systems, seed, higher=True):
+def counted(family, scores):
+    counts = StepDown(family)
+    counts.add(scores)
+    return counts.result()
+
+
+def family_of(units, systems, seed, higher=True, tails=None):
     rng = np.random.default_rng(seed)
     right = (rng.random((units, 1)) + 0.3 * rng.normal(size=(units, systems)) < 0.6).astype(np.int64)
     right[:, -1] = right[:, 0]
@@ -339,18 +333,23 @@ def family_of(units, systems, seed, higher=True):
     measure = Measure(statistics, score_ratio, "ratio", higher, pairs, np.ones(systems, bool))
     seen = observe(measure)
     scores = resample(Draws(seed, units, units), [measure], cells=range(1), replicates=1999, keep_replicates=1999)[0].score
-    return scores, make_family(measure, seen), {"delta": seen.delta, "identical": seen.identical, "se": seen.se}
+    given_ = {"delta": seen.delta, "identical": seen.identical, "se": seen.se}
+    return scores, order_family(pairs, score=seen.score, **given_, higher_is_better=higher, tails=tails), given_
 
 
 @pytest.mark.parametrize("higher", [True, False])
-def test_simultaneous_intervals_invert_single_step_max_t(higher):
+@pytest.mark.parametrize("tails", [None, StudentTails(80), StudentTails(60)])
+def test_simultaneous_intervals_invert_single_step_max_t(higher, tails):
     """b = 1999 and α = .05: h = 99.9, so that up to 99 hits leave 0 out and 101 have it inside."""
-    scores, family, given_ = family_of(80, 8, 1, higher)
-    found = simultaneous(scores[family.systems], family, **given_)
-    maxima = family_maxima(scores[family.systems], family)
-    assert found.factor == np.quantile(maxima, 0.95)
+    scores, family, given_ = family_of(80, 8, 1, higher, tails)
+    max_t = counted(family, scores)
+    found = simultaneous(max_t, **given_)
+    a, b = scores[family.members.first], scores[family.members.second]
+    maxima = (np.abs((a - b) - family.members.center[:, None]) * family.members.scale[:, None]).max(axis=0)
+    quantile = np.quantile(maxima, 0.95)
+    assert found.factor == (quantile if tails is None else tails.from_replicates(quantile))
     for member, pair in enumerate(family.pair):
-        hits = int((maxima >= family.t[member]).sum())
+        hits = int((maxima >= family.members.least[member]).sum())
         lo, hi = found.intervals.lo[pair], found.intervals.hi[pair]
         assert (lo + hi) / 2 == pytest.approx(given_["delta"][pair], abs=1e-12)
         assert hi - lo == pytest.approx(2 * found.factor * given_["se"][pair])
@@ -361,19 +360,19 @@ def test_simultaneous_intervals_invert_single_step_max_t(higher):
 
 def test_simultaneous_intervals_are_wider_and_say_why_there_is_none():
     scores, family, given_ = family_of(80, 8, 1)
-    found = simultaneous(scores[family.systems], family, **given_).intervals
+    found = simultaneous(counted(family, scores), **given_).intervals
     assert INTERVAL_REASONS[found.reason[6]] == "identical"  # the last system is a copy of the first
     alone = intervals(scores, np.stack(np.triu_indices(8, 1), axis=1), **given_, methods=["symmetric"])["symmetric"]
     with np.errstate(invalid="ignore"):
         assert (found.hi - found.lo > alone.hi - alone.lo)[family.pair].all()
-    few = simultaneous(scores[family.systems][:, :18], family, **given_)
+    few = simultaneous(counted(family, scores[:, :18]), **given_)
     assert np.isnan(few.factor)
     assert INTERVAL_REASONS[few.intervals.reason[0]] == "too few replicates"
-    broken = scores[family.systems].copy()
+    broken = scores.copy()
     broken[0, :200] = np.nan
-    assert INTERVAL_REASONS[simultaneous(broken, family, **given_).intervals.reason[0]] == "undefined"
+    assert INTERVAL_REASONS[simultaneous(counted(family, broken), **given_).intervals.reason[0]] == "undefined"
     broken[0, 50:200] = 0.5
-    assert INTERVAL_REASONS[simultaneous(broken, family, **given_).intervals.reason[0]] == ""
+    assert INTERVAL_REASONS[simultaneous(counted(family, broken), **given_).intervals.reason[0]] == ""
 
 
 def coverage(draw, truth, *, n, trials, b, seed):

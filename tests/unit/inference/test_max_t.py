@@ -11,6 +11,7 @@ from pipeline.inference.families import order_family
 from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.inference.student_tails import StudentTails
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.resample import observe, resample
@@ -98,7 +99,9 @@ def test_blocks_of_replicates_are_as_good_as_all_at_once(seed, cuts):
     counts = StepDown(family)
     for part in np.split(scores, cuts, axis=1):
         counts.add(part)
-    assert counts.result().p.tobytes() == adjust(scores, observed, se=se).p.tobytes()
+    whole = adjust(scores, observed, se=se)
+    assert counts.result().p.tobytes() == whole.p.tobytes()
+    assert counts.result().largest.tobytes() == whole.largest.tobytes()
 
 
 @given(seed=st.integers(0, 2**31))
@@ -126,7 +129,39 @@ def test_a_metric_where_less_is_better_has_the_same_p():
     assert sided.result().p.tobytes() == mirrored.p.tobytes()
 
 
-def with_copy(scores, observed, se, copied):
+@given(seed=st.integers(0, 2**31), units=st.floats(2, 500))
+@settings(max_examples=40, deadline=None)
+def test_with_few_units_it_is_the_definition_with_larger_replicates(seed, units):
+    """t* reaches the corrected t where t*/z(t) · t reaches t: the definition knows no correction, its scores are stretched."""
+    scores, observed, se = gaussian(seed, 2, 300)
+    tails = StudentTails(units)
+    t = abs(observed[0] - observed[1]) / se
+    stretched = observed[:, None] + (scores - observed[:, None]) * (t / tails.to_replicates(t))
+    assert adjust(scores, observed, se=se, tails=tails).hits.tolist() == adjust(stretched, observed, se=se).hits.tolist()
+
+
+@given(seed=st.integers(0, 2**31), units=st.floats(2, 500))
+@settings(max_examples=40, deadline=None)
+def test_few_units_raise_every_p_and_change_no_order(seed, units):
+    scores, observed, se = gaussian(seed, 5, 300)
+    plain, few = adjust(scores, observed, se=se), adjust(scores, observed, se=se, tails=StudentTails(units))
+    assert few.family.pair.tolist() == plain.family.pair.tolist()
+    assert few.family.t.tobytes() == plain.family.t.tobytes()
+    assert (few.hits >= plain.hits).all()
+    assert (few.p >= plain.p).all()
+    assert few.largest.tobytes() == plain.largest.tobytes()
+    many = adjust(scores, observed, se=se, tails=StudentTails(1e15))
+    assert many.p.tobytes() == plain.p.tobytes()
+
+
+def test_a_side_is_corrected_on_both_sides_of_zero():
+    scores, observed, se = gaussian(4, 4, 300)
+    better, worse = (adjust(scores, observed, se=se, baseline=1, alternative=a, tails=StudentTails(9)) for a in ("better", "worse"))
+    assert better.family.members.least.min() < 0 < better.family.members.least.max()
+    np.testing.assert_allclose(better.family.members.least, -worse.family.members.least[::-1], atol=1e-9)
+
+
+def with_copy(scores, observed, se, copied, tails=None):
     """Add a copy of a system; give what max-T says then, and which pair each pair repeats (-1: the two copies)."""
     systems = len(observed)
     more = all_pairs(systems + 1)
@@ -135,23 +170,25 @@ def with_copy(scores, observed, se, copied):
     source = np.array([place.get(frozenset(pair), -1) for pair in original.tolist()])
     found = adjust(
         np.vstack([scores, scores[copied]]), np.append(observed, observed[copied]), pairs=more,
-        se=np.where(source < 0, 0.0, se[source]), identical=source < 0,
+        se=np.where(source < 0, 0.0, se[source]), identical=source < 0, tails=tails,
     )  # fmt: skip
     return found, source
 
 
-@given(seed=st.integers(0, 2**31), copied=st.integers(0, 4), ties=st.booleans())
+@given(seed=st.integers(0, 2**31), copied=st.integers(0, 4), ties=st.booleans(), units=st.sampled_from([None, 7.3, 100.0]))
 @settings(max_examples=60, deadline=None)
-def test_a_copy_of_a_system_changes_no_p_hit_or_bound_of_another_pair(seed, copied, ties):
+def test_a_copy_of_a_system_changes_no_p_hit_or_bound_of_another_pair(seed, copied, ties, units):
     """New pairs repeat t and t* of the system they copy, and the pair of the two is no member: no maximum moves.
 
-    Only where other pairs have the very same t may the hits trade places; p does not.
+    Units are those of the test set: how few they are does not change. Only where other pairs have the very same t may the hits
+    trade places; p does not.
     """
     scores, observed, se = gaussian(seed, 5, 200)
     if ties:
         scores, observed, se = np.round(scores), np.round(observed), np.ones(10)
-    before = adjust(scores, observed, se=se)
-    after, source = with_copy(scores, observed, se, copied)
+    tails = None if units is None else StudentTails(units)
+    before = adjust(scores, observed, se=se, tails=tails)
+    after, source = with_copy(scores, observed, se, copied, tails)
     old = source >= 0
     assert after.p[~old].tolist() == [1.0]
     for name in ("p", "lo", "hi", "replicates", "hits")[: 4 if ties else 5]:
@@ -207,6 +244,23 @@ def test_a_family_of_one_pair_is_its_two_sided_p_of_the_pass_ties_included():
     counts.add(counted.score)
     below, at_zero, _, _, at_twice, above = counted.counts[0, 0, :6]
     assert at_zero + at_twice > 0
+    assert counts.result().hits.tolist() == [below + at_zero + at_twice + above]
+
+
+@pytest.mark.parametrize("factor", [1.0, 100.0])
+def test_ties_of_a_tiny_gain_between_large_scores_are_counted(factor):
+    """Three wins and two losses among 20 011 units: δ is a ten-thousandth of the scores, and ties are most of the count."""
+    statistics = np.ones((20_011, 2, 2), np.int64)
+    statistics[:2000, :, 0] = 0
+    statistics[:3, 0, 0] = 1
+    statistics[3:5, 1, 0] = 1
+    measure = Measure(statistics, lambda s: factor * (s[0] / s[1]), "ratio", True, np.array([[0, 1]]), np.ones(2, bool))
+    seen = observe(measure)
+    counted = resample(Draws(9, 20_011, 20_011), [measure], cells=range(1), replicates=500, keep_replicates=500)[0]
+    counts = StepDown(order_family(measure.pairs, score=seen.score, delta=seen.delta, se=seen.se, identical=seen.identical))
+    counts.add(counted.score)
+    below, at_zero, _, _, at_twice, above = counted.counts[0, 0, :6]
+    assert at_zero + at_twice > 50
     assert counts.result().hits.tolist() == [below + at_zero + at_twice + above]
 
 

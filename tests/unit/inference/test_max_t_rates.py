@@ -13,9 +13,13 @@ from pipeline.inference.families import order_family
 from pipeline.inference.max_t import StepDown
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.ranks import rank_intervals, separate
+from pipeline.inference.simultaneous import simultaneous
+from pipeline.inference.student_tails import StudentTails
+from pipeline.inference.units import effective_units
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.strata import StratifiedDraws
 
 SYSTEMS, REPLICATES, ALPHA = 6, 199, 0.05  # p is k/200: .05 is met exactly
 PAIRS = np.stack(np.triu_indices(SYSTEMS, 1), axis=1)
@@ -118,3 +122,98 @@ def test_on_resampled_items_the_family_wise_rate_is_nearly_alpha(trials):
     lo, hi, words = judged(errors, trials, "resampled items")
     assert lo <= 0.065, words
     assert hi >= 0.035, words
+
+
+def few_units(units, trials):
+    """Count trials in which six equal systems with Gaussian scores of few units are told apart: by max-T, and not corrected.
+
+    Third, trials in which any simultaneous interval leaves 0 out: they are those of a single step.
+    """
+    rng = np.random.default_rng(seed_of(trials))
+    errors = np.zeros(3, int)
+    for trial in range(trials):
+        if trial % 10 == 0:  # ten trials share their draws: p has a Monte-Carlo error of .01, which they have in common
+            drawn = rng.multinomial(units, np.full(units, 1 / units), size=399)
+        scores = rng.normal(size=(units, SYSTEMS))
+        gains = scores[:, PAIRS[:, 0]] - scores[:, PAIRS[:, 1]]
+        delta, se = gains.mean(axis=0), gains.std(axis=0, ddof=1) / np.sqrt(units)
+        replicates = np.ascontiguousarray((drawn @ scores / units).T)
+        found = []
+        for tails in (StudentTails(units), None):
+            counts = StepDown(order_family(PAIRS, score=scores.mean(axis=0), delta=delta, se=se, identical=NOBODY, tails=tails))
+            counts.add(replicates)
+            found.append(counts.result())
+        corrected, plain = found
+        intervals = simultaneous(corrected, delta=delta, identical=NOBODY, se=se, alpha=ALPHA).intervals
+        missed = (intervals.lo > 0) | (intervals.hi < 0)
+        errors += [(corrected.p <= ALPHA).any(), (plain.p <= ALPHA).any(), missed.any()]
+    return errors
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("units", "trials", "low", "high", "plain"),
+    [
+        (20, 1500, 0.04, 0.07, 0.10),
+        pytest.param(20, 40_000, 0.05, 0.07, 0.12, marks=pytest.mark.slow),
+        pytest.param(100, 40_000, 0.045, 0.057, 0.06, marks=pytest.mark.slow),
+    ],
+)
+def test_with_few_units_the_family_wise_rate_is_nearly_alpha_only_if_it_is_corrected(units, trials, low, high, plain):
+    """docs/levels.md has .060 at 20 units and .051 at 100, and .136 and .064 without: low and high leave room for both."""
+    corrected, uncorrected, missed = few_units(units, trials)
+    for errors, what in ((corrected, "max-T"), (missed, "simultaneous intervals")):
+        lo, hi, words = judged(errors, trials, f"{what}, {units} units")
+        assert lo <= high, words
+        assert hi >= low, words
+    lo, hi, words = judged(uncorrected, trials, f"not corrected, {units} units")
+    assert hi >= plain, words
+    assert lo > high or units > 50, words
+
+
+REPOSITORIES = np.array([231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1])  # items: worth 3.9 units of equal size
+STRATUM = np.repeat(np.arange(5), 4)
+
+
+def drawn_units(kind, trials):
+    """Count trials in which six equal systems are told apart, drawing units of unequal size or units within strata."""
+    rng = np.random.default_rng(seed_of(trials))
+    sizes = np.ones(20, np.int64) if kind == "strata" else REPOSITORIES
+    stratum = STRATUM if kind == "strata" else None
+    tails = StudentTails(20, 5) if kind == "strata" else StudentTails(effective_units(sizes))
+    errors = np.zeros(2, int)
+    for _ in range(trials // 10):  # trials side by side, on the same draws
+        systems = 10 * SYSTEMS
+        scores = 100 * np.sqrt(sizes)[:, None] * rng.normal(size=(len(sizes), systems))
+        if kind == "strata":
+            # Strata differ, and more between some systems than others, but not on average: of this nothing is drawn.
+            scores += 1000 * (STRATUM[:, None] - 2) * rng.integers(0, 2, systems)
+        if kind == "documents":  # items of a unit go together: half of the variance is the unit's
+            scores += 100 * sizes[:, None] * rng.normal(size=(len(sizes), systems))
+        statistics = np.stack([np.rint(scores), np.tile(sizes[:, None], systems)], axis=2).astype(np.int64)
+        pairs = np.concatenate([PAIRS + SYSTEMS * trial for trial in range(10)])
+        measure = Measure(statistics, lambda s: s[0] / s[1], "ratio", True, pairs, np.ones(systems, bool), stratum=stratum)
+        seen = observe(measure)
+        key = int(rng.integers(2**63))
+        draws = Draws(key, len(sizes), len(sizes)) if stratum is None else StratifiedDraws(key, stratum)
+        kept = resample(draws, [measure], cells=range(1), replicates=399, keep_replicates=399, observed=[seen])[0].score
+        for own in np.split(np.arange(len(pairs)), 10):
+            for position, correction in enumerate((tails, None)):
+                given_ = {"delta": seen.delta[own], "se": seen.se[own], "identical": seen.identical[own]}
+                counts = StepDown(order_family(pairs[own], score=seen.score, **given_, tails=correction))
+                counts.add(kept)
+                errors[position] += (counts.result().p <= ALPHA).any()
+    return errors
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+@pytest.mark.parametrize(("kind", "low", "high"), [("strata", 0.04, 0.075), ("repositories", 0.0, 0.01), ("documents", 0.0, 0.01)])
+def test_units_that_are_unequal_or_within_strata_are_counted_as_what_they_are_worth(kind, low, high):
+    """Fifteen degrees of freedom within strata; 3.9 effective units of twelve are a pessimist, as docs/multiplicity.md says."""
+    trials = 20_000
+    corrected, uncorrected = drawn_units(kind, trials)
+    lo, hi, words = judged(corrected, trials, kind)
+    assert judged(uncorrected, trials, f"{kind}, not corrected")[0] > 0.08
+    assert lo <= high, words
+    assert hi >= low, words

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import bdtr, bdtrc
 
 from pipeline.inference.p_values import CONVENTIONS, REASONS, clopper_pearson, p_values
+from pipeline.inference.stability import Bounds, stable_alone, stable_level
 
 
 def one_pair(counts=(0, 0, 0, 0, 0, 0), b=1000, delta=1.0, identical=False, shift=0.0):
@@ -17,6 +18,10 @@ def one_pair(counts=(0, 0, 0, 0, 0, 0), b=1000, delta=1.0, identical=False, shif
         identical=np.array([identical]),
         sums=np.array([[shift, 0.0, 0.0]]),
     )
+
+
+def stable(found, alpha, pairs):
+    return stable_alone(Bounds(*found.bounds(stable_level(pairs))), alpha)
 
 
 def test_each_convention_reads_its_own_counts():
@@ -35,7 +40,7 @@ def test_identical_systems_have_p_one_under_every_convention():
     found = one_pair((0, 1000, 0, 1000, 1000, 0), delta=0.0, identical=True)
     assert found.p[:, 0].tolist() == [1.0] * len(CONVENTIONS)
     assert found.p_error[:, 0].tolist() == [0.0] * len(CONVENTIONS)
-    assert found.stable(0.05, 1).all()
+    assert stable(found, 0.05, 1).all()
     assert REASONS[found.reason[0]] == "identical"
 
 
@@ -47,7 +52,7 @@ def test_equal_scores_of_different_systems_have_a_two_sided_p_of_one_and_no_one_
     }
     assert np.isnan(found.lo[[0, 2, 3, 4], 0]).all()
     assert REASONS[found.reason[0]] == "no order"
-    assert found.stable(0.05, 1)[:, 0].tolist() == [False, True, False, False, False, True]
+    assert stable(found, 0.05, 1)[:, 0].tolist() == [False, True, False, False, False, True]
 
 
 @pytest.mark.parametrize("delta", [1.0, np.nan])
@@ -55,7 +60,7 @@ def test_a_pair_without_defined_replicates_has_no_p(delta):
     found = one_pair(b=0, delta=delta)
     assert np.isnan(found.p).all()
     assert np.isnan(found.bias).all()
-    assert not found.stable(0.05, 1).any()
+    assert not stable(found, 0.05, 1).any()
     assert REASONS[found.reason[0]] == "no defined replicate"
 
 
@@ -85,9 +90,9 @@ def test_a_decision_is_stable_where_the_bounds_of_the_family_are_on_one_side():
     counts = np.zeros((3, 8), np.int64)
     counts[:, 5] = [49_000, 49_400, 51_000]  # 4.6, 2.75 and 4.6 standard errors of .000218 from .05
     found = p_values(counts, np.full(3, 10**6), delta=np.ones(3), identical=np.zeros(3, bool), sums=np.zeros((3, 3)))
-    assert found.stable(0.05, 1)[0].tolist() == [True, True, True]
-    assert found.stable(0.05, 1000)[0].tolist() == [True, False, True]
-    assert not found.stable(0.049, 1)[0, 0]
+    assert stable(found, 0.05, 1)[0].tolist() == [True, True, True]
+    assert stable(found, 0.05, 1000)[0].tolist() == [True, False, True]
+    assert not stable(found, 0.049, 1)[0, 0]
 
 
 def test_bias_is_the_mean_shift():

@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.inference.suites import CONCLUSIONS, conclude_suite, conclude_test_sets, directed_p, heterogeneity
+from pipeline.inference.suites import conclude_suite, directed_hits, directed_p, heterogeneity
 
 
 def slow_partial_conjunction(p):
@@ -95,6 +95,7 @@ def test_a_directed_p_is_that_of_its_side_whoever_is_ahead(wins):
     p = directed_p(above, at, np.array(4096), ahead=np.array(ahead), identical=np.array(False))
     expected = sum(comb(12, k) for k in range(wins, 13))  # P(X ≥ wins)
     assert p == (expected + 1) / 4097
+    assert directed_hits(above, at, np.array(4096), ahead=np.array(ahead)) == expected
 
 
 def test_a_directed_p_of_identical_systems_is_one_and_without_replicates_there_is_none():
@@ -102,14 +103,6 @@ def test_a_directed_p_of_identical_systems_is_one_and_without_replicates_there_i
     found = directed_p(count, count, b, ahead=np.array([True, True]), identical=np.array([True, False]))
     assert found[0] == 1.0
     assert np.isnan(found[1])
-
-
-def test_conclusions_of_test_sets_have_a_direction_and_are_corrected():
-    p = np.array([[0.01, np.nan], [0.02, 0.04], [0.03, 0.9]])
-    adjusted, conclusion = conclude_test_sets(p, delta=np.array([[1.0, 1.0], [-1.0, -1.0], [0.0, 1.0]]), alpha=0.05)
-    assert adjusted[:, 0].tolist() == [0.03, 0.04, 0.04]
-    words = [[CONCLUSIONS[code] for code in column] for column in conclusion.T]
-    assert words == [["better", "worse", "not separated"], ["not measured", "not separated", "not separated"]]
 
 
 @given(seed=st.integers(0, 2**31), test_sets=st.integers(2, 12))
@@ -147,5 +140,3 @@ def test_what_is_no_probability_or_of_another_shape_is_refused():
         conclude_suite(np.array([[0.5], [1.5]]), alpha=0.05)
     with pytest.raises(ValueError, match=r"\(1, 2\)"):
         heterogeneity(np.ones((1, 2)), np.ones((2, 1)))
-    with pytest.raises(ValueError, match="differ"):
-        conclude_test_sets(np.ones((1, 2)), delta=np.ones((2, 1)), alpha=0.05)

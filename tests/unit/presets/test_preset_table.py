@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from pipeline.inference.convention_levels import folded_p, gaussian_rejection, null_p, null_rejection
 from pipeline.inference.conventions import riezler_maxwell
@@ -14,6 +15,9 @@ from pipeline.presets.sacrebleu_paired import paired_bootstrap
 from pipeline.presets.sacrebleu_scores import TerRow
 from pipeline.presets.table import PRESETS, own_p
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.replicas.multeval import multeval, shuffled_share
+from pipeline.resampling.replicas.nulls import null_named
+from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.resample import Measure, observe, resample
 
 NAMES = ["koehn-2004", "berg-kirkpatrick-2012", "riezler-maxwell-2005", "sacrebleu-bs", "sacrebleu-ar", "multeval"]
@@ -37,7 +41,8 @@ def test_every_preset_says_what_it_is():
         assert preset.name == name
         assert preset.null
         assert preset.reference
-        assert bool(preset.misleads) == bool(preset.rules)
+        assert preset.misleads
+        assert preset.rules
     with pytest.raises(TypeError, match="item assignment"):
         PRESETS["koehn-2004"] = PRESETS["multeval"]  # type: ignore[index]
     with pytest.raises(FrozenInstanceError):
@@ -93,3 +98,16 @@ def test_numbers_in_the_words_are_the_computed_ones():
         assert shown in words["sacrebleu-ar"]
     of_100, of_20 = (null_rejection("one-sided", discordant=20, units=n) for n in (100, 20))
     assert f"{of_100:.2f}"[1:] + " to " + f"{of_20:.2f}"[1:] in words["berg-kirkpatrick-2012"]
+
+
+def test_the_words_of_multeval_are_those_of_its_shuffle():
+    (rule,) = PRESETS["multeval"].rules
+    assert (rule.analysis, null_named(rule.procedure).name) == ("replicas", "multeval")
+    rates = [2 * norm.cdf(norm.ppf(0.025) * np.sqrt(shuffled_share(runs))) for runs in (3, 5, 10)]
+    assert ", ".join(f"{rate:.3f}"[1:] for rate in rates) in PRESETS["multeval"].misleads
+    one = np.random.default_rng(2).integers(0, 9, (3, 12, 1))
+    pair = Replicas((one, one.copy()), lambda sums: sums[0], "general", True, np.array([[0, 1]]))
+    found = multeval(Draws(1, 12, 12), Draws(2, 12, 12), pair, replicates=1000)
+    assert found.tool_p[0] == rule.of_identical(1000) == 1 / 1001
+    with pytest.raises(ValueError, match="is not read off counts"):
+        own_p(rule, np.zeros((1, 8), np.int64), np.array([9]))

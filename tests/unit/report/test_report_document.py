@@ -104,6 +104,7 @@ def test_holm_is_over_all_pairs_of_the_two_sided_plus_one_p(document):
     expected = holm(np.array([row["p_plus_one"] for row in rows]))
     assert [row["p_adjusted"]["holm"] for row in rows] == pytest.approx(expected.tolist())
     assert {row["family_size"] for row in rows} == {66}
+    assert len(rows) == 66
     assert all(row["p_adjusted"]["max_t"] is None and "max_t" in row["p_adjusted"]["reason"] for row in rows)
 
 

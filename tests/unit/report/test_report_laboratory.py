@@ -6,17 +6,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from studies import write_scores, write_study
 
+from pipeline.analysis.type_one import BY_DOCUMENT, SWAPPED
 from pipeline.api import run
+from pipeline.cubes.reading import open_statistics
 from pipeline.report.laboratory import describe_laboratory
 from pipeline.study.schema import Study
 
 
 def row(**changes: Any) -> dict[str, Any]:
     found = {
-        "test_set": "news", "metric": "bleu", "pair": "a / b", "procedure": "paired-bootstrap", "decides": True, "nulls": 2000,
+        "test_set": "news", "metric": "bleu", "design": SWAPPED, "pair": "a / b",
+        "procedure": "paired-bootstrap", "decides": True, "nulls": 2000,
         "rejected_05": 104, "rate_05": 0.052, "interval_05": {"lo": 0.0426, "hi": 0.0626}, "reference": None, "reason": None,
     }  # fmt: skip
     return found | changes
@@ -37,7 +41,8 @@ def test_one_rate_is_told_with_its_interval_and_the_number_of_nulls() -> None:
 
 def test_the_worst_of_several_is_named() -> None:
     told = describe(row(), row(pair="c / d", rejected_05=90, rate_05=0.045), row(pair="e / f", rate_05=None, reason="budget"))
-    assert "paired-bootstrap rejects 4.5 to 5.2 % [4.3, 6.3] (most: news, bleu, a / b)" in told["detail"]
+    # The interval is that of the largest rate alone.
+    assert "paired-bootstrap rejects 4.5 to 5.2 %, most 5.2 % [4.3, 6.3] of news, bleu, a / b" in told["detail"]
     assert "1 more was not made or tested" in told["detail"]
 
 
@@ -46,6 +51,29 @@ def test_a_liberal_test_asks_to_look_unless_many_were_made() -> None:
     assert describe(liberal)["status"] == "look"
     # One of twenty may well have 125 of 2000 by chance.
     assert describe(liberal, *(row(pair=str(number)) for number in range(19)))["status"] == "fine"
+
+
+def test_null_data_sets_made_of_runs_are_no_matter_of_the_verdicts() -> None:
+    told = describe(row(), row(design="runs of two models mixed", decides=False, rate_05=None, reason="unequal"))
+    assert told == describe(row())
+
+
+def test_items_of_known_documents_are_fine_only_where_swaps_of_documents_say_so() -> None:
+    alone = describe(row(), row(design=BY_DOCUMENT, decides=None, rate_05=None, reason="beyond the budget"))
+    assert alone["status"] == "look"
+    assert (
+        "Items were taken as independent there; see Items in documents. Outputs of whole documents were not swapped."
+        in alone["detail"]
+    )
+    together = row(design=BY_DOCUMENT, rejected_05=300, rate_05=0.15, interval_05={"lo": 0.13, "hi": 0.17})
+    told = describe(row(), together)
+    assert told["status"] == "look"
+    assert "With the outputs of whole documents swapped (2,000 null data sets of a pair): " in told["detail"]
+    assert "paired-bootstrap rejects 15.0 % [13.0, 17.0]." in told["detail"]
+    assert describe(row(), row(design=BY_DOCUMENT))["status"] == "fine"
+    # Of another test set nobody knows documents: that is no matter of this one.
+    assert describe(row(), row(design=BY_DOCUMENT), row(test_set="other"))["status"] == "fine"
+    assert describe(row(), row(design=BY_DOCUMENT), row(pair="c / d"))["status"] == "look"
 
 
 @pytest.mark.parametrize(
@@ -79,3 +107,27 @@ def test_the_laboratory_is_in_the_report_and_among_the_analyses_of_every_study_t
     assert trust["status"] in ("fine", "look")
     assert "200 null data sets of each of 2 pairs" in trust["detail"]
     assert "null laboratory" in (root / "report" / "report.md").read_text("utf-8")
+
+
+def test_strata_and_documents_of_a_study_reach_the_laboratory(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows = ["item,genre,one,two"] + [f"i{i},g{i % 5},{a:.2f},{b:.2f}" for i, (a, b) in enumerate(rng.normal(50, 5, (60, 2)))]
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (tmp_path / "documents.txt").write_text("".join(f"d{i // 4}\n" for i in range(60)), encoding="utf-8")
+    path = write_study(
+        tmp_path / "study.yaml",
+        test_sets={"few": {"format": "scores", "outputs": "scores.csv", "documents": "documents.txt"}},
+        metrics=["mean"],
+        resampling={"replicates": 1000, "keep_replicates": 0, "strata": "genre"},
+        analyses=[{"type-one": {"nulls": 200}}],
+    )
+    root = run(path, runs=tmp_path / "runs", serial=True).root
+    data = open_statistics(root / "cubes.zarr", "few")["mean"]
+    assert data["stratum"].values.tolist() == [i % 5 for i in range(60)]
+    assert data["document"].values.tolist() == [i // 4 for i in range(60)]
+    document = json.loads((root / "report" / "report.json").read_text("utf-8"))
+    (finding,) = [found for found in document["findings"] if found["analysis"] == "type-one"]
+    assert [table["where"]["design"] for table in finding["tables"]] == [SWAPPED, BY_DOCUMENT]
+    assert {r["nulls"] for r in finding["rows"]} == {200}
+    (trust,) = [line for line in document["trust"] if line["check"] == "Calibration of the test"]
+    assert "With the outputs of whole documents swapped (200 null data sets of a pair): paired-bootstrap rejects" in trust["detail"]

@@ -73,7 +73,7 @@ def test_the_family_is_of_the_pairs_that_have_a_p():
     document = build(cube)
     first, second = document["verdict"][0]["sentences"]
     assert "(Holm over 3 pairs, " in first
-    assert second == "All 3 pairs are separated; 3 more could not be measured."
+    assert second == "All 3 pairs are separated; 3 more could not be measured: nothing was written."
     assert "|family:all-pairs(3)|" in document["signature"][0]["line"]
 
 
@@ -126,7 +126,10 @@ def test_equivalence_is_told_with_its_p_and_margin():
     (first,) = document["verdict"][0]["sentences"]
     assert "equivalent within the margin of 1 (p of equivalence = 0.0200; two-sided p = " in first
     document = build_document(with_margin([50.0, 50.1], 10, 200_000))
-    assert document["verdict"][0]["sentences"][1] == "Equivalence within the margin of 1 is not shown (p = 0.2000)."
+    assert document["verdict"][0]["sentences"][1] == (
+        "Equivalence within the margin of 1 is not shown (p = 0.2000); that a is not worse by the margin has p = 0.2000, that b is "
+        "not p = 1.1e-05."
+    )
 
 
 def test_equivalents_are_counted_among_many():

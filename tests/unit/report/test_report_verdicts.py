@@ -165,7 +165,7 @@ def test_equivalence_is_held_against_holm():
     assert [rows[pair]["p_equivalence_holm"] for pair in order] == pytest.approx(holm(p))
     assert {row["verdict"] for row in rows.values()} == {"equivalent"}
     document = equivalence([2000, 2000, 3000])  # each at most .05, but .02 · 3 is not
-    assert {row["verdict"] for row in document["pairs"]} == {"not separated"}
+    assert {row["verdict"] for row in document["pairs"]} == {"inconclusive"}
 
 
 def test_a_verdict_of_equivalence_is_stable_by_its_own_counts():
@@ -179,7 +179,9 @@ def test_identical_systems_are_not_in_the_family_of_equivalence():
     zero = cube["count_above_twice_delta"] * 0
     cube = cube.assign(count_margin_above=zero, count_margin_below=zero)
     (row,) = build(cube, resampling={"margin": {"bleu": 1.0}})["pairs"]
-    assert (row["verdict"], row["p_equivalence"]) == ("identical", None)
+    assert (row["verdict"], row["identical"], row["p_equivalence"]) == ("equivalent", True, None)
+    assert "identical" in row["note"]
+    assert row["differs_within_margin"] is False
 
 
 def test_tied_systems_share_a_rank():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 from pipeline.resampling import null_laboratory
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
-from pipeline.resampling.null_laboratory import TwoOutputs, make_nulls, randomize_nulls, resample_nulls
+from pipeline.resampling.null_laboratory import SHARED, NullSwaps, TwoOutputs, make_nulls, randomize_nulls, resample_nulls
 from pipeline.resampling.observe import TOLERANCE, observe
 from pipeline.resampling.resample import resample
+from pipeline.resampling.strata import StratifiedDraws
 from pipeline.resampling.swaps import draw_swap
 
-NULLS = 150  # more than two blocks
+NULLS = 150  # more than two blocks, and more than meet the same resamples
 
 
 def share(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -65,6 +67,10 @@ def draws_of(pair: TwoOutputs, key: int) -> Draws:
     return Draws(key, len(pair.statistics), len(pair.statistics))
 
 
+def swaps_of(pair: TwoOutputs, key: int) -> NullSwaps:
+    return NullSwaps(draws_of(pair, key))
+
+
 def measure_of(pair: TwoOutputs, statistics: NDArray[np.int64]) -> Measure:
     systems = statistics.shape[1]
     return Measure(statistics, pair.score, "general", True, np.arange(systems).reshape(-1, 2), np.zeros(systems, np.bool_))
@@ -72,34 +78,60 @@ def measure_of(pair: TwoOutputs, statistics: NDArray[np.int64]) -> Measure:
 
 def test_a_null_has_the_outputs_of_each_unit_in_one_order_or_the_other() -> None:
     pair = PAIRS["four statistics"]
-    made = make_nulls(pair, draws_of(pair, 5), 20, 3)
+    made = make_nulls(pair, swaps_of(pair, 5), 20, 3)
     for null in range(3):
         swapped = draw_swap(draws_of(pair, 5), 20 + null)
         expected = np.where(swapped[:, None, None], pair.statistics[:, ::-1], pair.statistics)
         assert np.array_equal(made[:, 2 * null : 2 * null + 2], expected)
 
 
+def assert_counted_as_each(pair: TwoOutputs, swaps: NullSwaps, draws: Draws | StratifiedDraws) -> None:
+    """Assert that the first `SHARED` null data sets meet replicates 0 … 299, the others 300 … 599, and are counted as in a pass."""
+    found = resample_nulls(pair, swaps, draws, nulls=NULLS, replicates=300)
+    stratum = draws.stratum if isinstance(draws, StratifiedDraws) else None
+    measure = replace(measure_of(pair, make_nulls(pair, swaps, 0, NULLS)), stratum=stratum)
+    seen = observe(measure)
+    (once,), (twice,) = (resample(draws, [measure], cells=range(1), replicates=b, observed=[seen]) for b in (300, 600))
+    later = np.arange(NULLS) >= SHARED
+    counts = np.where(later[:, None], twice.counts[:, 0] - once.counts[:, 0], once.counts[:, 0])
+    empty = np.where(later, twice.empty[:, 0] - once.empty[:, 0], once.empty[:, 0])
+    assert np.array_equal(found.delta, seen.delta, equal_nan=True)
+    known = np.isfinite(seen.delta)
+    assert np.array_equal(found.counts[known][:, :6], counts[known][:, :6])
+    assert (found.counts[known][:, 6:] == -1).all()
+    assert np.array_equal(found.defined[known], 300 - empty[known])
+    assert not found.defined[~known].any()
+
+
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_bootstrap_of_all_nulls_is_that_of_each(name: str) -> None:
     pair = PAIRS[name]
-    swaps, draws = draws_of(pair, 7), draws_of(pair, 8)
-    found = resample_nulls(pair, swaps, draws, nulls=NULLS, replicates=300)
-    measure = measure_of(pair, make_nulls(pair, swaps, 0, NULLS))
-    seen = observe(measure)
-    (counted,) = resample(draws, [measure], cells=range(1), replicates=300, observed=[seen])
-    assert np.array_equal(found.delta, seen.delta, equal_nan=True)
-    known = np.isfinite(seen.delta)
-    assert np.array_equal(found.counts[known], counted.counts[known, 0])
-    assert np.array_equal(found.defined[known], 300 - counted.empty[known, 0])
-    assert not found.defined[~known].any()
+    assert_counted_as_each(pair, swaps_of(pair, 7), draws_of(pair, 8))
+
+
+def test_units_are_drawn_within_their_strata() -> None:
+    pair = PAIRS["four statistics"]
+    stratum = np.arange(len(pair.statistics)) // 2
+    assert_counted_as_each(pair, swaps_of(pair, 7), StratifiedDraws(8, stratum))
+
+
+def test_units_of_a_group_change_sides_together() -> None:
+    pair = PAIRS["four statistics"]
+    group = np.random.default_rng(2).permutation(len(pair.statistics)) // 5
+    swaps = NullSwaps(Draws(7, 14, 14), group)
+    made = make_nulls(pair, swaps, 0, 4)
+    for null in range(4):
+        turned = draw_swap(Draws(7, 14, 14), null)[group]
+        assert np.array_equal(made[:, 2 * null], np.where(turned[:, None], pair.statistics[:, 1], pair.statistics[:, 0]))
+    assert_counted_as_each(pair, swaps, draws_of(pair, 8))
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_randomization_of_all_nulls_is_a_comparison_with_one_law(name: str) -> None:
     pair = PAIRS[name]
-    swaps, others = draws_of(pair, 7), draws_of(pair, 9)
+    swaps, others = swaps_of(pair, 7), draws_of(pair, 9)
     found = randomize_nulls(pair, swaps, others, nulls=40, replicates=200)
-    seen, law = (observe(measure_of(pair, make_nulls(pair, d, 0, n))) for d, n in ((swaps, 40), (others, 200)))
+    seen, law = (observe(measure_of(pair, make_nulls(pair, d, 0, n))) for d, n in ((swaps, 40), (NullSwaps(others), 200)))
     gains = law.delta[np.isfinite(law.delta)]
     for null, delta in enumerate(np.abs(seen.delta)):
         if np.isnan(delta):
@@ -122,7 +154,7 @@ def test_nothing_depends_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = PAIRS["four statistics"]
 
     def count(function: Callable[..., null_laboratory.NullCounts]) -> list[list[int]]:
-        return function(pair, draws_of(pair, 1), draws_of(pair, 2), nulls=NULLS, replicates=100).counts.tolist()
+        return function(pair, swaps_of(pair, 1), draws_of(pair, 2), nulls=NULLS, replicates=100).counts.tolist()
 
     before = [count(resample_nulls), count(randomize_nulls)]
     monkeypatch.setattr(null_laboratory, "_ROWS", 7)
@@ -133,4 +165,4 @@ def test_nothing_depends_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sums_that_would_not_be_exact_are_refused() -> None:
     pair = TwoOutputs(lengths(30) * 10**14, harmonic)
     with pytest.raises(ValueError, match="not exact"):
-        resample_nulls(pair, draws_of(pair, 1), draws_of(pair, 2), nulls=10, replicates=10)
+        resample_nulls(pair, swaps_of(pair, 1), draws_of(pair, 2), nulls=10, replicates=10)

@@ -8,9 +8,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.resampling.influence import leave_one_out, pair_errors, pair_moments
-from pipeline.resampling.maxima import count_maxima, family_maxima, make_family
-from pipeline.resampling.measures import Measure
-from pipeline.resampling.observe import observe
 from pipeline.resampling.quantiles import gain_quantiles
 
 KINDS = ("smooth", "ties", "constant", "spike", "heavy", "far", "one apart", "tiny", "huge")
@@ -136,18 +133,3 @@ def test_without_spread_there_is_no_acceleration():
     assert (found.se < 1e-12).all()
     assert np.isnan(pair_moments(np.ones((2, 1)), all_pairs(2)).acceleration).all()
     assert np.isnan(pair_moments(np.array([[1.0, np.nan, 2.0], [0.0, 0.0, 0.0]]), all_pairs(2)).acceleration).all()
-
-
-def test_the_maxima_of_a_family_are_what_its_first_member_is_counted_by():
-    rng = np.random.default_rng(8)
-    statistics = np.stack([rng.random((50, 5)) < 0.6, np.ones((50, 5))], axis=2).astype(np.int64)
-    measure = Measure(statistics, ratio, "ratio", False, all_pairs(5), np.zeros(5, bool))
-    family = make_family(measure, observe(measure))
-    scores = rng.normal(60.0, 7.0, (5, 2500))
-    scores[2, 5] = np.nan
-    maxima = family_maxima(scores, family)
-    t = np.abs(scores[family.first] - scores[family.second] - family.delta[:, None]) / family.se[:, None]
-    assert np.allclose(maxima, np.where(np.isnan(t), np.inf, t).max(axis=0), rtol=1e-14)
-    counts = np.zeros(len(family.pair), np.int64)
-    count_maxima(scores, family, counts)
-    assert counts[0] == (maxima >= family.least[0]).sum()

@@ -39,8 +39,10 @@ def t_star(scores, members, two_sided):
 def test_counts_are_those_of_the_definition(seed, systems, replicates, holes, two_sided):
     scores, members = random_family(seed, systems, replicates, holes)
     hits, defined = (np.zeros(len(members.first), np.int64) for _ in range(2))
-    count_step_down(scores, members, two_sided, hits, defined)
+    largest = np.empty(replicates)
+    count_step_down(scores, members, two_sided, hits, defined, largest)
     t = t_star(scores, members, two_sided)
+    np.testing.assert_array_equal(largest, t.max(axis=0))  # nan where any is
     for j in range(len(t)):
         there = ~np.isnan(t[j:]).any(axis=0)
         assert defined[j] == there.sum()
@@ -55,10 +57,12 @@ def test_counts_are_those_of_the_definition(seed, systems, replicates, holes, tw
 def test_any_division_of_the_replicates_counts_the_same(cuts):
     scores, members = random_family(3, 5, 3000, 0.02)
     whole, parts = ([np.zeros(len(members.first), np.int64) for _ in range(2)] for _ in range(2))
-    count_step_down(scores, members, True, *whole)
-    for part in np.split(scores, cuts, axis=1):
-        count_step_down(np.ascontiguousarray(part), members, True, *parts)
+    largest, pieces = np.empty(3000), [np.empty(part.shape[1]) for part in np.split(scores, cuts, axis=1)]
+    count_step_down(scores, members, True, *whole, largest)
+    for part, piece in zip(np.split(scores, cuts, axis=1), pieces, strict=True):
+        count_step_down(np.ascontiguousarray(part), members, True, *parts, piece)
     assert np.array_equal(whole, parts)
+    np.testing.assert_array_equal(largest, np.concatenate(pieces))
     critical = members.least + 1.0
     totals = np.array([count_any(np.ascontiguousarray(part), members, True, critical) for part in np.split(scores, cuts, axis=1)])
     assert tuple(totals.sum(axis=0)) == count_any(scores, members, True, critical)
@@ -71,3 +75,10 @@ def test_what_is_exactly_critical_does_not_exceed_it():
         random_family(0, 2, 2, 0.0)[1]._replace(center=np.ones(1), scale=np.ones(1)),
     )
     assert count_any(scores, members, True, np.array([2.0])) == (1, 2)
+
+
+def test_without_members_nothing_is_reached_and_the_largest_is_none():
+    nobody = Members(*(np.empty(0, kind) for kind in (np.int64, np.int64, float, float, float)))
+    largest = np.zeros(3)
+    count_step_down(np.zeros((2, 3)), nobody, True, np.empty(0, np.int64), np.empty(0, np.int64), largest)
+    assert largest.tolist() == [-np.inf] * 3

@@ -10,7 +10,7 @@ import pytest
 from pipeline.errors import Problem, StudyError
 from pipeline.store.addresses import digest
 from pipeline.study.load import LoadedStudy, load_study, resolve
-from pipeline.study.origins import list_origins
+from pipeline.study.marks import KeyPath
 
 GOOD = """\
 schema: 1
@@ -264,10 +264,10 @@ def test_the_resolved_study_does_not_know_how_it_was_written(tmp_path: Path) -> 
 
 def test_every_value_tells_its_origin(tmp_path: Path) -> None:
     loaded = load(tmp_path, GOOD, "resampling.alpha=0.01")
-    origins = {key: (value, origin.rpartition("/")[2]) for key, value, origin in list_origins(loaded)}
-    assert origins["resampling.replicates"] == (1000, "study.yaml:9:15")
-    assert origins["resampling.alpha"] == (0.01, "--set resampling.alpha=0.01")
-    assert origins["resampling.keep_replicates"] == (131_072, "default")
-    assert origins["metrics[0].name"] == ("bleu", "study.yaml:7:11")
-    assert origins["metrics[1].beta"] == (2, "study.yaml:7:36")
-    assert origins["test_sets.news.missing"] == ("error", "default")
+    places: dict[KeyPath, str] = {
+        ("resampling", "replicates"): "study.yaml:9:15",
+        ("resampling", "alpha"): "--set resampling.alpha=0.01",
+        ("metrics", 0): "study.yaml:7:11",
+        ("metrics", 1, "beta"): "study.yaml:7:36",
+    }
+    assert {path: str(loaded.document.where(path)).rpartition("/")[2] for path in places} == places

@@ -47,6 +47,7 @@ def test_a_training_that_is_given_up_leaves_nothing(tmp_path: Path, monkeypatch:
     )
     known, unknown = module.time_trainings([Task("train", "k" * 32, "train m", spec)], seconds=0.5)
     left = [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "98765"]]
+    _, left = psutil.wait_procs(left, timeout=5)  # what was killed may take its time to be gone
     for process in left:
         process.kill()
     assert known == {}

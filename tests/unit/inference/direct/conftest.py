@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
-from pathlib import Path
-
 import numpy as np
 import pytest
+from mmlu import read_mmlu
 
 from pipeline.metrics.bleu import Bleu
 from pipeline.resampling.measures import Measure
@@ -64,16 +62,6 @@ def f1_measure(units, seed, systems=3):
     return make_measure(np.stack([2 * hits, gold + predicted], axis=2))
 
 
-def load_mmlu(folder: Path, *, systems: int, items: int):
-    """Read 0/1 scores (item, system) of the first models on every so-manieth item."""
-    with gzip.open(folder / "mmlu-pro" / "items.tsv.gz", "rt") as lines:
-        answers = np.array([line.rstrip("\n").split("\t")[3] for line in lines][1:])
-    with gzip.open(folder / "mmlu-pro" / "predictions.tsv.gz", "rt") as lines:
-        rows = [line.rstrip("\n").split("\t")[1] for line in lines][1 : systems + 1]
-    right = np.array([np.array(list(row)) == answers for row in rows]).T.astype(np.int64)
-    return right[:: len(right) // items][:items]
-
-
 class DirectKit:
     """The helpers above, for test modules that cannot import a conftest."""
 
@@ -93,4 +81,4 @@ def lab():
 
 @pytest.fixture(scope="session")
 def mmlu(data_dir):
-    return load_mmlu(data_dir, systems=8, items=600)
+    return read_mmlu(data_dir, models=8, items=600)

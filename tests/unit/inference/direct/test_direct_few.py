@@ -58,3 +58,16 @@ def test_other_denominators_have_no_law():
     found = sign_flips_of_few(measure, observe(measure))
     assert np.isnan(found[touched]).all()
     assert np.isfinite(found[~touched]).any()
+
+
+@pytest.mark.parametrize("units", [25, 2000])
+def test_a_pair_that_gains_the_same_on_every_unit_has_a_p_of_one_swap_in_all(units):
+    bottom = np.random.default_rng(5).integers(1, 5, units)
+    first = np.random.default_rng(6).integers(0, 9, units)
+    rows = [first, first + 3 * bottom, first + np.random.default_rng(7).integers(1, 9, units)]
+    statistics = np.stack([np.stack([row, bottom], axis=1) for row in rows], axis=1).astype(np.int64)
+    pairs = np.array([[0, 1], [0, 2]])
+    measure = Measure(statistics, lambda sums: sums[0] / sums[1], "ratio", True, pairs, np.zeros(3, np.bool_))
+    found = sign_flips_of_few(measure, observe(measure))
+    assert found[0] == max(2.0 ** (1 - units), 5e-324)
+    assert np.isnan(found[1])  # it gains on every unit too, but not the same

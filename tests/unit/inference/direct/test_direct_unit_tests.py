@@ -165,13 +165,15 @@ def test_what_has_no_t_says_why(lab):
 
 
 def test_without_a_gain_a_sign_test_tells_of_nobody_ahead(lab):
-    """Nine small wins may weigh as much as one loss: the test would reject, but there is no side to call better."""
+    """Nine small wins may weigh as much as one loss: the test has its own p, but there is no side to call better."""
     measure = lab.make_measure(lab.over([[1, 0]] * 9 + [[0, 9]]))
-    for test in (sign_test, wilcoxon):
+    # Nine or more of ten coins; the loss has the largest rank of ten, the wins share the others: 45 to 10.
+    exact = {sign_test: 2 * 11 / 2**10, wilcoxon: stats.wilcoxon([1.0] * 9 + [-9.0], method=stats.PermutationMethod()).pvalue}
+    for test, p in exact.items():
         found = test(measure, lab.observe(measure))
-        assert found.two_sided.tolist() == [1.0]
+        assert found.two_sided == pytest.approx([p])
         assert np.isnan(found.one_sided).all()
-        assert METHODS[found.method[1, 0]] == "definition"
+        assert METHODS[found.method[1, 0]] == "exact"
         assert found.reasons == ["the scores are equal: there is no order, and no one-sided p"]
 
 

@@ -1,0 +1,56 @@
+"""The last table of all systems that a process read. This module spares each system of it a reading of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pipeline.interfaces import Items
+from pipeline.items.readers import load_reader
+
+__all__ = ["read_table_once"]
+
+_Stamp = tuple[int, int, int, int]
+
+
+def read_table_once(format: str, path: Path, columns: Mapping[str, str]) -> dict[str, Items]:
+    """Give the items of every system in a table, parsed again only where its file is another one than last time.
+
+    Extraction asks for one system at a time: of S systems each would parse and check S columns. A file that is changed within
+    the tick of the clock and keeps its length is not seen to be another; the digest that an output is held to is then that of
+    what was surveyed.
+
+    Parameters
+    ----------
+    format : str
+        A reader's name.
+    path : Path
+        The table.
+    columns : mapping
+        Column names by role, from the study file.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        # The reader says what is wrong with it.
+        return load_reader(format).read_outputs(path, system=None, options={"columns": dict(columns)})
+    stamp = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return _read(format, path, tuple(columns.items()), stamp)
+
+
+@lru_cache(maxsize=1)
+def _read(format: str, path: Path, columns: tuple[tuple[str, str], ...], stamp: _Stamp) -> dict[str, Items]:
+    items = load_reader(format).read_outputs(path, system=None, options={"columns": dict(columns)})
+    # Equal fields become one string: what is kept of a large table is its places, not its text.
+    one: dict[str, str] = {}
+    return {
+        system: replace(of, columns={name: _shared(of.columns[name], one) for name in of.columns}) for system, of in items.items()
+    }
+
+
+def _shared(values: Sequence[Any], one: dict[str, str]) -> Sequence[Any]:
+    # What a reader of another package gives need be no text: 1 and true are equal, and not the same.
+    return tuple(map(one.setdefault, values, values)) if all(type(value) is str for value in values) else values

@@ -1,0 +1,265 @@
+"""Σu² of the difference of two ratios on every replicate, whatever the two have in common. This module guards its rounding.
+
+The score of a ratio is r = N / C, N and C sums over the units drawn; its influence values are u_i = (n_i − r c_i) / C. Those of
+a pair nearly cancel where the systems are alike, and their squares, summed system by system, lose all digits. So nothing is
+squared here before it is subtracted.
+
+*One denominator* (`spread_by_products`). With D_i = n_ai − n_bi and δ = ΣwD / C, a pair's influence value is (D_i − δ c_i) / C, and
+C² Σwu² = ΣwD² − 2δ ΣwDc + δ² Σwc². The three sums are sums of integers, exact in any order below 2^53. With u = 2^-53 the twelve
+roundings of the rest are at most 16u (ΣwD² + δ² Σwc²), as 2|δ ΣwDc| is no more than the sum of the other two. A value above 2^-16
+of these two is therefore known to 2^-33 of itself. Below, the units of that replicate are looked at: D_i C − c_i ΣwD is an integer,
+so that no spread is told from a small one.
+
+*Any denominators* (`spread_directly`). With E_i = c_ai − c_bi, K = ΣwE and M = ΣwD the influence value is
+
+    D_i / C_a − r_a E_i / C_a − K / (C_a C_b) n_bi − (δ − r_b K / C_b) / C_a c_bi        with δ = (M − r_b K) / C_a
+
+where every term is small if the systems are alike. Its four coefficients have at most eight roundings each, of terms whose
+magnitudes add up to no more than T on any unit. So √Σwu² is off by at most 2^-49 √n T, and by n/2 roundings of the sum of squares.
+Where it is below 2^-22 √n T it is lost: less is known of it than 2^-26 of itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["LOST", "spread_by_products", "spread_directly"]
+
+LOST = -1.0
+"""In place of a Σu² of which too little is known."""
+
+_SMALL = 2.0**-16
+_INTEGERS = 2.0**62
+_RESOLVED = 2.0**-22
+_TILE = 2**19  # weights side by side that stay in the second-level cache: replicates times units
+_NARROWEST, _WIDEST = 32, 256  # replicates of a tile: their sums stay in the first-level cache
+
+
+@njit(nogil=True, cache=True)
+def spread_by_products(
+    sums: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    gain: NDArray[np.float64],
+    spread: NDArray[np.float64],
+) -> None:
+    """Fill (pair, replicate) δ and Σu² of pairs with one denominator; nan where that is 0.
+
+    Parameters
+    ----------
+    sums : (column, replicate) float64
+        Exact sums.
+    rows : (pair, 6) int64
+        Rows of ``sums``: N_a, N_b, C, ΣwD², ΣwDc, Σwc².
+    columns : (system, 2, unit) int64
+        Numerators and denominators.
+    pairs : (pair, 2) int64
+        Systems.
+    weights : (replicate, unit) float32
+    gain, spread : (pair, replicate) float64
+        What is filled.
+    """
+    for pair in range(len(pairs)):
+        n_a, n_b = columns[pairs[pair, 0], 0], columns[pairs[pair, 1], 0]
+        c = columns[pairs[pair, 0], 1]
+        top, bottom = rows[pair, 0], rows[pair, 1]
+        largest, longest = -1.0, -1.0
+        for i in range(sums.shape[1]):
+            total = sums[rows[pair, 2], i]
+            if total <= 0.0:
+                gain[pair, i] = spread[pair, i] = np.nan
+                continue
+            ahead = sums[top, i] - sums[bottom, i]
+            delta = ahead / total
+            squares, lengths = sums[rows[pair, 3], i], delta * delta * sums[rows[pair, 5], i]
+            left = squares - 2.0 * delta * sums[rows[pair, 4], i] + lengths
+            if left < _SMALL * (squares + lengths):
+                if largest < 0.0:
+                    largest, longest = _largest_difference(n_a, n_b), _largest_difference(c, np.zeros_like(c))
+                exact = largest * total + abs(ahead) * longest < _INTEGERS
+                left = _look_at_units(n_a, n_b, c, weights[i], total, ahead, exact, _RESOLVED**2 * (squares + lengths))
+            gain[pair, i] = delta
+            spread[pair, i] = left / (total * total) if left >= 0.0 else LOST
+
+
+@njit(nogil=True, cache=True)
+def _largest_difference(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
+    largest = 0
+    for unit in range(len(a)):
+        largest = max(largest, abs(a[unit] - b[unit]))
+    return float(largest)
+
+
+@njit(nogil=True, cache=True)
+def _look_at_units(
+    n_a: NDArray[np.int64],
+    n_b: NDArray[np.int64],
+    c: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    total: float,
+    ahead: float,
+    exact: bool,
+    least: float,
+) -> float:
+    """Give C² Σu² of one replicate; LOST where integers would overflow and nothing above ``least`` is left."""
+    whole, lead, delta = np.int64(total), np.int64(ahead), ahead / total
+    left = 0.0
+    for unit in range(len(n_a)):
+        if weights[unit] > 0.0:
+            d = n_a[unit] - n_b[unit]
+            x = float(d * whole - c[unit] * lead) / total if exact else float(d) - delta * float(c[unit])
+            left += float(weights[unit]) * x * x
+    return left if exact or left == 0.0 or left >= least else LOST
+
+
+def spread_directly(
+    sums: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    sizes: NDArray[np.int64],
+    gain: NDArray[np.float64],
+    spread: NDArray[np.float64],
+) -> None:
+    """Fill (pair, replicate) δ and Σu² of any pairs, unit by unit; nan where a denominator is 0.
+
+    Parameters
+    ----------
+    sums : (column, replicate) float64
+    rows : (pair, 4) int64
+        Rows of ``sums``: N_a, N_b, C_a, C_b.
+    columns : (system, 2, unit) int64
+    pairs : (pair, 2) int64
+    weights : (replicate, unit) float32
+    sizes : (stratum,) int64
+        Units of each stratum, which stand side by side. Of several strata, each with n_h units, it fills
+        Σ n_h/(n_h − 1) Σ(u − mean_h u)².
+    gain, spread : (pair, replicate) float64
+        What is filled.
+    """
+    count, units = weights.shape
+    width = min(max(_TILE // units // _NARROWEST, 1) * _NARROWEST, _WIDEST)
+    tiles = -(-count // width)
+    # Some replicates side by side, unit after unit, and each tile whole: rows with gaps between them cost four times the time.
+    across = np.zeros((tiles, units, width), np.float32)
+    for tile in range(tiles):
+        drawn = weights[tile * width : (tile + 1) * width]
+        across[tile, :, : len(drawn)] = drawn.T
+    _spread_directly(sums, rows, columns, pairs, across, sizes, gain, spread)
+
+
+@njit(nogil=True, cache=True)
+def _spread_directly(
+    sums: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    across: NDArray[np.float32],
+    sizes: NDArray[np.int64],
+    gain: NDArray[np.float64],
+    spread: NDArray[np.float64],
+) -> None:
+    tiles, units, width = across.shape
+    z = np.empty((4, width))
+    bound, left, mean, within = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
+    zeros = np.zeros(units, np.int64)
+    for pair in range(len(pairs)):
+        a, b = columns[pairs[pair, 0]], columns[pairs[pair, 1]]
+        largest = (
+            _largest_difference(a[0], b[0]),
+            _largest_difference(a[1], b[1]),
+            _largest_difference(b[0], zeros),
+            _largest_difference(b[1], zeros),
+        )
+        for tile in range(tiles):
+            start, stop = tile * width, min((tile + 1) * width, gain.shape[1])
+            _coefficients(sums[:, start:stop], rows[pair], largest, z, bound, gain[pair, start:stop])
+            left[:] = 0.0
+            begin = 0
+            for size in sizes:
+                if size > 1:
+                    mean[:] = 0.0
+                    within[:] = 0.0
+                    if len(sizes) > 1:
+                        _add_means(a, b, across[tile], begin, begin + size, z, mean)
+                    _add_squares(a, b, across[tile], begin, begin + size, z, mean, within)
+                    times = size / (size - 1) if len(sizes) > 1 else 1.0
+                    for i in range(width):
+                        left[i] += times * within[i]
+                begin += size
+            for i in range(stop - start):
+                least = _RESOLVED * bound[i]
+                if gain[pair, start + i] != gain[pair, start + i]:
+                    spread[pair, start + i] = np.nan
+                else:
+                    spread[pair, start + i] = LOST if 0.0 < left[i] < units * least * least else left[i]
+
+
+@njit(nogil=True, cache=True)
+def _coefficients(
+    sums: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    largest: tuple[float, float, float, float],
+    z: NDArray[np.float64],
+    bound: NDArray[np.float64],
+    gain: NDArray[np.float64],
+) -> None:
+    """Fill the four coefficients of a tile, T with every cancellation left out, and δ."""
+    z[:] = 0.0
+    for i in range(sums.shape[1]):
+        n_a, n_b, c_a, c_b = sums[rows[0], i], sums[rows[1], i], sums[rows[2], i], sums[rows[3], i]
+        if c_a <= 0.0 or c_b <= 0.0:
+            gain[i], bound[i] = np.nan, 0.0
+            continue
+        m, k, r_a, r_b = n_a - n_b, c_a - c_b, n_a / c_a, n_b / c_b
+        gain[i] = (m - r_b * k) / c_a
+        z[0, i], z[1, i], z[2, i] = 1.0 / c_a, -r_a / c_a, -k / (c_a * c_b)
+        z[3, i] = -(gain[i] - r_b * k / c_b) / c_a
+        all_of_it = (abs(m) + abs(r_b * k)) / c_a + abs(r_b * k) / c_b
+        bound[i] = abs(z[0, i]) * largest[0] + abs(z[1, i]) * largest[1] + abs(z[2, i]) * largest[2] + all_of_it / c_a * largest[3]
+
+
+@njit(nogil=True, cache=True)
+def _add_means(
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    begin: int,
+    end: int,
+    z: NDArray[np.float64],
+    mean: NDArray[np.float64],
+) -> None:
+    z_0, z_1, z_2, z_3 = z[0], z[1], z[2], z[3]
+    for unit in range(begin, end):
+        d, e = float(a[0, unit] - b[0, unit]), float(a[1, unit] - b[1, unit])
+        n, c, drawn = float(b[0, unit]), float(b[1, unit]), weights[unit]
+        for i in range(len(mean)):
+            mean[i] += drawn[i] * (z_0[i] * d + z_1[i] * e + (z_2[i] * n + z_3[i] * c))
+    for i in range(len(mean)):
+        mean[i] /= end - begin
+
+
+@njit(nogil=True, cache=True)
+def _add_squares(
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    begin: int,
+    end: int,
+    z: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    squares: NDArray[np.float64],
+) -> None:
+    # Replicates innermost: each has its own sum, in the order of the units, and the loop fills whole vectors.
+    z_0, z_1, z_2, z_3 = z[0], z[1], z[2], z[3]
+    for unit in range(begin, end):
+        d, e = float(a[0, unit] - b[0, unit]), float(a[1, unit] - b[1, unit])
+        n, c, drawn = float(b[0, unit]), float(b[1, unit]), weights[unit]
+        for i in range(len(squares)):
+            x = z_0[i] * d + z_1[i] * e + (z_2[i] * n + z_3[i] * c) - mean[i]
+            squares[i] += drawn[i] * (x * x)

@@ -1,0 +1,133 @@
+"""Families of pairs: how often any of their conclusions is wrong. This module knows max-T, simultaneous intervals and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.inference.families import order_family
+from pipeline.inference.few_units import beyond_reach, sign_flip_floor
+from pipeline.inference.max_t import MaxT, StepDown
+from pipeline.inference.ranks import rank_intervals, separate
+from pipeline.inference.simultaneous import simultaneous
+from pipeline.inference.student_tails import StudentTails
+from pipeline.resampling.measures import Measure, Observed
+
+__all__ = ["FAMILY_RULES", "family_errors"]
+
+_PLAIN = ", not corrected"
+_RULES = ("max-t", "max-t within reach", "simultaneous intervals", "rank intervals")
+
+FAMILY_RULES = (*_RULES, *(rule + _PLAIN for rule in _RULES), "unadjusted, any pair")
+"""A rule errs where a pair is separated that does not differ, or the wrong way round; where any interval misses its gain, or its
+rank. Within reach are pairs with so many discordant units that an exact test could separate them."""
+
+
+def family_errors(
+    rules: Collection[str],
+    measure: Measure,
+    seen: Observed,
+    scores: NDArray[np.float64],
+    *,
+    plain: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    levels: tuple[float, ...],
+) -> dict[str, NDArray[np.float64]]:
+    """Give (trial,) the smallest of ``levels`` at which a rule errs, 1 where it errs at none.
+
+    Parameters
+    ----------
+    rules : collection of str
+        Of `FAMILY_RULES`.
+    measure, seen
+        Independent data sets side by side, as many systems and pairs in each.
+    scores : (system, replicate) float64
+    plain : (pair,) float64
+        Unadjusted p-values.
+    expected : (system,) float64
+        Expected scores, of one data set as of any other.
+    levels : tuple of float
+        Ascending.
+    """
+    systems = len(expected)
+    trials = len(scores) // systems
+    found = {rule: np.ones(trials) for rule in rules}
+    for trial, pairs in enumerate(np.split(np.arange(len(measure.pairs)), trials)):
+        first = trial * systems
+        own = _Trial(
+            units=len(measure.statistics),
+            pairs=measure.pairs[pairs] - first,
+            score=seen.score[first : first + systems],
+            delta=seen.delta[pairs],
+            se=seen.se[pairs],
+            identical=seen.identical[pairs],
+            floor=sign_flip_floor(seen.discordant[pairs]),
+            plain=plain[pairs],
+            scores=scores[first : first + systems],
+            expected=expected,
+        )
+        for rule, smallest in found.items():
+            smallest[trial] = next((level for level in levels if own.errs(rule, level)), 1.0)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """One data set, what is counted of its family, and what is true of it."""
+
+    units: int
+    pairs: NDArray[np.int64]
+    score: NDArray[np.float64]
+    delta: NDArray[np.float64]
+    se: NDArray[np.float64]
+    identical: NDArray[np.bool_]
+    floor: NDArray[np.float64]
+    plain: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    expected: NDArray[np.float64]
+
+    @cached_property
+    def gain(self) -> NDArray[np.float64]:
+        return np.asarray(self.expected[self.pairs[:, 0]] - self.expected[self.pairs[:, 1]])
+
+    @cached_property
+    def corrected(self) -> MaxT:
+        return self._count(StudentTails(self.units))
+
+    @cached_property
+    def uncorrected(self) -> MaxT:
+        return self._count(None)
+
+    def _count(self, tails: StudentTails | None) -> MaxT:
+        given = {"score": self.score, "delta": self.delta, "se": self.se}
+        counts = StepDown(order_family(self.pairs, **given, identical=self.identical, tails=tails))
+        counts.add(self.scores)
+        return counts.result()
+
+    def errs(self, rule: str, level: float) -> bool:
+        if rule == "unadjusted, any pair":
+            return self._separates_wrongly(self.plain, level)
+        max_t, name = self.uncorrected if rule.endswith(_PLAIN) else self.corrected, rule.removesuffix(_PLAIN)
+        if name == "max-t":
+            return self._separates_wrongly(max_t.p, level)
+        if name == "max-t within reach":
+            beyond = beyond_reach(self.plain, self.floor, level, rejected=max_t.p <= level)
+            return self._separates_wrongly(np.where(beyond, 1.0, max_t.p), level)
+        if name == "simultaneous intervals":
+            found = simultaneous(max_t, delta=self.delta, identical=self.identical, se=self.se, alpha=level).intervals
+            with np.errstate(invalid="ignore"):  # a pair without an interval is not missed by it
+                return bool(((found.lo > self.gain) | (found.hi < self.gain)).any())
+        return self._misses_a_rank(max_t.p, level)
+
+    def _separates_wrongly(self, p: NDArray[np.float64], level: float) -> bool:
+        return bool(((p <= level) & (self.delta * self.gain <= 0)).any())
+
+    def _misses_a_rank(self, p: NDArray[np.float64], level: float) -> bool:
+        found = rank_intervals(separate(self.pairs, score=self.score, delta=self.delta, p=p, identical=self.identical, alpha=level))
+        better = (self.expected[:, None] > self.expected).sum(axis=0)
+        worse = (self.expected[:, None] < self.expected).sum(axis=0)
+        return bool(((found.low > 1 + better) | (found.high < len(self.expected) - worse)).any())

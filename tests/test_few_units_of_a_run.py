@@ -1,0 +1,109 @@
+"""Max-T and simultaneous intervals of a run are corrected for the units that were drawn: documents, strata, a smaller size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+from studies import write_study
+
+from pipeline.api import open_run, run
+
+SIZES = np.array([9, 1, 3, 2, 6, 1, 4, 2, 2, 5, 1, 3])  # items of each document
+SMALL, SYSTEMS, KEPT = 7, ("east", "north", "south", "west"), 3000
+DOMAIN = np.array(list("aabbabababba"))
+ASKED: dict[str, dict[str, Any]] = {
+    "items": {},
+    "documents": {"unit": "document"},
+    "strata": {"unit": "document", "strata": "domain"},
+    "a system more": {"unit": "document"},
+}
+
+
+def study(folder: Path, systems: tuple[str, ...], resampling: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True)
+    document = np.repeat(np.arange(len(SIZES)), SIZES)
+    rng = np.random.default_rng(2)
+    scores = dict(zip(SYSTEMS, 50 + 2 * rng.normal(size=(len(document), 4)).T + 1.2 * np.arange(4)[:, None], strict=True))
+    scores["copy"] = scores["north"]
+    rows = [
+        ",".join(["item", *systems]),
+        *(f"i{i}," + ",".join(f"{scores[s][i]:.1f}" for s in systems) for i in range(len(document))),
+    ]
+    (folder / "scores.csv").write_text("\n".join(rows) + "\n")
+    table = ["item\tdoc\tdomain", *(f"i{i}\td{d:02}\t{DOMAIN[d]}" for i, d in enumerate(document))]
+    (folder / "items.tsv").write_text("\n".join(table) + "\n")
+    asked = {"replicates": KEPT, "keep_replicates": KEPT, "tails": "none", "intervals": ["symmetric", "simultaneous"]}
+    return write_study(
+        folder / "study.yaml",
+        test_sets={
+            "bench": {"format": "scores", "outputs": "scores.csv", "documents": "items.tsv", "columns": {"document": "doc"}}
+        },
+        metrics=["mean"],
+        resampling={**asked, "test_sizes": [SMALL, "full"], **resampling},
+    )
+
+
+@pytest.fixture(scope="module")
+def cubes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, xr.Dataset]:
+    folder = tmp_path_factory.mktemp("few")
+    found = {}
+    for name, resampling in ASKED.items():
+        systems = (*SYSTEMS, "copy") if name == "a system more" else SYSTEMS
+        root = run(study(folder / name, systems, resampling), runs=folder / name / "runs", serial=True).root
+        found[name] = open_run(root)["bench"]
+    return found
+
+
+def units_and_strata(name: str, size: str) -> tuple[float, int]:
+    """Give G and H by hand."""
+    drawn = np.ones(SIZES.sum()) if name == "items" else SIZES.astype(float)
+    drawn = drawn[:SMALL] if size != "full" else drawn
+    return drawn.sum() ** 2 / (drawn**2).sum(), 2 if name == "strata" else 1
+
+
+@pytest.mark.parametrize("size", [str(SMALL), "full"])
+@pytest.mark.parametrize("name", ["items", "documents", "strata"])
+def test_what_replicates_must_reach_is_corrected_for_the_units_that_are_drawn(
+    cubes: dict[str, xr.Dataset], name: str, size: str
+) -> None:
+    """By SciPy's distributions, from the scores that the cube keeps."""
+    cube, (units, strata) = cubes[name], units_and_strata(name, size)
+    at = {"metric": "mean", "test_size": size}
+    delta, se = cube["observed_delta"].sel(at).values, cube["se"].sel(at).values
+    score = cube["score"].sel(at).values
+    star = score[cube["a"].values] - score[cube["b"].values]
+    t, reached = np.abs(delta) / se, np.abs(star - delta[:, None]) / se[:, None]
+    freedom, spread = units - strata, np.sqrt((units - strata) / units)
+    assert freedom >= 1
+    needed = spread * stats.norm.isf(stats.t.sf(t, freedom))
+    order = np.argsort(-t)
+    hits = [(reached[order[place:]].max(axis=0) >= needed[pair]).sum() for place, pair in enumerate(order)]
+    expected = np.maximum.accumulate((np.array(hits) + 1) / (KEPT + 1))
+    where = {**at, "procedure": "paired-bootstrap"}
+    found = cube["p_adjusted"].sel(**where, adjustment="max-t", convention="two-sided-plus-one").values
+    np.testing.assert_array_equal(found[order], expected)
+    quantile = np.quantile(reached.max(axis=0), 0.95)
+    half = stats.t.isf(stats.norm.sf(quantile / spread), freedom) * se
+    interval = cube["interval"].sel(**where, interval_method="simultaneous").values
+    np.testing.assert_allclose(interval, np.stack([delta - half, delta + half], axis=1), rtol=1e-9)
+    uncorrected = [(reached[order[place:]].max(axis=0) >= t[pair]).sum() for place, pair in enumerate(order)]
+    assert (np.array(hits) >= uncorrected).all()
+    assert (np.array(hits) > uncorrected).any()
+
+
+def test_a_copy_changes_no_corrected_p_and_no_interval_of_another_pair(cubes: dict[str, xr.Dataset]) -> None:
+    before, after = cubes["documents"], cubes["a system more"]
+    place = {
+        pair: k for k, pair in enumerate(zip(after["system_a"].values.tolist(), after["system_b"].values.tolist(), strict=True))
+    }
+    same = [place[pair] for pair in zip(before["system_a"].values.tolist(), before["system_b"].values.tolist(), strict=True)]
+    own, more = (cube["p_adjusted"].sel(adjustment="max-t", convention="two-sided-plus-one") for cube in (before, after))
+    np.testing.assert_array_equal(own.values, more.values[..., same])
+    own, more = (cube["interval"].sel(interval_method="simultaneous").transpose(..., "pair") for cube in (before, after))
+    np.testing.assert_array_equal(own.values, more.values[..., same])
+    assert np.isfinite(own.values).all()

@@ -1,0 +1,212 @@
+"""Studentised intervals from the study file to the report: of the kept replicates, of ratios only, of a size that can be done."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from studies import run_cli, text_study, write_study
+
+from pipeline.api import open_run, run
+from pipeline.cli import main
+from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.resampling.address import draw_key
+from pipeline.resampling.draws import Draws, draw_weights
+from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights, stratified_key
+from pipeline.study.load import load_study
+from pipeline.tasks import limits
+
+UNITS, REPLICATES, ALPHA = 60, 600, 0.1
+SYSTEMS = ("one", "two", "three", "four")
+METRICS: list[Any] = [
+    {"name": "mean", "column": "score"},
+    {"name": "ratio", "numerator": "errors", "denominator": "words", "factor": 100, "higher_is_better": False},
+]
+WHERE = {"test_size": "full", "procedure": "paired-bootstrap"}
+
+
+def write_data(folder: Path) -> None:
+    """Write scores with two decimals, errors over lengths of each system's own, and two domains."""
+    rng = np.random.default_rng(21)
+    hard, length = rng.gamma(2.0, 1.0, UNITS), rng.integers(4, 30, UNITS)
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, system in enumerate(SYSTEMS):
+        score = np.round(hard + rng.gamma(0.4 + 0.2 * number, 1.0, UNITS), 2)
+        words = length + rng.integers(-2, 3, UNITS)
+        errors = rng.binomial(words, 0.35 - 0.04 * number)
+        rows = [f"i{i},{score[i]:.2f},{errors[i]},{words[i]},{'news' if i % 3 else 'speech'}" for i in range(UNITS)]
+        (folder / f"{system}.csv").write_text("\n".join(["item,score,errors,words,domain", *rows]) + "\n", encoding="utf-8")
+
+
+def study_of(folder: Path, systems: tuple[str, ...] = SYSTEMS, **resampling: Any) -> Path:
+    write_data(folder / "data")
+    asked = {"replicates": 2000, "keep_replicates": REPLICATES, "alpha": ALPHA, "intervals": [*BOOTSTRAP_T, "percentile"]}
+    outputs = {system: f"data/{system}.csv" for system in systems}
+    test_sets = {"bench": {"format": "scores", "outputs": outputs}}
+    changes = {"test_sets": test_sets, "metrics": METRICS, "analyses": [], "resampling": asked | resampling}
+    return write_study(folder / "study.yaml", **changes)
+
+
+def finished(folder: Path, **changes: Any) -> tuple[xr.Dataset, dict[str, Any], Path]:
+    root = run(study_of(folder, **changes), runs=folder / "runs", serial=True).root
+    (cube,) = open_run(root).values()
+    return cube, json.loads((root / "report" / "report.json").read_text(encoding="utf-8")), root
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[str, Any], Path]:
+    return finished(tmp_path_factory.mktemp("studentised"))
+
+
+@pytest.fixture(scope="module")
+def stratified(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[str, Any], Path]:
+    return finished(tmp_path_factory.mktemp("strata"), strata="domain")
+
+
+def read_statistics(folder: Path, metric: str) -> np.ndarray:
+    """(unit, system, 2) numbers, read off the files without the package."""
+    columns = []
+    for system in SYSTEMS:
+        with (folder / "data" / f"{system}.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        columns.append([(float(r["score"]), 1.0) if metric == "mean" else (float(r["errors"]), float(r["words"])) for r in rows])
+    return np.array(columns).transpose(1, 0, 2)
+
+
+def influence_gap(statistics: np.ndarray, w: np.ndarray, a: int, b: int) -> np.ndarray:
+    n, c = statistics[:, [a, b], 0], statistics[:, [a, b], 1]
+    u = (n - (w @ n) / (w @ c) * c) / (w @ c)
+    return np.asarray(u[:, 0] - u[:, 1])
+
+
+def spread(gap: np.ndarray, w: np.ndarray, stratum: np.ndarray) -> float:
+    total = 0.0
+    for h in np.unique(stratum):
+        own, drawn = gap[stratum == h], w[stratum == h]
+        total += len(own) / (len(own) - 1) * float((drawn * (own - drawn @ own / len(own)) ** 2).sum())
+    return total**0.5
+
+
+@pytest.mark.parametrize("strata", [False, True], ids=["plain", "strata"])
+@pytest.mark.parametrize("metric", ["mean", "ratio"])
+def test_intervals_and_p_are_those_of_the_kept_replicates(metric: str, strata: bool, request: pytest.FixtureRequest) -> None:
+    cube, _, root = request.getfixturevalue("stratified" if strata else "ran")
+    statistics = read_statistics(root.parent.parent, metric)
+    address = {"seed": 7, "purpose": "paired-bootstrap", "test_set": "bench", "size": "full", "rule": "prefix"}
+    stratum = np.where(np.arange(UNITS) % 3 > 0, 1, 0) if strata else np.zeros(UNITS, np.int64)
+    if strata:
+        weights = draw_stratified_weights(StratifiedDraws(stratified_key(**address, stratum=stratum), stratum), 0, REPLICATES)
+    else:
+        weights = draw_weights(Draws(draw_key(**address), UNITS, UNITS), 0, REPLICATES)
+    weights, factor, sign = weights.astype(float), *((1.0, 1.0) if metric == "mean" else (100.0, -1.0))
+    sums = np.einsum("ru,usk->krs", weights, statistics)
+    scores = factor * sums[0] / sums[1]
+    np.testing.assert_allclose(cube["score"].sel(metric=metric, test_size="full").values.T, scores, rtol=1e-12)
+    a, b = cube["a"].values, cube["b"].values
+    observed = factor * statistics[..., 0].sum(axis=0) / statistics[..., 1].sum(axis=0)
+    delta, star = sign * (observed[a] - observed[b]), sign * (scores[:, a] - scores[:, b]).T
+    one = np.ones(UNITS)
+    se = factor * np.array([spread(influence_gap(statistics, one, *pair), one, stratum) for pair in zip(a, b, strict=True)])
+    own = [[spread(influence_gap(statistics, w, *pair), w, stratum) for w in weights] for pair in zip(a, b, strict=True)]
+    t = (star - delta[:, None]) / (factor * np.array(own))
+    at = {"metric": metric, **WHERE}
+    found, p = cube["interval"].sel(at), cube["interval_p"].sel(at)
+    low, high = np.quantile(t, [ALPHA / 2, 1 - ALPHA / 2], axis=1)
+    ends = found.sel(interval_method="studentised").values
+    np.testing.assert_allclose(ends, np.stack([delta - high * se, delta - low * se], axis=1), rtol=1e-8, atol=1e-10)
+    hits = np.minimum((t >= (delta / se)[:, None]).sum(axis=1), (t <= (delta / se)[:, None]).sum(axis=1))
+    np.testing.assert_allclose(p.sel(interval_method="studentised"), np.minimum(1, 2 * (hits + 1) / (REPLICATES + 1)), rtol=1e-12)
+    largest = np.abs(t).max(axis=0)
+    c = np.quantile(largest, 1 - ALPHA)
+    ends = found.sel(interval_method="simultaneous-studentised").values
+    np.testing.assert_allclose(ends, np.stack([delta - c * se, delta + c * se], axis=1), rtol=1e-8, atol=1e-10)
+    hits = (largest[:, None] >= np.abs(delta / se)).sum(axis=0)
+    np.testing.assert_allclose(p.sel(interval_method="simultaneous-studentised"), (hits + 1) / (REPLICATES + 1), rtol=1e-12)
+    assert np.isnan(p.sel(interval_method="percentile")).all()
+
+
+def test_a_report_has_each_interval_beside_its_p(ran: tuple[xr.Dataset, dict[str, Any], Path]) -> None:
+    cube, report, root = ran
+    decided = set()
+    for row in report["pairs"]:
+        names = (row["system_a"], row["system_b"])
+        pair = next(k for k in range(6) if {cube["system_a"].values[k], cube["system_b"].values[k]} == set(names))
+        at = {"metric": row["metric"], **WHERE, "interval_method": "studentised"}
+        p = float(cube["interval_p"].sel(at).values[pair])
+        assert row["interval"]["method"] == row["interval"]["convention"] == "studentised"
+        assert row["interval"]["p"] == row["intervals"]["studentised"]["p"] == p
+        assert row["intervals"]["simultaneous-studentised"]["p"] >= p / 2
+        assert "p" not in row["intervals"]["percentile"]
+        assert (row["interval"]["lo"] > 0) == (p <= ALPHA)
+        ends = sorted(np.abs(cube["interval"].sel(at).values[pair]).tolist())
+        assert sorted([abs(row["interval"]["lo"]), abs(row["interval"]["hi"])]) == ends
+        decided.add(row["interval"]["lo"] > 0)
+    assert decided == {False, True}
+    page = (root / "report" / "report.md").read_text(encoding="utf-8")
+    assert "p of t*" in page.replace("\\*", "*")
+    assert "The interval is the studentised one of kept replicates, not adjusted for the family" in page
+    head = (root / "report" / "tables" / "pairs.csv").read_text(encoding="utf-8").split("\n")[0].split(",")
+    assert {"intervals.studentised.p", "intervals.simultaneous-studentised.lo", "interval.p"} <= set(head)
+
+
+def test_a_new_system_changes_no_bit_of_another_pair(ran: tuple[xr.Dataset, dict[str, Any], Path], tmp_path: Path) -> None:
+    cube, _, _ = ran
+    fewer, _, _ = finished(tmp_path, systems=("three", "one"))
+    for metric in ("mean", "ratio"):
+        at = {"metric": metric, **WHERE, "interval_method": "studentised"}
+        pair = next(k for k in range(6) if {cube["system_a"].values[k], cube["system_b"].values[k]} == {"one", "three"})
+        ends, other = cube["interval"].sel(at).values[pair], fewer["interval"].sel(at).values[0]
+        np.testing.assert_array_equal(other, ends if cube["system_a"].values[pair] == "three" else -ends[::-1])
+        assert cube["interval_p"].sel(at).values[pair] == fewer["interval_p"].sel(at).values[0]
+
+
+def test_a_metric_without_them_has_the_next_interval(tmp_path: Path) -> None:
+    asked = {"replicates": 500, "keep_replicates": 500, "intervals": ["studentised", "simultaneous-studentised", "basic"]}
+    study = text_study(tmp_path, ("a", "b", "c"), metrics=["bleu", "ter"], resampling=asked, analyses=[])
+    done = run_cli("run", study, "--runs", tmp_path / "runs", "--serial")
+    assert done.returncode == 0, done.stderr
+    root = Path(done.stdout.strip())
+    (cube,) = open_run(root).values()
+    words = cube["interval_reason"].attrs["flag_meanings"].split()
+    for method in BOOTSTRAP_T:
+        codes = cube["interval_reason"].sel(metric="bleu", **WHERE, interval_method=method).values
+        assert {words[code] for code in codes.tolist()} == {"not-a-ratio"}
+    rows = json.loads((root / "report" / "report.json").read_text(encoding="utf-8"))["pairs"]
+    assert {(row["metric"], row["interval"]["method"]) for row in rows} == {("bleu", "basic"), ("ter", "studentised")}
+
+
+def test_a_study_without_them_holds_no_such_p(tmp_path: Path) -> None:
+    cube, report, _ = finished(tmp_path, systems=("one", "two"), intervals=["symmetric"])
+    assert "interval_p" not in cube
+    assert {row["interval"]["method"] for row in report["pairs"]} == {"symmetric"}
+
+
+def test_more_than_can_be_gone_through_is_refused_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = load_study(study_of(tmp_path)).study
+    inputs = [type("Inputs", (), {"name": "bench", "n_units": 50_000, "outputs": range(systems)})() for systems in (4, 1000)]
+    with pytest.raises(limits.StudyError, match="499,500 pairs on 50,000 units") as told:
+        limits.refuse_bootstrap_t(study, inputs)
+    assert told.value.problems[0].code == "P116"
+    assert "keep_replicates" not in told.value.problems[0].help  # 88 replicates would fit: too few
+    monkeypatch.setattr(limits, "MOST_PRODUCTS", 6 * 50_000 * 450)
+    with pytest.raises(limits.StudyError, match="6 pairs") as told:
+        limits.refuse_bootstrap_t(study, inputs[:1])
+    assert "`keep_replicates: 450`" in told.value.problems[0].help
+    limits.refuse_bootstrap_t(load_study(study_of(tmp_path / "other", intervals=["bca"])).study, inputs)
+
+
+def test_a_user_is_told_of_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(limits, "MOST_PRODUCTS", 6 * UNITS * 450)
+    monkeypatch.setattr(sys, "argv", ["pipeline", "plan", str(study_of(tmp_path)), "--runs", str(tmp_path / "runs")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = " ".join(capsys.readouterr().err.split())
+    assert ended.value.code == 2
+    assert "P116" in told
+    assert "set `keep_replicates: 450`" in told

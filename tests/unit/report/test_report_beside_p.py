@@ -1,0 +1,203 @@
+"""What stands beside a p: tails, the p of few units, what it is worth, and why there is none."""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.stats import t as student
+from synthetic_cubes import CONVENTIONS, build_cube
+from synthetic_reports import make_report
+
+from pipeline.cubes.codes import METHODS, P_LABELS, P_REASONS
+from pipeline.inference.readings import READINGS
+from pipeline.report.document import build_document
+from pipeline.report.summary import summarise
+from pipeline.report.tables import make_tables
+from pipeline.report.views import view_all
+from pipeline.report.write import render_report
+
+TESTS = ("procedure", "convention", "metric", "test_size", "pair")
+SIGN_FLIP = "exact-sign-flip"
+
+
+def build(cube, **resampling):
+    return build_document(make_report({"news": cube}, analyses=(), resampling=resampling))
+
+
+def codes(cube, name, words, value, dims=TESTS):
+    """Add a variable of codes, the same everywhere or by pair."""
+    shape = tuple(cube.sizes[dim] for dim in dims)
+    values = np.broadcast_to(np.asarray(value, np.int8), shape)
+    return cube.assign({name: (dims, values, {"flag_values": list(range(len(words))), "flag_meanings": " ".join(words)})})
+
+
+def with_tails(cube, p, *, method="exact", label="none", error=0.0):
+    p = np.asarray(p, float)
+    there = np.isfinite(p)
+    shape = tuple(cube.sizes[dim] for dim in TESTS)
+    with np.errstate(divide="ignore"):
+        logs = np.where(p > 0, np.log10(p), np.nan)
+    for name, values in (("tail_p", p), ("tail_log10_p", logs), ("tail_p_error", np.where(there, error, np.nan))):
+        cube = cube.assign({name: (TESTS, np.broadcast_to(values, shape))})
+    cube = codes(cube, "tail_method", METHODS, np.where(there, METHODS.index(method), -1))
+    return codes(cube, "tail_label", P_LABELS, np.where(there, P_LABELS.index(label), -1))
+
+
+def pair_view(document):
+    (view,) = (view for view in view_all(document) if view.kind == "pairs")
+    return view, [dict(zip(view.columns, row, strict=True)) for row in view.rows]
+
+
+three = np.array([50.0, 52.6, 53.1])
+
+
+def test_a_tail_stands_beside_the_count_with_its_label_and_error_and_only_where_there_is_one():
+    cube = with_tails(build_cube(three, list("abc")), [2.5e-5, 3e-9, np.nan], method="tail", error=2e-6)
+    cube = codes(cube, "tail_label", P_LABELS, [0, P_LABELS.index("model-tail"), -1])
+    document = build(cube)
+    rows = {(row["system_a"], row["system_b"]): row for row in document["pairs"]}
+    assert rows["b", "a"]["tail"]["two_sided"] == {
+        "p": 2.5e-5,
+        "log10_p": pytest.approx(math.log10(2.5e-5)),
+        "error": 2e-6,
+        "method": "tilted",
+        "label": "tilted",
+    }
+    assert rows["c", "a"]["tail"]["one_sided"]["label"] == "model tail"
+    assert rows["c", "b"]["tail"] is None
+    view, cells = pair_view(document)
+    shown = {(row["better"], row["worse"]): row["tail"] for row in cells}
+    assert shown == {("b", "a"): "2.5e-05 ± 2.0e-06 tilted", ("c", "a"): "3.0e-09 ± 2.0e-06 model tail", ("c", "b"): "–"}
+    assert "No verdict uses it" in view.caption
+    head, *lines = make_tables(document, {})["pairs.csv"].decode().splitlines()
+    assert "tail.two_sided.label" in head.split(",")
+    assert sum("tilted" in line for line in lines) == 2
+
+
+def test_tails_change_no_verdict_and_without_any_there_is_no_column():
+    cube = build_cube(three, list("abc"))
+    plain, tails = (build(one) for one in (cube, with_tails(cube, [0.9, 0.9, 0.9])))
+    assert [row | {"tail": None} for row in tails["pairs"]] == plain["pairs"]
+    assert "tail" not in pair_view(plain)[0].columns
+    for document, is_there in ((plain, False), (tails, True)):
+        text = render_report(make_report({"news": cube}, analyses=()), document)["report.md"].decode()
+        assert ("- Tails: " in text) == is_there
+
+
+def test_a_chance_of_exactly_nothing_is_told_as_exact():
+    document = build(with_tails(build_cube(three, list("abc")), [0.0, 0.0, 0.0]))
+    assert document["pairs"][0]["tail"]["two_sided"]["log10_p"] is None
+    assert pair_view(document)[1][0]["tail"] == "0 exact"
+
+
+def few(units=12, **options):
+    """Two systems on few units, whose replicates have a standard deviation of .4 about a mean 0.1 above the gain."""
+    cube = build_cube(np.array([50.0, 51.0]), list("ab"), sizes={"full": units}, replicates=10_000, **options)
+    half = cube["sum_shift"] * 0 + 0.5 * 10_000
+    return cube.assign(sum_shift=half * 0.1, sum_squared_shift=half * (0.4**2 + 0.1**2))
+
+
+def test_few_units_have_a_p_of_their_own_by_student_s_t():
+    document = build(few())
+    (row,) = document["pairs"]
+    assert row["p_few_units"] == pytest.approx(2 * student.sf(1.0 / (0.4 * math.sqrt(12 / 11)), 11))
+    view, (cells,) = pair_view(document)
+    assert view.columns.index("p few units") == view.columns.index("p") + 1
+    assert "no verdict uses it" in view.caption
+    assert "corrected for their number it is" in " ".join(document["verdict"][0]["sentences"])
+    detail = next(row["detail"] for row in document["trust"] if row["check"] == "Few units")
+    assert "p_few_units stands beside" in detail
+    assert "p few units" in summarise(document)
+    assert cells["p few units"] == f"{row['p_few_units']:.4f}"
+
+
+def test_the_units_of_the_test_set_s_structure_count_and_not_their_number():
+    (row,) = build(few(60, attrs={"effective_units": 6.0}))["pairs"]
+    assert row["p_few_units"] == pytest.approx(2 * student.sf(1.0 / (0.4 * math.sqrt(6 / 5)), 5))
+    for cube in (few(60), few(50)):
+        assert build(cube)["pairs"][0]["p_few_units"] is None
+    assert build(few(49))["pairs"][0]["p_few_units"] is not None
+
+
+def test_strata_take_degrees_of_freedom_away():
+    strata = {"column": "domain", "count": 4, "smallest": 3, "largest": 3, "alone": 0}
+    (row,) = build(few(attrs={"strata": strata}))["pairs"]
+    assert row["p_few_units"] == pytest.approx(2 * student.sf(1.0 / (0.4 * math.sqrt(12 / 8)), 8))
+
+
+def computed(cube, procedure, p, *, reason="none", label="none", log10=None, error=0.0, method="exact"):
+    """Give the cube of a procedure without draws."""
+    shape = tuple(cube.sizes[dim] for dim in TESTS)
+    meant = np.isin(CONVENTIONS, READINGS[procedure].conventions)[:, None, None, None]
+    values = np.where(meant, np.broadcast_to(np.asarray(p, float), shape), np.nan)
+    cube = cube.assign(
+        p_value=(TESTS, values),
+        p_error=(TESTS, np.where(np.isfinite(values), error, np.nan)),
+        log10_p=(TESTS, np.broadcast_to(np.asarray(np.nan if log10 is None else log10, float), shape)),
+    )
+    cube = codes(cube, "method", METHODS, np.where(np.isfinite(values), METHODS.index(method), -1))
+    cube = codes(cube, "p_label", P_LABELS, P_LABELS.index(label))
+    cube = codes(cube, "p_reason", P_REASONS, P_REASONS.index(reason), dims=("procedure", *TESTS[2:]))
+    return cube.assign_coords(procedure=[procedure])
+
+
+def test_why_there_is_no_p_is_told_wherever_one_looks_for_it():
+    words = "the score is not a ratio of sums over units"
+    document = build(computed(build_cube(three, list("abc")), SIGN_FLIP, np.nan, reason="not-a-ratio"), procedures=[SIGN_FLIP])
+    for row in document["pairs"]:
+        assert (row["p_two_sided"], row["p_reason"], row["verdict"]) == (None, words, "not measured")
+        assert row["note"].startswith(f"there is no p-value: {words}")
+    assert f"No pair could be measured: {words}." in document["verdict"][0]["sentences"]
+    assert f"No p: {words}." in pair_view(document)[0].caption
+    detail = next(row["detail"] for row in document["trust"] if row["check"] == "Missing p-values")
+    assert detail == f"news, bleu, {SIGN_FLIP}: 3 of 3 pairs have no p; {words}."
+    two = build(computed(build_cube(three[:2], list("ab")), SIGN_FLIP, np.nan, reason="not-a-ratio"), procedures=[SIGN_FLIP])
+    assert two["verdict"][0]["sentences"] == [f"b and a cannot be compared by {SIGN_FLIP}: {words}."]
+    assert not any(row["check"] == "Missing p-values" for row in build(build_cube(three, list("abc")))["trust"])
+
+
+def test_a_second_procedure_without_p_says_why_too():
+    cube = build_cube(three, list("abc"))
+    first = computed(cube, SIGN_FLIP, np.nan).assign(p_value=cube["p_value"], p_error=cube["p_error"])
+    second = computed(cube, SIGN_FLIP, np.nan, reason="denominators-differ")
+    joined = {"data_vars": "minimal", "coords": "minimal", "compat": "override", "join": "override", "combine_attrs": "override"}
+    both = xr.concat([first.assign_coords(procedure=["paired-bootstrap"]), second], "procedure", **joined)
+    (verdict,) = build(both, procedures=["paired-bootstrap", SIGN_FLIP])["verdict"]
+    assert verdict["sentences"][-1] == f"By {SIGN_FLIP} no pair could be measured: the denominators of the two systems differ."
+
+
+def test_what_an_approximate_p_is_worth_stands_with_it():
+    cube = computed(build_cube(three, list("abc")), "paired-t", 0.01, label="jackknife-t", method="asymptotic")
+    document = build(cube, procedures=["paired-t"])
+    assert {row["p_label"][:10] for row in document["pairs"]} == {"asymptotic"}
+    assert {row["p_reason"] for row in document["pairs"]} == {None}
+    assert "p: asymptotic: gain over its jackknife standard error" in pair_view(document)[0].caption
+
+
+def test_a_p_below_the_smallest_float_is_told_by_its_logarithm():
+    cube = computed(build_cube(three, list("abc")), SIGN_FLIP, 0.0, log10=-412.4)
+    document = build(cube, procedures=[SIGN_FLIP])
+    assert {row["method"] for row in document["pairs"]} == {"exact"}
+    assert {row["log10_p"] for row in document["pairs"]} == {-412.4}
+    assert {row["p"] for row in pair_view(document)[1]} == {"4.0e-413"}
+
+
+@pytest.mark.parametrize(("procedure", "m", "verdict"), [("mcnemar-mid-p", 5, "better"), ("mcnemar", 5, "not separated")])
+def test_mid_p_is_held_against_its_own_floor(procedure, m, verdict):
+    cube = build_cube(np.array([50.0, 52.0]), list("ab"), metric="mean")
+    p = 2.0**-m if procedure == "mcnemar-mid-p" else 2.0 ** (1 - m)
+    cube = computed(cube.assign(discordant=cube["discordant"] * 0 + m), procedure, p)
+    (row,) = build_document(make_report({"news": cube}, metric="mean", analyses=(), resampling={"procedures": [procedure]}))[
+        "pairs"
+    ]
+    assert (row["verdict"], row["beyond_reach"]) == (verdict, False)
+    assert row["sign_flip_floor"] == p
+
+
+@pytest.mark.parametrize(("method", "stable"), [("tail", False), ("exact", True)])
+def test_an_estimated_p_is_stable_at_the_level_of_all_decisions_and_not_at_95_percent(method, stable):
+    # .04 ± .008: below .05 at 95 %, not at 1 - .01/K. An enclosure needs no level.
+    cube = computed(build_cube(np.array([50.0, 52.0]), list("ab")), "exact-bootstrap", 0.04, error=0.008, method=method)
+    (row,) = build(cube, procedures=["exact-bootstrap"])["pairs"]
+    assert row["stable"] is stable

@@ -1,0 +1,106 @@
+"""The figures of the null laboratory and of runs show what the findings say, and leave out what says nothing."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from pipeline.analysis import type_one_tests
+from pipeline.analysis.type_one import PROBABILITIES, SWAPPED
+from pipeline.analysis.type_one_as_is import AS_THEY_ARE
+from pipeline.analysis.type_one_rows import band_of, describe
+from pipeline.analysis.type_one_runs import SPLIT
+from pipeline.report.qq_plots import draw_quantiles
+from pipeline.report.run_gains import draw_run_gains
+
+
+def null_row(p: Any, *, pair: str = "a / b", design: str = SWAPPED, procedure: str = "sign", **more: Any) -> dict[str, Any]:
+    where = {"test_set": "news", "metric": "bleu", "design": design, "pair": pair, "chosen": "most", "discordant": 40, **more}
+    return describe(where, type_one_tests.Tested(procedure, "two-sided", in_study=True, decides=False, p=np.asarray(p)))
+
+
+def draw(*rows: dict[str, Any]) -> list[Any]:
+    details = {"probabilities": PROBABILITIES, "bands": {row["nulls"]: band_of(row["nulls"]) for row in rows}}
+    report: Any = SimpleNamespace(findings=[SimpleNamespace(analysis="type-one", rows=rows, details=details)])
+    return list(draw_quantiles(report))
+
+
+UNIFORM = (np.arange(1000) + 0.5) / 1000
+
+
+def test_quantiles_of_p_are_order_statistics_and_their_band_is_that_of_beta() -> None:
+    row = null_row(UNIFORM)
+    assert row["quantiles"][PROBABILITIES.index(0.05)] == UNIFORM[49]
+    low, high = band_of(1000)[PROBABILITIES.index(0.05)]
+    assert (low, high) == pytest.approx(beta.ppf([0.025, 0.975], 50, 951))
+    assert band_of(100)[0] == pytest.approx(tuple(beta.ppf([0.025, 0.975], 1, 100)))  # the smallest there is
+
+
+def test_a_panel_for_each_test_and_a_label_for_each_pair() -> None:
+    (drawing,) = draw(
+        null_row(UNIFORM), null_row(UNIFORM**2, pair="c / d", chosen="fewest"), null_row(UNIFORM, procedure="wilcoxon")
+    )
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", drawing.svg)
+    assert [texts.count(word) for word in ("sign", "wilcoxon", "most", "fewest")] == [1, 1, 2, 1]
+    assert {"rejects too often", "too seldom", "p if uniform (log)", "p found (log)"} <= set(texts)
+    assert "sign rejects 5.0 % and 22.4 %; wilcoxon rejects 5.0 %" in drawing.alt
+    assert "most a / b (40 units), fewest c / d (40 units)" in drawing.caption
+
+
+def points(svg: str) -> list[np.ndarray]:
+    """Give the curves that have the colours of pairs, in points of the picture."""
+    paths = re.findall(r'<path d="([^"]+)"[^>]*style="fill: none; stroke: #0072b2', svg)
+    return [np.array(re.findall(r"[ML] ([\d.]+) ([\d.]+)", path), float) for path in paths]
+
+
+def test_the_curve_of_a_test_that_holds_its_level_lies_on_the_line_and_of_a_liberal_one_above() -> None:
+    even, liberal = (points(draw(null_row(p))[0].svg)[0] for p in (UNIFORM, UNIFORM**2))
+    slope = np.diff(even, axis=0)
+    step = slope[:, 1] / slope[:, 0]  # on a straight line towards small p, which are to the right and above
+    assert np.allclose(step, step[0], atol=0.1)
+    assert step[0] < 0
+    assert (liberal[:, 0] == even[:, 0]).all()
+    assert (liberal[1:-1, 1] < even[1:-1, 1]).all()  # y counts downwards in SVG
+
+
+def test_few_data_sets_and_replicas_as_they_are_have_no_figure() -> None:
+    assert draw(null_row(UNIFORM[::11]), null_row(UNIFORM, design=AS_THEY_ARE)) == []
+    (drawing,) = draw(null_row(UNIFORM, design=SPLIT, pair="big: 3 + 3 of 6 runs", chosen=None))
+    assert "Curves: big: 3 + 3 of 6 runs." in drawing.caption
+    assert re.search(r"<text[^>]*>big</text>", drawing.svg)
+
+
+def gain_row(number: int, counts: list[int], **more: Any) -> dict[str, Any]:
+    return {
+        "kind": "gains", "test_set": "news", "metric": "bleu", "model_a": "big", "model_b": "small", "delta": 1.0,
+        "runs_each": number, "gains": sum(counts), "gain_low": -1.0, "gain_high": 3.0, "against": 0.25,
+        "edges": [-2.0, 0.0, 2.0, 4.0],
+        "counts": counts,
+    } | more  # fmt: skip
+
+
+def draw_gains(*rows: dict[str, Any]) -> list[Any]:
+    systems = [{"scores": {"bleu": 30.0}}]
+    return list(draw_run_gains({"findings": [{"analysis": "replicas", "rows": rows}], "systems": systems}))
+
+
+def test_gains_are_drawn_by_number_of_runs_the_nearest_pairs_first() -> None:
+    far = [gain_row(1, [0, 1, 9], model_a=f"far{k}", delta=5.0 + k) for k in range(6)]
+    (drawing,) = draw_gains(*far, *(gain_row(number, [2, 5, 3]) for number in (1, 2, 3, 5)))
+    assert "big - small, 1 run: 95 % from -1.000 to 3.000, 25 % below 0. big - small, 3 runs" in drawing.alt
+    assert "5 runs" in drawing.alt
+    assert "2 runs" not in drawing.alt  # the fewest, the most, and one between
+    assert "far4" in drawing.alt
+    assert "far5" not in drawing.alt
+    assert "Shown: the 6 nearest of 7 pairs." in drawing.caption
+
+
+def test_too_few_gains_have_no_figure_and_equal_ones_no_histogram() -> None:
+    assert draw_gains(gain_row(1, [1, 2, 1]), gain_row(2, [0], gains=None)) == []
+    (drawing,) = draw_gains(gain_row(1, [9], edges=[1.0, 1.0], gain_low=1.0, gain_high=1.0))
+    assert ">1 run<" not in drawing.svg
