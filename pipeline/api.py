@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "compare_study", "open_run", "run", "submit"]
 
+_USUAL_METRIC = {
+    "text": "bleu",
+    "labels": "accuracy",
+    "scores": "mean",
+    "columns": "chunk-f1",
+    "tagged": "tag-accuracy",
+    "conllu": "las",
+    "brackets": "bracket-f1",
+}
+"""What `compare` takes where no metric is named."""
+
 
 def open_run(path: str | Path) -> dict[str, xr.Dataset]:
     """Open the cubes of a run: one xarray Dataset a test set, by name.
@@ -105,7 +116,7 @@ def compare_study(
     outputs : mapping of str to str
         Path of each system's output; the single key ``*`` names a table that holds all systems.
     references : sequence of str
-        References (text) or one gold file (labels); none for scores.
+        References (text) or one gold file (labels, columns and the others); none for scores.
     procedures : sequence of str
         Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
     replicates, seed : int, optional
@@ -116,19 +127,21 @@ def compare_study(
     from pipeline.study.load import study_from_value
     from pipeline.study.presets import PRESET_VALUES
 
-    default = {"text": ["bleu"], "labels": ["accuracy"], "scores": ["mean"]}
-    if format not in default:
-        raise UsageError.of("P010", f"unknown format {format!r}", help=f"formats: {', '.join(default)}")
-    if format == "labels" and len(references) != 1:
+    if format not in _USUAL_METRIC and not metrics:
         raise UsageError.of(
-            "P011", f"labels need one gold file, {len(references)} are given", where="-r", help="give the gold file with -r"
+            "P010",
+            f"no metric is usual for the format {format!r}, and none is given",
+            help=f"name one with -m; formats with a usual metric: {', '.join(_USUAL_METRIC)}",
         )
+    if format not in {"text", "scores"} and len(references) != 1:
+        message = f"the format {format} needs one gold file, {len(references)} are given"
+        raise UsageError.of("P011", message, where="-r", help="give the gold file with -r")
     if format == "text" and not references:
         raise UsageError.of("P012", "text needs at least one reference", where="-r", help="give it with -r REF")
     test_set: dict[str, Any] = {"format": format, "outputs": outputs["*"] if set(outputs) == {"*"} else dict(outputs)}
     if format == "text":
         test_set["references"] = list(references)
-    elif format == "labels":
+    elif format != "scores":
         test_set["gold"] = references[0]
     if documents is not None:
         test_set["documents"] = documents
@@ -141,7 +154,7 @@ def compare_study(
         "schema": 1,
         "study": "compare",
         "test_sets": {"test set": test_set},
-        "metrics": list(metrics) or default[format],
+        "metrics": list(metrics) or [_USUAL_METRIC[format]],
         "resampling": resampling,
     }
     if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):

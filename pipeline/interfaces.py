@@ -85,9 +85,13 @@ class Statistics:
 
 
 class Reader(Protocol):
-    """Reads one family of files into `Items`."""
+    """Reads one family of files into `Items`, and writes outputs of trainings in the same form.
+
+    ``targets`` names the columns of the gold that systems predict: a trainer that predicts a test set is not shown them.
+    """
 
     name: ClassVar[str]
+    targets: ClassVar[tuple[str, ...]]
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give references or gold values, or None where the outputs need none."""
@@ -95,6 +99,10 @@ class Reader(Protocol):
 
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the outputs in a file by system name; ``system`` names a file that holds one system."""
+        ...
+
+    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
+        """Write items as a file of this format, which `read_outputs` and `read_gold` read; a target that is not there is blank."""
         ...
 
 
@@ -134,34 +142,63 @@ class Metric(Protocol):
 
 @dataclass(frozen=True)
 class TrainingItems:
-    """Items a trainer learns from, or a test set it is to predict.
+    """Items a trainer learns from, or a test set it is to predict; then what it is to predict is not among the columns.
 
     Parameters
     ----------
-    features : (item, …) ndarray
-        One row an item.
-    labels : tuple of str
-        Gold label of each item.
     ids : tuple of str
         Identifiers, as in the test set's `Items`.
+    columns : mapping of str to sequence
+        Values by name, one an item, as the reader of the format gives them: ``label``, ``text``; of sentences, one tuple with an
+        entry a token: ``word``, ``tag``, ``chunk``, ``head``, ``relation``.
+    features : (item, …) ndarray, optional
+        One row an item, for data sets that have them.
+    writer : callable ``(path, columns, ids)``, optional
+        Writes items as a file of the format they were read in, for a trainer that hands files to a program outside. A target
+        that is not there is blank.
+    reads : callable ``(path) -> columns``, optional
+        Reads the columns of such a file, as that program wrote it, in file order.
     """
 
-    features: NDArray[Any]
-    labels: tuple[str, ...]
     ids: tuple[str, ...]
+    columns: Mapping[str, Sequence[Any]]
+    features: NDArray[Any] | None = None
+    writer: Callable[[Path, Mapping[str, Sequence[Any]], Sequence[str]], None] | None = field(
+        default=None, compare=False, repr=False
+    )
+    reads: Callable[[Path], Mapping[str, Sequence[Any]]] | None = field(default=None, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 class Trainer(Protocol):
-    """Fits a model to sampled training items and predicts test sets."""
+    """Fits a model to sampled training items and predicts test sets.
+
+    ``takes`` names the columns that it fits to, ``gives`` those that it predicts; a study that lacks one is refused before
+    anything is trained. A trainer of scikit-learn takes ``label`` and features or ``text``. ``same_bits`` says whether the same
+    sample and seed give the same outputs, bit for bit, on whatever machine of the same kind.
+    """
 
     name: ClassVar[str]
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+    same_bits: bool
 
-    def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> Any:
-        """Fit to ``items`` drawn at the positions ``sample`` (with repetitions) and return the model."""
+    @property
+    def signature(self) -> str:
+        """One line that pins what a model depends on besides its options: the name, and versions."""
         ...
 
-    def predict(self, model: Any, items: TrainingItems) -> tuple[str, ...]:
-        """Predict one label an item."""
+    def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> Any:
+        """Fit to ``items`` drawn at the positions ``sample`` (with repetitions) and return the model.
+
+        A model may have ``notes``, a tuple of sentences for the report: a solver that did not converge, a class too rare.
+        """
+        ...
+
+    def predict(self, model: Any, items: TrainingItems) -> Mapping[str, Sequence[Any]]:
+        """Predict the columns it gives, one value an item."""
         ...
 
 

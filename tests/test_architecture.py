@@ -58,7 +58,7 @@ ONLY_IN = {
     "yaml": {"study/load.py", "study/marks.py", "study/complaints.py"},
     "click": {"cli"},
     "xarray": {"cubes", "analysis", "report", "api.py", "interfaces.py"},
-    "numba": {"resampling", "metrics", "inference", "presets"},
+    "numba": {"resampling", "metrics", "inference", "presets", "trainers"},
     "sacrebleu": {"metrics"},
     "sklearn": {"trainers", "items/datasets.py"},
     "matplotlib": {"report"},
@@ -70,11 +70,12 @@ ONLY_IN = {
 LIGHT = {"resampling": {"numpy", "scipy", "numba"}, "inference": {"numpy", "scipy", "numba"}, "presets": {"numpy", "numba"}}
 
 FAMILIES = {
-    "items/readers": {"registry", "_files", "_layouts", "_tables"},
-    "metrics": {"registry", "kernels", "_bleu_estimate", "_lattice", "_options"},
-    "trainers": {"registry", "sampling"},
+    "items/readers": {"registry"},
+    "metrics": {"registry", "kernels"},
+    "trainers": {"registry", "sampling", "process"},
+    "trainers/reference": set(),
 }
-"""Folders whose members never import one another, but for these helpers of the family."""
+"""Folders whose members never import one another, but for these and for helpers of the family, whose names begin with _."""
 
 
 def modules() -> list[tuple[str, Path]]:
@@ -123,10 +124,18 @@ def test_numbers_import_numbers_only(folder: str) -> None:
 def test_members_of_a_family_do_not_import_one_another(family: str) -> None:
     prefix = "pipeline." + family.replace("/", ".") + "."
     for name, path in modules():
-        if not name.startswith(f"{family}/") or Path(name).stem in FAMILIES[family]:
+        folder, _, stem = name.removesuffix(".py").rpartition("/")
+        if folder != family or stem in FAMILIES[family] or stem.startswith("_"):
             continue
         siblings = {found.removeprefix(prefix).split(".")[0] for found in imports(path) if found.startswith(prefix)}
-        assert siblings <= FAMILIES[family], name
+        assert {sibling for sibling in siblings if not sibling.startswith("_")} <= FAMILIES[family], name
+
+
+def test_reference_systems_are_loaded_by_their_entry_points_only() -> None:
+    reference = "pipeline.trainers.reference"
+    for name, path in modules():
+        if not name.startswith("trainers/reference/"):
+            assert not [found for found in imports(path) if found == reference or found.startswith(f"{reference}.")], name
 
 
 def test_resampling_loads_neither_dask_nor_xarray_nor_zarr() -> None:

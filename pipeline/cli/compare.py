@@ -18,7 +18,13 @@ __all__: list[str] = []
 @click.option(
     "-r", "--reference", "references", multiple=True, help="A reference, or the gold file; several for several references."
 )
-@click.option("-m", "--metric", "metrics", multiple=True, help="Metrics. [bleu; accuracy for labels; mean for scores]")
+@click.option(
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Metrics. [bleu for text, accuracy for labels, mean for scores, chunk-f1 for columns, …]",
+)
 @click.option(
     "--procedure",
     "procedures",
@@ -26,7 +32,9 @@ __all__: list[str] = []
     help="A test of `pipeline procedures`, or several; verdicts are those of the first. [paired-bootstrap, or the preset's]",
 )
 @click.option("--preset", help="Settings of a tool or paper of `pipeline presets`, and its own number beside the others.")
-@click.option("--format", "format_", default="text", show_default=True, help="text, labels or scores.")
+@click.option(
+    "--format", "format_", default="text", show_default=True, help="text, labels, scores, or another of `pipeline formats`."
+)
 @click.option("--documents", help="File with a document name a line: documents are resampled, not segments.")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
 @click.option("--seed", type=int, help="Seed of all draws. [20120712, or the preset's]")
@@ -56,6 +64,7 @@ def compare(
       pipeline compare baseline.txt new.txt -r reference.txt
       pipeline compare runs/*.txt -r ref.A.txt -r ref.B.txt -m bleu -m chrf --json
       pipeline compare scores.csv --format scores --procedure approximate-randomization
+      pipeline compare north.conll south.conll -r gold.conll --format columns -m chunk-recall
       pipeline compare baseline.txt new.txt -r reference.txt -m bleu -m chrf --preset sacrebleu-bs
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs

@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 from pipeline.errors import DataError, NothingToCompare, Problem
 from pipeline.interfaces import Items, Reader
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids
+from pipeline.items.datasets import gold_items, load_dataset
 from pipeline.items.discover import Found, find_outputs, is_excluded, is_table
 from pipeline.items.documents import Sources, groups_like_systems, make_frame, read_documents, read_group
 from pipeline.items.frame import Frame, Output, Survey, align_items, digest_items
 from pipeline.items.item_table import ItemTable
 from pipeline.items.last_table import read_table_once
 from pipeline.items.readers import load_reader
+from pipeline.items.selection import select_items
 from pipeline.study.grouping import ITEM, group_columns
 from pipeline.study.schema import DatasetSpec, Systems, TestSet
 
@@ -34,6 +36,7 @@ __all__ = [
     "alignment_table",
     "load_gold",
     "load_output",
+    "read_gold",
     "survey_test_set",
 ]
 
@@ -90,7 +93,7 @@ def survey_test_set(
     problems: list[Problem] = []
     if gold is None:
         try:
-            gold = _read_gold(reader, spec, base)
+            gold = _read_gold_files(reader, spec, base)
         except DataError as exc:
             problems.extend(exc.problems)
     found, wrong = find_outputs(spec.outputs, base=base, exclude=systems.exclude)
@@ -158,6 +161,7 @@ def survey_test_set(
         warnings=tuple(dict.fromkeys((*getattr(reader, "warnings", ()), *checked.warnings, *notes))),
         identical=identical,
         taken=taken,
+        gold=gold,
     )
 
 
@@ -172,7 +176,7 @@ def load_gold(spec: TestSet, *, base: Path, frame: Frame, digest: str | None = N
     if gold is None:
         if isinstance(spec.gold, DatasetSpec):
             raise ValueError("the gold of an embedded data set is passed in, not read from a file")
-        gold = _read_gold(load_reader(spec.format), spec, base)
+        gold = read_gold(spec, base)
     if digest is not None and digest != (digest_items(gold) if gold is not None else ""):
         raise DataError.of(
             "P220",
@@ -181,6 +185,20 @@ def load_gold(spec: TestSet, *, base: Path, frame: Frame, digest: str | None = N
             help="start the study again: the changed file makes it a new run, which reuses what still holds",
         )
     return None if gold is None else align_items(gold, frame)
+
+
+def read_gold(spec: TestSet, base: Path) -> Items | None:
+    """Read the gold or the references of a test set, the chosen items of it; None where it has none."""
+    if not isinstance(spec.gold, DatasetSpec):
+        return _read_gold_files(load_reader(spec.format), spec, base)
+    gold = gold_items(load_dataset(spec.gold))
+    return gold if spec.items is None else select_items(gold, spec.items, where="items")
+
+
+def _read_gold_files(reader: Reader, spec: TestSet, base: Path) -> Items | None:
+    files = [*spec.references, *([spec.gold] if isinstance(spec.gold, str) else [])]
+    gold = reader.read_gold([base / file for file in files], _options(spec))
+    return gold if gold is None or spec.items is None else select_items(gold, spec.items, where="items")
 
 
 def load_output(spec: TestSet, output: Output, *, frame: Frame) -> Items:
@@ -246,11 +264,6 @@ def _options(spec: TestSet) -> Mapping[str, Any]:
     return {"columns": dict(spec.columns)}
 
 
-def _read_gold(reader: Reader, spec: TestSet, base: Path) -> Items | None:
-    files = [*spec.references, *([spec.gold] if isinstance(spec.gold, str) else [])]
-    return reader.read_gold([base / file for file in files], _options(spec))
-
-
 def _read_outputs(reader: Reader, found: Found, spec: TestSet) -> dict[str, Items]:
     return reader.read_outputs(found.path, system=found.system, options=_options(spec))
 
@@ -263,7 +276,8 @@ def _reread(reader: Reader, candidate: Candidate, spec: TestSet) -> Items:
 def _candidate(system: str, found: Found, items: Items, ids: tuple[str, ...], groups: Collection[str]) -> Candidate:
     output = Output(system, os.path.abspath(found.path), digest_items(items, leave_out=groups), len(items))
     there = {name: tuple(items.columns[name]) for name in groups if name in items.columns}
-    return Candidate(output, str(found.path), ids, items.numbered, there)
+    noun = "line" if items.lines[-1:] == (len(items),) else "sentence"
+    return Candidate(output, str(found.path), ids, items.numbered, there, noun)
 
 
 def _oddities(system: str, items: Items, gold: Items | None) -> list[str]:

@@ -23,6 +23,8 @@ class Candidate:
     ids: tuple[str, ...]
     numbered: bool
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    noun: str = "line"
+    """What is counted where items have no names: lines, or sentences of several."""
 
     @property
     def system(self) -> str:
@@ -151,18 +153,20 @@ def _judge_lines(
     """Judge a file that has only line numbers, and another number of them."""
     count, right = len(candidate.ids), len(full.ids)
     near = _find_parting(candidate, right, candidates, gold, reread)
-    where = candidate.source if near is None else f"{candidate.source}, near line {near}"
-    message = f"items do not align: system '{candidate.system}' has {count} lines, {full.whose} {_have(full.whose)} {right}"
+    noun = candidate.noun
+    where = candidate.source if near is None else f"{candidate.source}, near {noun} {near}"
+    message = f"items do not align: system '{candidate.system}' has {count} {noun}s, {full.whose} {_have(full.whose)} {right}"
     note = f"the other {aligned} systems align" if aligned > 1 else None
-    mend = "mend the file: a line is lost, split or joined there; an empty output is an empty line"
+    empty = "; an empty output is an empty line" if noun == "line" else ""
+    mend = f"mend the file: a {noun} is lost, split or joined there{empty}"
     if near is not None:
         code = "P203" if missing == "error" else "P214"
         return Problem(
-            code, message, where, mend, note if code == "P203" else f"`missing: {missing}` would pair the wrong lines after it"
+            code, message, where, mend, note if code == "P203" else f"`missing: {missing}` would pair the wrong {noun}s after it"
         )
     if missing == "drop" or (missing == "zero" and count < right):
         return None
-    drop = f"set `missing: drop` to test on the first {min(count, right)} lines, or mend the file"
+    drop = f"set `missing: drop` to test on the first {min(count, right)} {noun}s, or mend the file"
     return Problem("P203", message, where, drop, note)
 
 

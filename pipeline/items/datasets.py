@@ -45,9 +45,9 @@ def _digits(spec: DatasetSpec) -> TrainingItems:
     features = np.ascontiguousarray(images.reshape(len(positions), 64))
     features.setflags(write=False)  # shared by every caller in the process
     return TrainingItems(
-        features=features,
-        labels=tuple(str(label) for label in labels[positions].tolist()),
         ids=tuple(f"{position:04d}" for position in positions.tolist()),
+        columns={"label": tuple(str(label) for label in labels[positions].tolist())},
+        features=features,
     )
 
 
@@ -94,7 +94,7 @@ def gold_items(items: TrainingItems) -> Items:
     """Give the gold labels of a data set in the form a reader gives those of a file: the column ``label``."""
     return Items(
         ids=items.ids,
-        columns={"label": items.labels},
+        columns={"label": items.columns["label"]},
         source="embedded data set",
         lines=tuple(range(1, len(items.ids) + 1)),
         numbered=False,
@@ -108,10 +108,11 @@ def dataset_digest(spec: DatasetSpec) -> str:
     Python, NumPy or SciPy that turned or blurred the images, but does change when the content does.
     """
     items = load_dataset(spec)
+    assert items.features is not None  # embedded data sets have them
     content = hashlib.sha256(b"pipeline-dataset-1\0")
     content.update(repr(items.features.shape).encode())
     content.update(np.rint(items.features * LATTICE).astype("<i8").tobytes())
-    for column in (items.labels, items.ids):
+    for column in (items.columns["label"], items.ids):
         content.update(len(column).to_bytes(8, "little"))
         for value in column:
             encoded = value.encode()

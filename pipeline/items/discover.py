@@ -60,7 +60,7 @@ def find_outputs(
         return [], [Problem("P219", message, outputs)]
     if is_table(outputs):
         path = base / outputs
-        if path.is_dir():
+        if os.path.isdir(path):  # no error for a name that is too long: its reader tells of that
             hint = f'name its files: outputs: "{outputs.rstrip("/")}/{{system}}.txt"'
             return [], [Problem("P219", "the outputs are a folder", str(path), hint)]
         return [Found(None, path)], []

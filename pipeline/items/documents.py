@@ -14,7 +14,7 @@ from pipeline.items.frame import Frame
 from pipeline.items.item_table import ItemTable
 from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._tables import find_delimiter, is_number, refuse
-from pipeline.study.grouping import DOCUMENT, group_columns
+from pipeline.study.grouping import DOCUMENT, WITHOUT_DOCUMENTS, group_columns
 from pipeline.study.schema import TestSet
 
 __all__ = ["Grouping", "Sources", "groups_like_systems", "make_frame", "read_documents", "read_group"]
@@ -127,7 +127,7 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
     sources.extend((c.source, c.ids, c.groups[column]) for c in of.candidates if column in c.groups)
     if column == DOCUMENT and of.documents is not None and not (sources and of.documents.is_table):
         of.documents.refuse_documents()
-    if not sources and column != DOCUMENT:
+    if not sources and (column != DOCUMENT or of.spec.format not in WITHOUT_DOCUMENTS):
         raise DataError(_unknown(column, of))
     problems = []
     for source, names, groups in sources:
@@ -142,7 +142,8 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
 
 def read_documents(sources: Sources) -> tuple[tuple[str, ...] | None, list[str]]:
     """Give the documents that are known although items are drawn, so that what this costs can be told; or why they are not."""
-    if not sources.ids or (sources.documents is None and not any(DOCUMENT in c.groups for c in sources.candidates)):
+    in_gold = sources.gold is not None and DOCUMENT in sources.gold.columns and sources.spec.format not in WITHOUT_DOCUMENTS
+    if not sources.ids or (sources.documents is None and not in_gold and not any(DOCUMENT in c.groups for c in sources.candidates)):
         return None, []
     try:
         return read_group(DOCUMENT, sources)
@@ -174,7 +175,7 @@ def _unknown(column: str, of: Sources) -> Problem:
     there = of.documents.header if of.documents is not None else ()
     in_gold = [name for name in of.gold.columns if not name.startswith("reference")] if of.gold is not None else []
     in_outputs = [name for candidate in candidates for name in candidate.groups]
-    if not spec.references and candidates:
+    if not spec.references and candidates and spec.format in WITHOUT_DOCUMENTS:
         lines = read_lines(Path(candidates[0].source))
         delimiter = find_delimiter(lines.values[0])
         systems = {candidate.system for candidate in candidates}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
@@ -101,6 +101,8 @@ class Survey:
         Groups of systems whose outputs are the same.
     taken : tuple of str
         Columns of a table of all systems that group its items, and hold what an output would hold.
+    gold : Items or None
+        The gold or references, all items, as they were read.
     """
 
     frame: Frame
@@ -110,22 +112,30 @@ class Survey:
     warnings: tuple[str, ...] = ()
     identical: tuple[tuple[str, ...], ...] = ()
     taken: tuple[str, ...] = ()
+    gold: Items | None = None
 
 
 def digest_items(items: Items, *, leave_out: Iterable[str] = ()) -> str:
     """Give the SHA-256 of identifiers (where they are not line numbers) and columns, as hexadecimal digits.
 
-    Each string goes in with its length before it, so that no two contents are encoded alike.
+    Each string goes in with its length before it, each tuple in parentheses, so that no two contents are encoded alike.
     """
     content = hashlib.sha256(b"pipeline-items-1\0")
-    columns: dict[str, Iterable[str]] = {name: items.columns[name] for name in sorted(items.columns) if name not in set(leave_out)}
+    columns: dict[str, Sequence[Any]] = {name: items.columns[name] for name in sorted(items.columns) if name not in set(leave_out)}
     # A column name never is the empty string that stands for the identifiers: it would come first all the same.
-    parts: Mapping[str, Iterable[str]] = columns if items.numbered else {"": items.ids, **columns}
+    parts: Mapping[str, Sequence[Any]] = columns if items.numbered else {"": items.ids, **columns}
     for name, values in parts.items():
-        encoded = [value.encode() for value in (name, *values)]
-        content.update(b"%d\n" % len(encoded))
-        content.update(b"".join(b"%d:%s" % (len(value), value) for value in encoded))
+        content.update(b"%d\n" % (len(values) + 1))
+        content.update(b"".join(map(_encode, (name, *values))))
     return content.hexdigest()
+
+
+def _encode(value: Any) -> bytes:
+    """Give the bytes of a string, a whole number or a tuple of such; none of them begins as another ends."""
+    if isinstance(value, str):
+        data = value.encode()
+        return b"%d:%s" % (len(data), data)
+    return b"(%s)" % b"".join(map(_encode, value)) if isinstance(value, tuple) else b"i%d;" % value
 
 
 def align_items(items: Items, frame: Frame, *, missing: Missing = "error", blank: str = "") -> Items:

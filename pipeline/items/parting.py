@@ -12,8 +12,8 @@ _EVIDENCE = 3.0
 """How many standard errors a shift must gain before it is believed; nine lines that all agree better are just enough."""
 
 
-def locate_parting(one: Sequence[str], other: Sequence[str]) -> int | None:
-    """Give the 1-based line near which the shorter of two parallel files lacks lines, or None where nothing says so.
+def locate_parting(one: Sequence[str | tuple[str, ...]], other: Sequence[str | tuple[str, ...]]) -> int | None:
+    """Give the 1-based line, or sentence, near which the shorter of two parallel files lacks some, or None where nothing says so.
 
     Up to that line the files are compared line by line, after it with the shift that their lengths differ by; the line is where
     the sum of likenesses (Jaccard's, of words) is largest. A file that merely ends early gives None.
@@ -39,7 +39,9 @@ def locate_parting(one: Sequence[str], other: Sequence[str]) -> int | None:
     return start + 1 if after[start] > _EVIDENCE * spread else None
 
 
-def _words(line: str) -> frozenset[str]:
+def _words(line: str | tuple[str, ...]) -> frozenset[str]:
+    if not isinstance(line, str):
+        return frozenset(line)
     words = line.split()
     # Scripts without spaces are compared by pairs of characters.
     return frozenset(words) if len(words) > 1 or len(line) < 8 else frozenset(line[k : k + 2] for k in range(len(line) - 1))

@@ -10,7 +10,17 @@ from pipeline.study.procedures import PROCEDURES
 if TYPE_CHECKING:
     from pipeline.study.schema import Resampling, Study, TestSet
 
-__all__ = ["DOCUMENT", "ITEM", "ROLES", "Disagreement", "asked_columns", "disagreements", "group_columns", "with_asked_columns"]
+__all__ = [
+    "DOCUMENT",
+    "ITEM",
+    "ROLES",
+    "WITHOUT_DOCUMENTS",
+    "Disagreement",
+    "asked_columns",
+    "disagreements",
+    "group_columns",
+    "with_asked_columns",
+]
 
 ITEM, DOCUMENT = "item", "document"
 
@@ -19,6 +29,12 @@ Disagreement = tuple[tuple[str | int, ...], str] | tuple[tuple[str | int, ...], 
 
 ROLES = frozenset({ITEM, "system", "label", DOCUMENT})
 """Names of `columns:` that a reader has another use for; any other name there is a column that groups items."""
+
+WITHOUT_DOCUMENTS = frozenset({"text", "labels", "scores"})
+"""Formats whose documents a study names, in a file or a column; the files of others may say themselves where one begins."""
+
+_PLACES = {"columns": frozenset({"word", "tag", "chunk", "gold"}), "tagged": frozenset({"separator"})}
+"""Names of `columns:` by which a format finds its values in a line: they group nothing there."""
 
 
 def asked_columns(resampling: Resampling) -> tuple[str, ...]:
@@ -29,7 +45,7 @@ def asked_columns(resampling: Resampling) -> tuple[str, ...]:
 
 def group_columns(spec: TestSet) -> tuple[str, ...]:
     """Give the columns of outputs that group items: they are no scores or labels, and no part of an output's content."""
-    return (DOCUMENT, *sorted(set(spec.columns) - ROLES))
+    return (DOCUMENT, *sorted(set(spec.columns) - ROLES - _PLACES.get(spec.format, frozenset())))
 
 
 def with_asked_columns(spec: TestSet, resampling: Resampling) -> TestSet:
@@ -46,7 +62,8 @@ def disagreements(study: Study) -> Iterator[Disagreement]:
     if unit in ROLES - {ITEM, DOCUMENT, "label"}:
         yield ("resampling", "unit"), f"the column of the {unit}s groups no items"
     for name, test_set in study.test_sets.items():
-        if unit == DOCUMENT and test_set.documents is None and DOCUMENT not in test_set.columns:
+        told = test_set.documents is not None or DOCUMENT in test_set.columns or test_set.format not in WITHOUT_DOCUMENTS
+        if unit == DOCUMENT and not told:
             yield (
                 ("test_sets", name),
                 "resampling.unit is document, but documents are not given",

@@ -1,4 +1,4 @@
-"""Files as lines of text. This module decompresses by content, decodes UTF-8 strictly and splits on line feeds only."""
+"""Files as lines of text. This module decompresses by content, decodes UTF-8 strictly, splits on line feeds only, and writes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import gzip
 import importlib
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from pipeline.errors import DataError
 
-__all__ = ["Lines", "read_lines"]
+__all__ = ["Lines", "read_lines", "write_lines"]
 
 _BOM = b"\xef\xbb\xbf"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -61,6 +61,24 @@ def read_lines(path: Path) -> Lines:
     return Lines(tuple(lines), str(path), tuple(warnings))
 
 
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines, each with its end, as UTF-8; compressed where the name ends in ``.gz``. The same lines are the same bytes.
+
+    Raises
+    ------
+    ValueError
+        Where a line would not be read as it is: one that holds a line feed, or ends in a carriage return.
+    """
+    values = list(lines)
+    lost = next((value for value in values if "\n" in value or value.endswith("\r")), None)
+    if lost is not None:
+        raise ValueError(f"the line {lost!r} holds a line feed, or ends in a carriage return")
+    data = "".join(f"{value}\n" for value in values).encode()
+    if data.startswith(_BOM):
+        data = _BOM + data  # reading leaves one out
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+
+
 def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -68,9 +86,13 @@ def _read_bytes(path: Path) -> bytes:
         raise DataError.of(
             "P201", f"there is no file {path.name}", where=str(path), help="paths are relative to the study file"
         ) from exc
-    except OSError as exc:
-        reason = "it is a directory" if path.is_dir() else exc.strerror
-        raise DataError.of("P202", f"{path.name} cannot be read: {reason}", where=str(path)) from exc
+    except (OSError, ValueError) as exc:  # a ValueError where the name holds the character NUL
+        if isinstance(exc, IsADirectoryError):
+            reason = "it is a directory"
+        else:
+            reason = exc.strerror or str(exc) if isinstance(exc, OSError) else "its name holds the character NUL"
+        where = str(path).replace("\0", "\\0")
+        raise DataError.of("P202", f"{Path(where).name} cannot be read: {reason}", where=where, help="mend the path") from exc
 
 
 def _decompress(data: bytes, path: Path) -> bytes:

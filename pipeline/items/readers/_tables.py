@@ -8,11 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pipeline.errors import DataError, Problem
-from pipeline.items.readers._files import Lines
+from pipeline.items.readers._files import Lines, write_lines
 
-__all__ = ["NUMBER", "Table", "find_column", "find_delimiter", "is_number", "parse_header", "parse_table", "refuse"]
+__all__ = ["NUMBER", "Table", "find_column", "find_delimiter", "is_number", "parse_header", "parse_table", "refuse", "write_table"]
 
 _USUAL: dict[str, tuple[str, ...]] = {
     "item": ("item", "id", "item_id", "segment"),
@@ -78,6 +79,18 @@ def parse_table(lines: Lines) -> Table:
 def parse_header(lines: Lines) -> tuple[str, ...]:
     """Split the first line alone; the rest may be no rows of a table."""
     return _split([lines.values[0]], lines.source)[0][1]
+
+
+def write_table(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
+    """Write columns of strings as CSV, every value in quotes: `parse_table` reads them back, whatever they hold but line feeds.
+
+    Raises
+    ------
+    ValueError
+        Where a value holds a line feed, or columns differ in length.
+    """
+    rows = [tuple(columns), *zip(*columns.values(), strict=True)]
+    write_lines(path, (",".join('"' + value.replace('"', '""') + '"' for value in row) for row in rows))
 
 
 def find_column(role: str, header: Sequence[str], columns: Mapping[str, str], source: str) -> str | None:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
 from pipeline.items.readers._files import Lines, read_lines
+from pipeline.items.readers._join import join_items
 from pipeline.items.readers._layouts import split_systems
-from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_table
+from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_table, write_table
 
 __all__ = ["LabelReader"]
 
@@ -28,18 +29,15 @@ class LabelReader:
     """
 
     name: ClassVar[str] = "labels"
+    targets: ClassVar[tuple[str, ...]] = ("label",)
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the gold labels as the column ``label``; None without a gold file."""
-        if not paths:
-            return None
-        if len(paths) > 1:
-            raise DataError.of("P219", f"labels have one gold file, not {len(paths)}", where=str(paths[1]))
-        return self._read_one(paths[0], "gold", options)
+        """Give the gold labels as the column ``label``, those of several files one after the other; None without a gold file."""
+        return join_items([self._read_one(path, "gold", options) for path in paths]) if paths else None
 
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the labels of one system, or of all systems in a table, as the column ``label``."""
@@ -63,6 +61,12 @@ class LabelReader:
             return _label_column(of, columns) if long else list(others)
 
         return split_systems(table, system=None, columns=columns, choose=choose, value="label", leave_out=leave_out, rename=True)
+
+    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
+        """Write a table of identifiers and labels, and of all else that is known of the items."""
+        labels = columns.get("label", [self.blank] * len(ids))
+        others = {name: values for name, values in columns.items() if name not in {"id", "label"}}
+        write_table(path, {"id": ids, "label": [str(label) for label in labels], **others})
 
     def _read_one(self, path: Path, name: str, options: Mapping[str, Any]) -> Items:
         lines = self._read(path)

@@ -10,7 +10,7 @@ from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
 from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._layouts import split_systems
-from pipeline.items.readers._tables import NUMBER, Table, is_number, parse_table, refuse
+from pipeline.items.readers._tables import NUMBER, Table, is_number, parse_table, refuse, write_table
 
 __all__ = ["ScoreReader"]
 
@@ -31,6 +31,7 @@ class ScoreReader:
     """
 
     name: ClassVar[str] = "scores"
+    targets: ClassVar[tuple[str, ...]] = ()
     blank: ClassVar[str] = "0"
 
     def __init__(self) -> None:
@@ -50,6 +51,10 @@ class ScoreReader:
         self.warnings.extend(lines.warnings)
         table = parse_table(lines)
         return split_systems(table, system=system, columns=options.get("columns", {}), choose=self._choose, value="score")
+
+    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
+        """Write a table of identifiers and numbers, of one system."""
+        write_table(path, {"item": ids, **columns})
 
     def _choose(self, table: Table, others: Sequence[str]) -> list[str]:
         """Take the columns of numbers; one that has text from top to bottom is something else."""

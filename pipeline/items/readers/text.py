@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
-from pipeline.items.readers._files import Lines, read_lines
+from pipeline.items.readers._files import Lines, read_lines, write_lines
 
 __all__ = ["TextReader"]
 
@@ -23,6 +23,7 @@ class TextReader:
     """
 
     name: ClassVar[str] = "text"
+    targets: ClassVar[tuple[str, ...]] = ("text",)
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:
@@ -56,6 +57,10 @@ class TextReader:
             )
         lines = self._read(path)
         return {system: _number({"text": lines.values}, lines.source)}
+
+    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
+        """Write one segment a line."""
+        write_lines(path, columns.get("text", [self.blank] * len(ids)))
 
     def _read(self, path: Path) -> Lines:
         lines = read_lines(path)

@@ -28,7 +28,7 @@ def test_items_carry_the_features_and_label_of_the_position_their_identifier_nam
         items = load_dataset(digits(part=part))
         positions = [int(name) for name in items.ids]
         np.testing.assert_array_equal(items.features, pixels[positions])
-        assert items.labels == tuple(map(str, labels[positions]))
+        assert items.columns["label"] == tuple(map(str, labels[positions]))
 
 
 def test_the_cut_is_between_two_writers():
@@ -68,7 +68,7 @@ def test_each_image_is_shifted_on_its_own():
 
 def test_a_shift_keeps_labels_and_identifiers():
     plain, turned = load_dataset(digits()), load_dataset(digits(rotate=8))
-    assert (plain.labels, plain.ids) == (turned.labels, turned.ids)
+    assert (plain.columns, plain.ids) == (turned.columns, turned.ids)
     assert not np.array_equal(plain.features, turned.features)
 
 
@@ -104,7 +104,7 @@ def test_gold_items_are_the_labels_in_the_column_a_reader_would_give():
     items = load_dataset(digits())
     gold = gold_items(items)
     assert gold.ids == items.ids
-    assert gold.columns == {"label": items.labels}
+    assert gold.columns == {"label": items.columns["label"]}
     assert not gold.numbered
     assert len(gold) == len(gold.lines) == 892
 

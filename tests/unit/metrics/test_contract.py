@@ -80,6 +80,43 @@ class TestRatio(MetricContract):
         return MetricExample(load_metric("ratio", options), None, better, worse)
 
 
+WORDS = (("the", "cat", "sat"), ("it", "rains"), ("nobody", "came", "early"), ("left",))
+
+
+def sentences(**columns: tuple[str, ...]) -> Items:
+    given = {name: tuple(tuple(value.split()) for value in values) for name, values in columns.items()}
+    return Items(tuple("1234"), {"word": WORDS, **given}, "test", (1, 5, 8, 12))
+
+
+class _Chunks(MetricContract):
+    spec: tuple[str, dict[str, object]]
+
+    def example(self) -> MetricExample:
+        gold = sentences(chunk=("B-NP I-NP B-VP", "B-NP B-VP", "B-NP B-VP O", "B-VP"))
+        better = sentences(chunk=("B-NP I-NP O", "B-NP B-VP", "B-NP B-VP O", "B-NP"))
+        worse = sentences(chunk=("B-NP B-NP O", "O B-VP", "B-NP I-NP O", "B-NP"))
+        return MetricExample(load_metric(*self.spec), gold, better, worse)
+
+
+class TestChunkF1(_Chunks):
+    spec = ("chunk-f1", {})
+
+
+class TestChunkRecall(_Chunks):
+    spec = ("chunk-recall", {})
+
+
+class TestChunkPrecision(_Chunks):
+    spec = ("chunk-precision", {"types": ["NP"]})
+
+
+class TestTagAccuracy(MetricContract):
+    def example(self) -> MetricExample:
+        gold = sentences(tag=("D N V", "P V", "P V R", "V"))
+        better, worse = sentences(tag=("D N V", "P N", "P V R", "V")), sentences(tag=("D N N", "N N", "P V N", "N"))
+        return MetricExample(load_metric("tag-accuracy"), gold, better, worse)
+
+
 class _Lying(TestMean):
     """A metric that breaks the contract in a named way."""
 

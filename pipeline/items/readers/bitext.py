@@ -1,0 +1,59 @@
+"""Sentences and their translations. This module reads them from one file, ``source ||| target`` a line, or from two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pipeline.errors import DataError
+from pipeline.interfaces import Items
+from pipeline.items.readers._bitext import BITEXT_SEPARATOR, join_words, read_bitext
+from pipeline.items.readers._files import write_lines
+from pipeline.items.readers._join import join_items
+
+__all__ = ["BitextReader"]
+
+
+class BitextReader:
+    """Pairs of sentences to train aligners on, words separated by spaces.
+
+    Items have the columns ``source`` and ``target``. There is nothing to predict: the test sets of aligners are of format
+    ``links``. Files without ``|||`` come in twos, first the source, then the target, line by line.
+
+    Attributes
+    ----------
+    warnings : list of str
+        What was odd about the files read so far.
+    """
+
+    name: ClassVar[str] = "bitext"
+    targets: ClassVar[tuple[str, ...]] = ()
+    blank: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
+        """Give the pairs of one or several files; None without files."""
+        return join_items(read_bitext(paths, self.warnings)) if paths else None
+
+    def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
+        """Refuse: a bitext is no output."""
+        raise DataError.of(
+            "P219",
+            "a bitext is what aligners are trained on, and no system's output",
+            where=str(path),
+            help="give a test set of word alignments the format links",
+        )
+
+    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
+        """Write one pair a line.
+
+        Raises
+        ------
+        ValueError
+            Where a word is empty, is ``|||`` or holds white space: it could not be read again.
+        """
+        pairs = zip(columns["source"], columns["target"], strict=True)
+        write_lines(path, (f"{join_words(source)} {BITEXT_SEPARATOR} {join_words(target)}" for source, target in pairs))

@@ -1,0 +1,137 @@
+"""Word alignments. This module reads a bitext with sure and possible links, and the links of systems; it writes both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pipeline.errors import DataError
+from pipeline.interfaces import Items
+from pipeline.items.readers._bitext import BITEXT_SEPARATOR, bitext_items, join_words, read_bitext, split_fields
+from pipeline.items.readers._files import Lines, read_lines, write_lines
+from pipeline.items.readers._join import join_items, need_system
+from pipeline.items.readers._links import Link, Links, check_count, check_ends, parse_links, split_base
+
+__all__ = ["LinksReader"]
+
+
+class LinksReader:
+    """The gold is a bitext and a file of links, or one file ``source ||| target ||| links``; outputs are links, one line a pair.
+
+    Links are ``i-j``, in the gold also ``ipj`` for those that are possible only; or lines of the NAACL shared task. The first word
+    has the number 0, or 1 where ``columns: {base: "1"}`` says so, and a file may say it itself in a first line ``# base: 0``.
+    Items have the columns ``source``, ``target``, ``sure`` and ``possible`` (which includes the sure links), those of outputs
+    ``link``; there the first word is 0.
+
+    Attributes
+    ----------
+    warnings : list of str
+        What was odd about the files read so far.
+    """
+
+    name: ClassVar[str] = "links"
+    targets: ClassVar[tuple[str, ...]] = ("sure", "possible")
+    outputs: ClassVar[tuple[str, ...]] = ("link",)
+    blank: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
+        """Give the pairs with their links; None without files. The last file holds the links, unless all files hold both."""
+        if not paths:
+            return None
+        base = _base(options)
+        if len(paths) == 1 or _has_links(read_lines(paths[0])):
+            return join_items([self._read_together(path, base) for path in paths])
+        pairs = join_items(read_bitext(paths[:-1], self.warnings))
+        lines = self._read(paths[-1])
+        start, base = split_base(lines.values, base)
+        links = parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base, count=len(pairs))
+        check_count(len(links), len(pairs), source=lines.source)
+        return _with_links(pairs, links, lines.source, range(start + 1, start + 1 + len(pairs)), base)
+
+    def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
+        """Give the links of one system."""
+        name = need_system(system, path, "links")
+        lines = self._read(path)
+        start, base = split_base(lines.values, _base(options))
+        links = parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base)
+        ids = tuple(str(k + 1) for k in range(len(links)))
+        numbers = tuple(range(start + 1, start + 1 + len(links)))
+        return {name: Items(ids, {"link": tuple(one.possible for one in links)}, lines.source, numbers)}
+
+    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
+        """Write the links of an output, or else the pairs, with their links where they are there; the first word is 0.
+
+        Raises
+        ------
+        ValueError
+            Where a word is empty, is ``|||`` or holds white space: it could not be read again.
+        """
+        write_lines(path, _as_lines(columns))
+
+    def _read(self, path: Path) -> Lines:
+        lines = read_lines(path)
+        self.warnings.extend(lines.warnings)
+        return lines
+
+    def _read_together(self, path: Path, base: int) -> Items:
+        lines = self._read(path)
+        if not _has_links(lines):
+            return read_bitext([path], [])[0]
+        start, base = split_base(lines.values, base)
+        fields = [split_fields(line) for line in lines.values[start:]]
+        wrong = next((k for k, parts in enumerate(fields) if len(parts) != 3), None)
+        if wrong is not None:
+            raise DataError.of(
+                "P255",
+                f"the line has `{BITEXT_SEPARATOR}` {len(fields[wrong]) - 1} times in place of twice",
+                where=f"{lines.source}:{start + 1 + wrong}",
+                help="write `source ||| target ||| links` on every line",
+            )
+        pairs = bitext_items(fields, lines, first=start + 1)
+        given = [" ".join(parts[2]) for parts in fields]
+        links = parse_links(given, source=lines.source, first=start + 1, base=base, count=len(pairs))
+        return _with_links(pairs, links, lines.source, pairs.lines, base)
+
+
+def _base(options: Mapping[str, Any]) -> int:
+    base = str(options.get("base", options.get("columns", {}).get("base", "0")))
+    if base not in {"0", "1"}:
+        raise DataError.of("P254", f"the first word has the number 0 or 1, not {base!r}", help='`columns: {base: "1"}`')
+    return int(base)
+
+
+def _has_links(lines: Lines) -> bool:
+    start, _ = split_base(lines.values, 0)
+    return len(lines.values) > start and len(split_fields(lines.values[start])) > 2
+
+
+def _with_links(pairs: Items, links: Sequence[Links], source: str, lines: Sequence[int], base: int) -> Items:
+    sizes = list(zip(map(len, pairs.columns["source"]), map(len, pairs.columns["target"]), strict=True))
+    possible: tuple[tuple[Link, ...], ...] = tuple(one.possible for one in links)
+    check_ends(possible, sizes, source=source, lines=lines, base=base)
+    return replace(pairs, columns={**pairs.columns, "sure": tuple(one.sure for one in links), "possible": possible})
+
+
+def _as_lines(columns: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    if "link" in columns:
+        yield "# base: 0"
+        for links in columns["link"]:
+            yield " ".join(f"{i}-{j}" for i, j in links)
+        return
+    gold = "sure" in columns or "possible" in columns
+    if gold:
+        yield "# base: 0"
+    for k, (source, target) in enumerate(zip(columns["source"], columns["target"], strict=True)):
+        pair = f"{join_words(source)} {BITEXT_SEPARATOR} {join_words(target)}"
+        if not gold:
+            yield pair
+            continue
+        sure = set(columns["sure"][k]) if "sure" in columns else set()
+        every = sorted(sure | set(columns["possible"][k])) if "possible" in columns else sorted(sure)
+        links = (f"{i}{'-' if (i, j) in sure else 'p'}{j}" for i, j in every)
+        yield f"{pair} {BITEXT_SEPARATOR} {' '.join(links)}"

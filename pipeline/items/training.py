@@ -1,0 +1,136 @@
+"""Training data and what is predicted, as trainers get them. This module reads both, and holds them to what was surveyed."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import DataError
+from pipeline.interfaces import Items, TrainingItems
+from pipeline.items.datasets import dataset_digest, load_dataset
+from pipeline.items.frame import digest_items
+from pipeline.items.readers.registry import load_reader
+from pipeline.items.selection import item_positions, select_items
+from pipeline.study.schema import DataFiles, DatasetSpec, TestSet
+
+__all__ = [
+    "expand_files",
+    "items_to_predict",
+    "lend_items",
+    "load_training_items",
+    "read_columns",
+    "read_training_items",
+    "training_digest",
+]
+
+_AGAIN = "start the study again: the changed file makes it a new run, which reuses what still holds"
+
+
+def read_training_items(spec: DatasetSpec | DataFiles, base: Path) -> TrainingItems:
+    """Read the items that base models are trained on.
+
+    Parameters
+    ----------
+    spec : DatasetSpec or DataFiles
+        Several files are one after the other, in the order they are named, those of a pattern sorted.
+    base : Path
+        The folder that relative paths start from.
+
+    Raises
+    ------
+    DataError
+        What the reader finds, with file and line; P271, P273, P274.
+    """
+    if isinstance(spec, DatasetSpec):
+        return load_dataset(spec)
+    reader, files = load_reader(spec.format), expand_files(spec, base)
+    items = reader.read_gold([*files, *([base / spec.gold] if spec.gold is not None else [])], {"columns": dict(spec.columns)})
+    if items is None:
+        message = f"the format {spec.format} has no gold, so nothing can be learnt from it"
+        raise DataError.of("P274", message, where=str(files[0]), help="name another format")
+    if spec.items is not None:
+        items = select_items(items, spec.items, where="training.data.items")
+    if not len(items):
+        raise DataError.of("P273", "the training data have no items", where=items.source, help="mend `training.data`")
+    return TrainingItems(items.ids, items.columns, writer=reader.write, reads=partial(read_columns, spec.format))
+
+
+def training_digest(spec: DatasetSpec | DataFiles, items: TrainingItems) -> str:
+    """Give 32 hex characters that stand for what training data hold, wherever they lie."""
+    if isinstance(spec, DatasetSpec):
+        return dataset_digest(spec)
+    numbered = items.ids == tuple(map(str, range(1, len(items) + 1)))
+    return digest_items(Items(items.ids, items.columns, "", (), numbered))[:32]
+
+
+def load_training_items(data: Mapping[str, Any], base: str, digest: str) -> TrainingItems:
+    """Read training items once a process.
+
+    Raises
+    ------
+    DataError
+        P270 where they are not those that were surveyed; an empty digest holds them to nothing.
+    """
+    return _load_training_items(json.dumps(data, sort_keys=True), base, digest)
+
+
+@lru_cache(maxsize=2)
+def _load_training_items(data: str, base: str, digest: str) -> TrainingItems:
+    value = json.loads(data)
+    spec: DatasetSpec | DataFiles = (DatasetSpec if "dataset" in value else DataFiles).model_validate(value)
+    items = read_training_items(spec, Path(base))
+    if digest and training_digest(spec, items) != digest:
+        where = spec.dataset if isinstance(spec, DatasetSpec) else ", ".join(spec.paths)
+        raise DataError.of("P270", "the training data changed after they were surveyed", where=where, help=_AGAIN)
+    return items
+
+
+def lend_items(items: TrainingItems) -> TrainingItems:
+    """Give items for one trainer: what it does to their columns or features, the trainings after it do not see."""
+    features = items.features
+    if features is not None:
+        features = features.view()
+        features.setflags(write=False)
+    return replace(items, columns={name: tuple(values) for name, values in items.columns.items()}, features=features)
+
+
+def items_to_predict(spec: TestSet, gold: Items) -> TrainingItems:
+    """Give what of a test set a trainer is shown: its items without what it is to predict."""
+    reader = load_reader(spec.format)
+    hidden = set(reader.targets)
+    shown = {name: values for name, values in gold.columns.items() if name not in hidden and not name.startswith("reference.")}
+    features = load_dataset(spec.gold).features if isinstance(spec.gold, DatasetSpec) else None
+    if features is not None and spec.items is not None:
+        features = features[item_positions(spec.items, len(features), where="items")]
+    return TrainingItems(gold.ids, shown, features, writer=reader.write, reads=partial(read_columns, spec.format))
+
+
+def read_columns(form: str, path: Path) -> Mapping[str, Sequence[Any]]:
+    """Give the columns of a file of this format, as some program wrote it."""
+    return load_reader(form).read_outputs(path, system=path.name, options={})[path.name].columns
+
+
+def expand_files(spec: DataFiles, base: Path) -> tuple[Path, ...]:
+    """Give the files of training data; P271 where nothing matches a pattern."""
+    files: list[Path] = []
+    for path in spec.paths:
+        if any(wild in path for wild in "*?") and not os.path.isfile(base / path):
+            # Only * and ? are wild: a bracket in a folder's name is a bracket.
+            found = sorted(found for found in glob.glob(str(base / path).replace("[", "[[]")) if Path(found).is_file())
+            if not found:
+                raise DataError.of(
+                    "P271",
+                    "no file matches the pattern of the training data",
+                    where=str(base / path),
+                    help="mend `training.data.path`",
+                )
+            files.extend(map(Path, found))
+        else:
+            files.append(base / path)
+    return tuple(dict.fromkeys(files))
