@@ -81,6 +81,8 @@ def _at(
         elif kind == "missing":
             if not _is_other_branch(value, passed):
                 problems.append(_missing_key(path, str(passed[-1]), document))
+        elif kind in {"union_tag_not_found", "union_tag_invalid"}:
+            problems.append(_wrong_tag(path, context, value, document))
         elif kind in _KINDS or kind == "literal_error":
             wanted.append(_KINDS.get(kind) or str(context["expected"]))
         elif kind in _LIMITS:
@@ -106,6 +108,19 @@ def _unknown_key(path: KeyPath, document: Document, model: type[BaseModel]) -> P
     key, parent = str(path[-1]), path[:-1]
     inside = f" in {dotted(parent)}" if parent else ""
     return Problem("P101", f"unknown key {key!r}{inside}", document.where(path, key=True), suggest(key, _keys_at(model, parent)))
+
+
+def _wrong_tag(path: KeyPath, context: Mapping[str, Any], value: Any, document: Document) -> Problem:
+    """Tell of the key by which one of several mappings is chosen."""
+    key = str(context["discriminator"]).strip("'")
+    if not isinstance(value, Mapping) or key not in value:
+        return _missing_key(path, key, document)
+    place = (*path, key)
+    choices = str(context["expected_tags"]).split("'")[1::2]
+    expected = " or ".join([", ".join(map(repr, choices[:-1])), repr(choices[-1])]).removeprefix(" or ")
+    close = difflib.get_close_matches(str(value[key]), choices, n=1, cutoff=0.6)
+    message = f"{dotted(place)}: expected {expected}, found {_shown(value[key])}"
+    return Problem("P103", message, document.where(place), f"did you mean {close[0]!r}?" if close else None)
 
 
 def _missing_key(path: KeyPath, key: str, document: Document) -> Problem:

@@ -52,6 +52,14 @@ def _paths(value: Any) -> Iterator[tuple[Any, Any, KeyPath]]:
     for name, test_set in test_sets.items() if isinstance(test_sets, Mapping) else ():
         for key in PATH_KEYS if isinstance(test_set, Mapping) else ():
             yield from _strings(test_set, key, ("test_sets", name, key))
+    training = value.get("training")
+    data = training.get("data") if isinstance(training, Mapping) else None
+    for key in ("path", "gold") if isinstance(data, Mapping) else ():
+        yield from _strings(data, key, ("training", "data", key))
+    models = training.get("models") if isinstance(training, Mapping) else None
+    for name, model in models.items() if isinstance(models, Mapping) else ():
+        if isinstance(model, Mapping):
+            yield from _strings(model, "path", ("training", "models", name, "path"))
     systems = value.get("systems")
     if isinstance(systems, Mapping):
         yield from _strings(systems, "table", ("systems", "table"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from pipeline.store.addresses import digest
 from pipeline.study.blocks import resamples_of
@@ -18,9 +17,9 @@ from pipeline.study.inventory import Inventory
 from pipeline.study.rates import Rates
 from pipeline.study.schema import Study
 from pipeline.study.task import CollectSpec, ExtractSpec, ReportSpec, Task
-from pipeline.study.trainings import trainings_of
+from pipeline.study.trainings import predicted_test_sets, trainings_of
 
-__all__ = ["Absence", "Plan", "plan_study", "present_outputs", "wanted_addresses"]
+__all__ = ["Absence", "Plan", "plan_study", "plan_trainings", "present_outputs", "wanted_addresses"]
 
 COLLECT_VERSION = 3
 """Raised when cubes change; part of the address of every cube."""
@@ -76,8 +75,7 @@ def plan_study(
     Plan
         Tasks in the order they should start: trainings, extractions, then resamples and what follows them.
     """
-    trainings = trainings_of(study, inputs.training_data or "", inputs.trainers, _predicted(study, inputs))
-    by_key = {task.key: task for task in trainings.values()}
+    by_key = {task.key: task for task in plan_trainings(study, inputs).values()}
     tasks: list[Task] = [task for task in by_key.values() if _is_open(task, inventory)]
     absent: list[Absence] = []
     tail: list[Task] = []
@@ -130,9 +128,7 @@ def present_outputs(
 
 def wanted_addresses(study: Study, inputs: Inputs) -> tuple[set[str], set[str]]:
     """Give the keys of all trainings and statistics, and the addresses of all columns, that a study can use."""
-    keys = {
-        task.key for task in trainings_of(study, inputs.training_data or "", inputs.trainers, _predicted(study, inputs)).values()
-    }
+    keys = {task.key for task in plan_trainings(study, inputs).values()}
     columns: set[str] = set()
     for test_set in inputs.test_sets:
         for size in sizes_of(study, test_set):
@@ -146,13 +142,10 @@ def _is_open(task: Task, inventory: Inventory) -> bool:
     return task.key not in inventory.receipts and task.key not in inventory.failures
 
 
-def _predicted(study: Study, inputs: Inputs) -> dict[str, dict[str, Any]]:
-    predicted: dict[str, dict[str, Any]] = {}
-    for test_set in inputs.test_sets:
-        gold = study.test_sets[test_set.name].gold
-        if gold is not None and not isinstance(gold, str):
-            predicted[test_set.gold_digest] = gold.model_dump()
-    return predicted
+def plan_trainings(study: Study, inputs: Inputs) -> dict[str, Task]:
+    """Give the training tasks of a study by the names of the systems, whether they are done or not."""
+    predicted = predicted_test_sets(study, {test_set.name: test_set.gold_digest for test_set in inputs.test_sets})
+    return trainings_of(study, inputs.training_data or "", inputs.trainers, predicted, base=inputs.base)
 
 
 def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present: tuple[OutputInputs, ...]) -> dict[str, Task]:

@@ -13,10 +13,11 @@ from pipeline.study.frozen import Frozen
 from pipeline.study.presets import COMPARES_WITH_BASELINE, PresetName
 from pipeline.study.procedures import PROCEDURES
 from pipeline.study.resampling import IntervalName, Resampling, TestSizes
+from pipeline.study.training_schema import DataFiles, DatasetSpec, ItemRanges, ModelSpec, Training, doubled_systems
 
 __all__ = [
     "AnalysisSpec",
-    "BootstrapSample",
+    "DataFiles",
     "DatasetSpec",
     "Frozen",
     "IntervalName",
@@ -48,21 +49,12 @@ class Disagreements(ValueError):
         super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text, *_ in found))
 
 
-class DatasetSpec(Frozen):
-    """Data that ships inside a dependency, in place of a file."""
-
-    dataset: str = Field(description="Name of the embedded data set, for example digits.")
-    part: Literal["train", "test"] = Field(default="test", description="Which half of the items.")
-    rotate: float = Field(default=0.0, description="Degrees by which images are turned: a shifted test set.")
-    blur: float = Field(default=0.0, ge=0.0, description="Standard deviation of a Gaussian blur in pixels: a shifted test set.")
-
-
 class TestSet(Frozen):
     """One test set: the gold and where the outputs are."""
 
     __test__ = False  # not a test class, whatever its name says to a collector
 
-    format: str = Field(default="text", description="A reader's name: text, labels, scores.")
+    format: str = Field(default="text", description="A reader's name: text, labels, scores, columns, conllu, …")
     references: tuple[str, ...] = Field(default=(), description="Reference files, one or several (text).")
     gold: str | DatasetSpec | None = Field(default=None, description="Gold file, or an embedded data set.")
     outputs: str | Mapping[str, str] | None = Field(
@@ -70,6 +62,7 @@ class TestSet(Frozen):
         description="A path with the placeholder {system}, a table that holds all systems, or a mapping of system to path.",
     )
     documents: str | None = Field(default=None, description="One document name a line in item order, or a table of the items.")
+    items: ItemRanges | None = Field(default=None, description="Which items of the gold, in file order: 1-3500, 4001-4100.")
     columns: Mapping[str, str] = Field(
         default={}, description="Names of columns in tables: item, system, label, document, and those that units or strata name."
     )
@@ -82,31 +75,6 @@ class Systems(Frozen):
     table: str | None = Field(default=None, description="CSV with the column system and optional columns model, group, …")
     exclude: tuple[str, ...] = Field(default=(), description="Names or shell patterns of systems to leave out.")
     relation: str | None = Field(default=None, description="Coordinate that splits pairs into same and different: group, model, …")
-
-
-class BootstrapSample(Frozen):
-    """Training sets drawn with replacement."""
-
-    method: Literal["bootstrap"]
-    fraction: float = Field(default=1.0, gt=0.0, le=1.0, description="Size of the sample as a share of the training set.")
-    replicas: int = Field(ge=1, description="How many samples.")
-
-
-class ModelSpec(Frozen):
-    """One base model: a trainer and its options."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    trainer: str = Field(description="A trainer's name: sklearn.")
-    retries: int = Field(default=0, ge=0, description="How often a failed training is tried again.")
-
-
-class Training(Frozen):
-    """Systems made by training base models on resampled training sets."""
-
-    data: DatasetSpec
-    resamples: tuple[BootstrapSample, ...] = Field(min_length=1)
-    models: Mapping[str, ModelSpec] = Field(min_length=1)
 
 
 def _name_or_mapping(value: Any) -> Any:
@@ -215,6 +183,11 @@ class Study(Frozen):
         for name, test_set in self.test_sets.items():
             if self.training is None and test_set.outputs is None:
                 yield ("test_sets", name), "there are no outputs, and no training to make them"
+        for position, earlier, label in doubled_systems(self.training) if self.training else ():
+            yield (
+                ("training", "resamples", position),
+                f"{label} is there already, as resamples[{earlier}]: it makes the same systems",
+            )
         yield from grouping.disagreements(self)
 
     @property

@@ -57,7 +57,9 @@ def unpack_mask(text: str, length: int) -> NDArray[np.bool_]:
 class TrainSpec:
     """Fit one base model to one resampled training set and predict every test set.
 
-    ``identity`` pins the fitted model: it does not know which test sets are predicted.
+    ``identity`` pins the fitted model: it does not know which test sets are predicted. ``rule`` holds what of the sampling method
+    is neither its name nor its fraction: ``unit``, ``folds``, ``instances``. ``test_sets`` has the name and the specification of
+    each by the digest of its gold.
     """
 
     identity: str
@@ -69,7 +71,11 @@ class TrainSpec:
     method: str
     fraction: float
     replica: int
-    test_sets: Mapping[str, Mapping[str, Any]]  # gold digest → embedded data set
+    test_sets: Mapping[str, Mapping[str, Any]]
+    rule: Mapping[str, Any] = field(default_factory=dict)
+    data_digest: str = ""
+    signature: str = ""
+    base: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,6 +172,8 @@ class Task:
         Keys of tasks that must be done before.
     retries : int
         How often an ordinary failure is tried again.
+    resources : mapping of str to float
+        What it needs of its worker: bytes of ``memory``, ``cores``, and tags; nothing for most.
     """
 
     kind: Kind
@@ -174,6 +182,7 @@ class Task:
     spec: Spec
     needs: tuple[str, ...] = ()
     retries: int = 0
+    resources: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -190,6 +199,8 @@ class Receipt:
         Facts later plans read: cells and pairs, training notes.
     peak_memory_bytes : int
         The most memory its worker had held by then, over all its tasks.
+    attempts : int
+        How often it was tried, this time included.
     """
 
     kind: Kind
@@ -201,6 +212,7 @@ class Receipt:
     worker: str
     covers: Mapping[str, Any] = field(default_factory=dict)
     peak_memory_bytes: int = 0
+    attempts: int = 1
 
     def to_json(self) -> dict[str, Any]:
         """Give plain values for the ledger."""
@@ -215,7 +227,17 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a task gave no receipt."""
+    """Why a task gave no receipt.
+
+    Parameters
+    ----------
+    attempts : int
+        How often it was tried before it was given up.
+    seconds, peak_memory_bytes : float, int
+        As of a receipt, of the last attempt; 0 where its worker was lost.
+    facts : mapping
+        What else is known, of a training: ``log`` (a file of the store) and ``exit_status`` of its command.
+    """
 
     key: str
     label: str
@@ -223,6 +245,10 @@ class Failure:
     problems: tuple[Problem, ...]
     traceback: str = ""
     worker_lost: bool = False
+    attempts: int = 1
+    seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def reason(self) -> str:

@@ -11,17 +11,18 @@ import numpy as np
 from pipeline.errors import DataError, StoreError, TaskError
 from pipeline.interfaces import Items, Metric, Statistics
 from pipeline.items.align import Frame, Output, load_gold, load_output
-from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
-from pipeline.items.frame import digest_items
+from pipeline.items.frame import align_items
 from pipeline.metrics.registry import load_metric
 from pipeline.store.addresses import canonical_json, digest
-from pipeline.store.files import read_arrays, read_json, write_arrays
+from pipeline.store.bundle import read_bundle
+from pipeline.store.files import read_arrays, write_arrays
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.study.schema import DatasetSpec, TestSet
+from pipeline.study.schema import TestSet
 from pipeline.study.task import ExtractSpec, Receipt, Task
 from pipeline.tasks.addressed import read_addressed, write_addressed
+from pipeline.tasks.predicted import read_member, surveyed_gold
 
-__all__ = ["dataset_gold_digest", "extract", "frame_key", "load_frame", "load_statistics", "read_frame", "store_frame"]
+__all__ = ["extract", "frame_key", "load_frame", "load_statistics", "read_frame", "store_frame"]
 
 
 def frame_key(frame: Frame) -> str:
@@ -107,38 +108,22 @@ def _prepared(store: Store, frame_key: str, gold_digest: str, what: bytes) -> tu
     spec = TestSet.model_validate(test_set_spec)
     metric = load_metric(name, options)
     frame = load_frame(store, frame_key)
-    if isinstance(spec.gold, DatasetSpec):
-        embedded = gold_items(load_dataset(spec.gold))
-        if dataset_gold_digest(spec.gold, embedded) != gold_digest:
-            raise DataError.of(
-                "P220",
-                f"the embedded data set {spec.gold.dataset!r} is not the one that was surveyed",
-                where=frame.test_set,
-                help="use the same versions on every worker, or start the study again",
-            )
-        gold = load_gold(spec, base=Path(base), frame=frame, gold=embedded)
-    else:
-        gold = load_gold(spec, base=Path(base), frame=frame, digest=gold_digest)
+    whole = surveyed_gold(spec, Path(base), gold_digest, where=frame.test_set)
+    gold = load_gold(spec, base=Path(base), frame=frame, gold=whole)
     return metric, metric.prepare(gold)
-
-
-def dataset_gold_digest(spec: DatasetSpec, gold: Items) -> str:
-    """Give the digest of an embedded test set: its labels, and the features that decide what a model predicts."""
-    return digest([digest_items(gold), dataset_digest(spec)])
 
 
 def _outputs(spec: ExtractSpec, frame: Frame, store: Store) -> Items:
     if spec.training is not None:
-        made = read_json(store.path("outputs", spec.training, ".json"))["outputs"]
-        if spec.gold_digest not in made:
+        member = read_bundle(store.path("outputs", spec.training, ".zip"), spec.gold_digest)
+        if member is None:
             raise StoreError.of(
                 "P710",
                 "a stored training holds no outputs for this test set",
                 where=spec.training,
                 help="`pipeline resume` trains it again",
             )
-        labels = made[spec.gold_digest]
-        return Items(frame.ids, {"label": labels}, spec.training, tuple(range(1, len(labels) + 1)))
+        return align_items(read_member(str(spec.test_set_spec["format"]), member), frame)
     if spec.output is None:
         raise DataError.of("P230", "there is neither an output nor a training", where=spec.test_set)
     return load_output(TestSet.model_validate(spec.test_set_spec), Output(**spec.output), frame=frame)

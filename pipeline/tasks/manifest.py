@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,9 @@ class Manifest:
             for key in ("references", "outputs", "documents", *(["gold"] if isinstance(test_set["gold"], str) else [])):
                 test_set.pop(key)
         asked["systems"].pop("table")
+        data = (asked.get("training") or {}).get("data", {})
+        for key in ("path", "gold"):
+            data.pop(key, None)
         return {"study": asked, "inputs": self.inputs.fingerprint()}
 
 
@@ -77,7 +80,15 @@ def read_manifest(run: RunDirectory) -> Manifest:
 def failure_entry(failure: Failure) -> dict[str, Any]:
     """Give a failure as the ledger holds it."""
     problems = [[p.code, p.message, p.where, p.help, p.note] for p in failure.problems]
-    return {"event": "failed", "key": failure.key, "label": failure.label, "exit_code": failure.exit_code, "problems": problems}
+    own = ("key", "label", "exit_code", "attempts", "seconds", "peak_memory_bytes")
+    return {"event": "failed", **{name: getattr(failure, name) for name in own}, "facts": dict(failure.facts), "problems": problems}
+
+
+def _failure(entry: Mapping[str, Any]) -> Failure:
+    """Read what `failure_entry` wrote, by this version or an earlier one."""
+    more = {name: entry[name] for name in ("attempts", "seconds", "peak_memory_bytes", "facts") if name in entry}
+    problems = tuple(Problem(*problem) for problem in entry["problems"])
+    return Failure(entry["key"], entry["label"], entry["exit_code"], problems, **more)
 
 
 def read_inventory(run: RunDirectory) -> Inventory:
@@ -89,8 +100,7 @@ def read_inventory(run: RunDirectory) -> Inventory:
         if entry["event"] == "started":
             failures.clear()
         elif entry["event"] == "failed":
-            problems = tuple(Problem(*problem) for problem in entry["problems"])
-            failures[entry["key"]] = Failure(entry["key"], entry["label"], entry["exit_code"], problems)
+            failures[entry["key"]] = _failure(entry)
     for failure in failures.values():
         if failure.key not in inventory.receipts:
             inventory.fail(failure)

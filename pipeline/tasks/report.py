@@ -20,6 +20,7 @@ from pipeline.study.task import Receipt, ReportSpec, Task
 from pipeline.tasks.manifest import read_inventory, read_manifest
 from pipeline.tasks.scored import scored_statistics
 from pipeline.tasks.survey import refuse_baseline
+from pipeline.tasks.trained import list_trainings
 
 __all__ = ["gather", "report"]
 
@@ -53,7 +54,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         {"label": failure.label, "exit_code": failure.exit_code, "problems": [asdict(p) for p in failure.problems]}
         for failure in inventory.failures.values()
     ]
-    failures.extend({"label": f"{a.system} on {a.test_set}", "reason": a.reason} for a in plan.absent)
+    failures.extend({"label": f"{a.system} on {a.test_set}", "system": a.system, "reason": a.reason} for a in plan.absent)
     alignment = [{"test_set": t.name, **row} for t in manifest.inputs.test_sets for row in t.alignment]
     warnings = [f"{t.name}: {warning}" for t in manifest.inputs.test_sets for warning in t.warnings]
     return ReportInput(
@@ -63,6 +64,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         alignment=alignment,
         warnings=warnings,
         failures=failures,
+        trainings=tuple(list_trainings(manifest, inventory)),
         versions=read_json(run.root / "versions.json"),
         run_id=run.id,
     )

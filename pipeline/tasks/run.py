@@ -43,15 +43,28 @@ def run_task(task: Task, runs: str) -> Receipt | Failure:
     Receipt or Failure
         A failure carries the problems of a `PipelineError`, or a traceback where something of ours broke.
     """
+    start = time.perf_counter()
+    result = _run(task, runs)
+    seconds = round(time.perf_counter() - start, 4)
+    # Kilobytes on Linux; the high-water mark of the process, not of the task alone.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    if isinstance(result, Failure):
+        return replace(result, seconds=seconds, peak_memory_bytes=peak)
+    return replace(result, seconds=seconds, worker=f"{socket.gethostname()}:{os.getpid()}", peak_memory_bytes=peak)
+
+
+def _run(task: Task, runs: str) -> Receipt | Failure:
     from threadpoolctl import threadpool_limits
 
-    start = time.perf_counter()
     try:
         # One thread of BLAS a worker: two would fight for a core.
         with threadpool_limits(1):
-            receipt = _function(task.kind)(task, Path(runs))
+            return _function(task.kind)(task, Path(runs))
     except PipelineError as error:
-        return Failure(task.key, task.label, error.exit_code, error.problems, traceback.format_exc())
+        # What a program outside has printed belongs to the record of its failure.
+        log = str(getattr(error, "log", ""))
+        told = traceback.format_exc() + (f"\nIt printed:\n{log}" if log else "")
+        return Failure(task.key, task.label, error.exit_code, error.problems, told, facts=getattr(error, "facts", {}))
     except OSError as error:
         mapped = store_error(error, error.filename or runs)
         return Failure(task.key, task.label, mapped.exit_code, mapped.problems, traceback.format_exc())
@@ -63,10 +76,6 @@ def run_task(task: Task, runs: str) -> Receipt | Failure:
     except Exception as error:  # the border of a worker: whatever broke is recorded, reported, and decides the exit code
         problem = Problem("P401", f"{type(error).__name__}: {error}", where=task.label, help="`pipeline logs` has the traceback")
         return Failure(task.key, task.label, 70, (problem,), traceback.format_exc())
-    seconds = round(time.perf_counter() - start, 4)
-    # Kilobytes on Linux; the high-water mark of the process, not of the task alone.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return replace(receipt, seconds=seconds, worker=f"{socket.gethostname()}:{os.getpid()}", peak_memory_bytes=peak)
 
 
 def _function(kind: str) -> Callable[[Task, Path], Receipt]:

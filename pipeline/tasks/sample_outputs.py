@@ -6,21 +6,23 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.interfaces import Items, Metric, Statistics
-from pipeline.items.align import Frame, Output, load_gold, load_output
-from pipeline.items.datasets import gold_items, load_dataset
+from pipeline.interfaces import Items, Metric, Reader, Statistics
+from pipeline.items.align import Frame, Output, load_gold, load_output, read_gold
+from pipeline.items.readers.registry import load_reader
 from pipeline.metrics.registry import load_metric
 from pipeline.store.addresses import digest
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import Store
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.study.rates import OutputRates
-from pipeline.study.schema import DatasetSpec, Study, TestSet
+from pipeline.study.schema import Study, TestSet
 from pipeline.tasks.extract import load_frame, store_frame
+from pipeline.tasks.predicted import output_columns
 
 __all__ = ["Sample", "sample_outputs", "store_sample"]
 
@@ -71,7 +73,8 @@ def sample_outputs(
     frame = load_frame(store, test_set.frame)
     definition = load_metric(metric.name, dict(metric.options))
     start = time.perf_counter()
-    gold = _gold(spec, Path(inputs.base), frame)
+    base = Path(inputs.base)
+    gold = load_gold(spec, base=base, frame=frame, gold=read_gold(spec, base))
     reading = time.perf_counter() - start
     start = time.perf_counter()
     outputs = _outputs(spec, frame, test_set.outputs, gold, seconds=seconds)
@@ -133,11 +136,6 @@ def _take(items: Items, positions: NDArray[np.int64]) -> Items:
     )
 
 
-def _gold(spec: TestSet, base: Path, frame: Frame) -> Items | None:
-    embedded = gold_items(load_dataset(spec.gold)) if isinstance(spec.gold, DatasetSpec) else None
-    return load_gold(spec, base=base, frame=frame, gold=embedded)
-
-
 def _outputs(spec: TestSet, frame: Frame, outputs: tuple[OutputInputs, ...], gold: Items | None, *, seconds: float) -> list[Items]:
     """Read a few outputs, fewer where that takes long; those that are still to be made are the gold with mistakes."""
     found: list[Items] = []
@@ -148,12 +146,19 @@ def _outputs(spec: TestSet, frame: Frame, outputs: tuple[OutputInputs, ...], gol
         if output.output is not None:
             found.append(load_output(spec, Output(**output.output), frame=frame))
         elif gold is not None:
-            found.append(_with_mistakes(gold, np.random.default_rng(number)))
+            found.append(_with_mistakes(gold, load_reader(spec.format), np.random.default_rng(number)))
     return found
 
 
-def _with_mistakes(gold: Items, rng: np.random.Generator) -> Items:
-    labels = np.array(gold.columns["label"], dtype=object)
-    wrong = np.flatnonzero(rng.random(len(labels)) < WRONG)
-    labels[wrong] = labels[rng.permutation(len(labels))[: len(wrong)]]
-    return replace(gold, columns={"label": labels.tolist()})
+def _with_mistakes(gold: Items, reader: Reader, rng: np.random.Generator) -> Items:
+    """Give the gold as a system's output that is to be trained: some labels are another item's, some tokens their neighbour's."""
+    columns: dict[str, list[Any]] = {name: list(values) for name, values in gold.columns.items() if name not in reader.targets}
+    for name in output_columns(reader):
+        source = next((known for known in (name, *reader.targets, "reference.0") if known in gold.columns), None)
+        values = list(gold.columns[source]) if source is not None else [""] * len(gold)
+        others = rng.permutation(len(values)).tolist()
+        for k in np.flatnonzero(rng.random(len(values)) < WRONG).tolist():
+            # A tuple keeps its length: its entries belong to the tokens of the item.
+            values[k] = (*values[k][1:], *values[k][:1]) if isinstance(values[k], tuple) else values[others[k]]
+        columns[name] = values
+    return replace(gold, columns=columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,19 @@ from typing import Any
 from pipeline.analysis.registry import load_analysis
 from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StoreError, StudyError
 from pipeline.interfaces import Items
-from pipeline.items.align import Survey, alignment_table, survey_test_set
-from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
+from pipeline.items.align import Survey, alignment_table, read_gold, survey_test_set
 from pipeline.metrics.registry import load_metric
-from pipeline.store.addresses import digest
 from pipeline.store.runs import Store
 from pipeline.study.complaints import suggest
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.study.schema import DatasetSpec, Study, TestSet
-from pipeline.study.trainings import trainings_of
 from pipeline.tasks.coordinates import coordinates_of
-from pipeline.tasks.extract import dataset_gold_digest, frame_key, read_frame, store_frame
+from pipeline.tasks.extract import frame_key, read_frame, store_frame
 from pipeline.tasks.groupings import grouping_key, read_grouping, store_grouping, tell_strata
 from pipeline.tasks.limits import refuse_bootstrap_t
+from pipeline.tasks.predicted import gold_digest_of
+from pipeline.tasks.survey_training import load_trainers, refuse_without_gold, signatures, survey_training
 from pipeline.tasks.taken import refuse_systems_as_groups, tell_taken
-from pipeline.trainers.registry import load_trainer
 
 __all__ = ["StudySurvey", "frames_are_sound", "refuse_baseline", "survey_study"]
 
@@ -74,10 +72,8 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     """
     for analysis in study.asked_analyses:
         load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)
-    trainers = {
-        name: str(getattr(load_trainer(model.trainer, model.model_extra or {}), "signature", model.trainer))
-        for name, model in (study.training.models.items() if study.training else ())
-    }
+    refuse_without_gold(study)
+    trainers = load_trainers(study, base)
     metrics = tuple(_metric_inputs(spec.name, spec.options) for spec in study.metrics)
     _refuse_zeros(study, metrics)
     surveys: dict[str, Survey] = {}
@@ -91,11 +87,12 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
         problems = [problem for error in errors for problem in error.problems]
         kind = NothingToCompare if all(isinstance(error, NothingToCompare) for error in errors) else DataError
         raise kind(*problems)
-    data_digest, made = _training_outputs(study, trainers, surveys)
+    golds = {name: (survey.gold, survey.gold_digest) for name, survey in surveys.items()}
+    training = survey_training(study, base, trainers, golds)
     test_sets = []
     for name, survey in surveys.items():
         files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
-        outputs = (*files, *made(survey.gold_digest))
+        outputs = (*files, *training.outputs(name, survey.gold_digest))
         _refuse_doubles(name, outputs)
         test_sets.append(
             TestSetInputs(
@@ -124,7 +121,9 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     refuse_systems_as_groups(study, {name: survey.taken for name, survey in surveys.items()}, coordinates)
     # Said once, where people look: with the first test set.
     test_sets[:1] = [replace(first, warnings=(*first.warnings, *told)) for first in test_sets[:1]]
-    return StudySurvey(Inputs(str(base), tuple(test_sets), metrics, coordinates, data_digest, trainers), list(surveys.values()))
+    pinned = signatures(study, trainers)
+    inputs = Inputs(str(base), tuple(test_sets), metrics, coordinates, training.data_digest, pinned)
+    return StudySurvey(inputs, list(surveys.values()))
 
 
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
@@ -173,7 +172,7 @@ def _tell_sizes(study: Study, units: int) -> tuple[str, ...]:
 
 
 def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:
-    gold: Items | None = gold_items(load_dataset(spec.gold)) if isinstance(spec.gold, DatasetSpec) else None
+    gold: Items | None = read_gold(spec, base) if isinstance(spec.gold, DatasetSpec) else None
     survey = survey_test_set(
         name,
         study.as_read(name),
@@ -185,29 +184,8 @@ def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:
         min_systems=0 if study.training else 2,
     )
     if isinstance(spec.gold, DatasetSpec) and gold is not None:
-        survey = replace(survey, gold_digest=dataset_gold_digest(spec.gold, gold))
+        survey = replace(survey, gold_digest=gold_digest_of(spec, gold))
     return survey
-
-
-def _training_outputs(
-    study: Study, trainers: dict[str, str], surveys: dict[str, Survey]
-) -> tuple[str | None, Callable[[str], tuple[OutputInputs, ...]]]:
-    if study.training is None:
-        return None, lambda gold_digest: ()
-    data_digest = dataset_digest(study.training.data)
-    predicted = {
-        survey.gold_digest: study.test_sets[name].gold.model_dump()  # type: ignore[union-attr]  # checked in the condition
-        for name, survey in surveys.items()
-        if isinstance(study.test_sets[name].gold, DatasetSpec)
-    }
-    trainings = trainings_of(study, data_digest, trainers, predicted)
-
-    def outputs(gold_digest: str) -> tuple[OutputInputs, ...]:
-        if gold_digest not in predicted:
-            return ()
-        return tuple(OutputInputs(system, digest([task.key, gold_digest]), training=task.key) for system, task in trainings.items())
-
-    return data_digest, outputs
 
 
 def _refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-import tempfile
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import PipelineError, TaskError
-from pipeline.items.datasets import load_dataset
-from pipeline.store.addresses import digest_file
-from pipeline.store.files import write_json
+from pipeline.interfaces import Trainer, TrainingItems
+from pipeline.items.instances import count_instances, number_units
+from pipeline.items.training import lend_items, load_training_items
+from pipeline.store.bundle import write_bundle
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.study.schema import DatasetSpec
 from pipeline.study.task import Receipt, Task, TrainSpec
+from pipeline.tasks.predicted import load_predicted, pack_member
+from pipeline.tasks.training_record import (
+    forget_peak,
+    keep_failure,
+    keep_log,
+    log_of,
+    peak_memory,
+    printable,
+    told_by_model,
+    work_directory,
+)
 from pipeline.trainers.registry import load_trainer
-from pipeline.trainers.sampling import distinct_share, draw_sample, training_seed
+from pipeline.trainers.sampling import Rule, Sample, TrainingSet, draw_sample, training_seed
 
-__all__ = ["train"]
+__all__ = ["make_trainer", "rule_of", "train", "training_set"]
 
 
 def train(task: Task, runs: Path) -> Receipt:
@@ -25,39 +37,95 @@ def train(task: Task, runs: Path) -> Receipt:
     Raises
     ------
     TaskError
-        P410 the training failed; the other systems go on.
+        P404 this worker has other versions than the study was planned with; P410 the training failed, P420 to P425 its outputs are
+        not what was asked: the other systems go on.
     """
     spec = task.spec
     assert isinstance(spec, TrainSpec)
     store = Store(runs / STORE_NAME)
-    data = load_dataset(DatasetSpec.model_validate(spec.data))
-    name = str(spec.data["dataset"])
-    drawn: dict[str, Any] = {"method": spec.method, "fraction": spec.fraction, "replica": spec.replica}
-    sample = draw_sample(seed=spec.seed, data=name, n_items=len(data.labels), **drawn)
-    seed = training_seed(seed=spec.seed, data=name, model=spec.model, **drawn)
-    trainer = load_trainer(spec.trainer, spec.options)
+    data = load_training_items(spec.data, spec.base, spec.data_digest)
+    rule = rule_of(spec)
+    drawn_from = training_set(spec.data, data, spec.data_digest, rule)
+    sample = draw_sample(rule, drawn_from, seed=spec.seed, replica=spec.replica)
+    seed = training_seed(rule, seed=spec.seed, data=drawn_from.data, model=spec.model, replica=spec.replica)
+    test_sets = {gold: load_predicted(test_set, spec.base, gold) for gold, test_set in spec.test_sets.items()}
+    trainer = make_trainer(spec.trainer, spec.options, Path(spec.base))
+    signature = str(getattr(trainer, "signature", spec.trainer))
+    if spec.signature and signature != spec.signature:
+        raise TaskError.of(
+            "P404",
+            f"this worker trains with {signature}, the study was planned with {spec.signature}",
+            where=task.label,
+            help="install the same versions on every worker, then `pipeline resume`",
+        )
+    members: dict[str, bytes] = {}
+    model: Any = None
+    forget_peak()
     try:
-        with tempfile.TemporaryDirectory(prefix="pipeline-train-") as workdir:
-            model = trainer.fit(data, sample, seed=seed, workdir=Path(workdir))
-            outputs = {
-                gold: list(trainer.predict(model, load_dataset(DatasetSpec.model_validate(test_set))))
-                for gold, test_set in spec.test_sets.items()
-            }
-    except PipelineError:
+        with work_directory() as workdir:
+            model = trainer.fit(lend_items(data), sample.items, seed=seed, workdir=workdir)
+            for gold, test_set in test_sets.items():
+                outputs = trainer.predict(model, lend_items(test_set.items))
+                name = str(spec.test_sets[gold]["name"])
+                members[gold] = pack_member(test_set, outputs, name=name, where=task.label)
+            said = told_by_model(model)
+    except PipelineError as error:
+        keep_failure(error, store, task, printed=log_of(model))
         raise
     except (Exception, SystemExit) as error:  # a trainer is foreign code: whatever it raises is the failure of this system alone
-        raise TaskError.of(
+        failed = TaskError.of(
             "P410",
-            f"the training failed: {type(error).__name__}: {error}",
+            f"the training failed: {printable(error)}",
             where=task.label,
             help="the rest of the study goes on without this system; `retries:` of the model tries again",
-        ) from error
-    path = store.path("outputs", task.key, ".json")
-    write_json(path, {"outputs": outputs})
-    covers = {
-        "model": spec.model,
-        "items": len(sample),
-        "distinct": distinct_share(sample, len(data.labels)),
-        "notes": list(getattr(model, "notes", ())),
-    }
-    return Receipt("train", task.key, task.label, store.relative(path), digest_file(path), 0.0, "", covers)
+        )
+        status = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else None
+        keep_failure(failed, store, task, printed=log_of(model), status=status)
+        raise failed from error
+    log = keep_log(store, task, log_of(model))
+    path = store.path("outputs", task.key, ".zip")
+    checksum = write_bundle(path, members)
+    covers = {"model": spec.model, **_told(rule, sample), "memory_bytes": peak_memory(), **said, "log": log}
+    return Receipt("train", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
+
+
+def make_trainer(name: str, options: Mapping[str, Any], base: Path) -> Trainer:
+    """Make a trainer whose folder ``path`` is that of the study."""
+    path = options.get("path")
+    return load_trainer(name, {**options, "path": str(base / path)} if isinstance(path, str) else options)
+
+
+def rule_of(spec: TrainSpec) -> Rule:
+    """Give how the training set of a task is drawn."""
+    # Only a bootstrap is drawn by its fraction; that of other methods is for people and coordinates.
+    fraction = spec.fraction if spec.method == "bootstrap" else 1.0
+    return Rule(spec.method, fraction, **spec.rule)
+
+
+def training_set(data: Mapping[str, Any], items: TrainingItems, digest: str, rule: Rule) -> TrainingSet:
+    """Give what samples are drawn from: an embedded data set is called by its name, others by what they hold."""
+    name = str(data.get("dataset") or digest)
+    return _training_set(name, rule.unit, rule.instances, _Kept(items))
+
+
+class _Kept:
+    """Items that are equal where they are the same object: what hangs on them is counted once a process."""
+
+    def __init__(self, items: TrainingItems) -> None:
+        self.items = items
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Kept) and other.items is self.items
+
+    def __hash__(self) -> int:
+        return id(self.items)
+
+
+@lru_cache(maxsize=4)
+def _training_set(name: str, unit: str, instances: str, kept: _Kept) -> TrainingSet:
+    return TrainingSet(name, number_units(kept.items, unit), count_instances(kept.items, instances))
+
+
+def _told(rule: Rule, sample: Sample) -> dict[str, Any]:
+    """Give what is told of a sample."""
+    return {"items": len(sample.items), "unit": rule.unit, "counted": rule.instances, **sample.counts}

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import Trainer
 from pipeline.plugins import check_options, import_plugin
 
 __all__ = ["load_trainer"]
+
+_MEMBERS = ("takes", "gives", "same_bits", "signature", "fit", "predict")
 
 
 def load_trainer(name: str, options: Mapping[str, Any]) -> Trainer:
@@ -17,11 +20,22 @@ def load_trainer(name: str, options: Mapping[str, Any]) -> Trainer:
     Raises
     ------
     PluginError
-        P301 where no trainer has this name, P302 where it is there but cannot be imported.
+        P301 where no trainer has this name, P302 where it is there but cannot be imported, P308 where it is none.
     StudyError
-        P150 for every option that the trainer does not take, P151 for those it lacks.
+        P150 for every option that the trainer does not take, P151 for those it lacks and values it refuses.
     """
     made = import_plugin("trainers", name)
     check_options("trainer", name, made, options)
-    trainer: Trainer = made(**options)
+    try:
+        trainer: Trainer = made(**options)
+    except (TypeError, ValueError) as error:
+        raise StudyError.of("P151", f"trainer '{name}': {error}") from error
+    lacking = [member for member in _MEMBERS if not hasattr(trainer, member)]
+    if lacking:
+        raise PluginError.of(
+            "P308",
+            f"the trainer '{name}' has no {', '.join(lacking)}",
+            where=f"{made.__module__}:{made.__qualname__}",
+            help="see pipeline.interfaces.Trainer; pipeline.testing.TrainerContract tries one",
+        )
     return trainer

@@ -6,16 +6,17 @@ import difflib
 import importlib
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from pipeline.errors import PluginError, Problem, StudyError
+from pipeline.errors import PipelineError, PluginError, Problem, StudyError
 from pipeline.interfaces import TrainingItems
 
 __all__ = ["FittedEstimator", "SklearnTrainer"]
@@ -44,64 +45,122 @@ class FittedEstimator:
 class SklearnTrainer:
     """Fits an estimator of scikit-learn, or one of anybody's that derives from its ``BaseEstimator``.
 
-    BLAS and OpenMP are held to one thread, so that a model does not depend on the machine's number of cores.
+    It learns ``label`` from the features of the items, or from their ``text`` where they have none: then the first step turns
+    texts into features. BLAS and OpenMP are held to one thread, so that a model does not depend on the machine's number of cores.
 
     Parameters
     ----------
-    estimator : str
+    estimator : str, optional
         Import path of the class, for example ``sklearn.linear_model.LogisticRegression``.
     options : mapping, optional
-        Parameters of the estimator. ``random_state`` is not among them: it is derived from the study's seed.
+        Parameters of the estimator. ``random_state`` is not among them: it is derived from the study's seed, and given to every
+        step that takes it.
+    steps : list of {estimator, options}, optional
+        Instead of one estimator: transformers, and an estimator at the end.
 
     Examples
     --------
     >>> trainer = SklearnTrainer(estimator="sklearn.neighbors.KNeighborsClassifier", options={"n_neighbors": 1})
-    >>> items = TrainingItems(features=np.array([[0.0], [1.0]]), labels=("no", "yes"), ids=("1", "2"))
+    >>> items = TrainingItems(ids=("1", "2"), columns={"label": ("no", "yes")}, features=np.array([[0.0], [1.0]]))
     >>> model = trainer.fit(items, np.array([0, 1, 1]), seed=1, workdir=Path())
     >>> trainer.predict(model, items)
-    ('no', 'yes')
+    {'label': ('no', 'yes')}
     """
 
     name: ClassVar[str] = "sklearn"
+    takes: tuple[str, ...] = ("label",)
+    gives: tuple[str, ...] = ("label",)
+    same_bits: bool = True
 
-    def __init__(self, *, estimator: str, options: Mapping[str, Any] | None = None) -> None:
-        self.estimator = estimator
-        self.options = dict(options or {})
-        self._class = _import_estimator(estimator)
-        known = _parameters(estimator, self._class)
-        _check_names(estimator, known, self.options)
-        _check_values(estimator, self._class, self.options)
-        self._takes_seed = "random_state" in known
+    def __init__(
+        self, *, estimator: str | None = None, options: Mapping[str, Any] | None = None, steps: Sequence[Any] | None = None
+    ) -> None:
+        wanted = _wanted(estimator, options, steps)
+        self.steps = tuple(
+            _Step(path, given, last=position == len(wanted)) for position, (path, given) in enumerate(wanted, start=1)
+        )
         # What a fitted model depends on besides its options: another version is another model.
-        package = self._class.__module__.split(".")[0]
-        self.signature = f"{self.name}|{estimator}|{package}:{getattr(importlib.import_module(package), '__version__', '')}"
+        self.signature = "|".join([self.name, *(step.signature for step in self.steps)])
 
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> FittedEstimator:
-        """Fit a new estimator to the items at the positions ``sample``; nothing is written to ``workdir``."""
-        seeded = {"random_state": seed} if self._takes_seed else {}
-        model = self._class(**self.options, **seeded)
-        features, labels = _rows(items)[sample], np.asarray(items.labels)[sample]
+        """Fit new estimators to the items at the positions ``sample``; nothing is written to ``workdir``."""
+        made = [step.make(seed) for step in self.steps]
+        model = made[0] if len(made) == 1 else Pipeline([(str(position), step) for position, step in enumerate(made, start=1)])
+        rows, labels = _rows(items), np.asarray(items.columns["label"])[sample]
+        drawn = rows[sample] if isinstance(rows, np.ndarray) else [rows[k] for k in sample.tolist()]
         with _PROCESS_STATE, threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model.fit(features, labels)
+            model.fit(drawn, labels)
         return FittedEstimator(model, tuple(dict.fromkeys(_one_line(warning) for warning in caught)))
 
-    def predict(self, model: FittedEstimator, items: TrainingItems) -> tuple[str, ...]:
+    def predict(self, model: FittedEstimator, items: TrainingItems) -> dict[str, tuple[str, ...]]:
         """Predict one label an item."""
         with _PROCESS_STATE, threadpool_limits(limits=1):
             predicted = model.estimator.predict(_rows(items))
-        return tuple(str(label) for label in predicted)
+        return {"label": tuple(str(label) for label in predicted)}
 
 
-def _rows(items: TrainingItems) -> NDArray[Any]:
-    return items.features.reshape(len(items.labels), -1)
+class _Step:
+    """One estimator by its import path, with checked parameters."""
+
+    def __init__(self, path: str, options: Mapping[str, Any], *, last: bool) -> None:
+        self._class = _import_estimator(path, ("fit", "predict") if last else ("fit", "transform"))
+        self.options = _with_tuples(self._class, options)
+        known = _parameters(path, self._class)
+        _check_names(path, known, self.options)
+        _check_values(path, self._class, self.options)
+        self._takes_seed = "random_state" in known
+        package = self._class.__module__.split(".")[0]
+        self.signature = f"{path}|{package}:{getattr(importlib.import_module(package), '__version__', '')}"
+
+    def make(self, seed: int) -> Any:
+        return self._class(**self.options, **({"random_state": seed} if self._takes_seed else {}))
+
+
+def _wanted(estimator: Any, options: Any, steps: Any) -> list[tuple[str, Mapping[str, Any]]]:
+    """Give the import path and the parameters of each step that a study asks for."""
+
+    def refuse(message: str) -> PipelineError:
+        help_ = "write `estimator:` with `options:`, or `steps:` as a list of them"
+        return StudyError.of("P151", f"trainer 'sklearn': {message}", help=help_)
+
+    if (estimator is None) == (steps is None):
+        raise refuse("it needs the option 'estimator' or the option 'steps', and not both")
+    if steps is None:
+        steps = [{"estimator": estimator, "options": options}]
+    elif options is not None:
+        raise refuse("options belong to each of the steps")
+    if isinstance(steps, (str, Mapping)) or not isinstance(steps, Sequence) or not steps:
+        raise refuse(f"option 'steps' is a list, not {steps!r}")
+    wanted = []
+    for position, step in enumerate(steps, start=1):
+        if not isinstance(step, Mapping) or not {"estimator"} <= set(step) <= {"estimator", "options"}:
+            raise refuse(f"step {position} is {step!r}, and has an estimator and its options")
+        given = step.get("options") or {}
+        if not isinstance(step["estimator"], str) or not isinstance(given, Mapping):
+            raise refuse(f"step {position} is {step!r}: an import path, and a mapping of options")
+        wanted.append((step["estimator"], given))
+    return wanted
+
+
+def _rows(items: TrainingItems) -> NDArray[Any] | Sequence[str]:
+    if items.features is not None:
+        return items.features.reshape(len(items), -1)
+    if "text" in items.columns:
+        texts: Sequence[str] = items.columns["text"]
+        return texts
+    raise StudyError.of(
+        "P307",
+        f"the trainer 'sklearn' learns from features or from the column 'text', and there are {', '.join(items.columns) or 'none'}",
+        help="name the column: `columns: {text: …}` of the training data and of the test set",
+    )
 
 
 def _one_line(warning: warnings.WarningMessage) -> str:
     return f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"
 
 
-def _import_estimator(path: str) -> Any:
+def _import_estimator(path: str, methods: tuple[str, str]) -> Any:
     module, _, name = path.rpartition(".")
     if not module or not all(part.isidentifier() for part in path.split(".")):
         raise PluginError.of(
@@ -117,12 +176,12 @@ def _import_estimator(path: str) -> Any:
     if found is None:
         close = difflib.get_close_matches(name, dir(family), n=1)
         raise PluginError.of("P306", f"{module} has no {name!r}", help=f"did you mean {close[0]!r}?" if close else None)
-    lacking = [method for method in ("fit", "predict") if not callable(getattr(found, method, None))]
+    lacking = [method for method in methods if not callable(getattr(found, method, None))]
     if not isinstance(found, type) or lacking:
         raise PluginError.of(
             "P306",
             f"{path!r} is not an estimator: it has no {', '.join(lacking) or 'class'}",
-            help="name a class that fits and predicts",
+            help=f"name a class with the methods {' and '.join(methods)}",
         )
     return found
 
@@ -135,6 +194,15 @@ def _parameters(path: str, estimator: Any) -> frozenset[str]:
             "P306", f"{path!r} is not an estimator of scikit-learn", help="derive it from sklearn.base.BaseEstimator"
         )
     return frozenset(names())
+
+
+def _with_tuples(estimator: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Give lists as tuples where the estimator takes tuples only: a study file has lists alone."""
+    constraints = getattr(estimator, "_parameter_constraints", {})
+    wants = {
+        name for name, allowed in constraints.items() if isinstance(allowed, list) and tuple in allowed and list not in allowed
+    }
+    return {name: tuple(value) if name in wants and isinstance(value, list) else value for name, value in options.items()}
 
 
 def _check_names(path: str, known: frozenset[str], options: Mapping[str, Any]) -> None:

@@ -138,3 +138,12 @@ def test_other_content_is_another_run() -> None:
     other = replace(INPUTS, test_sets=(replace(TEST_SET, outputs=(OUTPUTS[0], replace(OUTPUTS[1], identity="new"))),))
     assert Manifest(study(), other, ()).identity() != base
     assert Manifest(study(), replace(INPUTS, base="/elsewhere"), ()).identity() == base
+
+
+def test_wider_limits_train_nothing_again_that_ended_within_them() -> None:
+    def keys(**options: Any) -> list[str]:
+        models = {"m": {"trainer": "command", "predict": "p {input} {output}", **options}}
+        return [task.key for task in trainings_of(study(training={**TRAINING, "models": models}), "data", {}, {}).values()]
+
+    assert keys(limits={"minutes": 1}) == keys(limits={"minutes": 9, "memory": "4 GB"}) == keys()
+    assert keys(environment={"A": 1}) != keys()

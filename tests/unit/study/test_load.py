@@ -168,7 +168,10 @@ training:
     found = problems_of(tmp_path, GOOD + training)
     assert [(p.message, p.help) for p in found] == [
         ("unknown key 'rotat' in training.data", "did you mean 'rotate'?"),
-        ("training.resamples[0].method: expected 'bootstrap', found the text 'boot'", "did you mean 'bootstrap'?"),
+        (
+            "training.resamples[0].method: expected 'bootstrap', 'quota', 'cross-validation' or 'seed', found the text 'boot'",
+            "did you mean 'bootstrap'?",
+        ),
     ]
     study = load(tmp_path, GOOD + training.replace("rotat", "rotate").replace("boot,", "bootstrap,")).study
     assert study.training is not None

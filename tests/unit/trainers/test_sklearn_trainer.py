@@ -25,7 +25,8 @@ LOGISTIC = "sklearn.linear_model.LogisticRegression"
 def items() -> TrainingItems:
     """Three classes that overlap, in four features."""
     rows = np.random.default_rng(5).normal(size=(150, 2, 2)) + np.repeat(np.arange(3), 50)[:, None, None]
-    return TrainingItems(features=rows, labels=tuple(label for label in "abc" for _ in range(50)), ids=tuple(map(str, range(150))))
+    labels = tuple(label for label in "abc" for _ in range(50))
+    return TrainingItems(ids=tuple(map(str, range(150))), columns={"label": labels}, features=rows)
 
 
 class Constant(BaseEstimator):
@@ -57,7 +58,7 @@ HERE = {"Constant": f"{__name__}.Constant", "Shallow": f"{__name__}.Shallow"}
 def predictions(options, items, *, seed, sample=None):
     trainer = load_trainer("sklearn", options)
     model = trainer.fit(items, np.arange(150) if sample is None else sample, seed=seed, workdir=Path())
-    return trainer.predict(model, items)
+    return trainer.predict(model, items)["label"]
 
 
 def test_the_same_seed_predicts_the_same_and_another_does_not(items):
@@ -117,12 +118,8 @@ def test_every_wrong_option_of_a_trainer_is_named_at_once():
     with pytest.raises(StudyError) as caught:
         load_trainer("sklearn", {"estimater": LOGISTIC, "epochs": 5})
     messages = [problem.message for problem in caught.value.problems]
-    assert [name for name in ("'estimater'", "'epochs'", "'estimator'") if any(name in m for m in messages)] == [
-        "'estimater'",
-        "'epochs'",
-        "'estimator'",
-    ]
-    assert caught.value.problems[0].help == "did you mean 'estimator'? (there are: estimator, options)"
+    assert [name for name in ("'estimater'", "'epochs'") if any(name in m for m in messages)] == ["'estimater'", "'epochs'"]
+    assert caught.value.problems[0].help == "did you mean 'estimator'? (there are: estimator, options, steps)"
 
 
 def test_every_wrong_parameter_of_an_estimator_is_named_with_what_was_meant():
@@ -190,3 +187,79 @@ def test_a_module_that_breaks_when_imported_is_a_plugin_error(tmp_path, monkeypa
     monkeypatch.setattr(plugins, "entry_points", lambda group: [EntryPoint("broken", "broken_models:Trainer", "pipeline.trainers")])
     with pytest.raises(PluginError, match="division by zero"):
         load_trainer("broken", {})
+
+
+TEXT_STEPS = [
+    {"estimator": "sklearn.feature_extraction.text.TfidfVectorizer", "options": {"ngram_range": [1, 2]}},
+    {"estimator": LOGISTIC, "options": {"C": 10}},
+]
+TEXTS = TrainingItems(
+    ids=("1", "2", "3", "4"),
+    columns={
+        "text": ("a warm dry day", "warm and sunny", "cold rain all day", "rain and a cold wind"),
+        "label": ("good", "good", "bad", "bad"),
+    },
+)
+
+
+def test_texts_are_learnt_from_by_steps_where_there_are_no_features():
+    trainer = load_trainer("sklearn", {"steps": TEXT_STEPS})
+    model = trainer.fit(TEXTS, np.arange(4), seed=0, workdir=Path())
+    unseen = TrainingItems(ids=("5", "6"), columns={"text": ("a warm wind", "cold day with rain")})
+    assert trainer.predict(model, unseen) == {"label": ("good", "bad")}
+
+
+def test_only_the_sampled_texts_are_learnt_from():
+    trainer = load_trainer("sklearn", {"steps": TEXT_STEPS})
+    model = trainer.fit(TEXTS, np.array([0, 3, 3]), seed=0, workdir=Path())
+    assert "sunny" not in model.estimator[0].vocabulary_
+    assert "wind" in model.estimator[0].vocabulary_
+
+
+def test_every_step_that_takes_a_seed_is_given_it():
+    steps = [
+        {"estimator": "sklearn.preprocessing.StandardScaler"},
+        {"estimator": "sklearn.decomposition.PCA"},
+        {"estimator": "sklearn.tree.DecisionTreeClassifier"},
+    ]
+    rows = np.random.default_rng(1).normal(size=(20, 4))
+    items = TrainingItems(tuple(map(str, range(20))), {"label": tuple("ab" * 10)}, rows)
+    model = SklearnTrainer(steps=steps).fit(items, np.arange(20), seed=11, workdir=Path())
+    assert [getattr(step, "random_state", None) for _, step in model.estimator.steps] == [None, 11, 11]
+
+
+def test_a_changed_version_of_any_step_is_another_signature(monkeypatch):
+    before = SklearnTrainer(steps=TEXT_STEPS).signature
+    monkeypatch.setattr("sklearn.__version__", "0.0")
+    assert SklearnTrainer(steps=TEXT_STEPS).signature != before
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({}, "not both"),
+        ({"estimator": LOGISTIC, "steps": TEXT_STEPS}, "not both"),
+        ({"steps": TEXT_STEPS, "options": {"C": 1}}, "belong to each"),
+        ({"steps": "tfidf"}, "is a list"),
+        ({"steps": []}, "is a list"),
+        ({"steps": [{"options": {}}]}, "step 1"),
+        ({"steps": [{"estimator": LOGISTIC, "option": {}}]}, "step 1"),
+        ({"steps": [{"estimator": LOGISTIC, "options": [1]}]}, "step 1"),
+    ],
+)
+def test_steps_that_are_none_are_refused(options, says):
+    with pytest.raises(StudyError, match=says) as caught:
+        SklearnTrainer(**options)
+    assert caught.value.problems[0].code == "P151"
+
+
+def test_a_step_before_the_last_transforms():
+    with pytest.raises(PluginError, match="no transform"):
+        SklearnTrainer(steps=[{"estimator": LOGISTIC}, {"estimator": LOGISTIC}])
+
+
+def test_items_without_features_or_text_are_refused_with_what_there_is():
+    words = TrainingItems(("1",), {"word": (("a",),), "label": ("x",)})
+    with pytest.raises(StudyError, match="there are word, label") as caught:
+        SklearnTrainer(estimator=LOGISTIC).fit(words, np.array([0]), seed=0, workdir=Path())
+    assert caught.value.problems[0].code == "P307"

@@ -1,11 +1,4 @@
-"""Contract suites that a plugin's tests inherit. This module says, as tests, what the package relies on.
-
-A metric's author writes::
-
-    class TestMyMetric(MetricContract):
-        def example(self) -> MetricExample:
-            return MetricExample(metric=MyMetric(), gold=..., better=..., worse=...)
-"""
+"""What every metric must do. This module says it as tests, which a metric's own tests inherit."""
 
 from __future__ import annotations
 

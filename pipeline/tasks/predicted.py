@@ -1,0 +1,166 @@
+"""What trained systems predict, and how it is kept. This module reads gold as it was surveyed, and packs and reads outputs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence, Set
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.errors import DataError, TaskError
+from pipeline.interfaces import Items, Reader, TrainingItems
+from pipeline.items.align import read_gold
+from pipeline.items.datasets import dataset_digest
+from pipeline.items.frame import digest_items
+from pipeline.items.readers.registry import load_reader
+from pipeline.items.training import items_to_predict
+from pipeline.store.addresses import canonical_json, digest
+from pipeline.study.schema import DatasetSpec, TestSet
+from pipeline.tasks.diverged import refuse_diverged
+
+__all__ = ["Predicted", "gold_digest_of", "load_predicted", "output_columns", "pack_member", "read_member", "surveyed_gold"]
+
+_FILE = "outputs"
+_HELP = "a trainer gives a list or tuple with one value an item, of sentences one entry a token: see docs/trainers.md"
+
+
+class Predicted:
+    """A test set as trainers are shown it, with the gold and the reader that outputs are written by."""
+
+    def __init__(self, spec: TestSet, gold: Items) -> None:
+        self.gold = gold
+        self.reader = load_reader(spec.format)
+        self.items: TrainingItems = items_to_predict(spec, gold)
+
+
+def gold_digest_of(spec: TestSet, gold: Items) -> str:
+    """Give the digest of a gold; that of an embedded test set is of the features too, which decide what a model predicts."""
+    own = digest_items(gold)
+    return digest([own, dataset_digest(spec.gold)]) if isinstance(spec.gold, DatasetSpec) else own
+
+
+def surveyed_gold(spec: TestSet, base: Path, expected: str, *, where: str) -> Items | None:
+    """Read the gold again.
+
+    Raises
+    ------
+    DataError
+        P220 where it is not what was surveyed.
+    """
+    gold = read_gold(spec, base)
+    if (gold_digest_of(spec, gold) if gold is not None else "") == expected:
+        return gold
+    if isinstance(spec.gold, DatasetSpec):
+        raise DataError.of(
+            "P220",
+            f"the embedded data set {spec.gold.dataset!r} is not the one that was surveyed",
+            where=where,
+            help="use the same versions on every worker, or start the study again",
+        )
+    raise DataError.of(
+        "P220",
+        "the gold or a reference changed after it was surveyed",
+        where=gold.source if gold is not None else where,
+        help="start the study again: the changed file makes it a new run, which reuses what still holds",
+    )
+
+
+def load_predicted(test_set: Mapping[str, Any], base: str, gold_digest: str) -> Predicted:
+    """Read what a test set shows to trainers, once a process."""
+    return _load_predicted(canonical_json(test_set), base, gold_digest)
+
+
+@lru_cache(maxsize=32)
+def _load_predicted(test_set: bytes, base: str, gold_digest: str) -> Predicted:
+    import json
+
+    value = json.loads(test_set)
+    spec = TestSet.model_validate(value["spec"])
+    gold = surveyed_gold(spec, Path(base), gold_digest, where=str(value["name"]))
+    if gold is None:
+        raise DataError.of("P230", f"test set {value['name']!r} has neither gold nor outputs", where=str(value["name"]))
+    return Predicted(spec, gold)
+
+
+def output_columns(reader: Reader) -> tuple[str, ...]:
+    """Give the columns of outputs of a format: the targets of its gold, unless the reader names others in ``outputs``."""
+    return tuple(getattr(reader, "outputs", reader.targets))
+
+
+def pack_member(predicted: Predicted, columns: Mapping[str, Sequence[Any]], *, name: str, where: str) -> bytes:
+    """Give the bytes of a file of outputs in the format of the test set.
+
+    Raises
+    ------
+    TaskError
+        P420 where there is another number of outputs than of items; P421 where a column lacks; P422 where an output is of another
+        length than its item; P423 where what is written would be read as something else; P424 and P425 where they are no outputs
+        of a model that has learnt something.
+    """
+    items, reader = predicted.items, predicted.reader
+    wanted = output_columns(reader)
+    for column in wanted:
+        if column not in columns:
+            given = ", ".join(map(repr, columns)) or "nothing"
+            message = f"the trainer gave no column {column!r} for test set {name!r}: it gave {given}"
+            raise TaskError.of("P421", message, where=where, help=_HELP)
+        values = columns[column]
+        if isinstance(values, (str, bytes, Mapping, Set)) or not hasattr(values, "__len__") or not hasattr(values, "__getitem__"):
+            message = f"the trainer gave a {type(values).__name__} as column {column!r} for test set {name!r}"
+            raise TaskError.of("P421", message, where=where, help=_HELP)
+        if len(values) != len(items):
+            message = f"the trainer gave {len(values)} outputs for {len(items)} items of test set {name!r}"
+            raise TaskError.of("P420", message, where=where, help=_HELP)
+        _check_lengths(predicted, column, values, name=name, where=where)
+        refuse_diverged(column, values, name=name, where=where)
+    # Sentences are written with their words; what has a line or an identifier needs no more.
+    known = items.columns if any(isinstance(value, tuple) for values in items.columns.values() for value in values[:1]) else {}
+    written = {**known, **{column: tuple(map(_plain, columns[column])) for column in wanted}}
+    with tempfile.TemporaryDirectory(prefix="pipeline-outputs-") as folder:
+        path = Path(folder) / _FILE
+        reader.write(path, written, items.ids)
+        data = path.read_bytes()
+    try:
+        read = read_member(reader.name, data)
+    except DataError as error:
+        raise TaskError.of(
+            "P423", f"the outputs cannot be read back: {error}", where=where, help="see what the trainer predicts"
+        ) from error
+    if len(read) != len(items):
+        raise TaskError.of(
+            "P423",
+            f"{len(items)} outputs are read back as {len(read)}",
+            where=where,
+            help="an output with a line feed in it is two",
+        )
+    return data
+
+
+def read_member(form: str, data: bytes) -> Items:
+    """Read the outputs that `pack_member` packed."""
+    with tempfile.TemporaryDirectory(prefix="pipeline-outputs-") as folder:
+        path = Path(folder) / _FILE
+        path.write_bytes(data)
+        return load_reader(form).read_outputs(path, system=_FILE, options={})[_FILE]
+
+
+def _plain(value: Any) -> Any:
+    """Give a value as readers give it: an array would be asked whether it is blank, which it cannot say."""
+    return tuple(value.tolist()) if isinstance(value, np.ndarray) else value
+
+
+def _check_lengths(predicted: Predicted, column: str, values: Sequence[Any], *, name: str, where: str) -> None:
+    """Refuse outputs that are token by token for items of another number of tokens."""
+    gold, words = predicted.gold.columns.get(column), predicted.items.columns.get("word")
+    if gold is None or words is None:
+        return
+    for position, (value, expected, tokens) in enumerate(zip(values, gold, words, strict=True)):
+        one_a_token = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, (str, bytes, Mapping))
+        if isinstance(expected, tuple) and not (one_a_token and len(value) == len(tokens)):
+            item = f"item {predicted.gold.ids[position]!r} of test set {name!r}"
+            gave = f"{len(value)} values" if one_a_token else f"a {type(value).__name__}"
+            message = f"the trainer gave {gave} of {column!r} for the {len(tokens)} tokens of {item}"
+            raise TaskError.of("P422", message, where=where, help=_HELP)
