@@ -20,9 +20,10 @@ An exception carries one or more `Problem`; a border collects all problems of a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 __all__ = [
     "ClusterError",
@@ -38,6 +39,8 @@ __all__ = [
     "StudyError",
     "TaskError",
     "UsageError",
+    "join_alike",
+    "name_some",
     "render_problems",
 ]
 
@@ -71,6 +74,9 @@ class PipelineError(Exception):
     """The root of the tree; raised itself only for what is our own fault."""
 
     exit_code: ClassVar[int] = 70
+
+    facts: Mapping[str, Any] = MappingProxyType({})
+    """What the record of a failure keeps beside the problems."""
 
     def __init__(self, *problems: Problem) -> None:
         if not problems:
@@ -160,6 +166,34 @@ class Interrupted(PipelineError):
     """The run was stopped on request; what is done is kept."""
 
     exit_code = 75
+
+
+def join_alike(problems: Iterable[Problem]) -> list[Problem]:
+    """Give problems with those that differ in their place alone as one.
+
+    Examples
+    --------
+    >>> [problem.where for problem in join_alike([Problem("P410", "failed", f"train a/{k}") for k in range(5)])]
+    ['train a/0, train a/1, train a/2 and 2 more']
+    """
+    alike: dict[Problem, list[str]] = {}
+    for problem in problems:
+        places = alike.setdefault(replace(problem, where=None), [])
+        if problem.where and problem.where not in places:
+            places.append(problem.where)
+    return [replace(problem, where=name_some(places) or None) for problem, places in alike.items()]
+
+
+def name_some(names: Sequence[str], most: int = 3) -> str:
+    """Give names with commas, of many the first and how many more.
+
+    Examples
+    --------
+    >>> name_some(["a", "b"]), name_some(["a", "b", "c", "d", "e"])
+    ('a, b', 'a, b, c and 2 more')
+    """
+    # One more than is named takes no more room than to say so.
+    return ", ".join(names) if len(names) <= most + 1 else f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def render_problems(problems: Iterable[Problem] | Sequence[Problem]) -> str:

@@ -65,6 +65,14 @@ MULTEVAL = (
     "smallest."
 )
 STRATA = "Units are drawn, or swapped, all alike here: not within the strata that the study draws from."
+RESAMPLED = (
+    "Runs that were trained on resamples of one training set tell of that set: new runs are other resamples of it. What all "
+    "of them owe to the set they come from is in no se and no p, however many runs there are."
+)
+FOLDS = (
+    "Runs of a cross-validation share most of what they were trained on: the more folds, the smaller s_test, which is not the "
+    "spread over training sets, and p of whole-run, paired-runs and crossed is too small for a claim about these."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +103,7 @@ class ReplicaAnalysis:
         notes |= {"test": f"{NOTES['test']} {MULTEVAL}"} if "multeval" in chosen.chosen else {}
         if any(cube.attrs.get("strata") for cube in cubes.values()):
             notes |= {"test": f"{notes['test']} {STRATA}"}
+        notes |= {"model": " ".join((notes["model"], *_say_resampled(cubes)))}
         return Finding(self.name, tuple(rows), tuple(notes.values()), tables=tuple(make_tables(rows, notes)))
 
     def _rows(self, test_set: str, cube: xr.Dataset, options: ReplicaOptions, development: Development) -> Iterator[dict[str, Any]]:
@@ -116,6 +125,15 @@ class ReplicaAnalysis:
             for row in _metric_rows(replicas, models, draw, options, alpha):
                 tuned = development.describe(models, row, **where) if row["kind"] == "model" else {}
                 yield {**row, **tuned, **where}
+
+
+def _say_resampled(cubes: Mapping[str, xr.Dataset]) -> Iterator[str]:
+    """Say what runs have in common that were trained on parts of one training set."""
+    samples = {str(value) for cube in cubes.values() if "sample" in cube.variables for value in cube["sample"].values.tolist()}
+    if samples & {"bootstrap", "quota", "cross-validation"}:
+        yield RESAMPLED
+    if "cross-validation" in samples:
+        yield FOLDS
 
 
 def _why_nothing(models: Sequence[Model], options: ReplicaOptions) -> str | None:

@@ -36,6 +36,8 @@ class Model:
         Every run has a name as a replica, and no two have the same: runs can be paired with those of another model.
     doubled : str, optional
         A name that two runs have; None where no two have the same.
+    sample : tuple of str
+        What their training samples are, where models differ in it: runs of a number share none if this is another one.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Model:
     runs: tuple[str, ...]
     named: bool
     doubled: str | None = None
+    sample: tuple[str, ...] = ()
 
 
 def count_distinct(statistics: NDArray[np.int64]) -> int:
@@ -72,16 +75,16 @@ def group_runs(cube: xr.Dataset, *, model: str, replica: str) -> list[Model]:
         if models[place]:
             key = (models[place], *(values[place] for values in apart))
             groups.setdefault(key, []).append((names[place], system))
-    return [_model(" · ".join(filter(None, key)), groups[key]) for key in sorted(groups)]
+    return [_model(key, groups[key]) for key in sorted(groups)]
 
 
-def _model(name: str, runs: list[tuple[str, str]]) -> Model:
+def _model(key: tuple[str, ...], runs: list[tuple[str, str]]) -> Model:
     ordered = sorted(runs, key=lambda run: (_natural(run[0]), run[1]))
     names = [run for run, _ in ordered]
     doubled = next((one for one, other in pairwise(names) if one == other and one), None)
     named = all(names) and doubled is None
     systems = tuple(system for _, system in ordered)
-    return Model(name, systems, tuple(names) if named else systems, named, doubled)
+    return Model(" · ".join(filter(None, key)), systems, tuple(names) if named else systems, named, doubled, key[1:])
 
 
 def _natural(name: str) -> tuple[int, str, str]:

@@ -122,13 +122,15 @@ def null_rows(
 
 
 def _are_paired(first: Model, second: Model) -> bool:
-    return first.named and second.named and first.runs == second.runs
+    return first.named and second.named and first.runs == second.runs and first.sample == second.sample
 
 
 def _why_unpaired(first: Model, second: Model) -> str:
     for model in (first, second):
         if model.doubled is not None:
             return f"two runs of {model.name} have the same name {model.doubled!r}: runs are paired by name"
+    if first.sample != second.sample:
+        return "the runs of the two were trained on samples of another kind or size: those of a number have nothing in common"
     return "the runs of the two have other names"
 
 

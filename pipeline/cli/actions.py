@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["coordinate", "find", "load", "print_json"]
 
+MOST_PROBLEMS = 10
+"""Failures told in full on a terminal, those alike as one."""
+
 
 def load(study: Path, overrides: dict[str, Any]) -> LoadedStudy:
     """Read a study with what the command line says otherwise."""
@@ -41,14 +44,17 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
     """Run tasks in this process until the run ends, and exit with its code."""
     from pipeline.engine.launch import execute
     from pipeline.engine.progress import show_progress
-    from pipeline.errors import render_problems
+    from pipeline.errors import join_alike, render_problems
 
     with show_progress(quiet=quiet) as progress:
         ending = execute(directory, launch, progress=progress, verify=verify)
     if ending.message:
         click.echo(f"{ending.state.lower()}: {ending.message}", err=True)
     if ending.problems:
-        click.echo(render_problems(dict.fromkeys(ending.problems)), err=True)
+        told = join_alike(ending.problems)
+        click.echo(render_problems(told[:MOST_PROBLEMS]), err=True)
+        if len(told) > MOST_PROBLEMS:
+            click.echo(f"… and {len(told) - MOST_PROBLEMS} more failures: the report lists them all, `pipeline logs` too", err=True)
     if ending.exit_code:
         sys.exit(ending.exit_code)
 

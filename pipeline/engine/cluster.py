@@ -7,14 +7,16 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+from pipeline.engine.placement import declare, offer_of_machine
 from pipeline.errors import ClusterError
 from pipeline.store.files import make_directory
+from pipeline.study.amounts import parse_bytes
 from pipeline.study.load import ClusterProfile
 
 __all__ = ["make_cluster"]
@@ -49,6 +51,10 @@ def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> An
             options["env"] = environment
         if workers:
             options["n_workers"] = workers
+        threads = float(options["threads_per_worker"] or 1)
+        has = offer_of_machine(int(options["n_workers"] or 1))
+        # What the profile says of its workers wins: it may know of an accelerator, or give less memory away.
+        options["resources"] = {**has, "cores": max(threads, has["cores"]), **options.get("resources", {})}
     elif name.endswith("Cluster") and module.startswith("dask_jobqueue"):
         make_directory(logs)
         # By default the dashboard of a batch cluster listens on every interface, without a password.
@@ -57,6 +63,8 @@ def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> An
         exports = [f"export {variable}={shlex.quote(value)}" for variable, value in environment.items()]
         options["job_script_prologue"] = [*exports, *options.get("job_script_prologue", ())]
     try:
+        if module.startswith("dask_jobqueue"):
+            options["worker_extra_args"] = _declared(options)
         with _interrupts_held_back():
             cluster = factory(**options)
         if name != "LocalCluster":
@@ -72,6 +80,20 @@ def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> An
             help="mend `options:` of the profile",
         ) from error
     return cluster
+
+
+def _declared(options: Mapping[str, Any]) -> list[str]:
+    """Give the arguments of a batch job's workers with what each of them has, unless the profile says so itself."""
+    given = [str(argument) for argument in options.get("worker_extra_args") or ()]
+    if any(argument.startswith("--resources") for argument in given):
+        return given
+    processes = int(options.get("processes") or 1)
+    offer: dict[str, float] = {}
+    if options.get("cores"):
+        offer["cores"] = float(max(1, int(options["cores"]) // processes))
+    if options.get("memory"):
+        offer["memory"] = parse_bytes(str(options["memory"])) // processes
+    return [*given, "--resources", declare(offer)] if offer else given
 
 
 @contextmanager

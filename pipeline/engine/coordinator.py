@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import NamedTuple
 
 from pipeline.engine.calibration import settle_rates
@@ -18,7 +19,7 @@ from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopRequest, listen
 from pipeline.engine.state import RunState
 from pipeline.engine.stock import take_stock
-from pipeline.errors import Interrupted, PipelineError, Problem, StoreError
+from pipeline.errors import Interrupted, PipelineError, Problem, StoreError, name_some
 from pipeline.store.files import sweep_temporaries
 from pipeline.store.lease import Lease, hold_lease
 from pipeline.store.ledger import Ledger
@@ -229,7 +230,8 @@ class Coordinator:
             free -= 1
 
     def _take(self, outcome: Outcome) -> None:
-        task, result = outcome.task, outcome.result
+        task = outcome.task
+        result = replace(outcome.result, attempts=self.attempts[task.key] + 1)
         del self.running[task.key]
         if isinstance(result, Receipt):
             self.lease.check()
@@ -270,6 +272,7 @@ class Coordinator:
 
     def _show(self) -> None:
         self.state.count(self.done, self.outlook.open, self.outlook.seconds(self.workers))
+        self.state.facts["failed"] = len(self.inventory.failures)
         self.state.write()
         self.progress(self.state)
 
@@ -290,7 +293,7 @@ class Coordinator:
             return Ending("FAILED", 4, message, problems)
         if plan.absent or failures:
             names = sorted({a.system for a in plan.absent if a.system}) or [f.label for f in failures]
-            return Ending("INCOMPLETE", 4, f"done without {', '.join(names)}", problems)
+            return Ending("INCOMPLETE", 4, f"done without {name_some(names, 8)}", problems)
         return Ending("COMPLETED", 0, "")
 
 

@@ -23,6 +23,7 @@ from distributed.scheduler import KilledWorker
 
 from pipeline.engine.cluster import make_cluster
 from pipeline.engine.executor import Outcome
+from pipeline.engine.placement import lacking
 from pipeline.errors import ClusterError, Problem
 from pipeline.study.load import ClusterProfile
 from pipeline.study.task import Failure, Receipt, Task
@@ -38,6 +39,9 @@ RESCALE_SECONDS = 30.0
 
 STARVED_SECONDS = 600.0
 """How long a run waits without a single worker before it gives up, resumable."""
+
+PLACING_SECONDS = 15.0
+"""How long a task waits for a worker that has what it asks for, once all workers are there: another may be about to return."""
 
 LOOK_SECONDS = 1.0
 """How often the scheduler is asked for its workers."""
@@ -73,6 +77,8 @@ class DaskExecutor:
         self._cluster = cluster
         self._workers = workers
         self._running: dict[str, Task] = {}
+        self._placed: dict[str, tuple[Future[Any], float]] = {}  # those that ask for resources, and when a worker last had them
+        self._refused: list[Outcome] = []
         self._ended = as_completed(loop=client.loop, raise_errors=False)
         self._threads = 1
         self._looked = 0.0
@@ -89,7 +95,10 @@ class DaskExecutor:
         # The attempt is in the key: Dask gives back a known future for a known key, even one that failed.
         key = f"{self._prefix}-{task.kind}-{task.key}-a{attempt}"
         # What it needed is done: its worker need not be told a thousand keys.
-        future = self._client.submit(run_task, replace(task, needs=()), self._runs, key=key, pure=False)
+        asked = dict(task.resources) or None
+        future = self._client.submit(run_task, replace(task, needs=()), self._runs, key=key, pure=False, resources=asked)
+        if asked:
+            self._placed[str(future.key)] = (future, time.monotonic())
         self._running[str(future.key)] = task
         self._ended.add(future)
 
@@ -97,16 +106,20 @@ class DaskExecutor:
         """Give what ended; ClusterError when there has been no worker for too long."""
         deadline = time.monotonic() + seconds
         outcomes: list[Outcome] = []
-        while self._running and not outcomes and time.monotonic() < deadline:
+        while (self._running or self._refused) and not outcomes and time.monotonic() < deadline:
             if self._client.status != "running":
                 raise ClusterError.of("P603", "the scheduler is gone", help="`pipeline resume` goes on with a new one")
+            if self._refused:
+                outcomes, self._refused = self._refused, []
+                break
             if not self._ended.has_ready():
                 time.sleep(0.01)
                 self._look()
                 continue
             batch = list(self._ended.next_batch(block=False))
             results = self._gather(batch)
-            outcomes.extend(self._outcome(future, results) for future in batch)
+            # One that was refused is cancelled, and ends once more.
+            outcomes.extend(self._outcome(future, results) for future in batch if str(future.key) in self._running)
         return outcomes
 
     def _gather(self, futures: Sequence[Future[Any]]) -> dict[str, Receipt | Failure]:
@@ -121,6 +134,7 @@ class DaskExecutor:
 
     def _outcome(self, future: Future[Any], results: Mapping[str, Receipt | Failure]) -> Outcome:
         task = self._running.pop(str(future.key))
+        self._placed.pop(str(future.key), None)
         result: Receipt | Failure
         try:
             if str(future.key) in results:
@@ -152,9 +166,23 @@ class DaskExecutor:
                 f"no worker for {STARVED_SECONDS:.0f} s",
                 help="look at the queue and the workers' logs; `pipeline resume` goes on",
             )
+        self._refuse_unplaceable([worker.get("resources", {}) for worker in workers.values()], now)
         if self._cluster is not None and self._workers and len(workers) < self._workers and now - self._rescaled > RESCALE_SECONDS:
             self._rescaled = now
             self._cluster.scale(self._workers)
+
+    def _refuse_unplaceable(self, offers: Sequence[Mapping[str, float]], now: float) -> None:
+        """Give up what no worker has had room for in a while: the scheduler would keep it for ever."""
+        patience = PLACING_SECONDS if len(offers) >= (self._workers or 1) else STARVED_SECONDS
+        for key, (future, had) in list(self._placed.items()):
+            lack = lacking(self._running[key].resources, offers)
+            if lack is None:
+                self._placed[key] = (future, now)
+            elif now - had > patience:
+                task = self._running.pop(key)
+                del self._placed[key]
+                future.cancel()
+                self._refused.append(Outcome(task, _unplaceable(task, lack)))
 
     def describe(self) -> dict[str, object]:
         """Give the scheduler's address and its workers."""
@@ -167,6 +195,11 @@ class DaskExecutor:
         self._client.close(timeout=10)
         if self._cluster is not None:
             self._cluster.close(timeout=30)
+
+
+def _unplaceable(task: Task, lack: str) -> Failure:
+    help = "ask for less under `resources:` of the model, or let the profile say what its workers have: `options: {resources: …}`"
+    return Failure(task.key, task.label, 4, (Problem("P605", lack, where=task.label, help=help),))
 
 
 def _unrunnable(task: Task, error: Exception) -> Failure:

@@ -16,7 +16,7 @@ from pipeline.study.costs import Footprint, TaskCosts, estimate_footprint
 from pipeline.study.inventory import Inventory
 from pipeline.study.plan import Plan, plan_study
 from pipeline.study.rates import Rates
-from pipeline.study.task import Receipt, Task
+from pipeline.study.task import Receipt, Task, TrainSpec
 from pipeline.study.timeline import Estimate, estimate_time
 from pipeline.tasks.manifest import Manifest
 from pipeline.tasks.survey import StudySurvey
@@ -29,6 +29,31 @@ CALIBRATION_SECONDS = 0.6
 
 PRIOR_SECONDS = 2.0
 """How much of observation outweighs a prediction: the first task of a worker also imports what it needs."""
+
+
+@dataclass(frozen=True)
+class ModelForecast:
+    """What the trainings of one base model should take.
+
+    Parameters
+    ----------
+    model : str
+    tasks, open : int
+        All of them, and those that are still to do.
+    each : (float, float) or None
+        Seconds of the shortest and the longest open one; None where nothing is known, or nothing is open.
+    seconds : float or None
+        Of all open ones, one after the other.
+    why : str
+        Why nothing is known.
+    """
+
+    model: str
+    tasks: int
+    open: int
+    each: tuple[float, float] | None
+    seconds: float | None
+    why: str
 
 
 @dataclass(frozen=True)
@@ -45,6 +70,8 @@ class Forecast:
         Of disk and memory.
     block_seconds : (float, float) or None
         The shortest and the longest open resample task; None where none is open.
+    trainings : tuple of ModelForecast
+        One a base model.
     """
 
     everything: Plan
@@ -52,6 +79,7 @@ class Forecast:
     estimate: Estimate
     footprint: Footprint
     block_seconds: tuple[float, float] | None
+    trainings: tuple[ModelForecast, ...] = ()
 
 
 def forecast_study(
@@ -81,9 +109,10 @@ def forecast_study(
     study, inputs = manifest.study, manifest.inputs
     plan = partial(plan_study, study, inputs, run=run.id, block_cells=block_cells, workers=workers)
     if not plan(inventory).tasks:
-        done = plan(inventory)
-        nothing = estimate_time((), TaskCosts(study, inputs, Rates()), workers=workers)
-        return Forecast(plan(Inventory()), done, nothing, estimate_footprint(study, inputs, ()), None)
+        everything, done, costs = plan(Inventory()), plan(inventory), TaskCosts(study, inputs, Rates())
+        nothing = estimate_time((), costs, workers=workers)
+        footprint = estimate_footprint(study, inputs, ())
+        return Forecast(everything, done, nothing, footprint, None, _by_model(everything, done, costs))
     rates = _measure(manifest, survey)
     # As `settle_rates` would have it: kept, or measured with less effort, or none.
     kept = read_rates(run, manifest)
@@ -96,13 +125,31 @@ def forecast_study(
     costs = TaskCosts(study, inputs, rates)
     side_by_side = min(workers, os.cpu_count() or 1) if local else workers
     blocks = [seconds for task in left.tasks if task.kind == "resample" and (seconds := costs.seconds(task)) is not None]
+    everything = plan(Inventory(), rates=grid)
     return Forecast(
-        everything=plan(Inventory(), rates=grid),
+        everything=everything,
         left=left,
         estimate=estimate_time(left.tasks, costs, workers=side_by_side, start=before),
         footprint=estimate_footprint(study, inputs, left.tasks),
         block_seconds=(min(blocks), max(blocks)) if blocks else None,
+        trainings=_by_model(everything, left, costs),
     )
+
+
+def _by_model(everything: Plan, left: Plan, costs: TaskCosts) -> tuple[ModelForecast, ...]:
+    models = Counter(task.spec.model for task in everything.tasks if isinstance(task.spec, TrainSpec))
+    seconds: dict[str, list[float | None]] = {model: [] for model in models}
+    for task in left.tasks:
+        if isinstance(task.spec, TrainSpec):
+            seconds[task.spec.model].append(costs.seconds(task))
+    forecasts = []
+    for model, found in seconds.items():
+        known = [taken for taken in found if taken is not None]
+        whole = len(known) == len(found) > 0
+        why = "" if len(known) == len(found) else costs.rates.unknown.get(model, "it was not measured")
+        each = (min(known), max(known)) if whole else None
+        forecasts.append(ModelForecast(model, models[model], len(found), each, sum(known) if whole else None, why))
+    return tuple(forecasts)
 
 
 def _measure(manifest: Manifest, survey: StudySurvey) -> Rates:

@@ -7,6 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "preset": loaded.study.preset,
         "deviations": list(list_deviations(loaded.study)),
         "stages": [{"stage": kind, "tasks": total[kind], "open": open_[kind]} for kind in total],
+        "trainings": [asdict(model) for model in forecast.trainings],
         "workers": number,
         "time": _describe(forecast.estimate),
         "block_seconds": {"shortest": blocks[0], "longest": blocks[1]} if blocks else None,
@@ -112,6 +114,7 @@ def format_preview(preview: Mapping[str, Any]) -> str:
         lines.extend(f"    {line}" for line in preview["deviations"])
     lines.append(f"{'stage':<10}{'tasks':>8}{'open':>8}")
     lines.extend(f"{s['stage']:<10}{s['tasks']:>8}{s['open']:>8}" for s in preview["stages"])
+    lines.extend(map(_training_line, preview["trainings"]))
     lines.extend(_time_lines(preview["time"], preview["workers"]))
     blocks = preview["block_seconds"]
     if blocks:
@@ -125,6 +128,18 @@ def format_preview(preview: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _training_line(model: Mapping[str, Any]) -> str:
+    """Give the trainings of one base model as a line below the stages."""
+    head = f"  {model['model']}: {model['tasks']} trainings, {model['open']} open"
+    if not model["open"]:
+        return head
+    if model["each"] is None:
+        return f"{head}; time unknown: {model['why']}"
+    shortest, longest = (f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}" for seconds in model["each"])
+    each = shortest if shortest == longest else f"{shortest} to {longest}"
+    return f"{head}; {each} s each, {format_seconds(model['seconds'])} in all"
+
+
 def _time_lines(told: Mapping[str, Any], workers: int) -> list[str]:
     if not told["stages"]:
         return ["time: nothing is left to do"]
@@ -136,7 +151,7 @@ def _time_lines(told: Mapping[str, Any], workers: int) -> list[str]:
         if told["seconds"] is not None
         else f"at least {format_seconds(told['at_least'])}"
     )
-    return [f"time: {known} {on} ({shares})", *(f"  {name}: {why}" for name, why in told["unknown"].items())]
+    return [f"time: {known} {on} ({shares})", *(f"  {name}: {why}" for name, why in told["unknown"].items() if name != "train")]
 
 
 def _size(number: float) -> str:

@@ -34,8 +34,9 @@ def format_seconds(seconds: float | None) -> str:
 def format_line(facts: Mapping[str, Any]) -> str:
     """Give the state of a run as one line."""
     stages = "  ".join(f"{name} {count['done']}/{count['total']}" for name, count in facts.get("stages", {}).items())
-    left = facts.get("eta_seconds")
-    parts = (facts["run"], facts["state"].lower(), stages, f"about {format_seconds(left)} left" if left else "")
+    left, failed = facts.get("eta_seconds"), facts.get("failed")
+    lost = f"{failed} failed" if failed else ""
+    parts = (facts["run"], facts["state"].lower(), stages, lost, f"about {format_seconds(left)} left" if left else "")
     return "  ".join(part for part in parts if part)
 
 

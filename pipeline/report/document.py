@@ -95,6 +95,7 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         "alignment": plain(list(report.alignment)),
         "warnings": [str(warning) for warning in report.warnings],
         "failures": plain(list(report.failures)),
+        "trainings": plain(list(report.trainings)),
     }
     document["verdict"] = [
         {**where, "sentences": [*_sentences(document, where, families), *describe_agreement(document, where, families)]}

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.svg import Drawing, inline_svg
+from pipeline.report.trainings import tell_failures
 from pipeline.report.views import MARKS, View
 
 __all__ = ["render_html"]
@@ -23,6 +24,7 @@ SECTIONS = (
     ("size-curve", "Test size", ("size-curve",)),
     ("calibration", "Calibration across test sets", ("calibration",)),
     ("findings", "Findings", ("suite", "qq", "run-gains")),
+    ("trainings", "Trainings", ()),
     ("pairs", "Pairs", ()),
 )
 
@@ -43,6 +45,7 @@ def render_html(document: Mapping[str, Any], views: Sequence[View], drawings: Se
             sections.append({"key": key, "title": title, "figures": shown, "more": max(0, more), "views": tables})
     text = environment.get_template("report.html.j2").render(
         document=document,
+        failures=tell_failures(document),
         sections=sections,
         inline=inline,
         long=LONG,

@@ -32,6 +32,8 @@ class ReportInput:
         What went wrong without stopping anything.
     failures : sequence of mapping
         Tasks or systems that failed: ``code, message, where`` and what else is known.
+    trainings : sequence of mapping
+        One row a training: ``system, model, sample, fraction, replica, status`` and what it took.
     versions : mapping of str to str
         Versions of this package and of what it stands on.
     run_id : str
@@ -44,5 +46,6 @@ class ReportInput:
     alignment: Sequence[Mapping[str, Any]] = ()
     warnings: Sequence[str] = ()
     failures: Sequence[Mapping[str, Any]] = ()
+    trainings: Sequence[Mapping[str, Any]] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     run_id: str = ""

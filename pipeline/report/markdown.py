@@ -9,6 +9,7 @@ from typing import Any
 from pipeline.report.html import SECTIONS
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.svg import Drawing
+from pipeline.report.trainings import tell_failures
 from pipeline.report.views import MARKS, View
 
 __all__ = ["escape", "render_markdown"]
@@ -35,8 +36,8 @@ def render_markdown(document: Mapping[str, Any], views: Sequence[View], drawings
         lines += [f"**{escape(verdict['test_set'])} · {escape(verdict['metric'])}.** {escape(' '.join(verdict['sentences']))}", ""]
     for warning in document["warnings"]:
         lines += [f"> Warning: {escape(warning)}", ""]
-    for failure in document["failures"]:
-        lines += [f"> Failed: {escape('; '.join(f'{key}: {value}' for key, value in failure.items()))}", ""]
+    for failure in tell_failures(document):
+        lines += [f"> Failed: {escape(failure)}", ""]
     lines += ["## How far to trust it", ""]
     lines += [f"- {row['status']}: {escape(row['check'])}. {escape(row['detail'])}" for row in document["trust"]]
     lines.append("")

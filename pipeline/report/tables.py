@@ -89,6 +89,7 @@ def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) ->
         "size_fits.csv": [_head(curve) | fit for curve in document["size_curve"] for fit in curve["fits"]],
         "calibration.csv": document["calibration"],
         "alignment.csv": document["alignment"],
+        "trainings.csv": document["trainings"],
         **_suite(document),
     }
     files = {name: encode_csv(rows) for name, rows in tables.items() if rows}

@@ -12,6 +12,7 @@ from pipeline.report.laboratory import describe_laboratory
 from pipeline.report.p_words import say_missing
 from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
 from pipeline.report.procedures import WORDS, name_procedure, procedures_of
+from pipeline.report.trainings import count_failures
 from pipeline.report.units import check_units
 from pipeline.report.values import format_p
 from pipeline.report.verdict import are, by_family, family_of, replicates_needed
@@ -65,7 +66,7 @@ def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
     if any(READINGS[procedure].bias for procedure in procedures_of(document)):
         yield "Bias of the bootstrap", *_bias(pairs, total)
     yield "Empty replicates", *_empty(pairs)
-    failures = len(document["failures"])
+    failures = count_failures(document)
     yield "Failures", bool(failures), f"Tasks or systems that failed and are not in these numbers: {failures}."
 
 

@@ -10,6 +10,7 @@ from pipeline.report.adjustment import name_adjustment
 from pipeline.report.document import digits_of
 from pipeline.report.finding_views import table_cells
 from pipeline.report.pair_table import MARKS, mark_of, pair_table
+from pipeline.report.trainings import training_views
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
 from pipeline.report.verdict import FAMILY, Families, by_family, family_of, select
 from pipeline.report.view import View
@@ -26,6 +27,7 @@ def view_all(document: Mapping[str, Any]) -> list[View]:
         *_size_curves(document),
         *_calibrations(document),
         *_findings(document),
+        *training_views(document),
         *_pairs(document, families),
     ]
 

@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.document import merge_records, read_results, update_document, write_results
 from benchmarks.exact import measure_exact
 from benchmarks.extraction import measure_extraction
+from benchmarks.family import measure_family
 from benchmarks.jobs import Job, Reference, Replicates, Settings, measure_job, questions, select_jobs, warm_up
 from benchmarks.machine import describe_machine
 from benchmarks.profiles import measure_profile, profile_fixed
@@ -21,12 +22,15 @@ from benchmarks.scaling import Axes, measure_scaling, measure_workers
 from benchmarks.start import measure_fixed, measure_start
 from benchmarks.studies import Bench, Question
 from benchmarks.tables import render_all
+from benchmarks.trainings import Between, measure_loop, measure_rate
 
 PARTS = {
     "jobs": "J1 to J5 through `pipeline run`, beside plain NumPy and the matrix product alone",
     "exact": "the exact kernel over all pairs",
     "scaling": "cost against replicates, items and systems",
     "workers": "one worker against two",
+    "family": "a whole run of J1 with max-T, ranks and intervals, and without",
+    "trainings": "trainings of a base model in a study against a plain loop, and how many that take no time are done a second",
     "fixed": "what a run costs apart from its replicates",
     "start": "`pipeline --help` and `pipeline compare` from the shell",
     "extraction": "BLEU's statistics against a new sacreBLEU object for each system",
@@ -108,7 +112,7 @@ class Measurement:
 
     @property
     def _runs(self) -> bool:
-        return bool({"jobs", "workers", "fixed", "profile"} & set(self.options.parts))
+        return bool({"jobs", "workers", "family", "fixed", "profile"} & set(self.options.parts))
 
     def _prepare(self, asked: Sequence[Question]) -> None:
         for question, run in warm_up(self.bench, asked, side_by_side=self.settings.side_by_side).items():
@@ -130,6 +134,18 @@ class Measurement:
         job = self.jobs[0]
         between = self.settings.replicates_of(job)
         yield measure_workers(self.bench, job, self.reference, items=self.settings.items, between=between, repeat=self._times(3))
+
+    def _family(self) -> Iterator[dict[str, Any]]:
+        job = self.jobs[0]
+        few = self.settings.replicates_of(job).many
+        yield measure_family(self.bench, job, items=self.settings.items, replicates=few, repeat=self._times(3))
+
+    def _trainings(self) -> Iterator[dict[str, Any]]:
+        quick = self.options.quick
+        between = Between(2, 8) if quick else Between(5, 25)
+        folder = self.bench.folder / "trainings"
+        yield measure_loop(folder, between=between, sentences=1000 if quick else 2000, repeat=self._times(3))
+        yield measure_rate(folder, number=100 if quick else 300, repeat=self._times(3))
 
     def _fixed(self) -> Iterator[dict[str, Any]]:
         asked = [q for q in questions(self.jobs, self.settings.items) if q.procedure == "bootstrap"]

@@ -8,6 +8,7 @@ A process of its own does this: the figures of `getrusage` are then those of thi
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -19,6 +20,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 __all__ = ["Cost", "run_measured", "start_measured"]
 
@@ -64,6 +67,20 @@ class Measured:
             env=environment,
             cwd=cwd,
         )
+
+    def is_running(self) -> bool:
+        """Say whether it has not ended yet."""
+        return self._process.poll() is None
+
+    def cpu_s(self) -> float:
+        """Give the CPU seconds so far of all its processes that live, and of those they have waited for."""
+        processes = [psutil.Process(self._process.pid)]
+        processes += processes[0].children(recursive=True)
+        total = 0.0
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                total += sum(process.cpu_times()[:4])
+        return total
 
     def finish(self) -> tuple[Cost, str]:
         """Wait for it; give its cost and what it printed.

@@ -43,12 +43,16 @@ TEST_SETS = {
 
 @dataclass(frozen=True)
 class Question:
-    """What is compared: one metric on so many systems and items, by one procedure or several with + between them."""
+    """What is compared: one metric on so many systems and items, by one procedure or several with + between them.
+
+    ``keep`` is how many replicates are kept, where it is not as many as usual.
+    """
 
     metric: str
     procedure: str
     systems: int
     items: int
+    keep: int | None = None
 
     @property
     def pairs(self) -> int:
@@ -136,7 +140,9 @@ class Bench:
 
     def write_study(self, question: Question) -> Path:
         """Write the study file, and its inputs where they are missing."""
-        path = self.folder / f"{question.metric}-{question.procedure}-{question.systems}-{question.items}.yaml"
+        keep = question.keep if question.keep is not None else 2**14 if self.is_quick else None
+        name = f"{question.metric}-{question.procedure}-{question.systems}-{question.items}"
+        path = self.folder / f"{name}{'' if question.keep is None else f'-{question.keep}'}.yaml"
         data = self._data(question)
         outputs = "".join(f"      s{i:03d}: {data}/{question.metric}/s{i:03d}.txt\n" for i in range(question.systems))
         path.write_text(
@@ -144,7 +150,7 @@ class Bench:
                 name=path.stem,
                 metric=question.metric,
                 procedure=", ".join(PROCEDURES[name] for name in question.procedure.split("+")),
-                more="\n  keep_replicates: 16_384" if self.is_quick else "",
+                more="" if keep is None else f"\n  keep_replicates: {keep}",
                 test_set=TEST_SETS[question.metric].format(data=data, outputs=outputs.rstrip("\n")),
             ),
             encoding="utf-8",

@@ -9,7 +9,7 @@ __all__ = ["TABLES", "render_all", "tabulate"]
 
 Record = Mapping[str, Any]
 MEBIBYTE = 2**20
-UNITS = {"outside_blocks": "{:.0%}", "peak_memory_bytes": "1 GiB"}
+UNITS = {"outside_blocks": "{:.0%}", "added": "{:.0%}", "overhead": "{:.0%}", "peak_memory_bytes": "1 GiB"}
 MODES = {
     "full": "full measurement",
     "chosen": "a measurement of chosen parts",
@@ -162,6 +162,52 @@ def render_workers(records: Sequence[Record]) -> str:
     return tabulate(header, rows)
 
 
+def render_family(records: Sequence[Record]) -> str:
+    """CPU seconds of whole runs with what is told of the family, and without."""
+    rows = [
+        [
+            f"{r['job']}: {_question(r)}, {r['replicates']:,} replicates".replace(",000", " 000"),
+            seconds(r["cpu_s_without"]["median"]),
+            seconds(r["cpu_s"]["median"]),
+            _judged(r, "added", _percents(r["added"])),
+        ]
+        for r in records
+    ]
+    return tabulate(["run", "without, CPU-s", "with max-T, ranks and intervals, CPU-s", "added"], rows)
+
+
+def render_trainings(records: Sequence[Record]) -> str:
+    """CPU and wall seconds of one training, in a study and in a plain loop."""
+    rows = [
+        [
+            f"`{r['job']}`, {r['sentences']:,} sentences, {r['few']} and {r['many']} trainings".replace(",000", " 000"),
+            *(f"{r[what][side]['median']:.3f}" for what in ("cpu_s", "wall_s") for side in ("loop", "ours")),
+            _judged(r, "overhead", _percents(r["overhead"])),
+            _percents(r["overhead_of_wall"]),
+        ]
+        for r in records
+    ]
+    header = ["one training", "loop, CPU-s", "study, CPU-s", "loop, wall s", "study, wall s", "overhead of CPU", "of wall"]
+    return tabulate(header, rows)
+
+
+def render_training_rate(records: Sequence[Record]) -> str:
+    """Trainings a second that take no time."""
+    rows = [
+        [
+            f"{r['number']} trainings that give a constant, {r['workers']} workers",
+            f"{r['tasks_per_s']['median']:.0f} ({r['tasks_per_s']['min']:.0f}–{r['tasks_per_s']['max']:.0f})",
+            f"{1000 / r['tasks_per_s']['median']:.1f}",
+        ]
+        for r in records
+    ]
+    return tabulate(["", "tasks a second", "ms a task"], rows)
+
+
+def _percents(found: Mapping[str, float]) -> str:
+    return f"{found['median']:.1%} ({found['min']:.1%}–{found['max']:.1%})"
+
+
 def render_scaling(records: Sequence[Record]) -> str:
     """A table for each axis, with its straight line."""
     parts = []
@@ -207,6 +253,9 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[Sequence[Record]], str]]] = {
     "start": (("start",), render_start),
     "extraction": (("extraction",), render_extraction),
     "workers": (("workers",), render_workers),
+    "family": (("family",), render_family),
+    "trainings": (("trainings",), render_trainings),
+    "training_rate": (("training-rate",), render_training_rate),
     "scaling": (("scaling",), render_scaling),
     "profile": (("profile", "fixed-profile"), render_profile),
 }

@@ -355,6 +355,18 @@ def test_another_column_may_name_the_models(scored, cube):
     assert ask(scored, renamed, "test", model="base", replica="seed") == ask(scored, cube, "test")
 
 
+@pytest.mark.parametrize(
+    ("sample", "resampled", "folds"), [("seed", False, False), ("bootstrap", True, False), ("cross-validation", True, True)]
+)
+def test_what_runs_of_one_training_set_share_is_said(scored, cube, sample, resampled, folds):
+    analysis = load_analysis("replicas").with_statistics(scored)
+    trained = cube.assign_coords(sample=("system", [sample] * cube.sizes["system"]))
+    found = analysis.find({"bench": trained}, {"replicates": 500})
+    assert any("resamples of one training set" in note for note in found.notes) is resampled
+    assert any("runs of a cross-validation share" in note.lower() for note in found.notes) is folds
+    assert found.rows == analysis.find({"bench": cube}, {"replicates": 500}).rows
+
+
 def test_runs_trained_on_samples_of_another_size_are_of_another_model(cube):
     sized = cube.assign_coords(
         fraction=("system", np.array(["0.5" if s.endswith("3") else "1" for s in cube["system"].values], object))
@@ -362,6 +374,16 @@ def test_runs_trained_on_samples_of_another_size_are_of_another_model(cube):
     models = {model.name: model.systems for model in group_runs(sized, model="model", replica="replica")}
     assert models["north · 1"] == ("north-0", "north-1", "north-2")
     assert models["north · 0.5"] == ("north-3",)
+
+
+def test_runs_are_paired_only_where_those_of_a_number_have_one_training_sample(scored, cube):
+    sized = cube.assign_coords(
+        fraction=("system", np.array(["0.5" if s.startswith("west") else "1" for s in cube["system"].values]))
+    )
+    rows = ask(scored, sized, "test", nulls=["paired-runs"])
+    reasons = {frozenset((row["model_a"], row["model_b"])): row["reason"] for row in rows}
+    assert reasons[frozenset(("north · 1", "south · 1"))] is None
+    assert "samples of another kind or size" in reasons[frozenset(("north · 1", "west · 0.5"))]
 
 
 def test_runs_are_in_the_order_of_their_numbers():

@@ -10,12 +10,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+import yaml
 from studies import run_cli
 
 from pipeline.cli import cli
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
 from pipeline.items.readers.registry import load_reader
 from pipeline.plugins import list_plugins
+from pipeline.study.schema import Study
+from pipeline.study.trainings import trainings_of
+from pipeline.trainers.registry import load_trainer
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
@@ -145,8 +149,8 @@ def test_the_import_table_is_that_of_the_test() -> None:
 
 def test_every_metric_and_analysis_is_described() -> None:
     metrics, analyses = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("metrics", "analyses"))
-    assert re.findall(r"^\| `(\w+)` \|", metrics, re.MULTILINE)
-    assert set(re.findall(r"^\| `(\w+)` \|", metrics, re.MULTILINE)) == set(list_plugins("metrics"))
+    assert re.findall(r"^\| `([\w-]+)` \|", metrics, re.MULTILINE)
+    assert set(re.findall(r"^\| `([\w-]+)` \|", metrics, re.MULTILINE)) == set(list_plugins("metrics"))
     assert set(re.findall(r"^## (.*)$", analyses, re.MULTILINE)) == set(list_plugins("analyses"))
 
 
@@ -156,7 +160,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("readme")
     make = next(code for code in fenced(README, "python") if "scores.csv" in code)
     subprocess.run([sys.executable, "-c", make], cwd=folder, check=True)
-    (study,) = (code for code in fenced(README, "yaml"))
+    (study,) = (code for code in fenced(README, "yaml") if "study: first" in code)
     (folder / "study.yaml").write_text(study, encoding="utf-8")
     return folder
 
@@ -208,3 +212,13 @@ if __name__ == "__main__":
         written = table_of(declared)
         text = block(each).sub(lambda found, written=written: f"{found[1]}{written}\n{found[3]}", text)
     target.write_text(text, encoding="utf-8")
+
+
+def test_the_training_that_the_readme_shows_is_one_that_a_study_takes() -> None:
+    (excerpt,) = (yaml.safe_load(code) for code in fenced(README, "yaml") if "training:" in code)
+    gold = {"format": "conllu", "gold": "test.conllu"}
+    study = Study.model_validate({"schema": 1, "study": "shown", "test_sets": {"test": gold}, "metrics": ["uas"], **excerpt})
+    assert study.training is not None
+    assert len(trainings_of(study, "", {}, {})) == 75
+    for model in study.training.models.values():
+        load_trainer(model.trainer, model.options)

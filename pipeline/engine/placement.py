@@ -1,0 +1,65 @@
+"""What workers offer and tasks ask for: memory, cores, tags. This module only compares; Dask places.
+
+A worker declares what it has, and Dask starts no task there that asks for more than is left of it. A task that no worker could ever
+run would wait for ever in the scheduler: that is noticed here.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["declare", "lacking", "offer_of_machine"]
+
+Amounts = Mapping[str, float]
+
+_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+def lacking(asked: Amounts, offers: Iterable[Amounts]) -> str | None:
+    """Say what stands between a task and every worker; None where one of them has all that is asked.
+
+    Examples
+    --------
+    >>> lacking({"gpu": 1}, [{"cores": 1}, {"cores": 1, "gpu": 1}]) is None
+    True
+    >>> lacking({"cores": 2, "gpu": 1}, [{"cores": 2}, {"cores": 1, "gpu": 1}])
+    'no worker has both cores: 2 and gpu: 1'
+    >>> lacking({"memory": 8e9}, [{"memory": 4e9}])
+    'no worker has memory: 8 GB; the most is 4 GB'
+    """
+    offered = list(offers)
+    if any(all(offer.get(name, 0.0) >= amount for name, amount in asked.items()) for offer in offered):
+        return None
+    for name, amount in asked.items():
+        most = max((offer.get(name, 0.0) for offer in offered), default=0.0)
+        if most < amount:
+            return f"no worker has {name}: {_show(name, amount)}" + (f"; the most is {_show(name, most)}" if most else "")
+    return f"no worker has both {' and '.join(f'{name}: {_show(name, amount)}' for name, amount in asked.items())}"
+
+
+def offer_of_machine(workers: int) -> dict[str, float]:
+    """Give what each of so many workers has of this machine: an even share of its memory, and whole cores, at least one."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):  # no such file, or "max"
+        memory = min(memory, int(_CGROUP_LIMIT.read_text()))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return {"memory": float(memory // workers), "cores": float(max(1, cores // workers))}
+
+
+def declare(offer: Amounts) -> str:
+    """Give an offer as the option ``--resources`` of a Dask worker takes it.
+
+    Examples
+    --------
+    >>> declare({"cores": 2, "memory": 4e9})
+    'cores=2,memory=4000000000'
+    """
+    return ",".join(f"{name}={amount:.12g}" for name, amount in offer.items())
+
+
+def _show(name: str, amount: float) -> str:
+    return f"{amount / 1e9:.3g} GB" if name == "memory" and math.isfinite(amount) else f"{amount:g}"
