@@ -152,7 +152,8 @@ class _Scan:
         if escaped and character != "\n":
             self.before = "x"
         elif not escaped and not self.escaped:
-            self.before = character
+            last = self.pieces[-1]  # of a sign with several characters, as `$(`, the one that a comment may follow
+            self.before = last[-1] if isinstance(last, str) else character
 
     def _dollar(self, rest: str) -> None:
         opening = next((sign for sign in ("((", "(", "{{", "'", '"') if rest.startswith(sign)), None)

@@ -135,7 +135,7 @@ def follow(command: Sequence[str | Path], outputs: Path, pattern: str, between: 
             if not started.is_running():
                 started.finish()
                 raise RuntimeError(f"there are fewer than {number} outputs")
-            time.sleep(0.01)
+            time.sleep(0.02)
         marks.append((started.cpu_s(), time.monotonic()))
     started.finish()
     (cpu, begin), (cpu_then, end) = marks

@@ -70,6 +70,8 @@ def test_no_template_that_is_taken_lets_a_value_be_run(tmp_path, template):
         ("cat `ls {input}`", "within `…`"),
         ("cat <<E\n{input}\nE", "after <<"),
         ("true # {input}", "a comment"),
+        ("echo $(# {input}\n)", "a comment"),
+        ("echo $(#{input}\n)", "a comment"),
         ("echo $(( {input} ))", r"\$\(\(…\)\)"),
         ("echo ${{x:-{input}}}", r"\$\{…\}"),
         ("echo \\{input}", r"after \\"),
