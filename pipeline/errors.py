@@ -84,7 +84,7 @@ class PipelineError(Exception):
         self.problems: tuple[Problem, ...] = problems
         super().__init__("; ".join(f"{p.code}: {p.message}" for p in problems))
 
-    def __reduce__(self) -> tuple[type[PipelineError], tuple[Problem, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions travel between processes; the default would rebuild from the joined message.
         return type(self), self.problems
 

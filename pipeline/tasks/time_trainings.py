@@ -127,7 +127,7 @@ def _time_all(asked: Path, told: Path, seconds: float) -> None:
     waiting = [Task("train", key, label, TrainSpec(**spec)) for key, label, spec in json.loads(asked.read_text(encoding="utf-8"))]
     _prepare(waiting)
     end = time.monotonic() + seconds
-    # Each has its share of the time, so that one that takes hours leaves the others theirs; what is left is shared once more.
+    # Each has its share of the time, so that one that takes hours leaves the others theirs; those that need more get as much again.
     for _ in range(2):
         late = []
         for number, task in enumerate(waiting):
@@ -135,6 +135,7 @@ def _time_all(asked: Path, told: Path, seconds: float) -> None:
             if share > 0 and not _time_one(task, told, share):
                 late.append(task)
         waiting = late
+        end += seconds
 
 
 def _prepare(tasks: list[Task]) -> None:

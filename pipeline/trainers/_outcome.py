@@ -37,8 +37,8 @@ class CommandFailed(TaskError):
     log: str = ""
     exit_status: int | None = None
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        # The log travels between processes with the problems.
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The log travels between processes with the problems; not `__reduce_ex__`, which Dask's pickling of exceptions passes over.
         return type(self), self.problems, {"log": self.log, "exit_status": self.exit_status}
 
     @classmethod

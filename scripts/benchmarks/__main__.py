@@ -142,7 +142,7 @@ class Measurement:
 
     def _trainings(self) -> Iterator[dict[str, Any]]:
         quick = self.options.quick
-        between = Between(2, 8) if quick else Between(5, 25)
+        between = Between(2, 8) if quick else Between(5, 35)
         folder = self.bench.folder / "trainings"
         yield measure_loop(folder, between=between, sentences=1000 if quick else 2000, repeat=self._times(3))
         yield measure_rate(folder, number=100 if quick else 300, repeat=self._times(3))

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -143,15 +144,20 @@ def follow(command: Sequence[str | Path], outputs: Path, pattern: str, between: 
 
 
 def measure_loop(folder: Path, *, between: Between, sentences: int, repeat: int) -> dict[str, Any]:
-    """Give the record of trainings in a study of one worker and in a plain loop, in turns."""
+    """Give the record of trainings in a study of one worker and in a plain loop.
+
+    Both run at the same time, each on a core of its own: whatever else the machine does, or does to its clock, concerns both.
+    """
     trainings = Trainings(folder / "loop", "perceptron", sentences=sentences, test_sentences=sentences // 5)
     sides: dict[str, Callable[[Between], Stretch]] = {"ours": trainings.study, "loop": trainings.loop}
     found: dict[str, list[Stretch]] = {name: [] for name in sides}
     for run in sides.values():
         run(Between(1, 2))  # kernels and byte code are on disk from here on
-    for turn in range(repeat):
-        for name in sides if turn % 2 else reversed(sides):
-            found[name].append(sides[name](between))
+    with ThreadPoolExecutor(len(sides)) as threads:
+        for _ in range(repeat):
+            started = {name: threads.submit(run, between) for name, run in sides.items()}
+            for name, stretch in started.items():
+                found[name].append(stretch.result())
     pairs = list(zip(found["ours"], found["loop"], strict=True))
     overhead = spread([ours.cpu_s / loop.cpu_s - 1 for ours, loop in pairs])
     return {

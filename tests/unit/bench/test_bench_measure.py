@@ -10,6 +10,8 @@ import pytest
 from benchmarks.arithmetic import fit_line, marginal, spread
 from benchmarks.measure import run_measured
 
+pytestmark = pytest.mark.alone  # holds what is done to the time it takes
+
 BURN = "import time\nwhile time.process_time() < 0.4: pass"
 
 

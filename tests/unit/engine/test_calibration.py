@@ -17,6 +17,8 @@ from pipeline.study.load import load_study
 from pipeline.study.rates import PassRates, Rates
 from pipeline.tasks.manifest import Manifest, read_manifest
 
+pytestmark = pytest.mark.alone  # holds what is done to the time it takes
+
 SERIAL = Launch("serial")
 
 

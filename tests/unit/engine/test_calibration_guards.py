@@ -21,6 +21,8 @@ from pipeline.study.plan import plan_study
 from pipeline.study.rates import PassRates, Rates
 from pipeline.tasks.manifest import read_manifest
 
+pytestmark = pytest.mark.alone  # holds what is done to the time it takes
+
 SERIAL = Launch("serial")
 
 

@@ -24,6 +24,8 @@ from pipeline.study.rates import Rates
 from pipeline.tasks import calibrate as module
 from pipeline.tasks.manifest import Manifest, read_manifest
 
+pytestmark = pytest.mark.alone  # holds what is done to the time it takes
+
 SERIAL = Launch("serial")
 
 MUCH_TOO_LONG = 600.0

@@ -21,6 +21,8 @@ from pipeline.errors import ClusterError
 from pipeline.study.profile import ClusterProfile
 from pipeline.study.task import Failure, ReportSpec, Task
 
+pytestmark = pytest.mark.alone  # holds what is done to the time it takes
+
 NOBODY = ClusterProfile(name="nobody", cluster="distributed.LocalCluster", options={"n_workers": 0}, start_seconds=60)
 TASK = Task("report", "0" * 32, "report", ReportSpec("run"))
 

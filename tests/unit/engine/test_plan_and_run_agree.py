@@ -14,6 +14,8 @@ from pipeline.engine.preview import preview_study
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import LoadedStudy, load_study
 
+pytestmark = pytest.mark.alone  # holds what is done to the time it takes
+
 SERIAL = Launch("serial")
 
 

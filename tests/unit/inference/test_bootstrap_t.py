@@ -83,7 +83,7 @@ def plain_t(statistics, draws, pairs, *, replicates, sign):
 def test_it_is_the_definition_a_replicate_at_a_time(make, accuracy, higher):
     """Of highly correlated pairs the plain definition is what has fewer digits."""
     statistics = make(np.random.default_rng(3), 25, 4)
-    measure, draws, b = make_measure(statistics, higher=higher), Draws(9, 25, 25), 1199
+    measure, draws, b = make_measure(statistics, higher=higher), Draws(9, 25, 25), 399
     seen = observe(measure)
     found = bootstrap_t(measure, seen, draws=draws, replicates=b, alpha=0.1, methods=BOOTSTRAP_T)
     star, t, se = plain_t(statistics, draws, measure.pairs, replicates=b, sign=1.0 if higher else -1.0)

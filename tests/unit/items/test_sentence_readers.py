@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -292,20 +291,17 @@ def test_what_would_be_read_as_something_else_is_not_written(name: str, columns:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("part", "at_most"), [("train", 1.5), ("test", 0.5)])
-def test_conll_2000_has_the_sentences_and_chunks_that_are_published(part: str, at_most: float, data_dir: Path) -> None:
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_conll_2000_has_the_sentences_and_chunks_that_are_published(part: str, data_dir: Path) -> None:
     expected = json.loads((data_dir / "conll2000" / "expected.json").read_text())[part]
     reader = load_reader("columns")
-    start = time.process_time()
     items = reader.read_gold([data_dir / "conll2000" / f"{part}.txt.gz"], {})
-    seconds = time.process_time() - start
     assert items is not None
     tags = [tag for sentence in items.columns["chunk"] for tag in sentence]
     found = {"sentences": len(items), "tokens": len(tags), "B-NP": tags.count("B-NP"), "I-NP": tags.count("I-NP")}
     assert found == {key: expected[key] for key in found}
     assert sum(tag.startswith("B") for tag in tags) == expected["chunks_all_types"]
     assert not reader.warnings  # type: ignore[attr-defined]
-    assert seconds < at_most * 2  # on a machine that others use
 
 
 @pytest.mark.data

@@ -25,6 +25,8 @@ from pipeline.tasks.run import run_task
 from pipeline.tasks.survey import survey_study
 from pipeline.tasks.time_trainings import time_trainings
 
+pytestmark = pytest.mark.alone  # holds what is done to the time it takes
+
 SHAPES = [(2000, 2, 1), (2000, 24, 276), (128, 24, 276), (128, 24, 23)]
 WHOLE = [*SHAPES, (2000, 150, 11_175), (500, 150, 11_175), (100, 31, 465)]
 

@@ -18,6 +18,8 @@ import pytest
 from pipeline.trainers._outcome import CommandFailed, kept_log
 from pipeline.trainers.process import Limits, run_command
 
+pytestmark = pytest.mark.alone  # holds what is done to the time it takes
+
 PYTHON = sys.executable
 QUICK = Limits(minutes=0.5, grace_seconds=0.3)
 

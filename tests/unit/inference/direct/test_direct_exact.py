@@ -40,7 +40,8 @@ def assert_enumerated(measure, observed):
         assert found["exact-sign-flip"].one_sided[pair] == pytest.approx(float(one), rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(8))
+# Seven units have 823 543 samples, each summed in fractions.
+@pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.slow) if k % 4 == 3 else k for k in range(8)])
 @pytest.mark.parametrize("higher", [True, False])
 def test_unequal_denominators_agree_with_all_samples(lab, seed, higher):
     rng = np.random.default_rng(seed)
