@@ -159,7 +159,7 @@ def draw_sample(rule: Rule, training: TrainingSet, *, seed: int, replica: int) -
     Examples
     --------
     >>> draw_sample(Rule("cross-validation", folds=2), TrainingSet.of_items("letters", 4), seed=1, replica=0).items
-    array([0, 1])
+    array([2, 3])
     """
     if replica < 0:
         raise ValueError(f"replicas are counted from 0, got {replica}")
