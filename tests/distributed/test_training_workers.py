@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import pytest
 import taggers
 from studies import files_of, ledger, run_cli, write_study
 
@@ -32,6 +33,7 @@ def tagging_study(folder: Path) -> Path:
     )
 
 
+@pytest.mark.slow
 def test_workers_make_the_bytes_that_one_process_makes(tmp_path: Path) -> None:
     study = tagging_study(tmp_path)
     path = {"PYTHONPATH": os.pathsep.join([str(TESTS), str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")])}

@@ -62,6 +62,7 @@ def test_every_rule_was_run_in_every_case() -> None:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("case", [case for case in CASES if isinstance(case.null, Binary)], ids=lambda case: case.key)
+@pytest.mark.slow
 def test_what_the_page_shows_of_binary_scores_is_what_is_exact(case: Case) -> None:
     # False alarm 1e-6 over the page.
     assert_as_computed(case, [record for record in RECORDS if record["case"] == case.key])

@@ -252,6 +252,7 @@ def finished(folder: Path) -> Path:
     return Path(done.stdout.strip())
 
 
+@pytest.mark.slow
 def test_a_damaged_chunk_is_noticed_and_built_again_from_the_store(folder: Path) -> None:
     directory = finished(folder)
     (group,) = (path for path in (directory / "cubes.zarr").iterdir() if path.is_dir())

@@ -109,6 +109,7 @@ def test_check_counts_systems_that_are_to_be_trained() -> None:
     assert "digits: 892 items, 75 systems to be trained" in checked.stdout
 
 
+@pytest.mark.slow
 def test_report_writes_the_same_bytes_again_and_other_levels_elsewhere(done: tuple[Path, Path], tmp_path: Path) -> None:
     directory, runs = done
     before = {path: path.read_bytes() for path in (directory / "report").rglob("*") if path.is_file()}

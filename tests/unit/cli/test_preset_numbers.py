@@ -72,7 +72,7 @@ def files(folder: Path) -> list[str]:
     return [str(folder / f"{name}.txt") for name in SYSTEMS]
 
 
-@pytest.mark.parametrize(("kind", "replicates"), [("bs", 1000), ("ar", 10_000)])
+@pytest.mark.parametrize(("kind", "replicates"), [("bs", 1000), pytest.param("ar", 10_000, marks=pytest.mark.slow)])
 def test_compare_gives_the_p_that_sacrebleu_prints(texts: Path, kind: str, replicates: int) -> None:
     names = [f"{name}.txt" for name in SYSTEMS]
     asked = ["-r", "ref.txt", "-m", "bleu", "-m", "chrf", "--preset", f"sacrebleu-{kind}", "--json", "-q"]

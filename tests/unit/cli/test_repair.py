@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 from studies import files_of, ledger, run_cli, text_study, times_done, write_scores, write_study
 
 
@@ -23,6 +24,7 @@ def prepared(study: Path, runs: Path) -> Path:
     return prepare(load_study(study), runs, Launch("serial")).root
 
 
+@pytest.mark.slow
 def test_a_reference_that_changes_after_the_survey_is_refused_and_poisons_nothing(tmp_path: Path) -> None:
     study = text_study(tmp_path / "s", ("a", "b", "c"))
     directory = prepared(study, tmp_path / "runs")
@@ -55,6 +57,7 @@ def test_a_flipped_bit_in_a_stored_cell_never_reaches_a_cube(tmp_path: Path) -> 
     assert times_done(directory)[receipt["key"]] == 2
 
 
+@pytest.mark.slow
 def test_resume_builds_cubes_again_that_may_have_damaged_cells_in_them(tmp_path: Path) -> None:
     study = text_study(tmp_path / "s", ("a", "b", "c"))
     directory = finish(study, tmp_path / "runs")
@@ -93,6 +96,7 @@ def two_sets(folder: Path) -> Path:
     return write_study(folder / "study.yaml", test_sets=test_sets, metrics=["mean"], analyses=["thresholds"])
 
 
+@pytest.mark.slow
 def test_a_cube_that_is_gone_is_noticed_and_built_again(tmp_path: Path) -> None:
     study = two_sets(tmp_path)
     directory = finish(study, tmp_path / "runs")
@@ -109,6 +113,7 @@ def test_debug_shows_the_traceback_and_keeps_the_exit_code(tmp_path: Path) -> No
     assert "error[P109]" in told.stderr
 
 
+@pytest.mark.slow
 def test_other_report_formats_are_another_run_that_recomputes_nothing(tmp_path: Path) -> None:
     study = text_study(tmp_path / "s", ("a", "b", "c"))
     finish(study, tmp_path / "runs")
@@ -130,6 +135,7 @@ def test_a_failed_run_says_why_even_when_quiet(tmp_path: Path) -> None:
     assert "help" in told.stderr
 
 
+@pytest.mark.slow
 def test_a_damaged_result_of_another_run_is_not_adopted(tmp_path: Path) -> None:
     study = text_study(tmp_path / "s", ("a", "b", "c"))
     first = finish(study, tmp_path / "runs", "--block-cells", 1)

@@ -112,6 +112,7 @@ def test_a_stratified_study_has_the_counts_of_the_definition(runs: dict[str, Pat
             assert totals(cube, "above_twice_delta", PROCEDURES[0], label)[pair] == np.sum(above)
 
 
+@pytest.mark.slow
 def test_strata_narrow_the_error_where_the_gain_differs_between_them(runs: dict[str, Path]) -> None:
     within, plain = (cube_of(runs[name])["se"].sel(test_size="full", metric="mean").values for name in ("strata", "documents"))
     assert np.all(within < 0.9 * plain)
@@ -164,6 +165,7 @@ def test_a_study_that_adds_strata_counts_the_bootstrap_anew_and_nothing_else(tmp
 
 
 @pytest.mark.parametrize("options", [("--workers", "2", "--block-cells", "1"), ("--serial", "--block-cells", "50")])
+@pytest.mark.slow
 def test_workers_and_blocks_change_no_bit(runs: dict[str, Path], tmp_path: Path, options: tuple[str, ...]) -> None:
     path = study(tmp_path, unit="document", strata="domain")
     done = run_cli("run", path, "--runs", tmp_path / "runs", "--quiet", *options)

@@ -25,6 +25,7 @@ def fenced(page: str, language: str) -> str:
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
+@pytest.mark.slow
 def test_the_example_prints_what_the_page_shows(page: str, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", fenced(page, "python")], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == fenced(page, "text")

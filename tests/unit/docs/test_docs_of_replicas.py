@@ -28,6 +28,7 @@ def test_the_example_prints_what_the_page_shows(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == printed
 
 
+@pytest.mark.slow
 def test_the_study_runs_and_prints_what_the_page_shows(tmp_path: Path) -> None:
     section = PAGE.split("## In a study")[1].split("## What each does")[0]
     make, show = re.findall(r"```python\n(.*?)```", section, re.DOTALL)

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from pipeline.analysis.suite import DIRECTIONS, SuiteOptions
 from pipeline.study.procedures import PROCEDURES
 
@@ -24,6 +26,7 @@ def first_column(head: str) -> list[str]:
     return [name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`([\w-]+)`", row)]
 
 
+@pytest.mark.slow
 def test_the_example_prints_what_the_page_shows(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", fenced("python")], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == fenced("text")

@@ -77,6 +77,7 @@ def test_the_tables_of_presets_are_computed() -> None:
 
 
 @pytest.mark.parametrize("name", ["units", "presets"])
+@pytest.mark.slow
 def test_the_examples_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     code, printed = (re.findall(rf"^```{kind}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL) for kind in ("python", "text"))

@@ -21,6 +21,7 @@ def tied_study(folder: Path, names: tuple[str, str]) -> Path:
     return write_study(folder / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=resampling)
 
 
+@pytest.mark.slow
 def test_no_name_and_no_address_turns_a_tied_pair_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     # Other versions give other addresses, and so other orders of the statistics in a task.

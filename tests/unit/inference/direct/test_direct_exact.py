@@ -132,6 +132,7 @@ def test_systems_with_denominators_of_their_own_leave_the_others_their_p(lab):
     assert [bool(reason) for reason in found.reasons] == [b == 3 for _, b in beside.pairs.tolist()]
 
 
+@pytest.mark.slow
 def test_integers_too_large_for_a_bootstrap_keep_their_sign_flip(lab):
     numerators = np.random.default_rng(4).integers(0, 4 * 10**12, (2000, 3))
     numerators[:, 2] = numerators[:, 0]
