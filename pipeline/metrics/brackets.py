@@ -42,6 +42,8 @@ class _Brackets:
     higher_is_better = True
     factor = 100.0
     statistics: tuple[str, ...]
+    below: tuple[int, int]
+    """How often what was found, and what the gold has, counts below the line."""
 
     def __init__(self, *, labelled: bool = True) -> None:
         self.labelled = check_flag("labelled", labelled)
@@ -64,10 +66,11 @@ class _Brackets:
         """Count the brackets of each tree that match, and those they are divided by; a tree that lacks has none."""
         trees = output_column(self.name, output, "tree")
         check_tokens(self.name, prepared.items, output, "word")
+        of_found, of_gold = self.below
         rows = []
         for tree, gold, places in zip(trees, prepared.brackets, prepared.places, strict=True):
             found = self._find(tree, places)
-            rows.append(((found & gold).total(), self._below(found.total(), gold.total())))
+            rows.append(((found & gold).total(), of_found * found.total() + of_gold * gold.total()))
         return Statistics(np.array(rows, dtype=np.int64).reshape(-1, 2), (0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
@@ -81,9 +84,6 @@ class _Brackets:
             for label, start, end in _spans(tree)
             if places[start] < places[end] and label not in _NOT_COUNTED
         )
-
-    def _below(self, found: int, gold: int) -> int:
-        raise NotImplementedError
 
 
 class BracketF1(_Brackets):
@@ -102,9 +102,7 @@ class BracketF1(_Brackets):
     name = "bracket-f1"
     factor = 200.0
     statistics = ("matched", "found_and_gold")
-
-    def _below(self, found: int, gold: int) -> int:
-        return found + gold
+    below = (1, 1)
 
 
 class BracketRecall(_Brackets):
@@ -118,9 +116,7 @@ class BracketRecall(_Brackets):
 
     name = "bracket-recall"
     statistics = ("matched", "gold")
-
-    def _below(self, found: int, gold: int) -> int:
-        return gold
+    below = (0, 1)
 
 
 class BracketPrecision(_Brackets):
@@ -134,9 +130,7 @@ class BracketPrecision(_Brackets):
 
     name = "bracket-precision"
     statistics = ("matched", "found")
-
-    def _below(self, found: int, gold: int) -> int:
-        return found
+    below = (1, 0)
 
 
 def _count_words(tags: Sequence[str]) -> tuple[int, ...]:

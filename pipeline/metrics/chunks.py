@@ -38,6 +38,8 @@ class _Chunks:
     higher_is_better = True
     factor = 100.0
     statistics: tuple[str, ...]
+    below: tuple[int, int]
+    """How often what was found, and what the gold has, counts below the line."""
 
     def __init__(self, *, types: Sequence[str] | None = None) -> None:
         self.types = None if types is None else check_words("types", types)
@@ -71,10 +73,11 @@ class _Chunks:
     def extract(self, prepared: Gold, output: Items) -> Statistics:
         """Count the chunks of each item that are right, and those they are divided by; an item that lacks has found none."""
         check_tokens(self.name, prepared.items, output, "chunk")
+        of_found, of_gold = self.below
         rows = []
         for tags, gold in zip(output_column(self.name, output, "chunk"), prepared.chunks, strict=True):
             found = set(self._find(tags))
-            rows.append((len(found & gold), self._below(len(found), len(gold))))
+            rows.append((len(found & gold), of_found * len(found) + of_gold * len(gold)))
         return Statistics(np.array(rows, dtype=np.int64).reshape(-1, 2), (0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
@@ -83,9 +86,6 @@ class _Chunks:
 
     def _find(self, tags: Sequence[str]) -> Iterator[Chunk]:
         return (chunk for chunk in find_chunks(tags) if self.types is None or chunk[2] in self.types)
-
-    def _below(self, found: int, gold: int) -> int:
-        raise NotImplementedError
 
 
 class ChunkF1(_Chunks):
@@ -103,9 +103,7 @@ class ChunkF1(_Chunks):
     name = "chunk-f1"
     factor = 200.0
     statistics = ("correct", "found_and_gold")
-
-    def _below(self, found: int, gold: int) -> int:
-        return found + gold
+    below = (1, 1)
 
 
 class ChunkRecall(_Chunks):
@@ -119,9 +117,7 @@ class ChunkRecall(_Chunks):
 
     name = "chunk-recall"
     statistics = ("correct", "gold")
-
-    def _below(self, found: int, gold: int) -> int:
-        return gold
+    below = (0, 1)
 
 
 class ChunkPrecision(_Chunks):
@@ -135,9 +131,7 @@ class ChunkPrecision(_Chunks):
 
     name = "chunk-precision"
     statistics = ("correct", "found")
-
-    def _below(self, found: int, gold: int) -> int:
-        return found
+    below = (1, 0)
 
 
 def find_chunks(tags: Sequence[str]) -> Iterator[Chunk]:

@@ -77,7 +77,7 @@ def test_a_command_is_told_the_seed_and_files_it_may_use(tmp_path):
     fit = "mkdir {model}; cp {train} {model}/kept; echo {seed} > {model}/seed; echo here > note"
     predict = "cut -f1 {input} | awk -v s=$(cat note) '{{print $0 \"\\t\" s}}' > {output}; cp {model}/seed {workdir}/again"
     assert outputs({"fit": fit, "predict": predict}, tmp_path / "one", seed=12345) == {"label": ["here", "here"]}
-    assert (tmp_path / "one/work/again").read_text() == "12345\n"
+    assert (tmp_path / "one" / "work" / "again").read_text() == "12345\n"
     assert (tmp_path / "one/model/kept").read_text() == "a\tp\nb\tq\nc\tq\nd\tq\n"
 
 
