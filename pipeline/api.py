@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "compare_study", "open_run", "run", "submit"]
 
-_USUAL_METRIC = {
-    "text": "bleu",
-    "labels": "accuracy",
-    "scores": "mean",
-    "columns": "chunk-f1",
-    "tagged": "tag-accuracy",
-    "conllu": "las",
-    "brackets": "bracket-f1",
-}
-"""What `compare` takes where no metric is named."""
-
 
 def open_run(path: str | Path) -> dict[str, xr.Dataset]:
     """Open the cubes of a run: one xarray Dataset a test set, by name.
@@ -102,7 +91,7 @@ def compare_study(
     *,
     metrics: Sequence[str] = (),
     procedures: Sequence[str] = (),
-    format: str = "text",
+    format: str = "auto",
     documents: str | None = None,
     replicates: int | None = None,
     seed: int | None = None,
@@ -117,6 +106,8 @@ def compare_study(
         Path of each system's output; the single key ``*`` names a table that holds all systems.
     references : sequence of str
         References (text) or one gold file (labels, columns and the others); none for scores.
+    format : str
+        A reader's name, or ``auto``: the format that the first output is recognised as.
     procedures : sequence of str
         Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
     replicates, seed : int, optional
@@ -126,23 +117,18 @@ def compare_study(
     """
     from pipeline.study.load import study_from_value
     from pipeline.study.presets import PRESET_VALUES
+    from pipeline.tasks.formats import find_format
 
-    if format not in _USUAL_METRIC and not metrics:
-        raise UsageError.of(
-            "P010",
-            f"no metric is usual for the format {format!r}, and none is given",
-            help=f"name one with -m; formats with a usual metric: {', '.join(_USUAL_METRIC)}",
-        )
-    if format not in {"text", "scores"} and len(references) != 1:
-        message = f"the format {format} needs one gold file, {len(references)} are given"
-        raise UsageError.of("P011", message, where="-r", help="give the gold file with -r")
-    if format == "text" and not references:
-        raise UsageError.of("P012", "text needs at least one reference", where="-r", help="give it with -r REF")
-    test_set: dict[str, Any] = {"format": format, "outputs": outputs["*"] if set(outputs) == {"*"} else dict(outputs)}
-    if format == "text":
-        test_set["references"] = list(references)
-    elif format != "scores":
-        test_set["gold"] = references[0]
+    found = find_format(format, list(outputs.values()), references, base=Path.cwd())
+    if found.metric is None and not metrics:
+        message = f"no metric is usual for the format {format!r}, and none is given"
+        raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
+    if set(outputs) == {"*"}:
+        named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(list(outputs.values()))
+    else:
+        named = dict(outputs)
+    test_set: dict[str, Any] = {"format": found.value, "outputs": named}
+    test_set |= found.gold
     if documents is not None:
         test_set["documents"] = documents
     resampling: dict[str, Any] = {"alpha": alpha}
@@ -154,7 +140,7 @@ def compare_study(
         "schema": 1,
         "study": "compare",
         "test_sets": {"test set": test_set},
-        "metrics": list(metrics) or [_USUAL_METRIC[format]],
+        "metrics": list(metrics) or [found.metric],
         "resampling": resampling,
     }
     if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):

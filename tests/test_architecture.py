@@ -57,7 +57,7 @@ ONLY_IN = {
     "distributed": {"engine/dask.py"},
     "yaml": {"study/load.py", "study/marks.py", "study/complaints.py"},
     "click": {"cli"},
-    "xarray": {"cubes", "analysis", "report", "api.py", "interfaces.py"},
+    "xarray": {"cubes", "analysis", "report", "api.py", "interfaces"},
     "numba": {"resampling", "metrics", "inference", "presets", "trainers"},
     "sacrebleu": {"metrics"},
     "sklearn": {"trainers", "items/datasets.py"},

@@ -33,7 +33,7 @@ __all__: list[str] = []
 )
 @click.option("--preset", help="Settings of a tool or paper of `pipeline presets`, and its own number beside the others.")
 @click.option(
-    "--format", "format_", default="text", show_default=True, help="text, labels, scores, or another of `pipeline formats`."
+    "--format", "format_", default="auto", show_default=True, help="Recognised by the files, or one of `pipeline formats`."
 )
 @click.option("--documents", help="File with a document name a line: documents are resampled, not segments.")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
@@ -72,7 +72,7 @@ def compare(
     from pipeline.engine.progress import show_progress
     from pipeline.report.summary import summarise
 
-    named = {"*": outputs[0]} if len(outputs) == 1 and format_ == "scores" else name_outputs(outputs)
+    named = {"*": outputs[0]} if len(outputs) == 1 else name_outputs(outputs)
     with show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
             named,

@@ -33,7 +33,14 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
     inputs = survey_study(loaded.study, loaded.base).inputs
     if as_json:
         rows = [
-            {"test_set": t.name, "items": t.n_items, "units": t.n_units, "systems": list(t.alignment), "warnings": list(t.warnings)}
+            {
+                "test_set": t.name,
+                "items": t.n_items,
+                "units": t.n_units,
+                "systems": list(t.alignment),
+                "warnings": list(t.warnings),
+                "recognised": t.recognised,
+            }
             for t in inputs.test_sets
         ]
         print_json({"test_sets": rows})
@@ -41,7 +48,7 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
     for test_set in inputs.test_sets:
         planned = sum(output.training is not None for output in test_set.outputs)
         table = (test_set.name, test_set.n_items, test_set.n_units, test_set.alignment, test_set.warnings)
-        click.echo(format_alignment(*table, planned=planned))
+        click.echo(format_alignment(*table, planned=planned, recognised=test_set.recognised))
 
 
 @cli.command()

@@ -59,7 +59,7 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
     The same study on the same inputs has the same id. Nothing is written before everything was found in order.
     """
     survey = survey_study(loaded.study, loaded.base)
-    manifest = Manifest(loaded.study, survey.inputs, tuple(loaded.overrides))
+    manifest = Manifest(survey.study, survey.inputs, tuple(loaded.overrides))
     run = RunDirectory(runs.resolve() / run_id(manifest))
     known = run.plan.is_file()
     if not known:

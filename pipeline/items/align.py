@@ -7,38 +7,25 @@ the middle.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pipeline.errors import DataError, NothingToCompare, Problem
-from pipeline.interfaces import Items, Reader
-from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids
-from pipeline.items.datasets import gold_items, load_dataset
-from pipeline.items.discover import Found, find_outputs, is_excluded, is_table
-from pipeline.items.documents import Sources, groups_like_systems, make_frame, read_documents, read_group
-from pipeline.items.frame import Frame, Output, Survey, align_items, digest_items
+from pipeline.interfaces import Items
+from pipeline.items.chosen import choose_by_groups
+from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
+from pipeline.items.discover import find_outputs
+from pipeline.items.documents import Sources, make_frame, read_documents, read_group
+from pipeline.items.frame import Frame, Survey, digest_items
+from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
-from pipeline.items.last_table import read_table_once
+from pipeline.items.outputs import OutputFiles
 from pipeline.items.readers import load_reader
-from pipeline.items.selection import select_items
-from pipeline.study.grouping import ITEM, group_columns
-from pipeline.study.schema import DatasetSpec, Systems, TestSet
+from pipeline.study.grouping import ITEM
+from pipeline.study.schema import ItemChoice, Systems, TestSet
 
-__all__ = [
-    "AlignmentRow",
-    "Frame",
-    "Output",
-    "Survey",
-    "align_items",
-    "alignment_table",
-    "load_gold",
-    "load_output",
-    "read_gold",
-    "survey_test_set",
-]
+__all__ = ["AlignmentRow", "alignment_table", "survey_test_set"]
 
 
 class AlignmentRow(NamedTuple):
@@ -50,6 +37,7 @@ class AlignmentRow(NamedTuple):
     missing: int
     duplicates: int
     identical_to: tuple[str, ...]
+    published: Mapping[str, tuple[float, float]]
 
 
 def survey_test_set(
@@ -91,14 +79,18 @@ def survey_test_set(
     """
     reader = load_reader(spec.format)
     problems: list[Problem] = []
+    whole = gold
     if gold is None:
         try:
-            gold = _read_gold_files(reader, spec, base)
+            whole = whole_gold(spec, base)
+            gold = choose_items(whole, spec)
         except DataError as exc:
             problems.extend(exc.problems)
     found, wrong = find_outputs(spec.outputs, base=base, exclude=systems.exclude)
-    candidates, notes, unreadable, taken = _read_all(reader, found, spec, systems, gold)
-    problems.extend((*wrong, *unreadable))
+    files = OutputFiles(reader, spec, whole)
+    read = files.survey(found, systems, gold)
+    candidates, notes, taken = read.candidates, read.notes, read.taken
+    problems.extend((*wrong, *read.problems))
     names = [candidate.system for candidate in candidates]
     problems.extend(_unprintable(names))
     if not problems and spec.outputs is not None and len(names) < min_systems:
@@ -112,11 +104,22 @@ def survey_test_set(
             )
             or None,
         )
-    full = choose_frame_ids(gold, candidates)
-    checked = check_alignment(full, candidates, gold, missing=spec.missing, reread=lambda one: _reread(reader, one, spec))
-    problems.extend(checked.problems)
+    # Where only some items of the gold are scored, outputs may have them all, or those alone.
+    whole_outputs = whole is not None and any(len(candidate.ids) == len(whole) for candidate in candidates)
+    right = whole if whole_outputs else gold
+    full = choose_frame_ids(right, candidates)
     listed = ItemTable(base / spec.documents, spec.columns) if spec.documents is not None else None
-    sources = Sources(name, spec, listed, full.ids, full.numbered, gold, candidates)
+    sources = Sources(name, spec, listed, full.ids, full.numbered, right, candidates)
+    chosen = full.ids if right is gold or gold is None else gold.ids
+    if isinstance(spec.items, ItemChoice) and full.ids:
+        try:
+            chosen, told = choose_by_groups(spec.items, sources)
+            notes.extend(told)
+        except DataError as exc:
+            problems.extend(exc.problems)
+    checked = check_alignment(full, candidates, right, missing=spec.missing, reread=files.reread, chosen=chosen)
+    problems.extend(checked.problems)
+    problems.extend(disagreeing_contents(candidates))
     groups: dict[str, tuple[str, ...]] = {}
     for column in dict.fromkeys([*([] if unit == ITEM else [unit]), *([] if strata is None else [strata])] if full.ids else []):
         try:
@@ -165,129 +168,13 @@ def survey_test_set(
     )
 
 
-def load_gold(spec: TestSet, *, base: Path, frame: Frame, digest: str | None = None, gold: Items | None = None) -> Items | None:
-    """Read the gold or the references again, in the order of the frame; ``gold`` is that of an embedded data set.
-
-    Raises
-    ------
-    DataError
-        P220, where ``digest`` is given and the content is not what was surveyed.
-    """
-    if gold is None:
-        if isinstance(spec.gold, DatasetSpec):
-            raise ValueError("the gold of an embedded data set is passed in, not read from a file")
-        gold = read_gold(spec, base)
-    if digest is not None and digest != (digest_items(gold) if gold is not None else ""):
-        raise DataError.of(
-            "P220",
-            "the gold or a reference changed after it was surveyed",
-            where=gold.source if gold is not None else None,
-            help="start the study again: the changed file makes it a new run, which reuses what still holds",
-        )
-    return None if gold is None else align_items(gold, frame)
-
-
-def read_gold(spec: TestSet, base: Path) -> Items | None:
-    """Read the gold or the references of a test set, the chosen items of it; None where it has none."""
-    if not isinstance(spec.gold, DatasetSpec):
-        return _read_gold_files(load_reader(spec.format), spec, base)
-    gold = gold_items(load_dataset(spec.gold))
-    return gold if spec.items is None else select_items(gold, spec.items, where="items")
-
-
-def _read_gold_files(reader: Reader, spec: TestSet, base: Path) -> Items | None:
-    files = [*spec.references, *([spec.gold] if isinstance(spec.gold, str) else [])]
-    gold = reader.read_gold([base / file for file in files], _options(spec))
-    return gold if gold is None or spec.items is None else select_items(gold, spec.items, where="items")
-
-
-def load_output(spec: TestSet, output: Output, *, frame: Frame) -> Items:
-    """Read one output again, in the order of the frame; what is missing is filled where the study says ``zero``.
-
-    Raises
-    ------
-    DataError
-        P220, where the content is not what was surveyed.
-    """
-    reader = load_reader(spec.format)
-    if is_table(spec.outputs):
-        items = read_table_once(reader.name, Path(output.path), spec.columns).get(output.system)
-    else:
-        items = _read_outputs(reader, Found(output.system, Path(output.path)), spec).get(output.system)
-    if items is None or digest_items(items, leave_out=group_columns(spec)) != output.digest:
-        raise DataError.of(
-            "P220",
-            f"the output of '{output.system}' changed after it was surveyed",
-            where=output.path,
-            help="start the study again: the changed file makes it a new run, which reuses what still holds",
-        )
-    # What groups items is in the frame by now: no metric shall take it for a score.
-    values = {name: column for name, column in items.columns.items() if name not in group_columns(spec)}
-    return align_items(replace(items, columns=values), frame, missing=spec.missing, blank=getattr(reader, "blank", ""))
-
-
 def alignment_table(survey: Survey) -> list[AlignmentRow]:
     """Give one row a system: how many items it has, shares with the gold, lacks, has twice, and who has the same output."""
     twins = {system: tuple(other for other in group if other != system) for group in survey.identical for system in group}
     return [
-        AlignmentRow(o.system, o.n_items, o.n_items - o.extra, o.missing, o.duplicates, twins.get(o.system, ()))
+        AlignmentRow(o.system, o.n_items, o.n_items - o.extra, o.missing, o.duplicates, twins.get(o.system, ()), o.published)
         for o in survey.outputs
     ]
-
-
-def _read_all(
-    reader: Reader, found: list[Found], spec: TestSet, systems: Systems, gold: Items | None
-) -> tuple[list[Candidate], list[str], list[Problem], tuple[str, ...]]:
-    """Read every output; give what is kept of each, what is odd, what is wrong, and groups that might have been systems."""
-    taken: tuple[str, ...] = ()
-    candidates: list[Candidate] = []
-    notes: list[str] = []
-    problems: list[Problem] = []
-    ids_seen: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for one in found:
-        try:
-            outputs = _read_outputs(reader, one, spec)
-        except DataError as exc:
-            problems.extend(exc.problems)
-            continue
-        taken = (*taken, *(groups_like_systems(list(outputs.values()), spec, gold) if one.system is None else ()))
-        for system, items in outputs.items():
-            if not is_excluded(system, systems.exclude):
-                # Line numbers are the same in every file: one tuple serves them all.
-                ids = ids_seen.setdefault(items.ids, items.ids)
-                candidates.append(_candidate(system, one, items, ids, group_columns(spec)))
-                notes.extend(_oddities(system, items, gold))
-    return candidates, notes, problems, taken
-
-
-def _options(spec: TestSet) -> Mapping[str, Any]:
-    return {"columns": dict(spec.columns)}
-
-
-def _read_outputs(reader: Reader, found: Found, spec: TestSet) -> dict[str, Items]:
-    return reader.read_outputs(found.path, system=found.system, options=_options(spec))
-
-
-def _reread(reader: Reader, candidate: Candidate, spec: TestSet) -> Items:
-    found = Found(None if is_table(spec.outputs) else candidate.system, Path(candidate.source))
-    return _read_outputs(reader, found, spec)[candidate.system]
-
-
-def _candidate(system: str, found: Found, items: Items, ids: tuple[str, ...], groups: Collection[str]) -> Candidate:
-    output = Output(system, os.path.abspath(found.path), digest_items(items, leave_out=groups), len(items))
-    there = {name: tuple(items.columns[name]) for name in groups if name in items.columns}
-    noun = "line" if items.lines[-1:] == (len(items),) else "sentence"
-    return Candidate(output, str(found.path), ids, items.numbered, there, noun)
-
-
-def _oddities(system: str, items: Items, gold: Items | None) -> list[str]:
-    notes = []
-    for name, values in items.columns.items():
-        if name == "text" and not any(values):
-            notes.append(f"every output of '{system}' is empty")
-        if gold is not None and any(values == other for key, other in gold.columns.items() if key.startswith("reference.")):
-            notes.append(f"the output of '{system}' is a reference, word for word")
-    return notes
 
 
 def _unprintable(names: list[str]) -> list[Problem]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from pipeline.errors import Problem
 from pipeline.interfaces import Items
 from pipeline.items.frame import Missing, Output
 from pipeline.items.parting import locate_parting
 
-__all__ = ["Alignment", "Candidate", "FullIds", "check_alignment", "choose_frame_ids"]
+__all__ = ["Alignment", "Candidate", "FullIds", "check_alignment", "choose_frame_ids", "disagreeing_contents"]
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?")
+_MOST_DIGITS = 28
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,8 @@ class Candidate:
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     noun: str = "line"
     """What is counted where items have no names: lines, or sentences of several."""
+    contents: tuple[str, ...] = ()
+    """A digest of what each item asked, where the file tells."""
 
     @property
     def system(self) -> str:
@@ -76,6 +83,7 @@ def check_alignment(
     *,
     missing: Missing,
     reread: Callable[[Candidate], Items],
+    chosen: Collection[str] | None = None,
 ) -> Alignment:
     """Compare every output with the items there should be.
 
@@ -91,9 +99,12 @@ def check_alignment(
         What the study says.
     reread : callable
         Gives the items of a candidate once more, for files that part.
+    chosen : collection of str, optional
+        The items that are scored; the others need not be there.
     """
     wanted = dict.fromkeys(full.ids)
-    result = Alignment(kept=wanted)
+    scored = wanted if chosen is None or len(chosen) == len(full.ids) else dict.fromkeys(chosen)
+    result = Alignment(kept=scored)
     lengths = {len(c.ids) for c in candidates}
     aligned = sum(_agrees(c, full, wanted) for c in candidates)
     if gold is not None and len(candidates) > 1 and len(lengths) == 1 and not aligned and all(c.numbered for c in candidates):
@@ -101,7 +112,7 @@ def check_alignment(
         message = f"items do not align: the gold has {len(full.ids)} items, all {len(candidates)} systems have {length}"
         result.problems.append(Problem("P203", message, gold.source, "check that it is the gold of this test set"))
         return result
-    kept = set(full.ids)
+    kept = set(scored)
     for candidate in candidates:
         by_line = candidate.numbered and (full.numbered or len(candidate.ids) == len(full.ids))
         if by_line:
@@ -110,7 +121,7 @@ def check_alignment(
             extra = max(0, len(candidate.ids) - len(full.ids))
         else:
             given = dict.fromkeys(candidate.ids)
-            lacks = tuple(name for name in full.ids if name not in given)
+            lacks = tuple(name for name in scored if name not in given)
             extra = sum(name not in wanted for name in candidate.ids)
         result.outputs.append(replace(candidate.output, missing=len(lacks), extra=extra))
         kept &= given.keys()
@@ -125,14 +136,36 @@ def check_alignment(
         elif candidate.numbered and not full.numbered:
             result.warnings.append(f"{candidate.source} has no identifiers: it goes line by line with {full.whose}")
     if missing != "drop":
-        return result
+        kept = set(scored)
     if full.ids and not kept:
-        result.problems.append(Problem("P218", "no item is in all outputs", help="`pipeline check` prints what each has"))
+        message = "no item is in all outputs" if scored else "`items:` leaves no item"
+        result.problems.append(Problem("P218", message, help="`pipeline check` prints what each has"))
     unnamed = [c.system for c in candidates if c.numbered and not full.numbered]
     if unnamed and len(kept) < len(full.ids):
         message = f"items are dropped by name, and the output of '{unnamed[0]}' has only line numbers"
         result.problems.append(Problem("P214", message, help="give it an item column"))
     return replace(result, kept=kept)
+
+
+def disagreeing_contents(candidates: Sequence[Candidate]) -> list[Problem]:
+    """Give the systems whose items have the names of other systems' items, and are others."""
+    problems = []
+    asked: dict[str, tuple[str, str]] = {}
+    for candidate in candidates:
+        others = []
+        for name, content in zip(candidate.ids, candidate.contents, strict=False):
+            first, system = asked.setdefault(name, (content, candidate.system))
+            if first != content:
+                others.append((name, system))
+        if others:
+            name, system = others[0]
+            message = (
+                f"system '{candidate.system}' was asked something else in {len(others)} of {len(candidate.ids)} items: "
+                f"'{name}' is another item there than with '{system}'"
+            )
+            help_ = "take outputs of one version of the test set, made with the same prompts"
+            problems.append(Problem("P262", message, candidate.source, help_))
+    return problems
 
 
 def _agrees(candidate: Candidate, full: FullIds, wanted: Collection[str]) -> bool:
@@ -197,6 +230,16 @@ def _judge_names(
 ) -> Problem | None:
     """Judge a file whose items have names."""
     note = f"the other {aligned} systems align" if aligned > 1 else None
+    twins = _written_otherwise(lacks, [name for name in candidate.ids if name not in wanted]) if lacks and extra else []
+    if twins:
+        # Whatever `missing:` says: these are the same items, and leaving them out would be no answer.
+        here, there = twins[0]
+        others = "" if len(twins) == 1 else f", and so with {len(twins) - 1} more"
+        message = (
+            f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items, and {full.whose} {_have(full.whose)} not "
+            f"{extra} of its: '{here}' and '{there}' differ only in how they are written{others}"
+        )
+        return Problem("P216", message, candidate.source, f"write identifiers in one way: '{here}' as '{there}'", note)
     if lacks and missing == "error":
         message = f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items: {_some(lacks)}"
         return Problem("P216", message, candidate.source, "set `missing: drop` or `missing: zero`, or mend the file", note)
@@ -205,6 +248,19 @@ def _judge_names(
         message = f"system '{candidate.system}' has {extra} items that {full.whose} {_have(full.whose)} not: {_some(unknown)}"
         return Problem("P217", message, candidate.source, "set `missing: drop`, or mend the file", note)
     return None
+
+
+def _written_otherwise(lacks: Sequence[str], unknown: Sequence[str]) -> list[tuple[str, str]]:
+    """Give items that are one but for the spelling of a number, or blanks around a name: as they are here, and as they should be."""
+    wanted = {_spelling(name): name for name in lacks}
+    return [(name, wanted[_spelling(name)]) for name in unknown if _spelling(name) in wanted]
+
+
+def _spelling(name: str) -> str:
+    text = name.strip()
+    if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
+        return text
+    return format(Decimal(text).normalize(), "f")
 
 
 def _tell_loss(candidate: Candidate, lacks: int, extra: int, missing: Missing) -> str:

@@ -7,7 +7,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.errors import Problem
@@ -15,15 +15,21 @@ from pipeline.errors import Problem
 __all__ = ["Found", "find_outputs", "is_excluded", "is_table"]
 
 _PLACEHOLDER = re.compile(r"\{([^{}/]*)\}")
+_NAMED = re.compile(r"\{(system|replica)\}")
+_KNOWN = ("system", "replica")
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
 @dataclass(frozen=True)
 class Found:
-    """A file and the system it holds; ``system`` is None for a table of all systems."""
+    """A file and the system it holds; ``system`` is None for a table of all systems.
+
+    ``coordinates`` has ``model`` and ``replica`` where the path tells both: the system is then ``model/replica``.
+    """
 
     system: str | None
     path: Path
+    coordinates: Mapping[str, str] = field(default_factory=dict)
 
 
 def is_table(outputs: str | Mapping[str, str] | None) -> bool:
@@ -44,7 +50,8 @@ def find_outputs(
     Parameters
     ----------
     outputs : str, mapping or None
-        A pattern with ``{system}``, in which ``*`` and ``?`` match within one folder name; the path of a table; or paths by system.
+        A pattern with ``{system}``, and ``{replica}`` where there are several runs of each, in which ``*`` and ``?`` match within
+        one folder name; the path of a table; or paths by system.
     base : Path
         The folder relative paths start from.
     exclude : iterable of str
@@ -54,10 +61,12 @@ def find_outputs(
         return [], []
     if not isinstance(outputs, str):
         return [Found(system, base / path) for system, path in outputs.items() if not is_excluded(system, exclude)], []
-    unknown = [name for name in _PLACEHOLDER.findall(outputs) if name != "system"]
+    unknown = [name for name in _PLACEHOLDER.findall(outputs) if name not in _KNOWN]
     if unknown:
-        message = f"the outputs have the placeholder {{{unknown[0]}}}, and only {{system}} is known"
+        message = f"the outputs have the placeholder {{{unknown[0]}}}; known are {{system}}, {{replica}} and {{test_set}}"
         return [], [Problem("P219", message, outputs)]
+    if "{replica}" in outputs and "{system}" not in outputs:
+        return [], [Problem("P219", "the outputs name {replica} and no {system}: of which system?", outputs, "name both")]
     if is_table(outputs):
         path = base / outputs
         if os.path.isdir(path):  # no error for a name that is too long: its reader tells of that
@@ -72,15 +81,33 @@ def find_outputs(
 
 
 def _match(pattern: str) -> list[Found]:
-    parts = pattern.split("{system}")
+    parts = _NAMED.split(pattern)  # what is between placeholders, and at odd places their names
     # Only * and ? are wild: a bracket in a folder's name is a bracket.
-    found = glob.glob("*".join(part.replace("[", "[[]") for part in parts))
-    expressions = ["".join({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)) for char in part) for part in parts]
-    named = re.compile(expressions[0] + r"(?P<system>[^/]+)" + "(?P=system)".join(expressions[1:]), re.DOTALL)
+    found = glob.glob("*".join(part.replace("[", "[[]") for part in parts[::2]))
+    expression, seen = "", set()
+    for place, part in enumerate(parts):
+        if place % 2 == 0:
+            expression += "".join({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)) for char in part)
+        else:
+            expression += f"(?P={part})" if part in seen else f"(?P<{part}>[^/]+)"
+            seen.add(part)
+    named = re.compile(expression, re.DOTALL)
     matched = ((named.fullmatch(path), path) for path in found if os.path.isfile(path))
-    return sorted(
-        (Found(match["system"], Path(path)) for match, path in matched if match), key=lambda f: (str(f.system), str(f.path))
-    )
+    return sorted((_name(match, path) for match, path in matched if match), key=lambda f: (_in_order(f), str(f.path)))
+
+
+def _name(match: re.Match[str], path: str) -> Found:
+    groups = match.groupdict()
+    if "replica" not in groups:
+        return Found(groups["system"], Path(path))
+    return Found(f"{groups['system']}/{groups['replica']}", Path(path), {"model": groups["system"], "replica": groups["replica"]})
+
+
+def _in_order(found: Found) -> tuple[str, int, str]:
+    """Sort the tenth replica behind the ninth."""
+    replica = found.coordinates.get("replica", "")
+    model = found.coordinates.get("model", str(found.system))
+    return (model, int(replica) if replica.isascii() and replica.isdecimal() and len(replica) < 10 else -1, str(found.system))
 
 
 def _duplicates(found: list[Found]) -> list[Problem]:

@@ -127,7 +127,7 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
     sources.extend((c.source, c.ids, c.groups[column]) for c in of.candidates if column in c.groups)
     if column == DOCUMENT and of.documents is not None and not (sources and of.documents.is_table):
         of.documents.refuse_documents()
-    if not sources and (column != DOCUMENT or of.spec.format not in WITHOUT_DOCUMENTS):
+    if not sources and (column != DOCUMENT or of.spec.format.name not in WITHOUT_DOCUMENTS):
         raise DataError(_unknown(column, of))
     problems = []
     for source, names, groups in sources:
@@ -142,7 +142,7 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
 
 def read_documents(sources: Sources) -> tuple[tuple[str, ...] | None, list[str]]:
     """Give the documents that are known although items are drawn, so that what this costs can be told; or why they are not."""
-    in_gold = sources.gold is not None and DOCUMENT in sources.gold.columns and sources.spec.format not in WITHOUT_DOCUMENTS
+    in_gold = sources.gold is not None and DOCUMENT in sources.gold.columns and sources.spec.format.name not in WITHOUT_DOCUMENTS
     if not sources.ids or (sources.documents is None and not in_gold and not any(DOCUMENT in c.groups for c in sources.candidates)):
         return None, []
     try:
@@ -175,7 +175,7 @@ def _unknown(column: str, of: Sources) -> Problem:
     there = of.documents.header if of.documents is not None else ()
     in_gold = [name for name in of.gold.columns if not name.startswith("reference")] if of.gold is not None else []
     in_outputs = [name for candidate in candidates for name in candidate.groups]
-    if not spec.references and candidates and spec.format in WITHOUT_DOCUMENTS:
+    if not spec.references and candidates and spec.format.name in WITHOUT_DOCUMENTS:
         lines = read_lines(Path(candidates[0].source))
         delimiter = find_delimiter(lines.values[0])
         systems = {candidate.system for candidate in candidates}

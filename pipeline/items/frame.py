@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
 
-__all__ = ["Frame", "Output", "Survey", "align_items", "digest_items"]
+__all__ = ["CONTENT", "Frame", "Output", "Survey", "align_items", "digest_items"]
 
 Missing = Literal["error", "drop", "zero"]
+
+CONTENT = "content"
+"""The column in which readers give a digest of what each item asked: items of one name must agree in it. No metric sees it."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,12 @@ class Output:
         Items in the file.
     missing, extra, duplicates : int
         Items the gold has and it lacks; items it has and the gold lacks; items that occur twice (always refused, so 0).
+    found : str, optional
+        The name its file was found under, where that file holds several runs of one system.
+    coordinates : mapping of str to str
+        What the file, or its path, says of the system: ``model``, ``replica``.
+    published : mapping of str to (float, float)
+        By column, what the file says is the mean of its items, and what that is.
     """
 
     system: str
@@ -79,6 +88,9 @@ class Output:
     missing: int = 0
     extra: int = 0
     duplicates: int = 0
+    found: str | None = None
+    coordinates: Mapping[str, str] = field(default_factory=dict)
+    published: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

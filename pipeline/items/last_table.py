@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -10,13 +11,14 @@ from typing import Any
 
 from pipeline.interfaces import Items
 from pipeline.items.readers import load_reader
+from pipeline.study.schema import FormatSpec
 
 __all__ = ["read_table_once"]
 
 _Stamp = tuple[int, int, int, int]
 
 
-def read_table_once(format: str, path: Path, columns: Mapping[str, str]) -> dict[str, Items]:
+def read_table_once(form: FormatSpec, path: Path, columns: Mapping[str, str]) -> dict[str, Items]:
     """Give the items of every system in a table, parsed again only where its file is another one than last time.
 
     Extraction asks for one system at a time: of S systems each would parse and check S columns. A file that is changed within
@@ -25,8 +27,8 @@ def read_table_once(format: str, path: Path, columns: Mapping[str, str]) -> dict
 
     Parameters
     ----------
-    format : str
-        A reader's name.
+    form : FormatSpec
+        The format, with its reader's options.
     path : Path
         The table.
     columns : mapping
@@ -36,14 +38,14 @@ def read_table_once(format: str, path: Path, columns: Mapping[str, str]) -> dict
         found = path.stat()
     except OSError:
         # The reader says what is wrong with it.
-        return load_reader(format).read_outputs(path, system=None, options={"columns": dict(columns)})
+        return load_reader(form).read_outputs(path, system=None, options={"columns": dict(columns)})
     stamp = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    return _read(format, path, tuple(columns.items()), stamp)
+    return _read(form.model_dump_json(), path, tuple(columns.items()), stamp)
 
 
 @lru_cache(maxsize=1)
-def _read(format: str, path: Path, columns: tuple[tuple[str, str], ...], stamp: _Stamp) -> dict[str, Items]:
-    items = load_reader(format).read_outputs(path, system=None, options={"columns": dict(columns)})
+def _read(form: str, path: Path, columns: tuple[tuple[str, str], ...], stamp: _Stamp) -> dict[str, Items]:
+    items = load_reader(json.loads(form)).read_outputs(path, system=None, options={"columns": dict(columns)})
     # Equal fields become one string: what is kept of a large table is its places, not its text.
     one: dict[str, str] = {}
     return {

@@ -17,7 +17,7 @@ from pipeline.items.datasets import dataset_digest, load_dataset
 from pipeline.items.frame import digest_items
 from pipeline.items.readers.registry import load_reader
 from pipeline.items.selection import item_positions, select_items
-from pipeline.study.schema import DataFiles, DatasetSpec, TestSet
+from pipeline.study.schema import DataFiles, DatasetSpec, FormatSpec, TestSet
 
 __all__ = [
     "expand_files",
@@ -106,12 +106,12 @@ def items_to_predict(spec: TestSet, gold: Items) -> TrainingItems:
     hidden = set(reader.targets)
     shown = {name: values for name, values in gold.columns.items() if name not in hidden and not name.startswith("reference.")}
     features = load_dataset(spec.gold).features if isinstance(spec.gold, DatasetSpec) else None
-    if features is not None and spec.items is not None:
+    if features is not None and isinstance(spec.items, str):
         features = features[item_positions(spec.items, len(features), where="items")]
     return TrainingItems(gold.ids, shown, features, writer=reader.write, reads=partial(read_columns, spec.format))
 
 
-def read_columns(form: str, path: Path) -> Mapping[str, Sequence[Any]]:
+def read_columns(form: FormatSpec | str, path: Path) -> Mapping[str, Sequence[Any]]:
     """Give the columns of a file of this format, as some program wrote it."""
     return load_reader(form).read_outputs(path, system=path.name, options={})[path.name].columns
 

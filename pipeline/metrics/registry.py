@@ -1,15 +1,22 @@
-"""Metrics by name. This module makes them and checks their options before anything is read."""
+"""Metrics by name. This module makes them, installed ones and anybody's own, and checks their options before anything is read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import Metric
-from pipeline.plugins import check_options, import_plugin
+from pipeline.metrics._own import OwnMetric
+from pipeline.plugins import check_options, import_object, import_plugin, packaged_files
 
-__all__ = ["load_metric"]
+__all__ = ["PLACES", "is_own", "load_metric", "pin_options"]
+
+_PATH, _CODE = "path", "code digest"
+
+PLACES = (_PATH, _CODE)
+"""Options of a metric of one's own that are none of its class: its folder, and what its code was when the study was planned."""
 
 
 def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
@@ -18,9 +25,9 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
     Parameters
     ----------
     name : str
-        Name of an entry point of the group ``pipeline.metrics``.
+        Name of an entry point of the group ``pipeline.metrics``, or ``module:name`` of a class or function of one's own.
     options : mapping, optional
-        Keyword arguments of the metric's class.
+        Keyword arguments of the metric's class. With ``module:name`` also ``path``, the folder of the module.
 
     Returns
     -------
@@ -30,12 +37,53 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
     Raises
     ------
     PluginError
-        P301 where no metric has this name, P302 where it is there but cannot be imported.
+        P301 where no metric has this name, P302 where it is there but cannot be imported; P308 where an object is no metric, P309
+        where it cannot be imported or is another than the study was planned with.
     StudyError
         P150 for options the metric does not have (all of them at once), P151 for those it needs and values it refuses.
     """
-    made = import_plugin("metrics", name)
     given = dict(options or {})
+    if is_own(name):
+        return _load_own(name, given)
+    return _make(name, import_plugin("metrics", name), given)
+
+
+def is_own(name: str) -> bool:
+    """Tell whether a metric is named by the place of its code, and not by an entry point."""
+    return ":" in name
+
+
+def pin_options(name: str, options: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """Give the options with which a metric is the same wherever it is loaded, for `load_metric`.
+
+    Of a metric of one's own the folder becomes an absolute one, taken from ``base``, the folder of the study file, and its code is
+    that which it has now: where it is another, as after a change of the file, loading it is refused.
+    """
+    if not is_own(name):
+        return dict(options)
+    path = options.get(_PATH)
+    placed = {**options, _PATH: str((base / path).absolute())} if isinstance(path, str) else dict(options)
+    metric = load_metric(name, placed)
+    assert isinstance(metric, OwnMetric)
+    return {**placed, _CODE: metric.code}
+
+
+def _load_own(name: str, given: dict[str, Any]) -> Metric:
+    path, planned = given.pop(_PATH, None), given.pop(_CODE, None)
+    if path is not None and not isinstance(path, str):
+        raise StudyError.of("P151", f"metric '{name}': option 'path' is a folder, not {path!r}")
+    made, code = import_object(name, None if path is None else Path(path).absolute(), files=packaged_files)
+    if planned not in (None, code):
+        raise PluginError.of(
+            "P309",
+            f"the code of '{name}' is another than the study was planned with",
+            where=path,
+            help="`pipeline run` plans the study with the code as it is: its statistics are counted anew",
+        )
+    return OwnMetric(name, _make(name, made, given), code)
+
+
+def _make(name: str, made: Any, given: dict[str, Any]) -> Metric:
     check_options("metric", name, made, given)
     try:
         metric: Metric = made(**given)

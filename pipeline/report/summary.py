@@ -48,19 +48,37 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
 
 
 def format_alignment(
-    test_set: str, items: int, units: int, rows: Sequence[Mapping[str, Any]], warnings: Sequence[str] = (), *, planned: int = 0
+    test_set: str,
+    items: int,
+    units: int,
+    rows: Sequence[Mapping[str, Any]],
+    warnings: Sequence[str] = (),
+    *,
+    planned: int = 0,
+    recognised: str = "",
 ) -> str:
     """Give the alignment table of one test set as aligned text, a line a system, with what is odd below it.
 
-    ``planned`` systems have no outputs yet: they are to be trained.
+    ``planned`` systems have no outputs yet: they are to be trained. ``recognised`` says which format was found, and why.
     """
     there = [f"{len(rows)} systems"] * bool(rows or not planned) + [f"{planned} systems to be trained"] * bool(planned)
     head = f"{test_set}: {items:,} items" + (f" in {units:,} units" if units != items else "") + f", {' and '.join(there)}"
-    columns = tuple(rows[0]) if rows else ()
-    cells = tuple(tuple(_cell(row[column]) for column in columns) for row in rows)
+    rows = [_with_published(row) for row in rows]
+    columns = tuple(dict.fromkeys(column for row in rows for column in row))
+    cells = tuple(tuple(_cell(row.get(column, "")) for column in columns) for row in rows)
     names = tuple(column.replace("_", " ") for column in columns)
     table = View("alignment", test_set, names, cells, "", frozenset({"system", "identical to"}))
-    return "\n".join([head, *(f"  {line}" for line in _lines(table) if line), *(f"  warning: {warning}" for warning in warnings)])
+    told = [f"  {recognised}"] * bool(recognised)
+    lines = [f"  {line}" for line in _lines(table) if line]
+    return "\n".join([head, *told, *lines, *(f"  warning: {warning}" for warning in warnings)])
+
+
+def _with_published(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a row in which what its file publishes stands beside what that is, by column of the file."""
+    cells = {name: value for name, value in row.items() if name != "published"}
+    for name, (published, found) in row.get("published", {}).items():
+        cells |= {f"{name} published": f"{published:g}", f"{name} here": f"{found:g}", "difference": f"{found - published:.2g}"}
+    return cells
 
 
 def _cell(value: Any) -> str:

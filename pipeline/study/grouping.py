@@ -45,7 +45,7 @@ def asked_columns(resampling: Resampling) -> tuple[str, ...]:
 
 def group_columns(spec: TestSet) -> tuple[str, ...]:
     """Give the columns of outputs that group items: they are no scores or labels, and no part of an output's content."""
-    return (DOCUMENT, *sorted(set(spec.columns) - ROLES - _PLACES.get(spec.format, frozenset())))
+    return (DOCUMENT, *sorted(set(spec.columns) - ROLES - _PLACES.get(spec.format.name, frozenset())))
 
 
 def with_asked_columns(spec: TestSet, resampling: Resampling) -> TestSet:
@@ -62,7 +62,7 @@ def disagreements(study: Study) -> Iterator[Disagreement]:
     if unit in ROLES - {ITEM, DOCUMENT, "label"}:
         yield ("resampling", "unit"), f"the column of the {unit}s groups no items"
     for name, test_set in study.test_sets.items():
-        told = test_set.documents is not None or DOCUMENT in test_set.columns or test_set.format not in WITHOUT_DOCUMENTS
+        told = test_set.documents is not None or DOCUMENT in test_set.columns or test_set.format.name not in WITHOUT_DOCUMENTS
         if unit == DOCUMENT and not told:
             yield (
                 ("test_sets", name),

@@ -42,7 +42,8 @@ class TestSetInputs:
     """One test set: its frame, its gold, its outputs.
 
     ``strata`` and ``documents`` are the addresses of the stratum of each unit, where units are drawn within strata, and of the
-    document of each item, where items are drawn although it is known; else empty.
+    document of each item, where items are drawn although it is known; else empty. ``recognised`` says which format was found
+    where the study left it open, and why.
     """
 
     __test__ = False
@@ -57,6 +58,7 @@ class TestSetInputs:
     warnings: tuple[str, ...] = ()
     strata: str = ""
     documents: str = ""
+    recognised: str = ""
 
     @property
     def groupings(self) -> list[list[str]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_serializer, model_validator
 
 from pipeline.study import grouping
 from pipeline.study.frozen import Frozen
@@ -19,8 +19,10 @@ __all__ = [
     "AnalysisSpec",
     "DataFiles",
     "DatasetSpec",
+    "FormatSpec",
     "Frozen",
     "IntervalName",
+    "ItemChoice",
     "MetricSpec",
     "ModelSpec",
     "Report",
@@ -33,6 +35,14 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 1
+
+
+def _one_or_several(value: Any) -> Any:
+    return (value,) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else value
+
+
+GroupNames = Annotated[tuple[str, ...], BeforeValidator(_one_or_several)]
+"""Names of groups of items; one stands for a list of it alone."""
 
 
 class Disagreements(ValueError):
@@ -49,20 +59,61 @@ class Disagreements(ValueError):
         super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text, *_ in found))
 
 
+class FormatSpec(Frozen):
+    """A format and what its reader is to know of the files."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options beyond the name."""
+        return dict(self.model_extra or {})
+
+    @model_serializer
+    def _as_written(self) -> str | dict[str, Any]:
+        return {"name": self.name, **self.options} if self.options else self.name
+
+
+def _named(kind: str) -> BeforeValidator:
+    """Let a name stand for a mapping of it alone."""
+
+    def give_mapping(value: Any) -> Any:
+        if not isinstance(value, (str, Mapping, BaseModel)):
+            raise ValueError(f"a {kind} is its name, or a mapping of its name and options")
+        return {"name": value} if isinstance(value, str) else value
+
+    return BeforeValidator(give_mapping)
+
+
+class ItemChoice(Frozen):
+    """Which items of a test set are scored, by columns that group them."""
+
+    include: Mapping[str, GroupNames] = Field(default={}, description="By column: only items whose group is one of these.")
+    exclude: Mapping[str, GroupNames] = Field(default={}, description="By column: no item whose group is one of these.")
+
+
 class TestSet(Frozen):
     """One test set: the gold and where the outputs are."""
 
     __test__ = False  # not a test class, whatever its name says to a collector
 
-    format: str = Field(default="text", description="A reader's name: text, labels, scores, columns, conllu, …")
+    format: Annotated[FormatSpec, _named("format")] = Field(
+        default=FormatSpec(name="text"),
+        description="A reader's name (text, labels, scores, conllu, …), auto, or a mapping of the name and the reader's options.",
+    )
     references: tuple[str, ...] = Field(default=(), description="Reference files, one or several (text).")
     gold: str | DatasetSpec | None = Field(default=None, description="Gold file, or an embedded data set.")
     outputs: str | Mapping[str, str] | None = Field(
         default=None,
-        description="A path with the placeholder {system}, a table that holds all systems, or a mapping of system to path.",
+        description="A path with {system} (and {replica}), a table that holds all systems, or a mapping of system to path.",
     )
     documents: str | None = Field(default=None, description="One document name a line in item order, or a table of the items.")
-    items: ItemRanges | None = Field(default=None, description="Which items of the gold, in file order: 1-3500, 4001-4100.")
+    items: ItemRanges | ItemChoice | None = Field(
+        default=None,
+        description="Which items: of the gold, in file order, 1-3500, 4001-4100; or {exclude: {COLUMN: GROUP}}, {include: …}.",
+    )
     columns: Mapping[str, str] = Field(
         default={}, description="Names of columns in tables: item, system, label, document, and those that units or strata name."
     )
@@ -75,12 +126,6 @@ class Systems(Frozen):
     table: str | None = Field(default=None, description="CSV with the column system and optional columns model, group, …")
     exclude: tuple[str, ...] = Field(default=(), description="Names or shell patterns of systems to leave out.")
     relation: str | None = Field(default=None, description="Coordinate that splits pairs into same and different: group, model, …")
-
-
-def _name_or_mapping(value: Any) -> Any:
-    if not isinstance(value, (str, Mapping, BaseModel)):
-        raise ValueError("a metric is its name, or a mapping of its name and options")
-    return {"name": value} if isinstance(value, str) else value
 
 
 class MetricSpec(Frozen):
@@ -138,7 +183,7 @@ class Study(Frozen):
     test_sets: Mapping[str, TestSet] = Field(min_length=1)
     systems: Systems = Systems()
     training: Training | None = None
-    metrics: tuple[Annotated[MetricSpec, BeforeValidator(_name_or_mapping)], ...] = Field(min_length=1)
+    metrics: tuple[Annotated[MetricSpec, _named("metric")], ...] = Field(min_length=1)
     resampling: Resampling = Resampling()
     analyses: tuple[Annotated[AnalysisSpec, BeforeValidator(_single_key_mapping)], ...] = (
         AnalysisSpec(name="thresholds"),

@@ -19,7 +19,12 @@ _MOST_SHOWN = 5
 
 
 def coordinates_of(
-    study: Study, base: Path, systems: Sequence[str], *, trained: Collection[str] = ()
+    study: Study,
+    base: Path,
+    systems: Sequence[str],
+    *,
+    trained: Collection[str] = (),
+    said: Mapping[str, Mapping[str, str]] | None = None,
 ) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Give the coordinates of each system, and what is odd about the table of them.
 
@@ -32,13 +37,15 @@ def coordinates_of(
         All systems of all test sets.
     trained : collection of str
         Those that are made by training: they need no row.
+    said : mapping, optional
+        What files and their paths say of systems, which the table may overrule.
 
     Raises
     ------
     DataError
         P212, P233 to P236 where the table is not in order; P232 where systems lack what ``systems.relation`` names.
     """
-    known: dict[str, dict[str, str]] = {system: {} for system in systems}
+    known: dict[str, dict[str, str]] = {system: dict((said or {}).get(system, {})) for system in systems}
     told: list[str] = []
     if study.training is not None:
         for name, task in trainings_of(study, "", {}, {}).items():

@@ -10,8 +10,9 @@ import numpy as np
 
 from pipeline.errors import DataError, StoreError, TaskError
 from pipeline.interfaces import Items, Metric, Statistics
-from pipeline.items.align import Frame, Output, load_gold, load_output
-from pipeline.items.frame import align_items
+from pipeline.items.frame import Frame, Output, align_items
+from pipeline.items.gold import load_gold
+from pipeline.items.outputs import load_output
 from pipeline.metrics.registry import load_metric
 from pipeline.store.addresses import canonical_json, digest
 from pipeline.store.bundle import read_bundle
@@ -123,7 +124,7 @@ def _outputs(spec: ExtractSpec, frame: Frame, store: Store) -> Items:
                 where=spec.training,
                 help="`pipeline resume` trains it again",
             )
-        return align_items(read_member(str(spec.test_set_spec["format"]), member), frame)
+        return align_items(read_member(spec.test_set_spec["format"], member), frame)
     if spec.output is None:
         raise DataError.of("P230", "there is neither an output nor a training", where=spec.test_set)
-    return load_output(TestSet.model_validate(spec.test_set_spec), Output(**spec.output), frame=frame)
+    return load_output(TestSet.model_validate(spec.test_set_spec), Output(**spec.output), frame=frame, base=Path(spec.base))

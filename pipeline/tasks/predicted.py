@@ -12,9 +12,9 @@ import numpy as np
 
 from pipeline.errors import DataError, TaskError
 from pipeline.interfaces import Items, Reader, TrainingItems
-from pipeline.items.align import read_gold
 from pipeline.items.datasets import dataset_digest
 from pipeline.items.frame import digest_items
+from pipeline.items.gold import read_gold
 from pipeline.items.readers.registry import load_reader
 from pipeline.items.training import items_to_predict
 from pipeline.store.addresses import canonical_json, digest
@@ -139,7 +139,7 @@ def pack_member(predicted: Predicted, columns: Mapping[str, Sequence[Any]], *, n
     return data
 
 
-def read_member(form: str, data: bytes) -> Items:
+def read_member(form: str | Mapping[str, Any], data: bytes) -> Items:
     """Read the outputs that `pack_member` packed."""
     with tempfile.TemporaryDirectory(prefix="pipeline-outputs-") as folder:
         path = Path(folder) / _FILE

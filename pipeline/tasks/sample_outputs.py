@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.interfaces import Items, Metric, Reader, Statistics
-from pipeline.items.align import Frame, Output, load_gold, load_output, read_gold
+from pipeline.items.frame import Frame, Output
+from pipeline.items.gold import load_gold, read_gold
+from pipeline.items.outputs import load_output
 from pipeline.items.readers.registry import load_reader
 from pipeline.metrics.registry import load_metric
 from pipeline.store.addresses import digest
@@ -77,7 +79,7 @@ def sample_outputs(
     gold = load_gold(spec, base=base, frame=frame, gold=read_gold(spec, base))
     reading = time.perf_counter() - start
     start = time.perf_counter()
-    outputs = _outputs(spec, frame, test_set.outputs, gold, seconds=seconds)
+    outputs = _outputs(spec, base, frame, test_set.outputs, gold, seconds=seconds)
     load = (time.perf_counter() - start) / len(outputs)
     _count(definition, gold, outputs[:1], _positions(len(frame.ids), FIRST_ITEMS))  # imports
     few = _positions(len(frame.ids), FIRST_ITEMS)
@@ -136,7 +138,9 @@ def _take(items: Items, positions: NDArray[np.int64]) -> Items:
     )
 
 
-def _outputs(spec: TestSet, frame: Frame, outputs: tuple[OutputInputs, ...], gold: Items | None, *, seconds: float) -> list[Items]:
+def _outputs(
+    spec: TestSet, base: Path, frame: Frame, outputs: tuple[OutputInputs, ...], gold: Items | None, *, seconds: float
+) -> list[Items]:
     """Read a few outputs, fewer where that takes long; those that are still to be made are the gold with mistakes."""
     found: list[Items] = []
     start = time.perf_counter()
@@ -144,7 +148,7 @@ def _outputs(spec: TestSet, frame: Frame, outputs: tuple[OutputInputs, ...], gol
         if len(found) > 1 and time.perf_counter() - start > seconds:
             break
         if output.output is not None:
-            found.append(load_output(spec, Output(**output.output), frame=frame))
+            found.append(load_output(spec, Output(**output.output), frame=frame, base=base))
         elif gold is not None:
             found.append(_with_mistakes(gold, load_reader(spec.format), np.random.default_rng(number)))
     return found

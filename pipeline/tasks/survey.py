@@ -10,7 +10,10 @@ from typing import Any
 from pipeline.analysis.registry import load_analysis
 from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StoreError, StudyError
 from pipeline.interfaces import Items
-from pipeline.items.align import Survey, alignment_table, read_gold, survey_test_set
+from pipeline.items.align import alignment_table, survey_test_set
+from pipeline.items.frame import Survey
+from pipeline.items.gold import read_gold
+from pipeline.items.recognise import recognise_formats
 from pipeline.metrics.registry import load_metric
 from pipeline.store.runs import Store
 from pipeline.study.complaints import suggest
@@ -28,9 +31,13 @@ __all__ = ["StudySurvey", "frames_are_sound", "refuse_baseline", "survey_study"]
 
 
 class StudySurvey:
-    """The inputs of a study, and the frames that go into the store once the study is run."""
+    """The inputs of a study, and the frames that go into the store once the study is run.
 
-    def __init__(self, inputs: Inputs, surveys: Sequence[Survey]) -> None:
+    ``study`` is the study with what looking at its files told: the formats it left open.
+    """
+
+    def __init__(self, study: Study, inputs: Inputs, surveys: Sequence[Survey]) -> None:
+        self.study = study
         self.inputs = inputs
         self._surveys = surveys
 
@@ -70,6 +77,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     NothingToCompare
         If all that is wrong is that there are fewer than two systems.
     """
+    study, recognised = recognise_formats(study, base)
     for analysis in study.asked_analyses:
         load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)
     refuse_without_gold(study)
@@ -111,19 +119,21 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
                 ),
                 strata=grouping_key(survey.frame.stratum_of_unit),
                 documents=grouping_key(survey.frame.document_of_item),
+                recognised=recognised.get(name, ""),
             )
         )
     refuse_baseline(study.resampling.baseline, test_sets)
     refuse_bootstrap_t(study, test_sets)
     systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
     in_files = {output.system for survey in surveys.values() for output in survey.outputs}
-    coordinates, told = coordinates_of(study, base, systems, trained=set(systems) - in_files)
+    said = {output.system: output.coordinates for survey in surveys.values() for output in survey.outputs if output.coordinates}
+    coordinates, told = coordinates_of(study, base, systems, trained=set(systems) - in_files, said=said)
     refuse_systems_as_groups(study, {name: survey.taken for name, survey in surveys.items()}, coordinates)
     # Said once, where people look: with the first test set.
     test_sets[:1] = [replace(first, warnings=(*first.warnings, *told)) for first in test_sets[:1]]
     pinned = signatures(study, trainers)
     inputs = Inputs(str(base), tuple(test_sets), metrics, coordinates, training.data_digest, pinned)
-    return StudySurvey(inputs, list(surveys.values()))
+    return StudySurvey(study, inputs, list(surveys.values()))
 
 
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
@@ -141,7 +151,7 @@ def _refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:
             help="use `missing: drop`, or give the missing items the worst score in the file",
         )
         for name, spec in study.test_sets.items()
-        if spec.missing == "zero" and spec.format == "scores"
+        if spec.missing == "zero" and spec.format.name == "scores"
         for metric in metrics
         for why in (["the best one"] if not metric.higher_is_better else ["0 of 0, left out"] if metric.name == "ratio" else [])
     ]

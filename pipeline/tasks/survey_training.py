@@ -181,7 +181,9 @@ def _refuse_test_set(
         # A command may say only when it predicts what it gives.
         missing = [column for column in wanted if column not in gives] if gives else []
         if missing:
-            message = f"{kind} predicts {_some(gives)}, and not the {_some(missing)} of test set {name!r} (format {spec.format})"
+            message = (
+                f"{kind} predicts {_some(gives)}, and not the {_some(missing)} of test set {name!r} (format {spec.format.name})"
+            )
             problems.append(Problem("P119", message, f"training.models.{model}", "take a trainer or a test set of the other kind"))
         targets = {*gives, *load_reader(spec.format).targets}
         lacking = [column for column in takes if column not in targets and not _has(shown, column)]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import importlib.metadata
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,12 +11,9 @@ from numpy.typing import NDArray
 
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import TrainingItems
-from pipeline.plugins import check_options, import_plugin
+from pipeline.plugins import check_options, import_object, import_plugin
 
 __all__ = ["PythonTrainer"]
-
-_IMPORTED: dict[str, str] = {}
-"""Digest of the code of each module at the time it was imported: a process goes on with that one."""
 
 
 class PythonTrainer:
@@ -55,7 +48,7 @@ class PythonTrainer:
         given = {str(name): value for name, value in (options or {}).items()}
         code = ""
         if ":" in object:
-            made, code = _import_object(object, None if path is None else Path(path).absolute())
+            made, code = import_object(object, None if path is None else Path(path).absolute())
         else:
             made = import_plugin("trainers", object)
         check_options("object", object, made, given)
@@ -96,65 +89,3 @@ class PythonTrainer:
         if lacking:
             raise PluginError.of("P310", f"object '{self.object}' says that it gives {', '.join(lacking)}, and does not")
         return predicted
-
-
-def _import_object(path: str, folder: Path | None) -> tuple[Any, str]:
-    """Give what ``module:name`` names, and a digest of its code."""
-    module_name, _, name = path.partition(":")
-    if not all(part.isidentifier() for part in [*module_name.split("."), *name.split(".")]):
-        raise PluginError.of(
-            "P309", f"{path!r} is not the path of an object", help="write module:name, for example models:Baseline"
-        )
-    if folder is not None:
-        if not folder.is_dir():
-            raise PluginError.of("P309", f"there is no folder {folder}", help="`path:` is the folder of the module")
-        if str(folder) not in sys.path:
-            sys.path.insert(0, str(folder))
-            importlib.invalidate_caches()
-    try:
-        module = importlib.import_module(module_name)
-        found: Any = module
-        for part in name.split("."):
-            found = getattr(found, part)
-    except Exception as error:  # foreign code runs here: whatever it raises, the object cannot be had
-        raise PluginError.of(
-            "P309",
-            f"object {path!r} cannot be imported: {type(error).__name__}: {error}",
-            help="install its package, or name its folder as `path:`",
-        ) from error
-    if not callable(found):
-        raise PluginError.of(
-            "P309", f"{path!r} is a {type(found).__name__}", help="name a class, or a function that makes the object"
-        )
-    return found, _digest_code(module_name, module, folder)
-
-
-def _digest_code(module_name: str, module: Any, folder: Path | None) -> str:
-    file = getattr(module, "__file__", None)
-    if file is None:
-        raise PluginError.of("P309", f"module {module_name} has no file", help="give it one: its code is part of what is trained")
-    if folder is not None and not Path(file).resolve().is_relative_to(folder.resolve()):
-        raise PluginError.of(
-            "P309",
-            f"module {module_name} is imported from {file}, and not from {folder}",
-            help="another module has this name: rename one of them",
-        )
-    content = hashlib.sha256()
-    for source in [Path(file)] if folder is None else sorted(folder.rglob("*.py")):
-        content.update((source.name if folder is None else source.relative_to(folder).as_posix()).encode() + b"\0")
-        content.update(hashlib.sha256(source.read_bytes()).digest())
-    digest = content.hexdigest()[:32]
-    if _IMPORTED.setdefault(f"{module_name}|{folder or ''}", digest) != digest:
-        raise PluginError.of(
-            "P309",
-            f"the code of {module_name} changed since this process imported it",
-            help="start the study in a new process",
-        )
-    return digest + _version(module_name.split(".")[0])
-
-
-def _version(package: str) -> str:
-    try:
-        return f"|{package}:{importlib.metadata.version(package)}"
-    except importlib.metadata.PackageNotFoundError:
-        return ""

@@ -7,7 +7,7 @@ import gzip
 import importlib
 import lzma
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,10 @@ from typing import Any
 
 from pipeline.errors import DataError
 
-__all__ = ["Lines", "read_lines", "write_lines"]
+__all__ = ["Lines", "read_head", "read_lines", "read_text", "write_lines"]
+
+LONGEST_LINE = 50_000_000
+"""Characters of a line: what is longer is no text of an item."""
 
 _BOM = b"\xef\xbb\xbf"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -39,6 +42,26 @@ def read_lines(path: Path) -> Lines:
     Raises
     ------
     DataError
+        P201 not there, P202 not readable, P204 not UTF-8, P205 empty, P206 not decompressible, P265 a line is too long.
+    """
+    text, warnings = read_text(path)
+    lines = text.split("\n")
+    _refuse_long(lines, path)
+    if lines[-1] == "":
+        lines.pop()
+    carriage_returns = sum(line.endswith("\r") for line in lines) if "\r" in text else 0
+    if carriage_returns:
+        lines = [line.removesuffix("\r") for line in lines]
+        warnings.append(f"{path} has carriage returns at the end of {carriage_returns} of {len(lines)} lines, which were left out")
+    return Lines(tuple(lines), str(path), tuple(warnings))
+
+
+def read_text(path: Path) -> tuple[str, list[str]]:
+    """Give the text of a file, decompressed and without a byte order mark, and what was odd about it.
+
+    Raises
+    ------
+    DataError
         P201 not there, P202 not readable, P204 not UTF-8, P205 empty, P206 not decompressible.
     """
     data = _decompress(_read_bytes(path), path)
@@ -50,15 +73,31 @@ def read_lines(path: Path) -> Lines:
         raise DataError.of(
             "P205", f"{path.name} is empty", where=str(path), help="write one line for each item; an empty output is an empty line"
         )
-    text = _decode(data, path)
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    carriage_returns = sum(line.endswith("\r") for line in lines) if "\r" in text else 0
-    if carriage_returns:
-        lines = [line.removesuffix("\r") for line in lines]
-        warnings.append(f"{path} has carriage returns at the end of {carriage_returns} of {len(lines)} lines, which were left out")
-    return Lines(tuple(lines), str(path), tuple(warnings))
+    return _decode(data, path), warnings
+
+
+def _refuse_long(lines: Sequence[str], path: Path) -> None:
+    """Refuse what is no text of an item: a file without line feeds, binary data, a line of a table that was never ended."""
+    for number, line in enumerate(lines, start=1):
+        if len(line) > LONGEST_LINE:
+            raise DataError.of(
+                "P265",
+                f"line {number} has {len(line):,} characters, and the longest that is read has {LONGEST_LINE:,}",
+                where=f"{path}:{number}",
+                help="check that the file is what its format says, and that its lines end in line feeds",
+            )
+
+
+def read_head(path: Path, size: int) -> tuple[bytes, bool]:
+    """Give the first bytes of a file, decompressed, and whether they are the whole of it.
+
+    Raises
+    ------
+    DataError
+        P201 not there, P202 not readable, P206 not decompressible.
+    """
+    data = _decompress(_read_bytes(path), path)
+    return data[:size], len(data) <= size
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Systems in a table. This module takes apart the wide, the long and the transposed layout, and files of one system."""
+"""Systems in a table. This module takes apart its layouts, wide, long and a row a system, and files of one system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from pipeline.interfaces import Items
 from pipeline.items.readers._tables import Table, find_column, refuse
 from pipeline.study.grouping import ROLES
 
-__all__ = ["split_systems"]
+__all__ = ["LAYOUTS", "check_layout", "find_systems", "only_rows", "refuse_twice", "split_systems"]
+
+LAYOUTS = ("auto", "wide", "long", "rows")
+"""*wide*: a column each system. *long*: a row for each item and system. *rows*: a row each system, a column each item."""
 
 ChooseColumns = Callable[[Table, Sequence[str]], list[str]]
 """Which of the columns without another role hold values; raises where one of them is malformed."""
@@ -25,11 +28,13 @@ def split_systems(
     value: str,
     leave_out: Sequence[str] = (),
     rename: bool = False,
+    layout: str = "auto",
 ) -> dict[str, Items]:
     """Give the items of each system in a table.
 
     With ``system`` the table is of that one. Else a system column makes it long: one row for each item and system, or, where
     every system has one row, one column for each item. Without a system column it is wide: each column of values is a system.
+    A layout that is named is taken for granted, and refused where the table cannot have it.
 
     Parameters
     ----------
@@ -47,7 +52,11 @@ def split_systems(
         Columns that are not values, for example the gold.
     rename : bool
         Whether the one column of values of a long table is given under the name ``value`` too.
+    layout : str
+        One of `LAYOUTS`.
     """
+    if layout == "rows" and system is None:
+        return _split_rows(table, columns, choose, value, leave_out)
     item = find_column("item", table.header, columns, table.source)
     # Named for the table of all systems, or for the file of documents: a file of one system need not have them.
     groups = {
@@ -55,9 +64,7 @@ def split_systems(
         for role in ("document", *(role for role in columns if role not in ROLES))
         if (name := _if_there(role, table, columns)) is not None
     }
-    of_system = (
-        find_column("system", table.header, columns, table.source) if system is None else _if_there("system", table, columns)
-    )
+    of_system = _system_column(table, columns, layout) if system is None else _if_there("system", table, columns)
     roles = {item, of_system, *groups.values(), *leave_out}
     others = [name for name in table.header if name not in roles]
     if not others:
@@ -77,12 +84,53 @@ def split_systems(
         for row, name in enumerate(table.column(of_system)):
             rows_of.setdefault(name, []).append(row)
         if system is not None:
-            rows_of = {system: _only_rows(table, system, rows_of)}
+            rows_of = {system: only_rows(table, system, rows_of)}
     chosen = choose(table, others)
-    if of_system is not None and item is None and len(chosen) > 1 and all(len(rows) == 1 for rows in rows_of.values()):
+    one_each = of_system is not None and item is None and all(len(rows) == 1 for rows in rows_of.values())
+    if one_each and len(chosen) > 1 and layout == "auto":
         return {name: _transpose(table, rows[0], chosen, value) for name, rows in rows_of.items()}
     single = {value: chosen[0]} if rename and len(chosen) == 1 else {name: name for name in chosen}
     return {name: _select(table, rows, item, groups, single) for name, rows in rows_of.items()}
+
+
+def check_layout(value: str, known: Sequence[str] = LAYOUTS) -> str:
+    """Give the name of a layout; another is a mistake of the study."""
+    if value not in known:
+        raise ValueError(f"option 'layout' is one of {', '.join(known)}, not {value!r}")
+    return value
+
+
+def find_systems(table: Table, columns: Mapping[str, str]) -> str:
+    """Give the column of systems of a table with a row each: the one that is named, a usual one, or the first of all."""
+    return find_column("system", table.header, columns, table.source) or table.header[0]
+
+
+def _system_column(table: Table, columns: Mapping[str, str], layout: str) -> str | None:
+    if layout == "wide":
+        return None
+    found = find_column("system", table.header, columns, table.source)
+    if found is None and layout == "long":
+        raise DataError.of(
+            "P211",
+            f"the layout is long, and no column holds the systems; the header has {', '.join(map(repr, table.header[:20]))}",
+            where=f"{table.source}:1",
+            help="name it in the study: columns: {system: …}",
+        )
+    return found
+
+
+def _split_rows(
+    table: Table, columns: Mapping[str, str], choose: ChooseColumns, value: str, leave_out: Sequence[str]
+) -> dict[str, Items]:
+    """Give the systems of a table with a row each: every other column is an item, whatever its name."""
+    of_system = find_systems(table, columns)
+    names = table.column(of_system)
+    refuse_twice(names, table, "P208", "the system", "leave one row for each system")
+    others = [name for name in table.header if name not in {of_system, *leave_out}]
+    if not others:
+        raise DataError.of("P211", "the table has no column of values", where=f"{table.source}:1")
+    chosen = choose(table, others)
+    return {name: _transpose(table, row, chosen, value) for row, name in enumerate(names)}
 
 
 def _if_there(role: str, table: Table, columns: Mapping[str, str]) -> str | None:
@@ -90,7 +138,7 @@ def _if_there(role: str, table: Table, columns: Mapping[str, str]) -> str | None
     return name if name in table.header else None
 
 
-def _only_rows(table: Table, system: str, rows_of: Mapping[str, list[int]]) -> list[int]:
+def only_rows(table: Table, system: str, rows_of: Mapping[str, list[int]]) -> list[int]:
     """Give the rows of a file that belongs to one system, and yet has a column of systems."""
     if system in rows_of:
         return rows_of[system]
@@ -123,19 +171,27 @@ def _transpose(table: Table, row: int, chosen: Sequence[str], value: str) -> Ite
     return Items(tuple(chosen), {value: scores}, table.source, (table.lines[row],) * len(chosen), numbered=False)
 
 
-def _refuse_duplicates(ids: Sequence[str], lines: Sequence[int], source: str) -> None:
+def refuse_twice(names: Sequence[str], table: Table, code: str, noun: str, help_: str) -> None:
+    """Refuse names that occur twice, with both lines."""
+    _refuse_duplicates(names, table.lines, table.source, code, noun, help_)
+
+
+def _refuse_duplicates(
+    ids: Sequence[str],
+    lines: Sequence[int],
+    source: str,
+    code: str = "P209",
+    noun: str = "the item",
+    help_: str = "leave one row for each item",
+) -> None:
+    if len(set(ids)) == len(ids):
+        return
     first: dict[str, int] = {}
     problems = []
     for name, line in zip(ids, lines, strict=True):
         if name in first:
-            problems.append(
-                Problem(
-                    "P209",
-                    f"the item '{name}' occurs twice, on lines {first[name]} and {line}",
-                    f"{source}:{line}",
-                    "leave one row for each item",
-                )
-            )
+            message = f"{noun} '{name}' occurs twice, on lines {first[name]} and {line}"
+            problems.append(Problem(code, message, f"{source}:{line}", help_))
         else:
             first[name] = line
     refuse(problems)

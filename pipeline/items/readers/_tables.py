@@ -28,12 +28,13 @@ NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 @dataclass(frozen=True)
 class Table:
-    """A header, rows of strings, and the 1-based line on which each row begins."""
+    """A header, rows of strings, the 1-based line on which each row begins, and what was odd."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]
     source: str
+    warnings: tuple[str, ...] = ()
 
     def column(self, name: str) -> tuple[str, ...]:
         """Give the values of a column from top to bottom."""
@@ -50,7 +51,8 @@ def parse_table(lines: Lines) -> Table:
     """Split lines into a header and rows.
 
     Fields separated by tabs are taken as they are; those separated by commas or semicolons may stand in double quotes. Empty
-    lines at the end are no rows. Values stay strings: ``1.0``, ``NA`` and ``007`` are what the file says.
+    lines at the end are no rows, and neither are rows of nothing but empty fields there, as spreadsheets leave them behind; they
+    are told. Values stay strings: ``1.0``, ``NA`` and ``007`` are what the file says.
 
     Raises
     ------
@@ -62,6 +64,10 @@ def parse_table(lines: Lines) -> Table:
         values.pop()
     rows = _split(values, lines.source)
     (_, header), body = rows[0], rows[1:]
+    last = len(body)
+    while last and len(body[last - 1][1]) > 1 and not any(map(str.strip, body[last - 1][1])):
+        last -= 1
+    blank, body = len(body) - last, body[:last]
     repeated = [name for name, times in Counter(header).items() if times > 1] if len(set(header)) < len(header) else []
     if repeated:
         raise DataError.of("P211", f"the header names a column twice: {', '.join(map(repr, repeated))}", where=f"{lines.source}:1")
@@ -73,7 +79,8 @@ def parse_table(lines: Lines) -> Table:
         if len(row) != len(header)
     )
     refuse(problems)
-    return Table(header, tuple(row for _, row in body), tuple(line for line, _ in body), lines.source)
+    told = (f"{lines.source}: the last {blank} row{'s' * (blank > 1)} of empty fields were left out",) if blank else ()
+    return Table(header, tuple(row for _, row in body), tuple(line for line, _ in body), lines.source, told)
 
 
 def parse_header(lines: Lines) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items
+from pipeline.interfaces import FileSample, Items, Recognised
 from pipeline.items.readers._bitext import BITEXT_SEPARATOR, join_words, read_bitext
 from pipeline.items.readers._files import write_lines
 from pipeline.items.readers._join import join_items
@@ -29,10 +29,19 @@ class BitextReader:
 
     name: ClassVar[str] = "bitext"
     targets: ClassVar[tuple[str, ...]] = ()
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
+    usual_metric: ClassVar[str | None] = None
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Take lines with two sentences and three bars between them."""
+        if sample.lines and all(line.count(" ||| ") == 1 for line in sample.lines[:50]):
+            return Recognised(0.6, "every line is two sentences with ||| between")
+        return None
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the pairs of one or several files; None without files."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items
+from pipeline.interfaces import FileSample, Items, Recognised
 from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._trees import read_trees
 
 __all__ = ["BracketReader"]
+
+
+_TREE_BEGINS = re.compile(r"\s*\(\s*[^\s()]*\s*\(")
 
 
 class BracketReader:
@@ -30,10 +34,20 @@ class BracketReader:
 
     name: ClassVar[str] = "brackets"
     targets: ClassVar[tuple[str, ...]] = ("tree",)
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
+    usual_metric: ClassVar[str | None] = "bracket-f1"
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Take what begins with the bracket of a tree that has a bracket in it."""
+        first = next((line for line in sample.lines if line.strip() and not line.startswith("#")), "")
+        if _TREE_BEGINS.match(first):
+            return Recognised(0.8, f"a tree in brackets: {first.strip()[:20]}…")
+        return None
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the trees of one or several files; None without files."""

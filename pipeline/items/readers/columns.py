@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import Items
+from pipeline.interfaces import FileSample, Items, Recognised
 from pipeline.items.readers._files import Lines, read_lines, write_lines
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._schemes import to_iob2
@@ -23,6 +23,9 @@ _DOCUMENT = "-DOCSTART-"
 _FILLERS = frozenset({"-X-", "O", "-", NOT_GIVEN})
 _NAMED = re.compile(r"#\s*(?:doc|newdoc id =)\s+(.*\S)")
 _PLACE = re.compile(r"-?[0-9]{1,3}")
+
+
+_CHUNK_TAG = re.compile(r"O|[BIESLU]-\S+")
 
 
 class ColumnsReader:
@@ -40,10 +43,22 @@ class ColumnsReader:
 
     name: ClassVar[str] = "columns"
     targets: ClassVar[tuple[str, ...]] = ("chunk",)
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
+    usual_metric: ClassVar[str | None] = "chunk-f1"
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Take lines of tokens whose last column is the tag of a chunk, with blank lines between."""
+        rows = [line.split() for line in sample.lines if line.strip() and not line.startswith(("#", "-DOCSTART-"))]
+        if not rows or any(len(row) != len(rows[0]) for row in rows) or not 2 <= len(rows[0]) <= 8:
+            return None
+        if all(_CHUNK_TAG.fullmatch(row[-1]) for row in rows):
+            return Recognised(0.8, f"{len(rows[0])} columns a token, the last one the tag of a chunk, as {rows[0][-1]}")
+        return None
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the sentences of one file or several; the column ``gold`` of the options, if named, has the gold chunks."""

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from pipeline.errors import DataError, Problem
-from pipeline.interfaces import Items
-from pipeline.items.readers._files import Lines, read_lines, write_lines
+from pipeline.errors import DataError
+from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.items.readers._characters import Text, find_difference, lay_out
+from pipeline.items.readers._conllu_rows import N_COLUMNS, NOT_A_WORD, Sentence, check_trees, split_sentences
+from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import join_items, name_items, need_system
-from pipeline.items.readers._tables import refuse
+from pipeline.items.readers._segments import segment_again
 from pipeline.study.grouping import ROLES
 
 __all__ = ["ConlluReader"]
 
-_N_COLUMNS = 10
-_NOT_A_WORD = re.compile(r"[0-9]+(-[0-9]+|\.[0-9]+)")
-_COMMENT = re.compile(r"#\s*([^=\s]+)\s*(?:id\s*)?(?:=\s*(.*?)\s*)?")
-
-
-@dataclass
-class _Sentence:
-    """What is read of a sentence before it is known to be a tree."""
-
-    line: int
-    rows: list[list[str]] = field(default_factory=list)
-    comments: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Comments:
-    """Which comments are wanted, by the names of their columns, and how many documents the files before have."""
-
-    keys: Mapping[str, str]
-    before: int
+_SHOWN = 12
+"""Characters on each side of a place where texts part."""
 
 
 class ConlluReader:
@@ -55,10 +39,23 @@ class ConlluReader:
 
     name: ClassVar[str] = "conllu"
     targets: ClassVar[tuple[str, ...]] = ("head", "relation")
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
+    usual_metric: ClassVar[str | None] = "las"
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Take ten columns between tabs, the first the number of a word."""
+        for number, line in enumerate(sample.lines, start=1):
+            if line and not line.startswith("#"):
+                fields = line.split("\t")
+                if len(fields) == N_COLUMNS and (fields[0] == "1" or NOT_A_WORD.fullmatch(fields[0])):
+                    return Recognised(0.95, f"line {number} has ten columns between tabs, the first is {fields[0]}")
+                return None
+        return None
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the sentences of one or several files, each a tree with one root; None without files."""
@@ -105,121 +102,6 @@ class ConlluReader:
         return Items(ids, columns, lines.source, tuple(sentence.line for sentence in sentences), numbered)
 
 
-def _split(lines: Lines) -> list[_Sentence]:
-    """Give the sentences of a file with the rows of their words."""
-    problems: list[Problem] = []
-    sentences: list[_Sentence] = []
-    comments: dict[str, str] = {}
-    rows: list[list[str]] = []
-    start, damaged = 0, False
-    for number, line in enumerate(lines.values, start=1):
-        if not line:
-            if rows:
-                sentences.append(_Sentence(start, rows, comments))
-            comments, rows, damaged = {}, [], False
-        elif damaged:
-            continue  # the rest of the sentence is counted wrongly: one complaint is enough
-        elif line[0] == "#" and not rows:
-            key, value = _read_comment(line)
-            comments[key] = value
-        else:
-            row = line.split("\t")
-            if len(row) == _N_COLUMNS and row[0] == str(len(rows) + 1) and "" not in row:
-                if not rows:
-                    start = number
-                rows.append(row)
-            elif len(row) != _N_COLUMNS or not _NOT_A_WORD.fullmatch(row[0]):
-                problems.append(Problem("P250", _complain(row, len(rows) + 1), f"{lines.source}:{number}", _HELP))
-                damaged = True
-    refuse(problems)
-    if rows:
-        raise DataError.of(
-            "P250",
-            "the file ends within a sentence: there is no empty line after its last word",
-            where=f"{lines.source}:{len(lines.values)}",
-            help="copy or make the file again; if the sentence is whole, add an empty line",
-        )
-    if not sentences:
-        raise DataError.of("P250", "the file has no sentence", where=lines.source, help=_HELP)
-    return sentences
-
-
-_HELP = "a word is ten columns separated by tabs: number, form, lemma, UPOS, XPOS, features, head, relation, two more; `_` is blank"
-
-
-def _complain(row: list[str], wanted: int) -> str:
-    if len(row) != _N_COLUMNS:
-        return f"the word has {len(row)} columns in place of {_N_COLUMNS}"
-    if row[0] != str(wanted):
-        return f"the word has the number {row[0]!r} where {wanted} comes next"
-    return f"column {row.index('') + 1} is empty"
-
-
-def _read_comment(line: str) -> tuple[str, str]:
-    """Give key and value of ``# key = value``; ``# newdoc id = x`` has the key ``newdoc``, and no value is ``""``."""
-    found = _COMMENT.fullmatch(line)
-    return (found[1], found[2] or "") if found else ("", line)
-
-
-def _check_trees(sentences: Sequence[_Sentence], source: str, *, one_root: bool) -> tuple[list[tuple[int, ...]], bool]:
-    """Give the heads of each sentence, and whether all are blank; what is no tree is refused."""
-    heads = [[row[6] for row in sentence.rows] for sentence in sentences]
-    if all(head == "_" for given in heads for head in given):
-        return [], True
-    problems: list[Problem] = []
-    trees: list[tuple[int, ...]] = []
-    for sentence, given in zip(sentences, heads, strict=True):
-        try:
-            trees.append(tuple(map(_NUMBERS.__getitem__, given)))
-        except KeyError:
-            trees.append(tuple(_number(head) for head in given))
-        wrong = next(_find_faults(trees[-1], given, one_root=one_root), None)
-        if wrong is not None:
-            word, message = wrong
-            problems.append(Problem("P251", message, f"{source}:{sentence.line}, word {word}", _HELP_TREE))
-    refuse(problems)
-    return trees, False
-
-
-_NUMBERS = {str(k): k for k in range(1000)}
-_MOST_DIGITS = 9  # Python refuses to read thousands of them
-_HELP_TREE = "every word has one head, the number of another word or 0, and all lead to the root"
-
-
-def _number(head: str) -> int:
-    return int(head) if head.isascii() and head.isdecimal() and len(head) <= _MOST_DIGITS else -1
-
-
-def _find_faults(heads: tuple[int, ...], given: Sequence[str], *, one_root: bool) -> Iterator[tuple[int, str]]:
-    """Yield words and what is wrong with their heads."""
-    count = len(heads)
-    for word, head in enumerate(heads, start=1):
-        if head < 0:
-            yield word, f"the head {given[word - 1][:40]!r} is not a number"
-        elif head > count:
-            yield word, f"the head {head} is not in the sentence, which has {count} words"
-    cycle = _find_cycle(heads)
-    if cycle:
-        yield cycle, f"the words lead in a circle: from word {cycle} its heads come back to it"
-    if one_root and heads.count(0) != 1:
-        roots = [word for word, head in enumerate(heads, start=1) if head == 0]
-        yield roots[1], f"the sentence has {len(roots)} roots, the words {', '.join(map(str, roots[:5]))}, and the gold has one"
-
-
-def _find_cycle(heads: tuple[int, ...]) -> int:
-    """Give a word on a cycle, or 0. Each word is walked over once: what it leads to is marked by the word begun with."""
-    begun = [0] * (len(heads) + 1)
-    begun[0] = -1
-    for first in range(1, len(heads) + 1):
-        word = first
-        while begun[word] == 0:
-            begun[word] = first
-            word = heads[word - 1]
-        if begun[word] == first:
-            return word
-    return 0
-
-
 def _groups(sentences: Sequence[_Sentence], wanted: _Comments) -> dict[str, tuple[str, ...]]:
     """Give the document of each sentence, and the comments that are asked for, which hold until another within a document."""
     held: dict[str, str] = {}
@@ -252,7 +134,7 @@ def _as_lines(columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> Itera
         for number, (word, *rest) in enumerate(zip(words, upos, tags, heads, relations, strict=True), start=1):
             first, second, head, relation = map(str, rest)
             line = f"{number}\t{word}\t_\t{first}\t{second}\t_\t{head}\t{relation}\t_\t_"
-            if line.count("\t") != _N_COLUMNS - 1 or not (word and first and second and relation):
+            if line.count("\t") != N_COLUMNS - 1 or not (word and first and second and relation):
                 raise ValueError(f"sentence {name!r}: the values of word {number} are empty or hold a tab: {line!r}")
             yield line
         yield ""

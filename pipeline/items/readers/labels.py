@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items
+from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
 from pipeline.items.readers._files import Lines, read_lines
 from pipeline.items.readers._join import join_items
-from pipeline.items.readers._layouts import split_systems
+from pipeline.items.readers._layouts import LAYOUTS, check_layout, split_systems
+from pipeline.items.readers._letters import LETTERS, fit_letters, looks_like_letters, split_letters, tell_signs
 from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_table, write_table
 
 __all__ = ["LabelReader"]
+
+GOLD = "\0gold"
+"""The name under which the gold is read: no system has it."""
 
 
 class LabelReader:
     """One label a line, or CSV/TSV with the columns ``id`` and ``label``; gold and outputs alike.
 
     A file is a table where its first line has several fields, and one of them is the item or the label column. A table of all
-    systems has a system column, or one column for each system; the gold may be another column of it.
+    systems has a system column, or one column for each system; the gold may be another column of it. Parquet, Arrow and Feather
+    files are tables.
+
+    Parameters
+    ----------
+    layout : str
+        How a table of all systems is laid out: *wide*, *long*, *rows* (a row each system, a column each item), *letters* (a row
+        each system, with one character for each item of the gold), or *auto*, one of the first two.
 
     Attributes
     ----------
@@ -30,37 +42,75 @@ class LabelReader:
 
     name: ClassVar[str] = "labels"
     targets: ClassVar[tuple[str, ...]] = ("label",)
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
+    usual_metric: ClassVar[str | None] = "accuracy"
+    holds_systems: ClassVar[bool] = True
     blank: ClassVar[str] = ""
 
-    def __init__(self) -> None:
+    def __init__(self, *, layout: str = "auto") -> None:
+        self.layout = check_layout(layout, (*LAYOUTS, LETTERS))
         self.warnings: list[str] = []
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Take lines of one word each, or a table with a column of labels, where there is a gold."""
+        if not sample.gold:
+            return None
+        columnar = recognise_columnar(sample, "beside a gold")
+        if columnar is not None or not sample.lines:
+            return columnar
+        if looks_like_letters(sample):
+            return Recognised(0.7, "each row is a name and one long string, beside a gold", {"layout": LETTERS})
+        header = sample.lines[0].split(find_delimiter(sample.lines[0]))
+        if len(header) > 1 and {"label", "item", "id", "item_id"} & set(header):
+            return Recognised(0.6, f"a table with the columns {', '.join(header[:4])}, beside a gold")
+        if all(line and not any(map(str.isspace, line)) for line in sample.lines):
+            return Recognised(0.4, "one word a line, beside a gold")
+        return None
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the gold labels as the column ``label``, those of several files one after the other; None without a gold file."""
-        return join_items([self._read_one(path, "gold", options) for path in paths]) if paths else None
+        return join_items([self._read_one(path, GOLD, options) for path in paths]) if paths else None
 
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the labels of one system, or of all systems in a table, as the column ``label``."""
         if system is not None:
             return {system: self._read_one(path, system, options)}
-        lines = self._read(path)
-        if find_delimiter(lines.values[0]) is None:
+        columns: Mapping[str, str] = options.get("columns", {})
+        table = self._read_table(path, columns, need=True)
+        if not isinstance(table, Table):
             raise DataError.of(
                 "P219",
                 "the file has one column, and no system is named",
                 where=str(path),
                 help='write the place of the name into the path, `outputs: "labels/{system}.txt"`, or give a table of all systems',
             )
-        table = parse_table(lines)
-        columns: Mapping[str, str] = options.get("columns", {})
+        if self.layout == LETTERS:
+            found = split_letters(table, system=None, columns=columns)
+            self.warnings.extend(tell_signs(found, table.source))
+            return found
         gold = columns.get("label")
-        long = find_column("system", table.header, columns, table.source) is not None
+        one_each = self.layout in {"wide", "rows"}
+        long = not one_each and find_column("system", table.header, columns, table.source) is not None
         leave_out = [gold] if gold is not None and gold in table.header and not long else []
 
         def choose(of: Table, others: Sequence[str]) -> list[str]:
             return _label_column(of, columns) if long else list(others)
 
-        return split_systems(table, system=None, columns=columns, choose=choose, value="label", leave_out=leave_out, rename=True)
+        return split_systems(
+            table,
+            system=None,
+            columns=columns,
+            choose=choose,
+            value="label",
+            leave_out=leave_out,
+            rename=True,
+            layout=self.layout,
+        )
+
+    def fit(self, gold: Items, output: Items) -> Items:
+        """Give letters the items of the gold, in whose order they stand; other outputs are as they were read."""
+        return fit_letters(gold, output) if self.layout == LETTERS and output.numbered else output
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
         """Write a table of identifiers and labels, and of all else that is known of the items."""
@@ -69,21 +119,31 @@ class LabelReader:
         write_table(path, {"id": ids, "label": [str(label) for label in labels], **others})
 
     def _read_one(self, path: Path, name: str, options: Mapping[str, Any]) -> Items:
-        lines = self._read(path)
         columns: Mapping[str, str] = options.get("columns", {})
-        if not _is_table(lines, columns):
-            numbers = tuple(range(1, len(lines.values) + 1))
-            return Items(tuple(map(str, numbers)), {"label": lines.values}, lines.source, numbers)
-        table = parse_table(lines)
+        table = self._read_table(path, columns, need=False)
+        if not isinstance(table, Table):
+            numbers = tuple(range(1, len(table.values) + 1))
+            return Items(tuple(map(str, numbers)), {"label": table.values}, table.source, numbers)
+        if self.layout == LETTERS and name != GOLD:
+            return split_letters(table, system=name, columns=columns)[name]
         chosen = split_systems(
             table, system=name, columns=columns, choose=lambda of, others: _label_column(of, columns), value="label", rename=True
         )
         return chosen[name]
 
-    def _read(self, path: Path) -> Lines:
-        lines = read_lines(path)
-        self.warnings.extend(lines.warnings)
-        return lines
+    def _read_table(self, path: Path, columns: Mapping[str, str], *, need: bool) -> Table | Lines:
+        """Give a file as a table where it is one; ``need`` takes every file of several fields for one."""
+        if is_columnar(path):
+            table = read_columnar(path)
+        else:
+            lines = read_lines(path)
+            self.warnings.extend(lines.warnings)
+            several = find_delimiter(lines.values[0]) is not None
+            if not (several and (need or self.layout == LETTERS or _is_table(lines, columns))):
+                return lines
+            table = parse_table(lines)
+        self.warnings.extend(table.warnings)
+        return table
 
 
 def _is_table(lines: Lines, columns: Mapping[str, str]) -> bool:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items
+from pipeline.interfaces import FileSample, Items, Recognised
 from pipeline.items.readers._bitext import BITEXT_SEPARATOR, bitext_items, join_words, read_bitext, split_fields
 from pipeline.items.readers._files import Lines, read_lines, write_lines
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._links import Link, Links, check_count, check_ends, parse_links, split_base
 
 __all__ = ["LinksReader"]
+
+
+_A_LINK = re.compile(r"[0-9]+[-p?][0-9]+")
 
 
 class LinksReader:
@@ -33,11 +37,21 @@ class LinksReader:
 
     name: ClassVar[str] = "links"
     targets: ClassVar[tuple[str, ...]] = ("sure", "possible")
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
+    usual_metric: ClassVar[str | None] = "aer"
     outputs: ClassVar[tuple[str, ...]] = ("link",)
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Take lines of links, such as 0-0 1p2."""
+        tokens = [token for line in sample.lines[:50] for token in line.split()]
+        if tokens and all(_A_LINK.fullmatch(token) for token in tokens):
+            return Recognised(0.8, f"every token is a link of two words, as {tokens[0]}")
+        return None
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the pairs with their links; None without files. The last file holds the links, unless all files hold both."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import Items
+from pipeline.interfaces import FileSample, Items, Recognised
 from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._sentences import NOT_GIVEN, Part, as_items, given_columns
@@ -32,10 +32,20 @@ class TaggedReader:
 
     name: ClassVar[str] = "tagged"
     targets: ClassVar[tuple[str, ...]] = ("tag",)
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
+    usual_metric: ClassVar[str | None] = "tag-accuracy"
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Take lines whose every token has a slash and a tag behind it."""
+        tokens = [token for line in sample.lines[:50] if not line.startswith("# ") for token in line.split()]
+        if len(tokens) > 1 and all(0 < token.rfind("/") < len(token) - 1 for token in tokens):
+            return Recognised(0.7, f"every token is a word and its tag, as {tokens[0]}")
+        return None
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the sentences of one file or several."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items
+from pipeline.interfaces import FileSample, Items, Recognised
 from pipeline.items.readers._files import Lines, read_lines, write_lines
 
 __all__ = ["TextReader"]
@@ -24,10 +24,17 @@ class TextReader:
 
     name: ClassVar[str] = "text"
     targets: ClassVar[tuple[str, ...]] = ("text",)
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "references"
+    usual_metric: ClassVar[str | None] = "bleu"
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Take any text that references go with."""
+        return Recognised(0.3, "lines of text, beside references") if sample.references and any(sample.lines) else None
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the references as columns ``reference.0``, ``reference.1``, …; None without references."""

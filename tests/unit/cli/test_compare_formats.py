@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.api import compare, compare_study
-from pipeline.errors import UsageError
+from pipeline.errors import PluginError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -27,11 +27,35 @@ def test_a_metric_that_is_named_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("references", "format_", "code"), [((), "tagged", "P011"), (("a", "b"), "columns", "P011"), (("a",), "odd", "P010")]
+    ("references", "format_", "code"),
+    [
+        ((), "tagged", "P011"),
+        (("a", "b"), "columns", "P011"),
+        ((), "text", "P012"),
+        ((), "bitext", "P010"),
+        (("a",), "scores", "P014"),
+    ],
 )
 def test_what_does_not_go_together_is_refused(references: tuple[str, ...], format_: str, code: str) -> None:
     with pytest.raises(UsageError, match=code):
         compare_study({"A": "A", "B": "B"}, references, format=format_)
+
+
+def test_a_format_that_is_not_there_is_refused_by_name() -> None:
+    with pytest.raises(PluginError, match="there is no format 'odd'"):
+        compare_study({"A": "A", "B": "B"}, ["a"], format="odd")
+
+
+def test_the_format_is_recognised_by_the_first_output(tmp_path: Path) -> None:
+    (tmp_path / "north.txt").write_text("Nell/np sings/vbz\nshe/pp left/vbd\n")
+    (tmp_path / "one.txt").write_text("she left\nthe harbour\n")
+    (tmp_path / "all.csv").write_text("item,north,south\n1,.5,.25\n2,1,0\n")
+    tagged = compare_study({"A": str(tmp_path / "north.txt"), "B": "B"}, ["gold.txt"]).study
+    assert ([spec.format.name for spec in tagged.test_sets.values()], tagged.metrics[0].name) == (["tagged"], "tag-accuracy")
+    text = compare_study({"A": str(tmp_path / "one.txt"), "B": "B"}, ["ref.txt"]).study
+    assert [(spec.format.name, spec.references) for spec in text.test_sets.values()] == [("text", ("ref.txt",))]
+    scores = compare_study({"*": str(tmp_path / "all.csv")}, []).study
+    assert [(spec.format.name, spec.outputs) for spec in scores.test_sets.values()] == [("scores", str(tmp_path / "all.csv"))]
 
 
 @pytest.mark.slow

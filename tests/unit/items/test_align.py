@@ -12,8 +12,11 @@ import pipeline.items
 import pipeline.metrics
 from pipeline.errors import DataError, NothingToCompare
 from pipeline.interfaces import Items
-from pipeline.items.align import Output, align_items, alignment_table, load_gold, load_output, survey_test_set
+from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.items.codes import CODES
+from pipeline.items.frame import Output, align_items
+from pipeline.items.gold import load_gold
+from pipeline.items.outputs import load_output
 from pipeline.items.parting import locate_parting
 from pipeline.study.schema import DatasetSpec, Systems, TestSet
 
@@ -158,7 +161,7 @@ def test_equal_outputs_have_equal_digests_whatever_name_and_compression(folder):
     assert found.identical == (("A", "B"),)
     assert any("A and B have identical outputs" in warning for warning in found.warnings)
     assert any("'A' is a reference, word for word" in warning for warning in found.warnings)
-    assert alignment_table(found)[0] == ("A", 40, 40, 0, 0, ("B",))
+    assert alignment_table(found)[0] == ("A", 40, 40, 0, 0, ("B",), {})
 
 
 def test_line_breaks_are_part_of_the_digest(folder):

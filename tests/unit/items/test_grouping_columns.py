@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from pipeline.errors import DataError
-from pipeline.items.align import Survey, load_output, survey_test_set
+from pipeline.items.align import survey_test_set
+from pipeline.items.frame import Survey
+from pipeline.items.outputs import load_output
 from pipeline.study.grouping import group_columns, with_asked_columns
 from pipeline.study.schema import Resampling, Systems, TestSet
 

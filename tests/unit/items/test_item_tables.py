@@ -9,7 +9,8 @@ import pytest
 
 import pipeline.items.item_table
 from pipeline.errors import DataError, Problem
-from pipeline.items.align import Survey, survey_test_set
+from pipeline.items.align import survey_test_set
+from pipeline.items.frame import Survey
 from pipeline.items.item_table import ItemTable
 from pipeline.study.grouping import with_asked_columns
 from pipeline.study.schema import Resampling, Systems, TestSet

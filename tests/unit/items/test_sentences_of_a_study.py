@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from pipeline.errors import DataError, StudyError
-from pipeline.items.align import Survey, load_gold, load_output, survey_test_set
-from pipeline.items.frame import digest_items
+from pipeline.items.align import survey_test_set
+from pipeline.items.frame import Survey, digest_items
+from pipeline.items.gold import load_gold
+from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import group_columns, with_asked_columns
 from pipeline.study.load import study_from_value

@@ -11,7 +11,8 @@ import pytest
 import pipeline.items.last_table
 import pipeline.items.readers.scores
 from pipeline.errors import DataError
-from pipeline.items.align import load_output, survey_test_set
+from pipeline.items.align import survey_test_set
+from pipeline.items.outputs import load_output
 from pipeline.items.readers._tables import is_number
 from pipeline.metrics import load_metric
 from pipeline.study.grouping import with_asked_columns

@@ -79,7 +79,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"data": {**TAGGED, "items": "1-" + "9" * 5000}}, "P124", "of 20 items"),  # more digits than Python reads
     ({"data": {**TAGGED, "path": "x" * 5000}}, "P202", "cannot be read: File name too long"),
     ({"data": {**TAGGED, "path": "train.txt\0"}}, "P202", "cannot be read: its name holds the character NUL"),
-    ({"data": {**TAGGED, "format": "nobody"}}, "P301", "no reader 'nobody'"),
+    ({"data": {**TAGGED, "format": "nobody"}}, "P301", "no format 'nobody'"),
     ({"models": {"a": {"trainer": "nobody"}}}, "P301", "no trainer 'nobody'"),
     ({"models": {"a": {"trainer": "most-frequent", "dept": 1}}}, "P150", "no option 'dept'"),
     ({"test": {**TEST, "outputs": "{system}.out"}}, "P127", "no test set is to be predicted"),

@@ -63,7 +63,7 @@ number = 3
 def folder(tmp_path, monkeypatch, request):
     """A folder with a module; whatever is imported from it is forgotten after the test."""
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(python, "_IMPORTED", {})
+    monkeypatch.setattr(plugins, "_IMPORTED", {})
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = set(sys.modules)
     (tmp_path / "own_models.py").write_text(SOURCE)
@@ -162,7 +162,7 @@ def test_changed_code_is_another_signature(folder, monkeypatch, changed):
         (folder / name).write_text(source)
     with pytest.raises(PluginError, match="changed since this process imported it"):
         load(folder)
-    monkeypatch.setattr(python, "_IMPORTED", {})  # as in a new process
+    monkeypatch.setattr(plugins, "_IMPORTED", {})  # as in a new process
     assert load(folder).signature != before
 
 

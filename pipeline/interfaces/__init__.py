@@ -1,0 +1,27 @@
+"""What a plugin meets: the values that cross the borders and the protocols of each family.
+
+This folder imports nothing of the package. Readers, trainers, metrics and analyses import it, and never one another.
+"""
+
+from pipeline.interfaces.analyses import Analysis, Column, Finding, ScoredStatistics, Table, TakesStatistics
+from pipeline.interfaces.items import FileSample, Items, Reader, Recognised
+from pipeline.interfaces.metrics import Metric, ScoreFunction, Statistics
+from pipeline.interfaces.training import Trainer, TrainingItems
+
+__all__ = [
+    "Analysis",
+    "Column",
+    "FileSample",
+    "Finding",
+    "Items",
+    "Metric",
+    "Reader",
+    "Recognised",
+    "ScoreFunction",
+    "ScoredStatistics",
+    "Statistics",
+    "Table",
+    "TakesStatistics",
+    "Trainer",
+    "TrainingItems",
+]

@@ -1,0 +1,75 @@
+"""What is learnt from. This module has training items and the protocol of trainers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Trainer", "TrainingItems"]
+
+
+@dataclass(frozen=True)
+class TrainingItems:
+    """Items a trainer learns from, or a test set it is to predict; then what it is to predict is not among the columns.
+
+    Parameters
+    ----------
+    ids : tuple of str
+        Identifiers, as in the test set's `Items`.
+    columns : mapping of str to sequence
+        Values by name, one an item, as the reader of the format gives them: ``label``, ``text``; of sentences, one tuple with an
+        entry a token: ``word``, ``tag``, ``chunk``, ``head``, ``relation``.
+    features : (item, …) ndarray, optional
+        One row an item, for data sets that have them.
+    writer : callable ``(path, columns, ids)``, optional
+        Writes items as a file of the format they were read in, for a trainer that hands files to a program outside. A target
+        that is not there is blank.
+    reads : callable ``(path) -> columns``, optional
+        Reads the columns of such a file, as that program wrote it, in file order.
+    """
+
+    ids: tuple[str, ...]
+    columns: Mapping[str, Sequence[Any]]
+    features: NDArray[Any] | None = None
+    writer: Callable[[Path, Mapping[str, Sequence[Any]], Sequence[str]], None] | None = field(
+        default=None, compare=False, repr=False
+    )
+    reads: Callable[[Path], Mapping[str, Sequence[Any]]] | None = field(default=None, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Trainer(Protocol):
+    """Fits a model to sampled training items and predicts test sets.
+
+    ``takes`` names the columns that it fits to, ``gives`` those that it predicts; a study that lacks one is refused before
+    anything is trained. A trainer of scikit-learn takes ``label`` and features or ``text``. ``same_bits`` says whether the same
+    sample and seed give the same outputs, bit for bit, on whatever machine of the same kind.
+    """
+
+    name: ClassVar[str]
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+    same_bits: bool
+
+    @property
+    def signature(self) -> str:
+        """One line that pins what a model depends on besides its options: the name, and versions."""
+        ...
+
+    def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> Any:
+        """Fit to ``items`` drawn at the positions ``sample`` (with repetitions) and return the model.
+
+        A model may have ``notes``, a tuple of sentences for the report: a solver that did not converge, a class too rare.
+        """
+        ...
+
+    def predict(self, model: Any, items: TrainingItems) -> Mapping[str, Sequence[Any]]:
+        """Predict the columns it gives, one value an item."""
+        ...

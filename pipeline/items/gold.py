@@ -1,0 +1,87 @@
+"""The gold or the references of a test set. This module reads them, whole or the chosen items, and orders them as a frame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import DataError
+from pipeline.interfaces import Items
+from pipeline.items.datasets import gold_items, load_dataset
+from pipeline.items.frame import Frame, align_items, digest_items
+from pipeline.items.readers import load_reader
+from pipeline.items.selection import select_items
+from pipeline.study.schema import DatasetSpec, TestSet
+
+__all__ = ["choose_items", "load_gold", "read_gold", "reader_options", "whole_gold", "whole_gold_once"]
+
+
+def reader_options(spec: TestSet) -> Mapping[str, Any]:
+    """Give what a study says of the columns of files, as readers take it."""
+    return {"columns": dict(spec.columns)}
+
+
+def gold_files(spec: TestSet, base: Path) -> list[Path]:
+    """Give the files of references and gold, in the order in which readers take them."""
+    return [base / file for file in (*spec.references, *([spec.gold] if isinstance(spec.gold, str) else []))]
+
+
+def whole_gold(spec: TestSet, base: Path) -> Items | None:
+    """Read all items of the gold or the references of a test set; None where it has none."""
+    if isinstance(spec.gold, DatasetSpec):
+        return gold_items(load_dataset(spec.gold))
+    return load_reader(spec.format).read_gold(gold_files(spec, base), reader_options(spec))
+
+
+def choose_items(gold: Items | None, spec: TestSet) -> Items | None:
+    """Give the items of a gold that the study names by ranges; all where it names none, or by columns."""
+    return select_items(gold, spec.items, where="items") if gold is not None and isinstance(spec.items, str) else gold
+
+
+def read_gold(spec: TestSet, base: Path) -> Items | None:
+    """Read the gold or the references of a test set, the chosen items of it; None where it has none."""
+    return choose_items(whole_gold(spec, base), spec)
+
+
+def load_gold(spec: TestSet, *, base: Path, frame: Frame, digest: str | None = None, gold: Items | None = None) -> Items | None:
+    """Read the gold or the references again, in the order of the frame; ``gold`` is that of an embedded data set.
+
+    Raises
+    ------
+    DataError
+        P220, where ``digest`` is given and the content is not what was surveyed.
+    """
+    if gold is None:
+        if isinstance(spec.gold, DatasetSpec):
+            raise ValueError("the gold of an embedded data set is passed in, not read from a file")
+        gold = read_gold(spec, base)
+    if digest is not None and digest != (digest_items(gold) if gold is not None else ""):
+        raise DataError.of(
+            "P220",
+            "the gold or a reference changed after it was surveyed",
+            where=gold.source if gold is not None else None,
+            help="start the study again: the changed file makes it a new run, which reuses what still holds",
+        )
+    return None if gold is None else align_items(gold, frame)
+
+
+def whole_gold_once(spec: TestSet, base: Path) -> Items | None:
+    """Give `whole_gold`, parsed again only where one of its files is another one than last time."""
+    stamps = tuple(_stamp(path) for path in gold_files(spec, base))
+    return _read_once(spec.model_dump_json(include={"format", "gold", "references", "columns"}), base, stamps)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()  # the reader says what is wrong with it
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+@lru_cache(maxsize=2)
+def _read_once(spec: str, base: Path, stamps: tuple[tuple[int, ...], ...]) -> Items | None:
+    return whole_gold(TestSet.model_validate_json(spec), base)

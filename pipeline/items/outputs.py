@@ -1,0 +1,167 @@
+"""The outputs of a test set. This module reads each file, once to survey it and again for each task, and fits it to the gold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipeline.errors import DataError, Problem
+from pipeline.interfaces import Items, Reader
+from pipeline.items.compare import Candidate
+from pipeline.items.discover import Found, is_excluded, is_table
+from pipeline.items.documents import groups_like_systems
+from pipeline.items.frame import CONTENT, Frame, Output, align_items, digest_items
+from pipeline.items.gold import reader_options, whole_gold_once
+from pipeline.items.last_table import read_table_once
+from pipeline.items.readers import load_reader
+from pipeline.study.grouping import group_columns
+from pipeline.study.schema import Systems, TestSet
+
+__all__ = ["OutputFiles", "ReadOutputs", "load_output"]
+
+
+@dataclass(frozen=True)
+class ReadOutputs:
+    """What reading every file of a test set gave.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        One a system.
+    notes : list of str
+        What is odd.
+    problems : list of Problem
+        What is wrong.
+    taken : tuple of str
+        Groups that might have been systems.
+    """
+
+    candidates: list[Candidate]
+    notes: list[str]
+    problems: list[Problem]
+    taken: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OutputFiles:
+    """Files of outputs with what reads them.
+
+    Parameters
+    ----------
+    reader : Reader
+    spec : TestSet
+    whole : Items or None
+        All items of the gold, for readers that fit outputs to it.
+    """
+
+    reader: Reader
+    spec: TestSet
+    whole: Items | None
+
+    def read(self, found: Found) -> dict[str, Items]:
+        """Give the outputs in a file by system, as the file has them."""
+        return self.reader.read_outputs(found.path, system=found.system, options=reader_options(self.spec))
+
+    def fit(self, items: Items) -> Items:
+        """Give an output with the items of the gold, where the format can tell them although the file parts them in its own way."""
+        fit: Callable[[Items, Items], Items] | None = getattr(self.reader, "fit", None)
+        return items if fit is None or self.whole is None else fit(self.whole, items)
+
+    def reread(self, candidate: Candidate) -> Items:
+        """Read a candidate's file once more."""
+        system = candidate.output.found or candidate.system
+        found = Found(None if is_table(self.spec.outputs) else system, Path(candidate.source))
+        return self.fit(self.read(found)[candidate.system])
+
+    def survey(self, found: list[Found], systems: Systems, gold: Items | None) -> ReadOutputs:
+        """Read every output, and keep of each what is needed to align it."""
+        result = ReadOutputs([], [], [], ())
+        taken: tuple[str, ...] = ()
+        ids_seen: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for one in found:
+            try:
+                outputs = self.read(one)
+                fitted = {system: self.fit(items) for system, items in outputs.items()}
+            except DataError as exc:
+                result.problems.extend(exc.problems)
+                continue
+            taken = (*taken, *(groups_like_systems(list(outputs.values()), self.spec, gold) if one.system is None else ()))
+            for system, items in outputs.items():
+                if not is_excluded(system, systems.exclude):
+                    # Line numbers are the same in every file: one tuple serves them all.
+                    ids = ids_seen.setdefault(fitted[system].ids, fitted[system].ids)
+                    result.candidates.append(_candidate(system, one, items, fitted[system], ids, group_columns(self.spec)))
+                    result.notes.extend(_oddities(system, items, gold))
+        return replace(result, taken=taken)
+
+
+def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | None = None) -> Items:
+    """Read one output again, in the order of the frame; what is missing is filled where the study says ``zero``.
+
+    Parameters
+    ----------
+    base : Path, optional
+        The folder of the study file, for formats whose outputs are fitted to the gold.
+
+    Raises
+    ------
+    DataError
+        P220, where the content is not what was surveyed.
+    """
+    reader = load_reader(spec.format)
+    fits = base is not None and hasattr(reader, "fit")
+    files = OutputFiles(reader, spec, whole_gold_once(spec, base) if fits and base is not None else None)
+    if is_table(spec.outputs):
+        items = read_table_once(spec.format, Path(output.path), spec.columns).get(output.system)
+    else:
+        items = files.read(Found(output.found or output.system, Path(output.path))).get(output.system)
+    if items is None or digest_items(items, leave_out=group_columns(spec)) != output.digest:
+        raise DataError.of(
+            "P220",
+            f"the output of '{output.system}' changed after it was surveyed",
+            where=output.path,
+            help="start the study again: the changed file makes it a new run, which reuses what still holds",
+        )
+    items = files.fit(items)
+    # What groups items is in the frame by now: no metric shall take it for a score.
+    left_out = {*group_columns(spec), CONTENT}
+    values = {name: column for name, column in items.columns.items() if name not in left_out}
+    return align_items(replace(items, columns=values), frame, missing=spec.missing, blank=getattr(reader, "blank", ""))
+
+
+def _candidate(system: str, found: Found, items: Items, fitted: Items, ids: tuple[str, ...], groups: Collection[str]) -> Candidate:
+    output = Output(
+        system,
+        os.path.abspath(found.path),
+        digest_items(items, leave_out=groups),
+        len(fitted),
+        found=found.system if found.system != system else None,
+        coordinates={**found.coordinates, **items.coordinates},
+        published=_republish(items),
+    )
+    there = {name: tuple(fitted.columns[name]) for name in groups if name in fitted.columns}
+    noun = "line" if items.lines[-1:] == (len(items),) else "sentence"
+    contents = tuple(items.columns.get(CONTENT, ()))
+    return Candidate(output, str(found.path), ids, fitted.numbered, there, noun, contents)
+
+
+def _republish(items: Items) -> dict[str, tuple[float, float]]:
+    """Give what a file says of its items as a whole beside the mean of what it says of each, by column."""
+    found = {}
+    for name, published in items.published.items():
+        values = [float(value) for value in items.columns.get(name, ())]
+        if values:
+            found[name] = (float(published), sum(values) / len(values))
+    return found
+
+
+def _oddities(system: str, items: Items, gold: Items | None) -> list[str]:
+    notes = []
+    for name, values in items.columns.items():
+        if name == "text" and not any(values):
+            notes.append(f"every output of '{system}' is empty")
+        if gold is not None and any(values == other for key, other in gold.columns.items() if key.startswith("reference.")):
+            notes.append(f"the output of '{system}' is a reference, word for word")
+    return notes

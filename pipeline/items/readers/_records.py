@@ -1,0 +1,173 @@
+"""Scores in records of evaluation tools. This module has what their readers share: names, choices, what is missing, files beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar
+
+from pipeline.errors import DataError, Problem, name_some
+from pipeline.interfaces import Items
+from pipeline.items.readers._json import need, number_text, refuse_shape
+from pipeline.study.grouping import DOCUMENT, ROLES
+
+__all__ = [
+    "ScoredFormat",
+    "asked_groups",
+    "check_name",
+    "choose_one",
+    "find_beside",
+    "name_of",
+    "score_of",
+    "text_of",
+    "twice",
+]
+
+_Value = TypeVar("_Value")
+
+
+class ScoredFormat:
+    """What readers of files have in common that hold scores already, and are written by a tool of their own.
+
+    Attributes
+    ----------
+    warnings : list of str
+        What was odd about the files read so far.
+    """
+
+    targets: ClassVar[tuple[str, ...]] = ()
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
+    usual_metric: ClassVar[str | None] = "mean"
+    blank: ClassVar[str] = "0"
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
+        """Give None: scores are already compared with the gold."""
+        if paths:
+            raise DataError.of(
+                "P219", "scores need no gold and no references", where=str(paths[0]), help="leave it out of the study"
+            )
+        return None
+
+    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
+        """Refuse: trainings give outputs, and this is a format of scores."""
+        raise ValueError("outputs of trainings are not written in this format")
+
+    def tell_missing(self, source: str, names: Sequence[str], count: int, why: str) -> None:
+        """Say which of so many items of a file have no score."""
+        if names:
+            self.warnings.append(f"{source}: {len(names)} of {count} items are missing, {why}: {name_some(names)}")
+
+
+def check_name(option: str, value: Any) -> str | None:
+    """Give the name that an option of a format has, None where it has none."""
+    if value is not None and (not isinstance(value, str) or not value):
+        raise ValueError(f"option '{option}' is a name, not {value!r}")
+    return value
+
+
+def name_of(record: Mapping[str, Any], key: str, where: str, line: int) -> str:
+    """Give what names an item: a text, or a whole number as one.
+
+    Raises
+    ------
+    DataError
+        P257 where it is something else, or a text that is empty or cannot be written.
+    """
+    value = need(record, key, (str, int), where, line)
+    name = str(value)
+    if not name.strip() or not _is_text(name):
+        raise refuse_shape(where, line, f"the field '{key}'", "a name", value)
+    return name
+
+
+def text_of(record: Mapping[str, Any], key: str, where: str, line: int, *, default: str = "") -> str:
+    """Give a text, or the default where the field is not there or null; numbers, true and false are what JSON writes."""
+    value = record.get(key)
+    if value is None:
+        return default
+    text = value if isinstance(value, str) else number_text(value)
+    if text is None or not _is_text(text):
+        raise refuse_shape(where, line, f"the field '{key}'", "a text", value)
+    return text
+
+
+def score_of(value: Any, what: str, where: str) -> str:
+    """Give a score as the file has it.
+
+    Raises
+    ------
+    DataError
+        P210 where it is no finite number.
+    """
+    text = None if isinstance(value, str) else number_text(value)
+    if text is None:
+        shown = repr(value)[:40] if isinstance(value, str | float) else type(value).__name__
+        raise DataError.of(
+            "P210",
+            f"{what} is {shown}, which is not a finite number",
+            where=where,
+            help="a score that is missing must be decided upon: leave the item out and set `missing:`, or write a number",
+        )
+    return text
+
+
+def choose_one(asked: str | None, there: Iterable[str], *, option: str, what: str, source: str) -> str:
+    """Give the one of several that is asked for, or the only one.
+
+    Raises
+    ------
+    DataError
+        P261 where it is not there, or several are and none is asked for.
+    """
+    known = list(dict.fromkeys(there))
+    if asked is not None and asked in known:
+        return asked
+    if asked is None and len(known) == 1:
+        return known[0]
+    shown = ", ".join(sorted(known)[:_MOST_SHOWN]) + ", …" * (len(known) > _MOST_SHOWN)
+    if not known:
+        message = f"the file has no {what}"
+    elif asked is None:
+        message = f"the file has {len(known)} {what}s, and none is named: {shown}"
+    else:
+        message = f"the file has no {what} '{asked}'; it has {shown}"
+    raise DataError.of("P261", message, where=source, help=f"name one: `format: {{name: …, {option}: …}}`")
+
+
+def twice(name: str, source: str, first: int, second: int, *, help_: str) -> Problem:
+    """Say that a file has an item twice, and where."""
+    return Problem("P209", f"the item '{name}' occurs twice: on line {first} and on line {second}", f"{source}:{second}", help_)
+
+
+def asked_groups(options: Mapping[str, Any]) -> dict[str, str]:
+    """Give the fields that group items, by the names the study has for them."""
+    columns: Mapping[str, str] = options.get("columns", {})
+    return {role: key for role, key in columns.items() if role == DOCUMENT or role not in ROLES}
+
+
+def find_beside(paths: Collection[Path], read: Callable[[Path], _Value], warnings: list[str]) -> _Value | None:
+    """Give what is read of the first of some files that is there; what is wrong with it is a warning, for it is not needed."""
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        return None
+    try:
+        return read(path)
+    except DataError as exc:
+        problem = exc.problems[0]
+        warnings.append(f"{problem.where or path}: {problem.message}; it is not compared with")
+        return None
+
+
+_MOST_SHOWN = 20
+
+
+def _is_text(text: str) -> bool:
+    """Tell whether a text can be written as UTF-8: JSON may hold half a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

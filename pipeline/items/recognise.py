@@ -1,0 +1,140 @@
+"""What format a file has. This module asks every reader, says why the one was chosen, and refuses to guess between two."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pipeline.errors import DataError, PluginError
+from pipeline.interfaces import FileSample, Recognised
+from pipeline.items.discover import find_outputs
+from pipeline.items.readers._files import read_head
+from pipeline.plugins import import_plugin, list_plugins
+from pipeline.study.schema import FormatSpec, Study, TestSet
+
+__all__ = ["AUTO", "recognise_file", "recognise_formats", "take_sample"]
+
+AUTO = "auto"
+_HEAD = 1 << 16
+_NEAR = 0.05
+"""Readers whose confidence is as near as this to the best one's are as good as it."""
+
+
+def recognise_formats(study: Study, base: Path) -> tuple[Study, dict[str, str]]:
+    """Give a study in which every test set has its format and its own name in its paths, and what was recognised, by test set.
+
+    Raises
+    ------
+    DataError
+        P259 where no reader recognises the first output, P260 where two do alike.
+    """
+    told: dict[str, str] = {}
+    test_sets: dict[str, TestSet] = {}
+    for name, spec in study.test_sets.items():
+        settled = _with_name(spec, name)
+        if spec.format.name == AUTO:
+            found, problems = find_outputs(settled.outputs, base=base, exclude=study.systems.exclude)
+            if problems:
+                raise DataError(*problems)
+            if not found:
+                where = f"test_sets.{name}.format"
+                raise DataError.of("P259", "there is no output to recognise the format by", where=where, help="name the format")
+            format_, told[name] = recognise_file(
+                found[0].path, gold=settled.gold is not None, references=bool(settled.references), options=spec.format.options
+            )
+            settled = settled.model_copy(update={"format": format_})
+        test_sets[name] = settled
+    return study.model_copy(update={"test_sets": test_sets}), told
+
+
+def recognise_file(
+    path: Path, *, gold: bool = False, references: bool = False, options: Mapping[str, object] | None = None
+) -> tuple[FormatSpec, str]:
+    """Give the format of a file, and in words why it is that one.
+
+    Parameters
+    ----------
+    path : Path
+        A file of outputs.
+    gold, references : bool
+        Whether the study names a gold or references.
+    options : mapping, optional
+        What the study says to the reader, whichever it will be.
+    """
+    sample = take_sample(path, gold=gold, references=references)
+    found = sorted(_ask_all(sample), key=lambda answer: (-answer[1].confidence, answer[0]))
+    if not found:
+        raise DataError.of(
+            "P259",
+            f"no format is recognised in {path.name}",
+            where=str(path),
+            help=f"name it: `format: …`; there are {', '.join(list_plugins('readers'))}",
+        )
+    name, best = found[0]
+    rivals = [f"{other} ({answer.why})" for other, answer in found[1:] if answer.confidence > best.confidence - _NEAR]
+    if rivals:
+        raise DataError.of(
+            "P260",
+            f"{path.name} may be {name} ({best.why}) or {' or '.join(rivals)}",
+            where=str(path),
+            help=f"name the format: `format: {name}`",
+        )
+    return FormatSpec(name=name, **{**best.options, **(options or {})}), f"{path.name} is read as {name}: {best.why}"
+
+
+def take_sample(path: Path, *, gold: bool = False, references: bool = False) -> FileSample:
+    """Read the beginning of a file."""
+    head, whole = read_head(path, _HEAD)
+    members: tuple[str, ...] = ()
+    if head.startswith(b"PK\x03\x04"):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                members = tuple(archive.namelist())
+        except (OSError, zipfile.BadZipFile):
+            members = ()  # its reader says what is wrong with it
+    return FileSample(path, head, _lines(head, whole=whole), members, gold, references)
+
+
+def _lines(head: bytes, *, whole: bool) -> tuple[str, ...]:
+    text = io.TextIOWrapper(io.BytesIO(head), encoding="utf-8-sig", errors="strict", newline="\n")
+    lines: list[str] = []
+    try:
+        lines.extend(line.removesuffix("\n").removesuffix("\r") for line in text)
+    except UnicodeDecodeError:
+        if whole or not lines:
+            return ()
+        return tuple(lines)  # the sample may end within a character
+    return tuple(lines if whole or len(lines) == 1 else lines[:-1])
+
+
+def _ask_all(sample: FileSample) -> Sequence[tuple[str, Recognised]]:
+    answers = []
+    for name in list_plugins("readers"):
+        try:
+            made = import_plugin("readers", name)
+        except PluginError:
+            continue  # it is installed, and what it needs is not
+        ask: Callable[[FileSample], Recognised | None] | None = getattr(made, "recognise", None)
+        answer = ask(sample) if ask is not None else None
+        if answer is not None:
+            answers.append((name, answer))
+    return answers
+
+
+def _with_name(spec: TestSet, name: str) -> TestSet:
+    """Give a test set with its name in place of ``{test_set}`` in every path."""
+
+    def put(path: str) -> str:
+        return path.replace("{test_set}", name)
+
+    outputs = spec.outputs
+    return spec.model_copy(
+        update={
+            "outputs": put(outputs) if isinstance(outputs, str) else outputs and {key: put(path) for key, path in outputs.items()},
+            "references": tuple(map(put, spec.references)),
+            "gold": put(spec.gold) if isinstance(spec.gold, str) else spec.gold,
+            "documents": put(spec.documents) if spec.documents is not None else None,
+        }
+    )

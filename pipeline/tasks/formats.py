@@ -1,0 +1,79 @@
+"""Formats for those who name no test set. This module recognises the files of `compare` and says what their format goes with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import DataError, UsageError
+from pipeline.items.readers import load_reader
+from pipeline.items.recognise import AUTO, recognise_file
+from pipeline.study.schema import FormatSpec
+
+__all__ = ["FormatInUse", "find_format"]
+
+
+@dataclass(frozen=True)
+class FormatInUse:
+    """A format and what goes with it.
+
+    Parameters
+    ----------
+    value : str or mapping
+        As ``format:`` of a test set has it.
+    metric : str or None
+        What is usual for it.
+    gold : mapping
+        ``references`` or ``gold`` of a test set, as the format takes them; empty where it takes none.
+    holds_systems : bool
+        Whether one file may hold all systems.
+    """
+
+    value: str | Mapping[str, Any]
+    metric: str | None
+    gold: Mapping[str, Any]
+    holds_systems: bool
+
+
+def find_format(named: str, outputs: Sequence[str], references: Sequence[str], *, base: Path) -> FormatInUse:
+    """Give the format that is named, or that the first output has, and what it is compared with.
+
+    Raises
+    ------
+    UsageError
+        P011 where it needs one gold file, P012 where it needs references, P014 where it needs neither.
+    DataError
+        P259 where no reader recognises the file, P260 where two do alike.
+    """
+    form: Any = named
+    if named == AUTO:
+        form = _recognise(base / outputs[0], bool(references))
+    reader = load_reader(form)
+    kind = reader.compares_with
+    if kind == "gold" and len(references) != 1:
+        message = f"the format {reader.name} needs one gold file, {len(references)} are given"
+        raise UsageError.of("P011", message, where="-r", help="give the gold file with -r")
+    if kind == "references" and not references:
+        raise UsageError.of("P012", f"{reader.name} needs at least one reference", where="-r", help="give it with -r REF")
+    gold: dict[str, Any] = {}
+    if kind == "gold":
+        gold = {"gold": references[0]}
+    elif kind == "references":
+        gold = {"references": list(references)}
+    elif references:
+        message = f"the format {reader.name} has scores already: it takes no reference"
+        raise UsageError.of("P014", message, where="-r", help="leave out -r, or name another --format")
+    value = form if isinstance(form, str) else form.model_dump()
+    return FormatInUse(value, reader.usual_metric, gold, bool(getattr(reader, "holds_systems", False)))
+
+
+def _recognise(path: Path, compared: bool) -> FormatSpec:
+    """Recognise a file; whether what it is compared with is a gold or references is for its format to say: both are offered."""
+    try:
+        return recognise_file(path, gold=compared, references=compared)[0]
+    except DataError as error:
+        if compared or error.problems[0].code != "P259":
+            raise
+    return recognise_file(path, gold=True, references=True)[0]  # one that lacks what it is compared with is told so

@@ -1,0 +1,105 @@
+"""`items:` leaves out groups of items, counted; what is left out need not be there."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.errors import DataError
+from pipeline.items.align import survey_test_set
+from pipeline.items.gold import load_gold
+from pipeline.items.outputs import load_output
+from pipeline.study.schema import Systems, TestSet
+
+SEGMENTS = "item\tdomain\tdocument\n1\tcanary\td0\n2\tnews\td1\n3\tsocial\td2\n4\tnews\td1\n5\tspeech\td3\n"
+LINES = ("canary", "two", "three", "four", "five")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("ref", "north", "south"):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line} {name}\n" for line in LINES))
+    (tmp_path / "segments.tsv").write_text(SEGMENTS)
+    return tmp_path
+
+
+def spec(**changes):
+    given = {
+        "references": ("ref.txt",),
+        "outputs": {"north": "north.txt", "south": "south.txt"},
+        "documents": "segments.tsv",
+        **changes,
+    }
+    return TestSet(**given)
+
+
+def survey(folder, unit="item", **changes):
+    return survey_test_set("news", spec(**changes), base=folder, systems=Systems(), unit=unit)
+
+
+def test_an_excluded_group_is_left_out_of_frame_references_and_outputs(folder):
+    asked = {"items": {"exclude": {"domain": "canary"}}}
+    found = survey(folder, **asked)
+    assert found.frame.ids == ("2", "3", "4", "5")
+    assert "1 of 5 items are left out by domain: canary" in found.warnings
+    gold = load_gold(spec(**asked), base=folder, frame=found.frame)
+    assert list(gold.columns["reference.0"]) == ["two ref", "three ref", "four ref", "five ref"]
+    output = load_output(spec(**asked), found.outputs[1], frame=found.frame)
+    assert list(output.columns["text"]) == ["two south", "three south", "four south", "five south"]
+    assert [output.missing for output in found.outputs] == [0, 0]
+
+
+def test_included_and_excluded_groups_meet_and_units_are_those_of_what_is_left(folder):
+    chosen = {"include": {"domain": ["news", "social", "speech"]}, "exclude": {"document": "d2"}}
+    found = survey(folder, unit="document", items=chosen)
+    assert found.frame.ids == ("2", "4", "5")
+    assert found.frame.units == ("d1", "d3")
+    assert found.frame.unit_of_item == (0, 0, 1)
+    told = [warning for warning in found.warnings if "left out" in warning]
+    assert told == ["1 of 5 items are left out by domain: not news, social, speech", "1 of 5 items are left out by document: d2"]
+
+
+def test_one_unit_that_is_left_is_refused(folder):
+    with pytest.raises(DataError) as caught:
+        survey(folder, unit="document", items={"include": {"domain": "news"}})
+    assert [problem.code for problem in caught.value.problems] == ["P213"]
+
+
+@pytest.mark.parametrize(
+    ("items", "code", "word"),
+    [
+        ({"exclude": {"domain": "canarry"}}, "P218", "did you mean 'canary'?"),
+        ({"include": {"genre": "news"}}, "P223", ""),
+        ({"include": {"domain": "news"}, "exclude": {"domain": "news"}}, "P218", ""),
+    ],
+)
+def test_what_would_choose_nothing_or_everything_is_refused(folder, items, code, word):
+    with pytest.raises(DataError) as caught:
+        survey(folder, items=items)
+    assert code in [problem.code for problem in caught.value.problems]
+    assert word in str([problem.help for problem in caught.value.problems])
+
+
+def test_an_item_that_is_left_out_may_lack_by_name_and_another_may_not(tmp_path):
+    for name, ids in (("north", "abcd"), ("south", "bcd"), ("west", "abc")):
+        (tmp_path / f"{name}.csv").write_text("item,score\n" + "".join(f"{k},1.5\n" for k in ids))
+    (tmp_path / "groups.tsv").write_text("item\tkind\na\ttrial\nb\treal\nc\treal\nd\treal\n")
+    given = {"format": "scores", "outputs": "{system}.csv", "documents": "groups.tsv", "items": {"exclude": {"kind": "trial"}}}
+    (tmp_path / "west.csv").rename(tmp_path / "west")
+    found = survey_test_set("t", TestSet(**given), base=tmp_path, systems=Systems(), unit="item")
+    assert found.frame.ids == ("b", "c", "d")
+    (tmp_path / "west").rename(tmp_path / "west.csv")
+    with pytest.raises(DataError) as caught:
+        survey_test_set("t", TestSet(**given), base=tmp_path, systems=Systems(), unit="item")
+    assert [(problem.code, "'d'" in problem.message) for problem in caught.value.problems] == [("P216", True)]
+
+
+def test_ranges_choose_from_outputs_of_all_items_and_take_outputs_of_the_chosen_alone(folder):
+    found = survey(folder, items="2-3, 5")
+    assert found.frame.ids == ("2", "3", "5")
+    output = load_output(spec(items="2-3, 5"), found.outputs[0], frame=found.frame)
+    assert list(output.columns["text"]) == ["two north", "three north", "five north"]
+    for name in ("north", "south"):
+        (folder / f"{name}.txt").write_text("".join(f"{LINES[k]} {name}\n" for k in (1, 2, 4)))
+    found = survey(folder, items="2-3, 5", documents=None)
+    output = load_output(spec(items="2-3, 5", documents=None), found.outputs[0], frame=found.frame)
+    assert list(output.columns["text"]) == ["two north", "three north", "five north"]
