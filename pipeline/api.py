@@ -140,7 +140,7 @@ def compare_study(
         "schema": 1,
         "study": "compare",
         "test_sets": {"test set": test_set},
-        "metrics": list(metrics) or [found.metric],
+        "metrics": [_place_metric(name) for name in metrics] or [found.metric],
         "resampling": resampling,
     }
     if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):
@@ -179,7 +179,7 @@ def compare(
 
     named = outputs if isinstance(outputs, Mapping) else name_outputs(outputs)
     loaded = compare_study(named, references, **options)
-    refuse_untestable(loaded.study)
+    refuse_untestable(loaded.study, loaded.base)
     with tempfile.TemporaryDirectory(prefix="pipeline-compare-") as scratch:
         launch = Launch("serial")
         directory = prepare(loaded, Path(runs or scratch), launch)
@@ -187,6 +187,13 @@ def compare(
             _raise_unless_done(execute(directory, launch, progress=progress), directory)
         document: dict[str, Any] = read_json(directory.report / "report.json")
     return document
+
+
+def _place_metric(name: str) -> str | dict[str, str]:
+    """Give a metric as a study names it; the module of one of the user's own may stand in the current folder."""
+    module = Path.cwd() / name.partition(":")[0].partition(".")[0]
+    here = ":" in name and (module.is_dir() or module.with_suffix(".py").is_file())
+    return {"name": name, "path": "."} if here else name
 
 
 def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:
@@ -199,20 +206,30 @@ def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:
 
 
 def name_outputs(paths: Sequence[str]) -> dict[str, str]:
-    """Name systems by their files: the part before the first dot; the whole name, then the path, where that is not unique.
+    """Name systems by their files: the part before the first dot; where that is not unique, the name, then what paths differ in.
 
     Examples
     --------
     >>> name_outputs(["a/uedin.txt.gz", "a/nvidia.txt"])
     {'uedin': 'a/uedin.txt.gz', 'nvidia': 'a/nvidia.txt'}
-    >>> sorted(name_outputs(["one/out.txt", "two/out.txt"]))
-    ['one/out.txt', 'two/out.txt']
+    >>> sorted(name_outputs(["runs/one/x/out.txt", "runs/two/x/out.txt"]))
+    ['one', 'two']
     """
     if len(set(paths)) != len(paths):
         doubled = sorted({path for path in paths if list(paths).count(path) > 1})
         raise UsageError.of("P013", f"an output is given twice: {', '.join(doubled)}", help="give each file once")
     short = [Path(path).name.split(".")[0] or Path(path).name for path in paths]
-    for names in (short, [Path(path).name for path in paths]):
+    for names in (short, [Path(path).name for path in paths], _differing_parts(paths)):
         if len(set(names)) == len(names):
             return dict(zip(names, paths, strict=True))
     return {path: path for path in paths}
+
+
+def _differing_parts(paths: Sequence[str]) -> list[str]:
+    """Give paths without the folders that all begin with, and without what all end in."""
+    parts = [list(Path(path).parts) for path in paths]
+    while all(len(one) > 1 for one in parts) and len({one[0] for one in parts}) == 1:
+        parts = [one[1:] for one in parts]
+    while all(len(one) > 1 for one in parts) and len({one[-1] for one in parts}) == 1:
+        parts = [one[:-1] for one in parts]
+    return ["/".join(one) for one in parts]

@@ -18,7 +18,16 @@ from typing import Any, NamedTuple
 
 from pipeline.errors import PluginError, Problem, StudyError
 
-__all__ = ["ImportedObject", "check_options", "every_file", "import_object", "import_plugin", "list_plugins", "packaged_files", "suggest"]
+__all__ = [
+    "ImportedObject",
+    "check_options",
+    "every_file",
+    "import_object",
+    "import_plugin",
+    "list_plugins",
+    "packaged_files",
+    "suggest",
+]
 
 _IMPORTED: dict[str, str] = {}
 """Digest of the code of each module at the time it was imported: a process goes on with that one."""

@@ -16,7 +16,7 @@ ALLOWED = {
     "errors": set(),
     "plugins": {"errors"},
     "interfaces": set(),
-    "testing": {"interfaces"},
+    "testing": {"interfaces", "errors", "plugins"},
     "resampling": set(),
     "inference": {"resampling"},
     "presets": {"resampling", "inference"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,7 +11,10 @@ from pipeline.cli.actions import print_json
 from pipeline.cli.group import cli
 from pipeline.cli.options import json_option
 
-__all__ = ["WHEN", "page_of"]
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["WHEN", "member_page", "page_of"]
 
 WHEN: Mapping[str, str] = {
     "paired-bootstrap": "for an interval, a margin, or a metric whose denominators differ",
@@ -73,42 +77,109 @@ def presets(as_json: bool) -> None:
     _show("presets", rows, lines, as_json)
 
 
+def member_page(family: str, point: EntryPoint) -> str | None:
+    """Give the path of the page of a format or a metric in the documentation; None of another package's, which has its own.
+
+    A format has its page by its name, a metric shares that of its module.
+    """
+    if point.module.partition(".")[0] != "pipeline":
+        return None
+    if family == "readers":
+        return f"docs/formats/{point.name}.md"
+    return f"docs/metrics/{point.module.rpartition('.')[2].replace('_', '-')}.md"
+
+
 @cli.command()
 @json_option
 def metrics(as_json: bool) -> None:
-    """List the metrics, those of other installed packages too."""
-    _show_family("metrics", "metrics", as_json)
+    """List the metrics with their options, those of other installed packages too.
+
+    With --json also what an option is where it is not given, those that must be (`needs`), and the page in the documentation.
+    """
+    rows = _members("metrics")
+    found = [{**_says(row), **_takes("metrics", row)} for row in rows]
+    _show("metrics", found, [f"{_told(row)}{_options(row)}" for row in found], as_json)
 
 
 @cli.command()
 @json_option
 def formats(as_json: bool) -> None:
-    """List the formats that outputs can have."""
-    _show_family("formats", "readers", as_json)
+    """List the formats that outputs can have, their options, and the metric that is usual with each.
+
+    With --json also what an option is where it is not given, what outputs are compared with, and the page in the documentation.
+    """
+    found = [
+        {
+            **_says(row),
+            "compares_with": getattr(row["made"], "compares_with", None),
+            "metric": getattr(row["made"], "usual_metric", None),
+            **_takes("readers", row),
+        }
+        for row in _members("readers")
+    ]
+    lines = [f"{_told(row)}{_options(row)}{'; with ' + row['metric'] if row['metric'] else ''}" for row in found]
+    _show("formats", found, lines, as_json)
 
 
 @cli.command()
 @json_option
 def analyses(as_json: bool) -> None:
     """List the questions that can be asked of the numbers."""
-    _show_family("analyses", "analyses", as_json)
+    rows = [_says(row) for row in _members("analyses")]
+    _show("analyses", rows, [row["description"] for row in rows], as_json)
 
 
-def _show_family(title: str, family: str, as_json: bool) -> None:
-    """List the members of a family by the first line of what they say of themselves."""
-    import inspect
-
+def _members(family: str) -> list[dict[str, Any]]:
+    """Give the members of a family by name: the entry point, the class, and why it is None where it cannot be imported."""
     from pipeline.errors import PluginError
     from pipeline.plugins import import_plugin, list_plugins
 
     rows = []
-    for name in list_plugins(family):
+    for name, point in list_plugins(family).items():
+        made, lacks = None, ""
         try:
-            says = inspect.getdoc(import_plugin(family, name)) or ""
+            made = import_plugin(family, name)
         except PluginError as error:
-            says = error.problems[0].message  # it is installed, and what it needs is not
-        rows.append({"name": name, "description": says.split("\n", 1)[0].replace("``", "`")})
-    _show(title, rows, [row["description"] for row in rows], as_json)
+            lacks = error.problems[0].message  # it is installed, and what it needs is not
+        rows.append({"name": name, "point": point, "made": made, "lacks": lacks})
+    return rows
+
+
+def _says(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the name of a member and the first line of what it says of itself."""
+    import inspect
+
+    says = row["lacks"] if row["made"] is None else inspect.getdoc(row["made"]) or ""
+    return {"name": row["name"], "description": says.split("\n", 1)[0].replace("``", "`")}
+
+
+def _takes(family: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the options of a member, those that must be given, and its page."""
+    import inspect
+
+    parameters = inspect.signature(row["made"]).parameters.values() if row["made"] is not None else ()
+    named = [one for one in parameters if one.kind in {one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD}]
+    return {
+        "options": {one.name: None if one.default is one.empty else _plain(one.default) for one in named},
+        "needs": [one.name for one in named if one.default is one.empty],
+        "page": member_page(family, row["point"]),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Give a default as JSON has it; other packages may have any."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """Give the description so that a line can go on behind it."""
+    return str(row["description"]).removesuffix(".")
+
+
+def _options(row: Mapping[str, Any]) -> str:
+    return f"; options: {', '.join(row['options'])}" if row["options"] else ""
 
 
 def _show(title: str, rows: Sequence[Mapping[str, object]], lines: Sequence[str], as_json: bool) -> None:

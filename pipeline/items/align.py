@@ -7,7 +7,7 @@ the middle.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from pipeline.items.chosen import choose_by_groups
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
 from pipeline.items.discover import find_outputs
 from pipeline.items.documents import Sources, make_frame, read_documents, read_group
-from pipeline.items.frame import Frame, Survey, digest_items
+from pipeline.items.frame import Frame, Output, Survey, digest_items
 from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
 from pipeline.items.outputs import OutputFiles
@@ -26,6 +26,10 @@ from pipeline.study.grouping import ITEM
 from pipeline.study.schema import ItemChoice, Systems, TestSet
 
 __all__ = ["AlignmentRow", "alignment_table", "survey_test_set"]
+
+
+_PUBLISHED_ALIKE = 1e-4
+"""Published means and those of items are alike within this: files round what they publish."""
 
 
 class AlignmentRow(NamedTuple):
@@ -155,6 +159,7 @@ def survey_test_set(
             f"all {len(frame.units)} units are in one stratum, '{frame.strata[0]}' of {strata}: this resamples as without strata"
         )
     identical = _identical(candidates)
+    notes.extend(_tell_published(checked.outputs))
     notes.extend(f"{' and '.join(group)} have identical outputs: no test can tell them apart" for group in identical)
     return Survey(
         frame=frame,
@@ -175,6 +180,21 @@ def alignment_table(survey: Survey) -> list[AlignmentRow]:
         AlignmentRow(o.system, o.n_items, o.n_items - o.extra, o.missing, o.duplicates, twins.get(o.system, ()), o.published)
         for o in survey.outputs
     ]
+
+
+def _tell_published(outputs: Sequence[Output]) -> list[str]:
+    """Tell which aggregates of files are not those of their items."""
+    told = []
+    for name in dict.fromkeys(name for output in outputs for name in output.published):
+        pairs = {output.system: output.published[name] for output in outputs if name in output.published}
+        worst = max(pairs, key=lambda system: abs(pairs[system][1] - pairs[system][0]))
+        published, here = pairs[worst]
+        if abs(here - published) > _PUBLISHED_ALIKE * max(1.0, abs(published)):
+            told.append(
+                f"what files publish as {name} is not what their items give: for '{worst}' {published:g} is published, "
+                f"its items have {here:g}"
+            )
+    return told
 
 
 def _unprintable(names: list[str]) -> list[Problem]:

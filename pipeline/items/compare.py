@@ -113,6 +113,7 @@ def check_alignment(
         result.problems.append(Problem("P203", message, gold.source, "check that it is the gold of this test set"))
         return result
     kept = set(scored)
+    together = {*(candidate.ids for candidate in candidates), *([full.ids] if gold is not None else [])}
     for candidate in candidates:
         by_line = candidate.numbered and (full.numbered or len(candidate.ids) == len(full.ids))
         if by_line:
@@ -128,7 +129,7 @@ def check_alignment(
         if candidate.numbered and (lacks or extra):
             problem = _judge_lines(candidate, full, candidates, gold, missing, reread, aligned)
         else:
-            problem = _judge_names(candidate, full, wanted, lacks, extra, missing, aligned)
+            problem = _judge_names(candidate, full, wanted, lacks, extra, missing, aligned, together)
         if problem is not None:
             result.problems.append(problem)
         elif lacks or extra:
@@ -227,19 +228,20 @@ def _judge_names(
     extra: int,
     missing: Missing,
     aligned: int,
+    together: Collection[tuple[str, ...]],
 ) -> Problem | None:
-    """Judge a file whose items have names."""
+    """Judge a file whose items have names; ``together`` has the items of each file."""
     note = f"the other {aligned} systems align" if aligned > 1 else None
-    twins = _written_otherwise(lacks, [name for name in candidate.ids if name not in wanted]) if lacks and extra else []
+    twins = _written_otherwise(lacks, candidate.ids, together) if lacks else []
     if twins:
         # Whatever `missing:` says: these are the same items, and leaving them out would be no answer.
         here, there = twins[0]
-        others = "" if len(twins) == 1 else f", and so with {len(twins) - 1} more"
+        others = "" if len(twins) == 1 else f", and so do {len(twins) - 1} more"
         message = (
-            f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items, and {full.whose} {_have(full.whose)} not "
-            f"{extra} of its: '{here}' and '{there}' differ only in how they are written{others}"
+            f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items: its item '{here}' and the item '{there}' of "
+            f"{full.whose} differ only in how they are written{others}"
         )
-        return Problem("P216", message, candidate.source, f"write identifiers in one way: '{here}' as '{there}'", note)
+        return Problem("P216", message, candidate.source, f"write identifiers in one way: '{here}' or '{there}' in all files", note)
     if lacks and missing == "error":
         message = f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items: {_some(lacks)}"
         return Problem("P216", message, candidate.source, "set `missing: drop` or `missing: zero`, or mend the file", note)
@@ -250,10 +252,15 @@ def _judge_names(
     return None
 
 
-def _written_otherwise(lacks: Sequence[str], unknown: Sequence[str]) -> list[tuple[str, str]]:
-    """Give items that are one but for the spelling of a number, or blanks around a name: as they are here, and as they should be."""
+def _written_otherwise(lacks: Sequence[str], given: Sequence[str], together: Collection[tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Give items that are one but for the spelling of a number, or blanks around a name: as they are here, and as they lack.
+
+    Where somebody has an item under both names they are two: sections 1.1 and 1.10.
+    """
     wanted = {_spelling(name): name for name in lacks}
-    return [(name, wanted[_spelling(name)]) for name in unknown if _spelling(name) in wanted]
+    found = [(name, wanted[spelling]) for name in given if (spelling := _spelling(name)) in wanted]
+    holders = [frozenset(ids) for ids in together] if found else []
+    return [(here, there) for here, there in found if not any(here in ids and there in ids for ids in holders)]
 
 
 def _spelling(name: str) -> str:

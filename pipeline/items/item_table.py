@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from pipeline.errors import DataError, Problem
+from pipeline.items.readers._docs import read_documents
 from pipeline.items.readers._files import Lines, read_lines
 from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_header, parse_table, refuse
 from pipeline.study.grouping import DOCUMENT, ROLES
 
 __all__ = ["ItemTable"]
 
+_DOCS = ("domain", DOCUMENT)
 _MOST_COMPARED = 1000
 """Rows of no item that a missing one is compared with."""
 
@@ -44,16 +46,29 @@ class ItemTable:
     @cached_property
     def table(self) -> Table:
         """The file as a table."""
+        if self._is_docs:
+            found = read_documents(self.path)
+            rows = tuple(zip(found.domains, found.documents, strict=True))
+            return Table(_DOCS, rows, tuple(range(1, len(rows) + 1)), str(self.path))
         return parse_table(self.lines)
+
+    @property
+    def _is_docs(self) -> bool:
+        """Whether it is a list of mt-metrics-eval, a domain and a document a line, without a header."""
+        return self.path.name.removesuffix(".gz").endswith(".docs")
 
     @property
     def header(self) -> tuple[str, ...]:
         """Names of the columns; that of the documents alone where the file is no table."""
+        if self._is_docs:
+            return _DOCS
         return parse_header(self.lines) if self.is_table else (DOCUMENT,)
 
     @property
     def is_table(self) -> bool:
         """Whether the first line is a header: it has several fields, or is the name that the study gives a column."""
+        if self._is_docs:
+            return True
         first = self.lines.values[0]
         # A single column may hold a document of that very name: it is a header only where the study says so.
         named = {name for role, name in self.columns.items() if role == DOCUMENT or role not in ROLES}
@@ -117,7 +132,7 @@ class ItemTable:
         values, lines = self.table.column(name), self.table.lines
         item = self._item_column()
         if item is None or item == name:
-            return self._by_line(values, column, ids, first=2), _told_lines(self.path, ids, numbered)
+            return self._by_line(values, column, ids, first=lines[0]), _told_lines(self.path, ids, numbered)
         names = self.table.column(item)
         if numbered and not self._names_lines(names, ids):
             told = f"{self.path}: the column '{item}' does not hold the line numbers of the items: documents go line by line"

@@ -56,12 +56,12 @@ class OwnMetric:
 
     def prepare(self, gold: Items | None) -> Any:
         """Prepare as the object does."""
-        with self._named("prepare"):
+        with self._named("prepare", gold):
             return self._made.prepare(gold)
 
     def extract(self, prepared: Any, output: Items) -> Statistics:
         """Count as the object does, and hold what it counts against the items."""
-        with self._named("extract"):
+        with self._named("extract", output):
             found = self._made.extract(prepared, output)
             wrong, statistics = _as_statistics(found, len(output), len(self.statistics))
         if wrong:
@@ -86,8 +86,8 @@ class OwnMetric:
         return score_sums
 
     @contextmanager
-    def _named(self, method: str) -> Iterator[None]:
-        """Turn whatever the object raises into the failure of a task that names it."""
+    def _named(self, method: str, items: Items | None = None) -> Iterator[None]:
+        """Turn whatever the object raises into the failure of a task that names it, and the columns it was given."""
         try:
             yield
         except (PipelineError, MemoryError):
@@ -96,7 +96,9 @@ class OwnMetric:
             raise TaskError.of(
                 "P406",
                 f"the metric '{self.name}' failed in {method}: {type(error).__name__}: {error}",
+                where=None if items is None else items.source,
                 help="`pipeline logs` has the traceback; the rest of the study goes on without it",
+                note=None if items is None else f"it was given the columns {', '.join(map(repr, items.columns))}",
             ) from error
 
 
@@ -104,7 +106,7 @@ def _lacking(made: Any) -> Iterator[str]:
     """Say what an object has not, or has otherwise, of what a metric has."""
     names = getattr(made, "statistics", None)
     if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) for name in names):
-        yield "`statistics` is no tuple of names" if hasattr(made, "statistics") else "it has no `statistics`, a tuple of names"
+        yield "it has no `statistics`, a tuple of names"
     if not isinstance(getattr(made, "higher_is_better", None), bool):
         yield "it has no `higher_is_better` that is true or false"
     form = getattr(made, "form", None)
@@ -112,6 +114,9 @@ def _lacking(made: Any) -> Iterator[str]:
         yield "it has no `form`, which is 'ratio' or 'general'"
     elif form == "ratio" and isinstance(names, (tuple, list)) and len(names) != 2:
         yield f"its `form` is 'ratio', and it has {len(names)} statistics in place of two"
+    follows = getattr(made, "follows", {})
+    if not isinstance(follows, Mapping) or not {*follows, *follows.values()} <= set(names or ()):
+        yield "its `follows` is no mapping of statistic to statistic"
     for method in _METHODS:
         if not callable(getattr(made, method, None)):
             yield f"it has no method `{method}`"

@@ -1,4 +1,8 @@
-"""Attachment scores in percent. This module counts words that have the right head (UAS), and the right relation too (LAS)."""
+"""Attachment scores in percent. This module counts words that have the right head (UAS), and the right relation too (LAS).
+
+Outputs have the words of the gold, or words of their own that are aligned with those of the gold: a column ``aligned`` then has the
+number of the gold word in its sentence, 0 for none, and heads are numbers of gold words, -1 for none.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +21,8 @@ from pipeline.metrics._options import check_flag, check_tokens, gold_columns, ou
 from pipeline.metrics.kernels import score_ratio
 
 __all__ = ["Las", "Uas"]
+
+_RULES = "aligned:conll18"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +39,8 @@ class Gold:
         Numbers of relations; empty where they are not compared.
     number : mapping of str to int
         Of each relation of the gold.
-    ends : (sentence,) int64
-        Words up to the end of each sentence.
+    firsts : (sentence + 1,) int64
+        Words before each sentence, and before the end.
     """
 
     items: Items
@@ -42,7 +48,7 @@ class Gold:
     heads: NDArray[np.int64]
     relations: NDArray[np.int64]
     number: dict[str, int]
-    ends: NDArray[np.int64]
+    firsts: NDArray[np.int64]
 
 
 class _Attachment:
@@ -51,8 +57,8 @@ class _Attachment:
     name: str
     form: Literal["ratio", "general"] = "ratio"
     higher_is_better = True
-    factor = 100.0
-    statistics: tuple[str, ...] = ("correct", "words")
+    factor = 200.0
+    statistics: tuple[str, ...] = ("correct", "gold_and_system_words")
     with_relations: bool
     subtypes = True
 
@@ -61,8 +67,8 @@ class _Attachment:
 
     @property
     def signature(self) -> str:
-        """Name, and whether punctuation counts."""
-        return f"{self.name}|punctuation:{'yes' if self.punctuation else 'no'}|unit:percent"
+        """Name, whether punctuation counts, and how words are aligned."""
+        return f"{self.name}|punctuation:{'yes' if self.punctuation else 'no'}|{_RULES}|unit:percent"
 
     def prepare(self, gold: Items | None) -> Gold:
         """Put the gold trees into arrays."""
@@ -79,23 +85,42 @@ class _Attachment:
             _flatten(heads),
             np.array(numbers, dtype=np.int64),
             number,
-            np.cumsum([len(sentence) for sentence in words], dtype=np.int64),
+            _count_before(words),
         )
 
     def extract(self, prepared: Gold, output: Items) -> Statistics:
-        """Count the words of each sentence, and those that are attached rightly; a sentence that lacks has none."""
+        """Count the words of each sentence that are attached rightly, and those of gold and output together.
+
+        A sentence that lacks counts like one whose words are all there, and wrong: `missing: zero` gives no points for silence.
+        """
         columns = ["head", "relation"] if self.with_relations else ["head"]
+        if "aligned" in output.columns:
+            for column in columns:
+                output_column(self.name, output, column)
+            return Statistics(self._count_aligned(prepared, output), (0, 0))
         for column in columns:
             check_tokens(self.name, prepared.items, output, column)
         right = prepared.counted & (_flatten(self._filled(prepared, output, "head", -1)) == prepared.heads)
         if self.with_relations:
-            known = {
-                name: prepared.number.get(self._universal(name), -1)
-                for name in set(chain.from_iterable(output.columns["relation"]))
-            }
-            names = chain.from_iterable(self._filled(prepared, output, "relation", ""))
-            right &= np.array([known.get(name, -1) for name in names], dtype=np.int64) == prepared.relations
-        return Statistics(np.column_stack([_sum_by(right, prepared.ends), _sum_by(prepared.counted, prepared.ends)]), (0, 0))
+            right &= self._numbers(prepared, output, self._filled(prepared, output, "relation", "")) == prepared.relations
+        correct, words = (_sum_by(flags, prepared.firsts) for flags in (right, prepared.counted))
+        return Statistics(np.column_stack([correct, 2 * words]), (0, 0))
+
+    def _count_aligned(self, prepared: Gold, output: Items) -> NDArray[np.int64]:
+        """Count over the words of an output that has its own: a word is right if it is aligned, and its head is."""
+        firsts = _count_before(output.columns["word"])
+        number = _flatten(output.columns["aligned"])
+        is_aligned = number > 0
+        place = np.where(is_aligned, np.repeat(prepared.firsts[:-1], np.diff(firsts)) + number - 1, 0)
+        right = is_aligned & (_flatten(output.columns["head"]) == prepared.heads[place])
+        if self.with_relations:
+            right &= self._numbers(prepared, output, output.columns["relation"]) == prepared.relations[place]
+        counted = np.where(is_aligned, prepared.counted[place], True)
+        if not self.punctuation:
+            words = zip(chain.from_iterable(output.columns["word"]), is_aligned, strict=True)
+            counted[~is_aligned] = [not _is_punctuation(word) for word, aligned in words if not aligned]
+        both = _sum_by(prepared.counted, prepared.firsts) + _sum_by(counted, firsts)
+        return np.column_stack([_sum_by(right & counted, firsts), both])
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
         """Give the score in percent of summed counts; nan where no word is counted."""
@@ -103,6 +128,12 @@ class _Attachment:
 
     def _universal(self, relation: str) -> str:
         return relation if self.subtypes else relation.split(":", 1)[0]
+
+    def _numbers(self, prepared: Gold, output: Items, relations: Sequence[Sequence[str]]) -> NDArray[np.int64]:
+        """Give the number of each relation, -1 for those that the gold never has."""
+        there = set(chain.from_iterable(output.columns["relation"]))
+        known = {name: prepared.number.get(self._universal(name), -1) for name in there}
+        return np.array([known.get(name, -1) for name in chain.from_iterable(relations)], dtype=np.int64)
 
     def _filled(self, prepared: Gold, output: Items, column: str, blank: Any) -> Sequence[Sequence[Any]]:
         """Give a column of the output, with a wrong value for every word of a sentence that it lacks."""
@@ -114,13 +145,17 @@ class _Attachment:
 
 
 class Uas(_Attachment):
-    """Unlabelled attachment score: the share of words whose head is that of the gold, in percent.
+    """Unlabelled attachment score: F1 of words whose head is that of the gold, in percent.
+
+    The score is 200 · correct / (words of the gold + words of the system), as in the shared tasks of 2017 and 2018 (Zeman and
+    others 2018, doi:10.18653/v1/K18-2001); where the words are those of the gold it is the share of words attached rightly.
 
     Parameters
     ----------
     punctuation : bool
-        Whether words all of whose characters are punctuation (Unicode categories P) count; true by default. The shared task
-        CoNLL-X left them out (Buchholz and Marsi 2006, https://aclanthology.org/W06-2920).
+        Whether words all of whose characters are punctuation (Unicode categories P) count; true by default. A word of the system
+        that is aligned goes by its gold word, any other by its own form. The shared task CoNLL-X left punctuation out (Buchholz and
+        Marsi 2006, https://aclanthology.org/W06-2920).
     """
 
     name = "uas"
@@ -128,16 +163,20 @@ class Uas(_Attachment):
 
 
 class Las(_Attachment):
-    """Labelled attachment score: the share of words whose head and relation are those of the gold, in percent.
+    """Labelled attachment score: F1 of words whose head and relation are those of the gold, in percent.
+
+    The score is 200 · correct / (words of the gold + words of the system), as in the shared tasks of 2017 and 2018 (Zeman and
+    others 2018, doi:10.18653/v1/K18-2001); where the words are those of the gold it is the share of words attached rightly.
 
     Parameters
     ----------
     punctuation : bool
-        Whether words all of whose characters are punctuation (Unicode categories P) count; true by default. The shared task
-        CoNLL-X left them out (Buchholz and Marsi 2006, https://aclanthology.org/W06-2920).
+        Whether words all of whose characters are punctuation (Unicode categories P) count; true by default. A word of the system
+        that is aligned goes by its gold word, any other by its own form. The shared task CoNLL-X left punctuation out (Buchholz and
+        Marsi 2006, https://aclanthology.org/W06-2920).
     subtypes : bool
         Whether ``nmod:poss`` differs from ``nmod``; true by default. The shared tasks of 2017 and 2018 compared what stands before
-        the colon (Zeman and others 2018, doi:10.18653/v1/K18-2001).
+        the colon.
     """
 
     name = "las"
@@ -149,11 +188,11 @@ class Las(_Attachment):
 
     @property
     def signature(self) -> str:
-        """Name, and whether punctuation counts and subtypes are told apart."""
+        """Name, whether punctuation counts and subtypes are told apart, and how words are aligned."""
         flags = (
             f"{key}:{'yes' if flag else 'no'}" for key, flag in (("punctuation", self.punctuation), ("subtypes", self.subtypes))
         )
-        return f"{self.name}|{'|'.join(flags)}|unit:percent"
+        return f"{self.name}|{'|'.join(flags)}|{_RULES}|unit:percent"
 
 
 def _is_punctuation(word: str) -> bool:
@@ -164,8 +203,13 @@ def _flatten(values: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     return np.fromiter(chain.from_iterable(values), dtype=np.int64)
 
 
-def _sum_by(flags: NDArray[np.bool_], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the flags that are set up to each end, since the end before."""
+def _count_before(sentences: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
+    """Give the words before each sentence, and before the end."""
+    return np.fromiter(accumulate(map(len, sentences), initial=0), dtype=np.int64, count=len(sentences) + 1)
+
+
+def _sum_by(flags: NDArray[np.bool_], firsts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the flags that are set from each first word to the next."""
     running = np.concatenate([[0], np.cumsum(flags, dtype=np.int64)])
-    upto: NDArray[np.int64] = running[np.concatenate([[0], ends])]
-    return upto[1:] - upto[:-1]
+    upto: NDArray[np.int64] = running[firsts]
+    return np.diff(upto)

@@ -15,7 +15,8 @@ from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.interfaces import Items, ScoreFunction, Statistics
 from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate_kernel
-from pipeline.metrics._options import check_choice, check_flag, check_number, gold_columns, output_column
+from pipeline.metrics._options import check_choice, check_flag, check_number, output_column
+from pipeline.metrics._references import reference_columns
 from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, exp_fraction, log
 
 __all__ = ["Bleu"]
@@ -83,7 +84,7 @@ class Bleu:
 
     def prepare(self, gold: Items | None) -> BLEU:
         """Count the n-grams of all references once."""
-        references = gold_columns(self.name, gold, "reference")
+        references = reference_columns(self.name, gold)
         return BLEU(
             tokenize=self.tokenize,
             lowercase=self.lowercase,

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.chrf import CHRF
 
 from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_count, check_flag, check_number, gold_columns, output_column
+from pipeline.metrics._options import check_count, check_flag, check_number, output_column
+from pipeline.metrics._references import reference_columns
 from pipeline.metrics.kernels import apply_kernel
 
 __all__ = ["Chrf"]
@@ -81,7 +82,7 @@ class Chrf:
 
     def prepare(self, gold: Items | None) -> CHRF:
         """Count the n-grams of all references once."""
-        references = gold_columns(self.name, gold, "reference")
+        references = reference_columns(self.name, gold)
         return CHRF(
             char_order=self.char_order,
             word_order=self.word_order,

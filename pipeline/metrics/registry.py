@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from pipeline.errors import PluginError, StudyError
+from pipeline.errors import PipelineError, PluginError, StudyError
 from pipeline.interfaces import Metric
 from pipeline.metrics._own import OwnMetric
 from pipeline.plugins import check_options, import_object, import_plugin, packaged_files
@@ -63,9 +63,8 @@ def pin_options(name: str, options: Mapping[str, Any], base: Path) -> dict[str, 
         return dict(options)
     path = options.get(_PATH)
     placed = {**options, _PATH: str((base / path).absolute())} if isinstance(path, str) else dict(options)
-    metric = load_metric(name, placed)
-    assert isinstance(metric, OwnMetric)
-    return {**placed, _CODE: metric.code}
+    own: Any = load_metric(name, placed)
+    return {**placed, _CODE: own.code}
 
 
 def _load_own(name: str, given: dict[str, Any]) -> Metric:
@@ -80,7 +79,15 @@ def _load_own(name: str, given: dict[str, Any]) -> Metric:
             where=path,
             help="`pipeline run` plans the study with the code as it is: its statistics are counted anew",
         )
-    return OwnMetric(name, _make(name, made, given), code)
+    try:
+        own = _make(name, made, given)
+    except PipelineError:
+        raise
+    except Exception as error:  # foreign code runs here: whatever it raises, the metric cannot be had
+        message = f"the metric '{name}' cannot be loaded with these options: {type(error).__name__}: {error}"
+        raise PluginError.of("P302", message) from error
+    # The protocol has a name of the class; here each object has the study's.
+    return cast(Metric, OwnMetric(name, own, code))
 
 
 def _make(name: str, made: Any, given: dict[str, Any]) -> Metric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Literal
 
@@ -10,7 +11,8 @@ import sacrebleu
 from sacrebleu.metrics.ter import TER
 
 from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_flag, gold_columns, output_column
+from pipeline.metrics._options import check_flag, output_column
+from pipeline.metrics._references import reference_columns
 from pipeline.metrics.kernels import score_ratio
 
 __all__ = ["Ter"]
@@ -20,7 +22,8 @@ class Ter:
     """Translation edit rate (Snover and others 2006) as sacreBLEU computes it; lower is better.
 
     With R references sacreBLEU divides the fewest edits by the *mean* reference length. Here edits × R are divided by the *sum*
-    of the R lengths: the same number, in integers. A replicate without any reference word has no TER (nan); sacreBLEU prints 0
+    of the R lengths: the same number, in integers. Where segments have different numbers of references, R is the least number
+    that all of them divide. A replicate without any reference word has no TER (nan); sacreBLEU prints 0
     or 100 there.
 
     Parameters
@@ -59,7 +62,7 @@ class Ter:
 
     def prepare(self, gold: Items | None) -> TER:
         """Tokenize all references once."""
-        references = gold_columns(self.name, gold, "reference")
+        references = reference_columns(self.name, gold)
         return TER(
             normalized=self.normalized,
             no_punct=self.no_punct,
@@ -69,12 +72,19 @@ class Ter:
         )
 
     def extract(self, prepared: TER, output: Items) -> Statistics:
-        """Count the edits of each segment to its nearest reference, times R, and the words of its R references."""
+        """Count the edits of each segment to its nearest reference, times R, and the mean of their words, times R."""
         rows = prepared._extract_corpus_statistics(output_column(self.name, output, "text"), None)
-        n_references = prepared.num_refs
-        values = np.array([(edits * n_references, round(mean * n_references)) for edits, mean in rows], dtype=np.int64)
+        multiple = _common_multiple(prepared)
+        values = np.array([(edits * multiple, round(mean * multiple)) for edits, mean in rows], dtype=np.int64)
         return Statistics(values.reshape(-1, 2), (0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
         """Give TER in percent of summed counts."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
+
+
+def _common_multiple(prepared: TER) -> int:
+    """Give the least number that the references of every segment divide."""
+    if prepared.num_refs > 0:
+        return int(prepared.num_refs)
+    return math.lcm(*{len(segment["ref_words"]) for segment in prepared._ref_cache})

@@ -12,6 +12,7 @@ from pipeline.inference.readings import READINGS
 from pipeline.interfaces import Finding
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.agreement import describe_agreement
+from pipeline.report.alignment import spread_published
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
 from pipeline.report.experiment_wise import list_errors
 from pipeline.report.finding_views import describe_tables
@@ -92,7 +93,7 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         ],
         "notes": {finding.analysis: list(finding.notes) for finding in report.findings},
         "reasons": (NO_RANKS if family.baseline is not None else {}) | _reasons(report) | unit_reasons(report.cubes),
-        "alignment": plain(list(report.alignment)),
+        "alignment": plain(spread_published(report.alignment)),
         "warnings": [str(warning) for warning in report.warnings],
         "failures": plain(list(report.failures)),
         "trainings": plain(list(report.trainings)),

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.report.alignment import spread_published
 from pipeline.report.presets import tell_preset
 from pipeline.report.verdict import by_family, family_of
 from pipeline.report.views import MARKS, View, mark_of, view_all
@@ -63,9 +64,9 @@ def format_alignment(
     """
     there = [f"{len(rows)} systems"] * bool(rows or not planned) + [f"{planned} systems to be trained"] * bool(planned)
     head = f"{test_set}: {items:,} items" + (f" in {units:,} units" if units != items else "") + f", {' and '.join(there)}"
-    rows = [_with_published(row) for row in rows]
-    columns = tuple(dict.fromkeys(column for row in rows for column in row))
-    cells = tuple(tuple(_cell(row.get(column, "")) for column in columns) for row in rows)
+    spread = spread_published(rows)
+    columns = tuple(spread[0]) if spread else ()
+    cells = tuple(tuple(_cell(row[column]) for column in columns) for row in spread)
     names = tuple(column.replace("_", " ") for column in columns)
     table = View("alignment", test_set, names, cells, "", frozenset({"system", "identical to"}))
     told = [f"  {recognised}"] * bool(recognised)
@@ -73,15 +74,11 @@ def format_alignment(
     return "\n".join([head, *told, *lines, *(f"  warning: {warning}" for warning in warnings)])
 
 
-def _with_published(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a row in which what its file publishes stands beside what that is, by column of the file."""
-    cells = {name: value for name, value in row.items() if name != "published"}
-    for name, (published, found) in row.get("published", {}).items():
-        cells |= {f"{name} published": f"{published:g}", f"{name} here": f"{found:g}", "difference": f"{found - published:.2g}"}
-    return cells
-
-
 def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4f}" if value == 0 or abs(value) >= 5e-5 else f"{value:.0e}"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -60,6 +60,10 @@ def _paths(value: Any) -> Iterator[tuple[Any, Any, KeyPath]]:
     for name, model in models.items() if isinstance(models, Mapping) else ():
         if isinstance(model, Mapping):
             yield from _strings(model, "path", ("training", "models", name, "path"))
+    metrics = value.get("metrics")
+    for k, metric in enumerate(metrics if isinstance(metrics, list) else ()):
+        if isinstance(metric, Mapping):
+            yield from _strings(metric, "path", ("metrics", k, "path"))
     systems = value.get("systems")
     if isinstance(systems, Mapping):
         yield from _strings(systems, "table", ("systems", "table"))

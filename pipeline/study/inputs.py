@@ -11,17 +11,21 @@ __all__ = ["Inputs", "MetricInputs", "OutputInputs", "TestSetInputs"]
 
 @dataclass(frozen=True)
 class MetricInputs:
-    """A metric as the plan knows it."""
+    """A metric as the plan knows it.
+
+    ``places`` names the options that say where its code is, which is no part of what it is: the signature has the code's digest.
+    """
 
     name: str
     options: Mapping[str, Any]
     signature: str
     higher_is_better: bool
+    places: tuple[str, ...] = ()
 
     @property
     def identity(self) -> list[Any]:
         """What enters addresses: options as they are, since a signature is for people and may round them."""
-        return [self.name, dict(self.options), self.signature]
+        return [self.name, {key: value for key, value in self.options.items() if key not in self.places}, self.signature]
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class Inputs:
                 )
                 for entry in value["test_sets"]
             ),
-            metrics=tuple(MetricInputs(**entry) for entry in value["metrics"]),
+            metrics=tuple(MetricInputs(**{**entry, "places": tuple(entry.get("places", ()))}) for entry in value["metrics"]),
             coordinates=value["coordinates"],
             training_data=value["training_data"],
             trainers=value["trainers"],

@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from pipeline.errors import PipelineError
-from pipeline.metrics.registry import load_metric
+from pipeline.metrics.registry import is_own, load_metric
 from pipeline.resampling.address import CELL
 from pipeline.store.addresses import digest
 from pipeline.store.runs import STORE_NAME, Store
@@ -137,7 +137,7 @@ def calibrate(
 
 def is_ours(metric: MetricInputs) -> bool:
     """Say whether a metric comes with this package, so that it does nothing but compute, item by item."""
-    return type(load_metric(metric.name, dict(metric.options))).__module__.startswith("pipeline.")
+    return not is_own(metric.name) and type(load_metric(metric.name, dict(metric.options))).__module__.startswith("pipeline.")
 
 
 def machine_factor() -> float:

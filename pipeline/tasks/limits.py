@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from pipeline.errors import Problem, StudyError
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T
-from pipeline.metrics.registry import load_metric
+from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.resampling.studentised_work import MOST_PRODUCTS, products
 from pipeline.study.inputs import TestSetInputs
 from pipeline.study.procedures import PROCEDURES
@@ -18,11 +19,11 @@ _FEWEST = 399
 """Kept replicates below which a bootstrap-t interval is not worth having: they are not proposed."""
 
 
-def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs]) -> None:
+def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs], base: Path = Path()) -> None:
     """Refuse bootstrap-t intervals of more pairs, units and replicates than can be gone through."""
     resampling = study.resampling
     asked = [name for name in BOOTSTRAP_T if name in resampling.intervals]
-    if not asked or not any(load_metric(spec.name, spec.options).form == "ratio" for spec in study.metrics):
+    if not asked or "ratio" not in _forms(study, base).values():
         return
     problems = []
     for test_set in test_sets:
@@ -44,9 +45,9 @@ def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs]) -> None
         raise StudyError(*problems)
 
 
-def refuse_untestable(study: Study) -> None:
+def refuse_untestable(study: Study, base: Path = Path()) -> None:
     """Refuse procedures that can test no metric of the study, and a first one, whose verdicts count, that cannot test them all."""
-    general = [spec.name for spec in study.metrics if load_metric(spec.name, spec.options).form == "general"]
+    general = [name for name, form in _forms(study, base).items() if form == "general"]
     able = [name for name, procedure in PROCEDURES.items() if not procedure.needs_ratio]
     problems = [
         Problem(
@@ -60,3 +61,8 @@ def refuse_untestable(study: Study) -> None:
     ]
     if problems:
         raise StudyError(*problems)
+
+
+def _forms(study: Study, base: Path) -> dict[str, str]:
+    """Give the form of the score of each metric; ``base`` is the folder of the study file."""
+    return {spec.name: load_metric(spec.name, pin_options(spec.name, spec.options, base)).form for spec in study.metrics}

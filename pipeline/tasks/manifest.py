@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline.cubes.names import cube_name
 from pipeline.errors import Problem, StoreError
+from pipeline.metrics.registry import is_own
 from pipeline.store.addresses import digest_file
 from pipeline.store.files import read_arrays, read_json
 from pipeline.store.ledger import read_ledger
@@ -58,6 +59,9 @@ class Manifest:
             for key in ("references", "outputs", "documents", *(["gold"] if isinstance(test_set["gold"], str) else [])):
                 test_set.pop(key)
         asked["systems"].pop("table")
+        for metric in asked["metrics"]:
+            if is_own(metric["name"]):
+                metric.pop("path", None)
         data = (asked.get("training") or {}).get("data", {})
         for key in ("path", "gold"):
             data.pop(key, None)

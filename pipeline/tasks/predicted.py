@@ -123,12 +123,12 @@ def pack_member(predicted: Predicted, columns: Mapping[str, Sequence[Any]], *, n
         path = Path(folder) / _FILE
         reader.write(path, written, items.ids)
         data = path.read_bytes()
-    try:
-        read = read_member(reader.name, data)
-    except DataError as error:
-        raise TaskError.of(
-            "P423", f"the outputs cannot be read back: {error}", where=where, help="see what the trainer predicts"
-        ) from error
+        try:
+            read = _read_file(reader.name, path)
+        except DataError as error:
+            raise TaskError.of(
+                "P423", f"the outputs cannot be read back: {error}", where=where, help="see what the trainer predicts"
+            ) from error
     if len(read) != len(items):
         raise TaskError.of(
             "P423",
@@ -144,7 +144,11 @@ def read_member(form: str | Mapping[str, Any], data: bytes) -> Items:
     with tempfile.TemporaryDirectory(prefix="pipeline-outputs-") as folder:
         path = Path(folder) / _FILE
         path.write_bytes(data)
-        return load_reader(form).read_outputs(path, system=_FILE, options={})[_FILE]
+        return _read_file(form, path)
+
+
+def _read_file(form: str | Mapping[str, Any], path: Path) -> Items:
+    return load_reader(form).read_outputs(path, system=_FILE, options={})[_FILE]
 
 
 def _plain(value: Any) -> Any:

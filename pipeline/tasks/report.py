@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from pipeline.report.input import ReportInput
 from pipeline.report.write import write_report
 from pipeline.store.files import read_json
 from pipeline.store.runs import RunDirectory
+from pipeline.study.inputs import MetricInputs
 from pipeline.study.plan import plan_study
 from pipeline.study.schema import Study
 from pipeline.study.task import Receipt, ReportSpec, Task
@@ -60,7 +61,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     return ReportInput(
         study=asked,
         cubes=cubes,
-        findings=tuple(_findings(asked, cubes, run)),
+        findings=tuple(_findings(asked, cubes, run, manifest.inputs.metrics)),
         alignment=alignment,
         warnings=warnings,
         failures=failures,
@@ -70,12 +71,12 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     )
 
 
-def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory) -> list[Finding]:
+def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> list[Finding]:
     findings = []
     for spec in study.asked_analyses:
         options = dict(spec.options)
         analysis = load_analysis(spec.name, options)
         if isinstance(analysis, TakesStatistics):
-            analysis = analysis.with_statistics(scored_statistics(run.cubes, cubes, study.metrics))
+            analysis = analysis.with_statistics(scored_statistics(run.cubes, cubes, metrics))
         findings.append(analysis.find(cubes, options))
     return findings

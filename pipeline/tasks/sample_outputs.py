@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.errors import DataError
 from pipeline.interfaces import Items, Metric, Reader, Statistics
 from pipeline.items.frame import Frame, Output
 from pipeline.items.gold import load_gold, read_gold
@@ -81,12 +82,17 @@ def sample_outputs(
     start = time.perf_counter()
     outputs = _outputs(spec, base, frame, test_set.outputs, gold, seconds=seconds)
     load = (time.perf_counter() - start) / len(outputs)
-    _count(definition, gold, outputs[:1], _positions(len(frame.ids), FIRST_ITEMS))  # imports
-    few = _positions(len(frame.ids), FIRST_ITEMS)
+    few, least = _positions(len(frame.ids), FIRST_ITEMS), FIRST_ITEMS
+    try:
+        _count(definition, gold, outputs[:1], few)  # imports
+    except DataError:
+        # A few items may lack what a metric asks of the gold, such as a rare label: if all do, it is refused again.
+        few = _positions(len(frame.ids), len(frame.ids))
+        least = most = len(few)
     _, preparing, counting = _count(definition, gold, outputs[:1], few)
     each = max(counting / len(few), 1e-9)
     wanted = int(seconds / (each + preparing / len(few) / len(outputs)) / len(outputs))
-    positions = _positions(len(frame.ids), min(max(wanted, FIRST_ITEMS), most))
+    positions = _positions(len(frame.ids), min(max(wanted, least), most))
     statistics, preparing, counting = _count(definition, gold, outputs, positions)
     rates = OutputRates(
         load=load,

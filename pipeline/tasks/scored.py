@@ -8,13 +8,14 @@ from pathlib import Path
 from pipeline.cubes.reading import open_statistics
 from pipeline.interfaces import ScoredStatistics
 from pipeline.metrics.registry import load_metric
+from pipeline.study.inputs import MetricInputs
 from pipeline.study.schema import MetricSpec
 
 __all__ = ["scored_statistics"]
 
 
 def scored_statistics(
-    cubes: Path, test_sets: Iterable[str], metrics: Sequence[MetricSpec]
+    cubes: Path, test_sets: Iterable[str], metrics: Sequence[MetricSpec | MetricInputs]
 ) -> dict[str, dict[str, ScoredStatistics]]:
     """Give the statistics of items by test set and metric; they are read when they are used.
 
@@ -26,8 +27,8 @@ def scored_statistics(
         The run's ``cubes.zarr``.
     test_sets : iterable of str
         Those that were collected.
-    metrics : sequence of MetricSpec
-        Those of the study.
+    metrics : sequence of MetricSpec or MetricInputs
+        Those of the study, or of its survey, which knows where one of the user's own is.
     """
     found: dict[str, dict[str, ScoredStatistics]] = {}
     for test_set in test_sets:

@@ -14,7 +14,7 @@ from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.items.frame import Survey
 from pipeline.items.gold import read_gold
 from pipeline.items.recognise import recognise_formats
-from pipeline.metrics.registry import load_metric
+from pipeline.metrics.registry import PLACES, is_own, load_metric, pin_options
 from pipeline.store.runs import Store
 from pipeline.study.complaints import suggest
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
@@ -82,7 +82,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
         load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)
     refuse_without_gold(study)
     trainers = load_trainers(study, base)
-    metrics = tuple(_metric_inputs(spec.name, spec.options) for spec in study.metrics)
+    metrics = tuple(_metric_inputs(spec.name, pin_options(spec.name, spec.options, base)) for spec in study.metrics)
     _refuse_zeros(study, metrics)
     surveys: dict[str, Survey] = {}
     errors: list[PipelineError] = []
@@ -123,7 +123,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
             )
         )
     refuse_baseline(study.resampling.baseline, test_sets)
-    refuse_bootstrap_t(study, test_sets)
+    refuse_bootstrap_t(study, test_sets, base)
     systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
     in_files = {output.system for survey in surveys.values() for output in survey.outputs}
     said = {output.system: output.coordinates for survey in surveys.values() for output in survey.outputs if output.coordinates}
@@ -138,7 +138,8 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
 
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
     metric = load_metric(name, options)
-    return MetricInputs(name, options, metric.signature, metric.higher_is_better)
+    places = PLACES if is_own(name) else ()
+    return MetricInputs(name, options, metric.signature, metric.higher_is_better, places)
 
 
 def _refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:

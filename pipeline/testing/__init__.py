@@ -6,17 +6,21 @@ A metric's author writes::
         def example(self) -> MetricExample:
             return MetricExample(metric=MyMetric(), gold=..., better=..., worse=...)
 
-and a trainer's likewise, with `TrainerContract` and `TrainerExample`.
+and a trainer's or a reader's likewise, with `TrainerContract` and `TrainerExample`, `ReaderContract` and `ReaderExample`.
 """
 
 from pipeline.testing.metrics import MetricContract, MetricExample, take_items
+from pipeline.testing.readers import ReaderContract, ReaderExample, check_items
 from pipeline.testing.trainers import TrainerContract, TrainerExample, take_training_items
 
 __all__ = [
     "MetricContract",
     "MetricExample",
+    "ReaderContract",
+    "ReaderExample",
     "TrainerContract",
     "TrainerExample",
+    "check_items",
     "take_items",
     "take_training_items",
 ]

@@ -16,12 +16,24 @@ __all__ = ["MetricContract", "MetricExample", "take_items"]
 
 @dataclass(frozen=True)
 class MetricExample:
-    """A metric and a test set of at least four items on which one output is better than another."""
+    """A metric and a test set of at least four items on which one output is better than another.
+
+    Parameters
+    ----------
+    metric : Metric
+    gold : Items or None
+    better, worse : Items
+    whole_gold : bool
+        Whether statistics are weighted by the gold as a whole, as NIST weighs n-grams by how rare they are in all references. The
+        statistics of an item are then those of a part of the *output*, not of a part of the test set: they may depend on the gold
+        of other items, never on the output of them. A resample draws such statistics as they are, and weighs nothing anew.
+    """
 
     metric: Metric
     gold: Items | None
     better: Items
     worse: Items
+    whole_gold: bool = False
 
 
 def take_items(items: Items, positions: list[int]) -> Items:
@@ -59,13 +71,18 @@ class MetricContract(ABC):
         assert extracted.rounding_error >= 0.0
 
     def test_statistics_of_an_item_do_not_depend_on_the_others(self) -> None:
-        """Statistics add: those of a part are the rows of the whole."""
+        """Statistics add: those of a part are the rows of the whole; with ``whole_gold`` those of a part of the output."""
         example = self.example()
         whole = self._extract(example, example.worse)
         positions = list(range(0, len(example.worse), 2))
-        part = self._extract(example, example.worse, positions)
+        if example.whole_gold:
+            part = self._extract(example, _replace_others(example.worse, positions, example.better))
+            rows = part.values[positions]
+        else:
+            part = self._extract(example, example.worse, positions)
+            rows = part.values
         np.testing.assert_array_equal(
-            _on_lattice(part.values, part.decimals, whole.decimals),
+            _on_lattice(rows, part.decimals, whole.decimals),
             whole.values[positions],
             "the rows of a part differ from the whole's",
         )
@@ -165,6 +182,15 @@ class MetricContract(ABC):
         extracted = self._extract(example, example.worse)
         drawn = np.random.default_rng(1).integers(0, len(example.worse), size=(64, len(example.worse)))
         return np.ascontiguousarray(extracted.values[drawn].sum(axis=1).T), extracted.decimals
+
+
+def _replace_others(items: Items, positions: list[int], others: Items) -> Items:
+    """Give items that are those of another output but at some positions."""
+    columns = {
+        name: tuple(values[k] if k in positions else others.columns[name][k] for k in range(len(items)))
+        for name, values in items.columns.items()
+    }
+    return Items(items.ids, columns, items.source, items.lines, items.numbered)
 
 
 def _on_lattice(values: NDArray[np.int64], decimals: tuple[int, ...], wanted: tuple[int, ...]) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from benchmarks.family import measure_family
 from benchmarks.jobs import Job, Reference, Replicates, Settings, measure_job, questions, select_jobs, warm_up
 from benchmarks.machine import describe_machine
 from benchmarks.profiles import measure_profile, profile_fixed
+from benchmarks.reading import measure_reading
 from benchmarks.scaling import Axes, measure_scaling, measure_workers
 from benchmarks.start import measure_fixed, measure_start
 from benchmarks.studies import Bench, Question
@@ -34,6 +35,7 @@ PARTS = {
     "fixed": "what a run costs apart from its replicates",
     "start": "`pipeline --help` and `pipeline compare` from the shell",
     "extraction": "BLEU's statistics against a new sacreBLEU object for each system",
+    "reading": "19 systems of text with BLEU's counts beside a new sacreBLEU object each, 28 strings of answers, a parsed treebank",
     "profile": "where the time goes: of the jobs that miss a target, or of --jobs",
 }
 
@@ -160,6 +162,9 @@ class Measurement:
 
     def _extraction(self) -> Iterator[dict[str, Any]]:
         yield measure_extraction(self.bench.folder, items=self.settings.items, repeat=self._times(5))
+
+    def _reading(self) -> Iterator[dict[str, Any]]:
+        yield measure_reading(self.bench.folder, repeat=self._times(5))
 
     def _profile(self) -> Iterator[dict[str, Any]]:
         for job in self.missed if "jobs" in self.options.parts else self.jobs:

@@ -83,8 +83,8 @@ def lay_out(sentences: Sequence[Sequence[str]], ranges: Sequence[Sequence[Range]
     counts[shared] = sizes
     shares = np.zeros(len(tokens), dtype=np.bool_)
     shares[shared] = True
-    placed = (np.repeat(values, counts).tolist() for values in (starts, ends, shares))
-    return Text(characters, words, *placed, firsts)
+    starts, ends, shares = (np.repeat(values, counts) for values in (starts, ends, shares))
+    return Text(characters, words, starts.tolist(), ends.tolist(), shares.tolist(), firsts)
 
 
 def find_difference(ours: str, theirs: str) -> int:
@@ -93,7 +93,7 @@ def find_difference(ours: str, theirs: str) -> int:
     Examples
     --------
     >>> find_difference("Foglifts.", "Foglifst."), find_difference("Fog", "Foglifts")
-    (7, 3)
+    (6, 3)
     """
     low, high = 0, min(len(ours), len(theirs))
     while low < high:
@@ -150,7 +150,8 @@ def _find_stretch(gold: Text, output: Text, ours: int, theirs: int) -> _Stretch:
 
     A stretch reaches to the end of its tokens; a shared token that begins in it, on either side, makes it longer, and other words
     belong to it if they end in it. Words are taken in the order in which they begin. Before the token one word that begins earlier
-    is passed over and no more, so that the stretch may begin with words that stand before it: so does the scorer of the shared task.
+    is passed over and no more, so that the stretch may begin with words that stand before it, as with the scorer of the shared
+    task.
     """
     if gold.shares[ours]:
         start, end = gold.starts[ours], gold.ends[ours]

@@ -1,4 +1,4 @@
-"""Rows of CoNLL-U. This module parts the lines of a file into sentences of words and ranges, and refuses heads that make no tree."""
+"""Rows of CoNLL-U. This module parts the lines of a file into sentences with words and ranges, and refuses what is no tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.errors import DataError, Problem
 from pipeline.items.readers._files import Lines
 from pipeline.items.readers._tables import refuse
 
-__all__ = ["N_COLUMNS", "NOT_A_WORD", "Range", "Sentence", "check_trees", "split_sentences"]
+__all__ = ["NOT_A_WORD", "N_COLUMNS", "Range", "Sentence", "check_trees", "split_sentences"]
 
 N_COLUMNS = 10
 # Python refuses to read numbers of thousands of digits: nobody writes them.
@@ -104,7 +104,7 @@ def _complain(row: list[str], sentence: Sentence) -> str:
         return ""  # an empty node
     first, last = int(found[1]), int(found[2])
     if first != wanted or last < first or (sentence.ranges and sentence.ranges[-1][1] >= first):
-        return f"the range {row[0]} stands where word {wanted} comes next: it goes before its first word, and over none of another range"
+        return f"the range {row[0]} stands before word {wanted}: it goes before its first word, and ranges do not overlap"
     if not row[1]:
         return f"the range {row[0]} has no form: column 2 is empty"
     sentence.ranges.append((first, last, row[1]))

@@ -13,10 +13,21 @@ from pipeline.items.readers._json import number_text
 from pipeline.items.readers._tables import refuse
 from pipeline.study.grouping import DOCUMENT, ROLES
 
-__all__ = ["Numbers", "Wanted", "choose_numbers", "find_at", "group_values", "make_columns", "name_parts"]
+__all__ = [
+    "Numbers",
+    "Wanted",
+    "choose_numbers",
+    "find_at",
+    "group_values",
+    "make_columns",
+    "name_parts",
+    "refuse_depth",
+    "refuse_halves",
+]
 
 _CONTENT = "content"
 _MOST_SHOWN = 8
+_MOST_DIGITS = 9
 _CLIP = 60
 
 
@@ -89,11 +100,13 @@ def choose_numbers(rows: Sequence[Mapping[str, Any]], wanted: Wanted, place: Cal
     if wanted.name is not None:
         rows = _parts_of(rows, wanted.name, wanted)
     names = _names(rows)
+    refuse_halves(names, wanted.source)
     texts = {name: [number_text(row.get(name)) for row in rows] for name in names}
     numeric = [name for name in names if any(text is not None for text in texts[name])]
     others = [name for name in names if name not in numeric]
     if not numeric or (wanted.name is not None and others):
-        given = f"the {wanted.noun} '{wanted.name}'" if wanted.name is not None else f"any {wanted.noun} of the items ({_list(names)})"
+        all_ = f"any {wanted.noun} of the items ({_list(names)})"
+        given = f"the {wanted.noun} '{wanted.name}'" if wanted.name is not None else all_
         shown = f": an item has {_example(rows, others[0])}" if others else ""
         raise wanted.refuse(f"no number is in {given}{shown}")
     refuse(
@@ -138,7 +151,7 @@ def find_at(value: Any, path: str) -> Any:
         if isinstance(value, Mapping) and path in value:
             return value[path]
         key, _, path = path.partition(".")
-        if isinstance(value, list) and key.isascii() and key.isdecimal() and len(key) < _MOST_SHOWN and int(key) < len(value):
+        if isinstance(value, list) and key.isascii() and key.isdecimal() and len(key) <= _MOST_DIGITS and int(key) < len(value):
             value = value[int(key)]
         elif isinstance(value, Mapping) and key in value and path:
             value = value[key]
@@ -209,6 +222,11 @@ def refuse_halves(names: Iterable[str], source: str) -> None:
             raise DataError.of("P257", message, where=source, help="write the file again in UTF-8") from exc
 
 
+def refuse_depth(source: str) -> DataError:
+    """Give the error that values lie within more values than can be followed."""
+    return DataError(Problem("P257", "the JSON is nested too deeply", source, "check that the file is what its format says"))
+
+
 _DECIDE = "a score that is missing must be decided upon: leave the item out and set `missing:`, or write a number"
 
 
@@ -243,8 +261,9 @@ def _tell(
     rows: Sequence[Mapping[str, Any]], wanted: Wanted, others: Sequence[str], lacking: Mapping[str, int], count: int
 ) -> list[str]:
     """Say what is no number, and what only some items have."""
+    the = f"{wanted.source}: the {wanted.noun}"
     return [
-        *(f"{wanted.source}: the {wanted.noun} '{name}' is no number ({_example(rows, name)}), and was left out" for name in others),
+        *(f"{the} '{name}' is no number ({_example(rows, name)}), and was left out" for name in others),
         *(
             f"{wanted.source}: {times} of {count} items have no number for the {wanted.noun} '{name}', which was left out; "
             f"`{wanted.option}: {name}` takes the items that have one"

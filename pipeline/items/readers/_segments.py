@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,9 @@ def segment_again(gold: Items, output: Items, ours: Text, theirs: Text) -> Items
     their_firsts = np.array(theirs.firsts, dtype=np.int64)
     given = np.repeat(np.arange(len(output)), np.diff(their_firsts))
     columns: dict[str, Sequence[Any]] = {
-        name: list(chain.from_iterable(output.columns[name])) for name in ("word", "upos", "tag", "relation") if name in output.columns
+        name: list(chain.from_iterable(output.columns[name]))
+        for name in ("word", "upos", "tag", "relation")
+        if name in output.columns
     }
     columns["aligned"] = np.where(is_aligned, number, 0).tolist()
     if "head" in output.columns:
@@ -49,5 +51,5 @@ def segment_again(gold: Items, output: Items, ours: Text, theirs: Text) -> Items
     lines = np.array(output.lines)[whose[np.clip(bounds[:-1], 0, len(whose) - 1)]].tolist()
     for name, values in columns.items():
         ordered = [values[k] for k in order] if shuffled else values
-        columns[name] = tuple(tuple(ordered[start:end]) for start, end in zip(bounds[:-1], bounds[1:], strict=True))
+        columns[name] = tuple(tuple(ordered[start:end]) for start, end in pairwise(bounds))
     return replace(output, ids=gold.ids, columns=columns, lines=tuple(lines), numbered=gold.numbered)

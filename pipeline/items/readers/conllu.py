@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pipeline.errors import DataError
+from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Recognised
 from pipeline.items.readers._characters import Text, find_difference, lay_out
 from pipeline.items.readers._conllu_rows import N_COLUMNS, NOT_A_WORD, Sentence, check_trees, split_sentences
@@ -23,13 +23,24 @@ _SHOWN = 12
 """Characters on each side of a place where texts part."""
 
 
+@dataclass(frozen=True)
+class _Comments:
+    """Which comments are wanted, by the names of their columns, and numbers for documents and paragraphs that have no name."""
+
+    keys: Mapping[str, str]
+    numbers: Mapping[str, Iterator[int]] = field(default_factory=lambda: {"document": count(1), "paragraph": count(1)})
+
+
 class ConlluReader:
     """Ten columns separated by tabs, an empty line after each sentence; gold and outputs alike.
 
     Items have the columns ``word``, ``upos``, ``tag`` (the tag of the language), ``head`` (the number of the word each depends on,
-    0 for the root) and ``relation``. Ranges (``3-4``) and empty nodes (``3.1``) are left out. The gold has ``document`` where there
-    are ``# newdoc`` lines, and every comment ``# key = value`` that ``columns:`` names. Where all heads are blank (``_``) there are
-    no columns ``head`` and ``relation``.
+    0 for the root) and ``relation``; where tokens stand for several words (``3-4``) also ``range``: first word, last word and form
+    of each such token. Empty nodes (``3.1``) are left out. The gold has ``document`` where there are ``# newdoc`` lines, and every
+    comment ``# key = value`` that ``columns:`` names. Where all heads are blank (``_``) there are no columns ``head`` and
+    ``relation``.
+
+    Outputs may have words and sentences of their own, in the same text: `fit` gives them the sentences of the gold.
 
     Attributes
     ----------
@@ -63,15 +74,51 @@ class ConlluReader:
             return None
         columns: Mapping[str, str] = options.get("columns", {})
         keys = {role: key for role, key in columns.items() if role not in ROLES}
-        parts: list[Items] = []
-        for path in paths:
-            before = sum(len(set(part.columns.get("document", ()))) for part in parts)
-            parts.append(self._read(path, one_root=True, comments=_Comments(keys, before)))
+        comments = _Comments(keys)
+        parts = [self._read(path, one_root=True, comments=comments) for path in paths]
+        if any("range" in part.columns for part in parts):
+            parts = [replace(part, columns={"range": ((),) * len(part), **part.columns}) for part in parts]
         return join_items(parts)
 
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the trees of one system; several roots are taken as the parser gave them, cycles are not."""
         return {need_system(system, path, "trees"): self._read(path, one_root=False)}
+
+    def fit(self, gold: Items, output: Items) -> Items:
+        """Give an output the sentences of the gold.
+
+        It stays as it is where sentences of one name have the same words; where all sentences have the same words in the same order
+        it takes the names of the gold. Else words are aligned by the characters of the text (`segment_again`).
+
+        Parameters
+        ----------
+        gold : Items
+            All sentences of the test set.
+        output : Items
+            What `read_outputs` gave.
+
+        Raises
+        ------
+        DataError
+            P263, where the text of the output is another one.
+        """
+        if "word" not in gold.columns:
+            return output
+        words, given = tuple(gold.columns["word"]), tuple(output.columns["word"])
+        named = not (gold.numbered or output.numbered)
+        place = {name: k for k, name in enumerate(gold.ids)} if named else {}
+        known = [(place[name], k) for k, name in enumerate(output.ids) if name in place]
+        agrees = bool(known) and all(words[one] == given[other] for one, other in known)
+        if agrees and len(known) == len(output):
+            return output
+        if words == given:
+            return replace(output, ids=gold.ids, numbered=gold.numbered)
+        ours, theirs = (lay_out(items.columns["word"], items.columns.get("range", ())) for items in (gold, output))
+        if ours.characters == theirs.characters:
+            return segment_again(gold, output, ours, theirs)
+        if agrees:
+            return output  # names tell which sentences it lacks or has too many, and the study says what becomes of those
+        raise _differ(gold, output, ours, theirs)
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
         """Write sentences; a column that is not there is blank (``_``).
@@ -86,8 +133,10 @@ class ConlluReader:
     def _read(self, path: Path, *, one_root: bool, comments: _Comments | None = None) -> Items:
         lines = read_lines(path)
         self.warnings.extend(lines.warnings)
-        sentences = _split(lines)
-        trees, blank = _check_trees(sentences, lines.source, one_root=one_root)
+        if lines.values[-1]:
+            self.warnings.append(f"{path} ends without an empty line after its last word: the last sentence is taken for whole")
+        sentences = split_sentences(lines)
+        trees, blank = check_trees(sentences, lines.source, one_root=one_root)
         fields = [tuple(zip(*sentence.rows, strict=True)) for sentence in sentences]
         columns: dict[str, Sequence[Any]] = {
             "word": tuple(row[1] for row in fields),
@@ -96,22 +145,59 @@ class ConlluReader:
         }
         if not blank:
             columns |= {"head": tuple(trees), "relation": tuple(row[7] for row in fields)}
+        if any(sentence.ranges for sentence in sentences):
+            columns["range"] = tuple(tuple(sentence.ranges) for sentence in sentences)
         if comments is not None:
             columns |= _groups(sentences, comments)
         ids, numbered = name_items([sentence.comments.get("sent_id") for sentence in sentences])
         return Items(ids, columns, lines.source, tuple(sentence.line for sentence in sentences), numbered)
 
 
-def _groups(sentences: Sequence[_Sentence], wanted: _Comments) -> dict[str, tuple[str, ...]]:
+def _differ(gold: Items, output: Items, ours: Text, theirs: Text) -> DataError:
+    """Say where the text of an output leaves that of the gold."""
+    at = find_difference(ours.characters, theirs.characters)
+    before = ours.characters[max(0, at - _SHOWN) : at]
+    wanted, found = ours.characters[at : at + _SHOWN], theirs.characters[at : at + _SHOWN]
+    sentence = gold.ids[ours.find_word(at)[0]]
+    if not found:
+        message = f"the text ends after {before!r}, and the gold goes on with {wanted!r}, in sentence '{sentence}'"
+    elif not wanted:
+        message = f"the text goes on with {found!r} where the gold ends, after {before!r}"
+    else:
+        message = f"the text is not the gold's: after {before!r} it has {found!r}, the gold {wanted!r}, in sentence '{sentence}'"
+    problem = Problem(
+        "P263",
+        message,
+        f"{output.source}:{_find_line(output, *theirs.find_word(at))}",
+        "outputs may part the text into other words and sentences, and have all its characters but spaces, in its order",
+        f"{at} characters agree, and the gold has {len(ours.characters)}; `missing:` can only be asked of sentences that lack "
+        "where gold and output name every sentence, by `# sent_id`",
+    )
+    return DataError(problem)
+
+
+def _find_line(output: Items, sentence: int, word: int) -> int:
+    """Give the line of a word, that of its range where it is the first of one; items only have the lines of sentences."""
+    sentences = split_sentences(read_lines(Path(output.source)))
+    if sentence >= len(sentences) or word >= len(sentences[sentence].numbers):
+        return output.lines[sentence]  # the file is another one by now
+    there = sentences[sentence]
+    return there.numbers[word] - any(first == word + 1 for first, _, _ in there.ranges)
+
+
+def _groups(sentences: Sequence[Sentence], wanted: _Comments) -> dict[str, tuple[str, ...]]:
     """Give the document of each sentence, and the comments that are asked for, which hold until another within a document."""
     held: dict[str, str] = {}
     rows: list[dict[str, str]] = []
-    documents = wanted.before
     for sentence in sentences:
-        if "newdoc" in sentence.comments:
-            documents += 1
-            held = {"document": sentence.comments["newdoc"] or f"document {documents}"}
-        held |= {role: sentence.comments[key] for role, key in wanted.keys.items() if key in sentence.comments}
+        comments = dict(sentence.comments)
+        for key, noun in (("newdoc", "document"), ("newpar", "paragraph")):
+            if key in comments:
+                number = next(wanted.numbers[noun])
+                comments[key] = comments[key] or f"{noun} {number}"
+        if "newdoc" in comments:
+            held = {"document": comments["newdoc"]}
+        held |= {role: comments[key] for role, key in wanted.keys.items() if key in comments}
         rows.append(dict(held))
     return {role: tuple(row.get(role, "") for row in rows) for role in dict.fromkeys(role for row in rows for role in row)}
 
@@ -131,7 +217,13 @@ def _as_lines(columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> Itera
         upos, tags, heads, relations = (
             columns[column][k] or blank if column in columns else blank for column in ("upos", "tag", "head", "relation")
         )
+        ranges = {first: (last, form) for first, last, form in columns["range"][k]} if "range" in columns else {}
         for number, (word, *rest) in enumerate(zip(words, upos, tags, heads, relations, strict=True), start=1):
+            if number in ranges:
+                last, form = ranges[number]
+                if not form or "\t" in form:
+                    raise ValueError(f"sentence {name!r}: the form of range {number}-{last} is empty or holds a tab: {form!r}")
+                yield "\t".join((f"{number}-{last}", form, *("_",) * (N_COLUMNS - 2)))
             first, second, head, relation = map(str, rest)
             line = f"{number}\t{word}\t_\t{first}\t{second}\t_\t{head}\t{relation}\t_\t_"
             if line.count("\t") != N_COLUMNS - 1 or not (word and first and second and relation):

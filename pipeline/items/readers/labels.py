@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -33,6 +34,8 @@ class LabelReader:
     layout : str
         How a table of all systems is laid out: *wide*, *long*, *rows* (a row each system, a column each item), *letters* (a row
         each system, with one character for each item of the gold), or *auto*, one of the first two.
+    rename : mapping, optional
+        Labels that stand for another, in gold and outputs: ``{neutral: other, contradiction: other}``.
 
     Attributes
     ----------
@@ -47,8 +50,12 @@ class LabelReader:
     holds_systems: ClassVar[bool] = True
     blank: ClassVar[str] = ""
 
-    def __init__(self, *, layout: str = "auto") -> None:
+    def __init__(self, *, layout: str = "auto", rename: Mapping[str, str] | None = None) -> None:
         self.layout = check_layout(layout, (*LAYOUTS, LETTERS))
+        words = (*rename, *rename.values()) if isinstance(rename, Mapping) else (rename,)
+        if rename is not None and not all(isinstance(word, str) for word in words):
+            raise ValueError(f"option 'rename' maps labels to labels, not {rename!r}; put those that look like numbers in quotes")
+        self.rename = dict(rename or {})
         self.warnings: list[str] = []
 
     @staticmethod
@@ -70,10 +77,13 @@ class LabelReader:
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the gold labels as the column ``label``, those of several files one after the other; None without a gold file."""
-        return join_items([self._read_one(path, GOLD, options) for path in paths]) if paths else None
+        return join_items([self._renamed(self._read_one(path, GOLD, options)) for path in paths]) if paths else None
 
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the labels of one system, or of all systems in a table, as the column ``label``."""
+        return {name: self._renamed(items) for name, items in self._read_systems(path, system, options).items()}
+
+    def _read_systems(self, path: Path, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         if system is not None:
             return {system: self._read_one(path, system, options)}
         columns: Mapping[str, str] = options.get("columns", {})
@@ -130,6 +140,12 @@ class LabelReader:
             table, system=name, columns=columns, choose=lambda of, others: _label_column(of, columns), value="label", rename=True
         )
         return chosen[name]
+
+    def _renamed(self, items: Items) -> Items:
+        if not self.rename:
+            return items
+        labels = tuple(self.rename.get(label, label) for label in items.columns["label"])
+        return replace(items, columns={**items.columns, "label": labels})
 
     def _read_table(self, path: Path, columns: Mapping[str, str], *, need: bool) -> Table | Lines:
         """Give a file as a table where it is one; ``need`` takes every file of several fields for one."""

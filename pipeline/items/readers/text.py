@@ -16,6 +16,14 @@ __all__ = ["TextReader"]
 class TextReader:
     """One segment a line; the line number is the item's identifier.
 
+    Several references of a segment stand in as many files, or in one file with tabs between them. A reference that is blank where
+    another of the segment is not is one that is not there.
+
+    Parameters
+    ----------
+    split_references : bool
+        Whether the lines of reference files are split at tabs. A segment may have fewer references than another.
+
     Attributes
     ----------
     warnings : list of str
@@ -28,7 +36,10 @@ class TextReader:
     usual_metric: ClassVar[str | None] = "bleu"
     blank: ClassVar[str] = ""
 
-    def __init__(self) -> None:
+    def __init__(self, *, split_references: bool = False) -> None:
+        if not isinstance(split_references, bool):
+            raise ValueError(f"option 'split_references' is true or false, not {split_references!r}")
+        self.split_references = split_references
         self.warnings: list[str] = []
 
     @staticmethod
@@ -51,7 +62,29 @@ class TextReader:
                     where=other.source,
                     help="every reference file has one line for each segment; a missing reference is an empty line",
                 )
-        return _number({f"reference.{k}": lines.values for k, lines in enumerate(references)}, first.source)
+        columns = [column for lines in references for column in self._columns(lines)]
+        if len(columns) > 1:
+            self._tell_missing(columns, first.source)
+        return _number({f"reference.{k}": column for k, column in enumerate(columns)}, first.source)
+
+    def _columns(self, lines: Lines) -> list[tuple[str, ...]]:
+        """Give the references of a file: one, or as many as its widest line has between tabs."""
+        if not self.split_references:
+            tabs = sum("\t" in line for line in lines.values)
+            if tabs == len(lines.values):
+                told = "to take what is between tabs for references, say `format: {name: text, split_references: true}`"
+                self.warnings.append(f"{lines.source}: every line has a tab; {told}")
+            return [lines.values]
+        rows = [line.split("\t") for line in lines.values]
+        most = max(map(len, rows))
+        return [tuple(row[k] if k < len(row) else "" for row in rows) for k in range(most)]
+
+    def _tell_missing(self, columns: Sequence[Sequence[str]], source: str) -> None:
+        counts = [sum(bool(value.strip()) for value in row) for row in zip(*columns, strict=True)]
+        fewer = sum(0 < count < len(columns) for count in counts)
+        if fewer:
+            told = f"{fewer} of {len(counts)} segments have fewer references than {len(columns)}: blank ones are left out"
+            self.warnings.append(f"{source}: {told}")
 
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the segments of one system as the column ``text``."""

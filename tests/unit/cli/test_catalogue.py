@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from pipeline.cli.catalogue import WHEN, page_of
+from pipeline.cli.catalogue import WHEN, member_page, page_of
 from pipeline.errors import PluginError
-from pipeline.plugins import list_plugins
+from pipeline.plugins import import_plugin, list_plugins
 from pipeline.presets.table import PRESETS
 from pipeline.study.procedures import PROCEDURES
 
@@ -62,6 +67,84 @@ def test_a_procedure_points_to_its_page() -> None:
         assert (ROOT / page_of(name)).is_file()
     rows = json.loads(printed("procedures", "--json"))["procedures"]
     assert {row["name"]: row["page"] for row in rows} == {name: page_of(name) for name in PROCEDURES}
+
+
+FAMILIES = {"formats": "readers", "metrics": "metrics"}
+
+
+def rows_of(what: str) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in json.loads(printed(what, "--json"))[what]}
+
+
+@pytest.mark.parametrize("what", sorted(FAMILIES))
+def test_the_page_of_a_member_is_there_and_says_its_name(what: str) -> None:
+    for name, row in rows_of(what).items():
+        page = ROOT / row["page"]
+        assert page.parent == ROOT / "docs" / what
+        assert re.search(rf"(?<![\w-]){name}(?![\w-])", page.read_text(encoding="utf-8")), row["page"]
+
+
+@pytest.mark.parametrize("what", sorted(FAMILIES))
+def test_options_are_those_of_the_class_with_their_defaults(what: str) -> None:
+    lines = dict(line.split(maxsplit=1) for line in printed(what).splitlines())
+    for name, row in rows_of(what).items():
+        parameters = inspect.signature(import_plugin(FAMILIES[what], name)).parameters.values()
+        assert list(row["options"]) == [one.name for one in parameters]
+        assert row["needs"] == [one.name for one in parameters if one.default is one.empty]
+        defaults = {one.name: None if one.name in row["needs"] else one.default for one in parameters}
+        assert row["options"] == json.loads(json.dumps(defaults))
+        told = re.search(r"; options: ([^;]*)", lines[name])
+        assert (told[1].split(", ") if told else []) == list(row["options"])
+
+
+def test_options_of_some_are_as_they_are() -> None:
+    rows = rows_of("metrics")
+    assert rows["las"]["options"] == {"punctuation": True, "subtypes": True}
+    assert rows["las"]["page"] == rows["uas"]["page"] == "docs/metrics/attachment.md"
+    assert rows["ratio"]["needs"] == ["numerator", "denominator"]
+    assert rows["tag-accuracy"]["page"] == "docs/metrics/tag-accuracy.md"
+    assert printed("metrics").split("\nlas ", 1)[1].split("\n", 1)[0].endswith(" in percent; options: punctuation, subtypes")
+
+
+def test_a_format_says_what_it_is_compared_with_and_which_metric_is_usual() -> None:
+    lines = dict(line.split(maxsplit=1) for line in printed("formats").splitlines())
+    rows = rows_of("formats")
+    found = {name: (rows[name]["compares_with"], rows[name]["metric"]) for name in ("text", "labels", "scores", "bitext")}
+    assert found == {
+        "text": ("references", "bleu"),
+        "labels": ("gold", "accuracy"),
+        "scores": ("nothing", "mean"),
+        "bitext": ("nothing", None),
+    }
+    for name, row in rows.items():
+        assert lines[name].endswith(f"; with {row['metric']}") if row["metric"] else "; with " not in lines[name]
+
+
+def test_what_comes_from_another_package_has_no_page_of_ours() -> None:
+    point = EntryPoint("flesch", "reading_ease.pipeline:Flesch", "pipeline.metrics")
+    assert member_page("metrics", point) is None
+    assert member_page("readers", EntryPoint("epub", "pipelines.epub:Reader", "pipeline.readers")) is None
+
+
+def test_a_default_of_another_package_may_be_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Odd:
+        """A metric of its own kind."""
+
+        def __init__(self, *, weights: tuple[float, ...] = (0.5, 1.0), unit: object = Path("unit"), **more: object) -> None:
+            """Take anything."""
+
+    monkeypatch.setattr("pipeline.plugins.import_plugin", lambda family, name: Odd)
+    row = rows_of("metrics")["bleu"]
+    assert row["options"] == {"weights": [0.5, 1.0], "unit": repr(Path("unit"))}
+
+
+def test_help_knows_no_member() -> None:
+    code = (
+        "import sys; from click.testing import CliRunner; from pipeline.cli import cli; "
+        "done = CliRunner().invoke(cli, ['--help']); assert done.exit_code == 0; "
+        "print([name for name in ('numpy', 'numba', 'sacrebleu', 'pydantic', 'pipeline.plugins') if name in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_a_member_that_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,8 +149,9 @@ def test_the_import_table_is_that_of_the_test() -> None:
 
 def test_every_metric_and_analysis_is_described() -> None:
     metrics, analyses = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("metrics", "analyses"))
-    assert re.findall(r"^\| `([\w-]+)` \|", metrics, re.MULTILINE)
-    assert set(re.findall(r"^\| `([\w-]+)` \|", metrics, re.MULTILINE)) == set(list_plugins("metrics"))
+    listed = re.findall(r"^\| \[`([\w-]+)`\]\(metrics/[\w-]+\.md\) \|", metrics, re.MULTILINE)
+    assert len(listed) == len(set(listed)) > 0
+    assert set(listed) == set(list_plugins("metrics"))
     assert set(re.findall(r"^## (.*)$", analyses, re.MULTILINE)) == set(list_plugins("analyses"))
 
 
@@ -185,8 +186,8 @@ TABLE_HEADS = {"wide": "item,north,south\n", "long": "item,system,errors,words\n
 
 
 @pytest.mark.parametrize("name", sorted(TABLE_HEADS))
-def test_a_table_of_the_formats_page_is_read(name: str, tmp_path: Path) -> None:
-    examples = fenced((DOCS / "formats.md").read_text(encoding="utf-8"), "text")
+def test_a_table_of_the_page_of_scores_is_read(name: str, tmp_path: Path) -> None:
+    examples = fenced((DOCS / "formats" / "scores.md").read_text(encoding="utf-8"), "text")
     (table,) = (code for code in examples if code.startswith(TABLE_HEADS[name]))
     (tmp_path / "scores.csv").write_text(table, encoding="utf-8")
     found = load_reader("scores").read_outputs(tmp_path / "scores.csv", system=None, options={})
@@ -194,8 +195,8 @@ def test_a_table_of_the_formats_page_is_read(name: str, tmp_path: Path) -> None:
     assert all(items.ids == ("q1", "q2") for items in found.values())
 
 
-def test_the_one_table_of_labels_of_the_formats_page_is_read(tmp_path: Path) -> None:
-    examples = fenced((DOCS / "formats.md").read_text(encoding="utf-8"), "text")
+def test_the_one_table_of_labels_of_the_page_of_labels_is_read(tmp_path: Path) -> None:
+    examples = fenced((DOCS / "formats" / "labels.md").read_text(encoding="utf-8"), "text")
     (table,) = (code for code in examples if code.startswith("id,gold,"))
     (tmp_path / "all.csv").write_text(table, encoding="utf-8")
     reader, options = load_reader("labels"), {"columns": {"label": "gold"}}

@@ -80,7 +80,67 @@ def test_documents_and_comments_that_are_asked_for_are_columns_of_the_gold_only(
     gold = read(tmp_path, GULLS, weather="weather", sky="weather", document="anything")
     assert gold.columns["document"] == ("harbour", "harbour", "hill")
     assert gold.columns["weather"] == gold.columns["sky"] == ("fair", "fair", "")  # a new document begins anew
-    assert set(read_output(tmp_path, GULLS).columns) == {"word", "upos", "tag", "head", "relation"}
+    assert set(read_output(tmp_path, GULLS).columns) == {"word", "upos", "tag", "head", "relation", "range"}
+
+
+def test_paragraphs_without_names_are_numbered_throughout_the_files(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).write_text(
+            f"# newdoc id = {name}\n# newpar\n{row(1, 'Fog', 0)}\n{row(1, 'Mist', 0)}\n# newpar id = p-7\n{row(1, 'Rain', 0)}\n"
+        )
+    gold = load_reader("conllu").read_gold([tmp_path / "one", tmp_path / "two"], {"columns": {"paragraph": "newpar"}})
+    assert gold is not None
+    assert gold.columns["paragraph"] == ("paragraph 1", "paragraph 1", "p-7", "paragraph 3", "paragraph 3", "p-7")
+    assert gold.columns["document"] == ("one",) * 3 + ("two",) * 3
+
+
+def test_comments_wait_for_words_over_empty_lines(tmp_path: Path) -> None:
+    gold = read(tmp_path, "# newdoc id = harbour\n\n\n# sent_id = h-1\n" + row(1, "Fog", 0) + "\n")
+    assert (gold.ids, gold.columns["document"], gold.lines) == (("h-1",), ("harbour",), (5,))
+
+
+def test_tokens_of_several_words_are_a_column_where_there_are_any(tmp_path: Path) -> None:
+    assert read(tmp_path, GULLS).columns["range"] == (((1, 2, "Gullsn't"),), (), ())
+    plain = GULLS.replace("1-2\tGullsn't\t_\t_\t_\t_\t_\t_\t_\t_\n", "")
+    assert "range" not in read(tmp_path, plain).columns
+    for name, text in (("one", plain), ("two", GULLS)):
+        (tmp_path / name).write_text(text)
+    both = load_reader("conllu").read_gold([tmp_path / "one", tmp_path / "two"], {})
+    assert both is not None
+    assert both.columns["range"] == ((),) * 3 + (((1, 2, "Gullsn't"),), (), ())
+
+
+def test_tokens_of_several_words_are_written_and_read_again(tmp_path: Path) -> None:
+    gold = read(tmp_path, GULLS)
+    load_reader("conllu").write(tmp_path / "x.conllu", gold.columns, gold.ids)
+    again = load_reader("conllu").read_gold([tmp_path / "x.conllu"], {})
+    assert again is not None
+    assert dict(again.columns) == dict(gold.columns)
+    with pytest.raises(ValueError, match="range 1-2"):
+        load_reader("conllu").write(tmp_path / "x.conllu", {"word": (("a", "b"),), "range": (((1, 2, "a\tb"),),)}, ("1",))
+
+
+def test_a_file_may_end_without_an_empty_line_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "north.conll"
+    for end in ("", "\n"):
+        path.write_text((row(1, "Fog", 2) + row(2, "lifts", 0)).removesuffix("\n") + end)
+        reader = load_reader("conllu")
+        assert reader.read_outputs(path, system="north", options={})["north"].columns["head"] == ((2, 0),)
+        (warning,) = reader.warnings  # type: ignore[attr-defined]
+        assert warning == f"{path} ends without an empty line after its last word: the last sentence is taken for whole"
+
+
+def test_a_line_separator_within_a_form_ends_no_line(tmp_path: Path) -> None:
+    assert read(tmp_path, row(1, "Fo\u2028g", 0) + "\n").columns["word"] == (("Fo\u2028g",),)
+
+
+def test_latin_1_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "old.conll"
+    path.write_bytes((row(1, "Fog", 0) + "\n" + row(1, "Höhe", 0) + "\n").encode("latin-1"))
+    with pytest.raises(DataError) as caught:
+        load_reader("conllu").read_gold([path], {})
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("P204", f"{path}:3")
 
 
 def test_documents_without_names_are_numbered_throughout_the_files(tmp_path: Path) -> None:
@@ -113,12 +173,18 @@ def test_a_byte_order_mark_carriage_returns_and_gzip_change_nothing(tmp_path: Pa
         (row(1, "Fog", 0).replace("\t_\n", "\n"), 1, "9 columns in place of 10"),
         (row(1, "Fog", 0) + row(3, "lifts", 1), 2, "'3' where 2 comes next"),
         (row(1, "", 0), 1, "column 2 is empty"),
-        (row(1, "Fog", 0) + "\n" + row(1, "Rain", 0), 3, "ends within a sentence"),
         (row(1, "Fog", 0) + "# late\n", 2, "1 columns"),
+        (row("9" * 5000, "Fog", 0), 1, "'9999999999999999999999999999999999999999' where 1 comes next"),
+        (row("2-3", "Fog", 0) + row(1, "F", 0), 1, "the range 2-3 stands before word 1"),
+        (row(1, "F", 0) + row("2-1", "Fog", 0) + row(2, "og", 0), 2, "the range 2-1 stands before word 2"),
+        (row("1-3", "Fog", 0) + row(1, "F", 0) + row("2-3", "og", 0), 3, "ranges do not overlap"),
+        (row("1-2", "", 0) + row(1, "F", 0) + row(2, "og", 0), 1, "the range 1-2 has no form"),
+        (row("1-3", "Fog", 0) + row(1, "F", 0) + row(2, "og", 0), 3, "ends at word 2, within the range 1-3"),
+        (row("1-2", "Fog", 0) + "\n" + row(1, "F", 0), 1, "ends at word 0, within the range 1-2"),
     ],
 )
 def test_lines_that_are_no_words_are_refused_with_their_line(tmp_path: Path, text: str, line: int, says: str) -> None:
-    (problem,) = refused(tmp_path, text + ("\n" if says != "ends within a sentence" else "")).problems
+    (problem,) = refused(tmp_path, text + "\n").problems
     assert problem.code == "P250"
     assert says in problem.message
     assert problem.where == f"{tmp_path / 'gold.conllu'}:{line}"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,10 @@ import pytest
 
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
+from pipeline.items.align import survey_test_set
 from pipeline.items.readers import load_reader
 from pipeline.metrics import load_metric
+from pipeline.study.schema import Systems, TestSet
 from pipeline.testing import take_items
 
 pytestmark = pytest.mark.data
@@ -95,36 +95,67 @@ def test_alignments_have_the_links_and_rates_that_were_counted_elsewhere(data_di
     assert 'base: "1"' in (caught.value.problems[0].help or "")
 
 
-@pytest.mark.parametrize(("treebank", "step"), [("conll2017-zh/zh", 16), ("conll2018-en/en_ewt", 9)])
-def test_attachment_counts_of_shared_tasks_agree_where_systems_kept_the_words(data_dir: Path, treebank: str, step: int) -> None:
-    folder = data_dir / treebank
-    counted = {name: cells for name, *cells in (line.split("\t") for line in lines_of(folder / "expected_sentence_stats.tsv.gz"))}
+QUICK = {
+    "conll2017-zh/zh": ["Wenba-NLU__2017-05-13-01-44-52", "TRL__2017-05-15-07-43-56", "fbaml__2017-05-15-18-00-23"],
+    "conll2018-en/en_gum": ["ArmParser", "NLP-Cube"],
+}
+"""Systems with words and sentences of their own: one at 4 %, one with twice as many sentences as the gold, and good ones."""
+
+WHOLE = {
+    "conll2017-zh/zh": 65,
+    "conll2018-en/en_ewt": 25,
+    "conll2018-en/en_gum": 25,
+    "conll2018-en/en_lines": 25,
+    "conll2018-en/en_pud": 24,
+}
+
+
+@pytest.mark.parametrize("treebank", QUICK)
+def test_attachment_of_systems_that_part_the_text_themselves_is_that_of_the_shared_task(data_dir: Path, treebank: str) -> None:
+    check_attachment(data_dir / treebank, QUICK[treebank])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("treebank", "count"), WHOLE.items())
+def test_attachment_of_all_systems_is_that_of_the_shared_task(data_dir: Path, treebank: str, count: int) -> None:
+    names = sorted(path.name.removesuffix(".conllu.gz") for path in (data_dir / treebank / "systems").iterdir())
+    assert len(names) == count
+    check_attachment(data_dir / treebank, names)
+
+
+def test_runs_that_are_the_same_byte_for_byte_are_told(data_dir: Path) -> None:
+    folder = data_dir / "conll2017-zh/zh"
+    names = ("UParse__2017-05-13-02-21-38", "UParse__2017-05-13-08-59-16", "Wenba-NLU__2017-05-13-01-44-52")
+    outputs = {name: f"systems/{name}.conllu.gz" for name in names}
+    spec = TestSet.model_validate({"format": "conllu", "gold": "gold.conllu.gz", "outputs": outputs})
+    found = survey_test_set("zh", spec, base=folder, systems=Systems(), unit="item")
+    assert found.identical == (names[:2],)
+    assert [(output.n_items, output.missing, output.extra) for output in found.outputs] == [(500, 0, 0)] * 3
+
+
+def check_attachment(folder: Path, systems: list[str]) -> None:
+    """Compare the words and right words of each system with those counted elsewhere, by sentence of the gold and in all."""
+    totals = json.loads((folder.parent / "expected.json").read_text())["treebanks"][folder.name]
+    header, *rows = [line.split("\t") for line in lines_of(folder / "expected_sentence_stats.tsv.gz")]
+    counted = {name: np.array([cell.split(",") for cell in cells], dtype=np.int64) for name, *cells in rows}
+    assert set(totals["systems"]) == set(counted)
     gold = read("conllu", folder / "gold.conllu.gz")
-    places = _places(gold)
-    compared = 0
-    for path in sorted((folder / "systems").iterdir())[::step]:
-        output = read_output("conllu", path)
-        same = {place: k for place, k in _places(output).items() if place in places}
-        kept = take_items(gold, [places[place] for place in same])
-        parsed = take_items(output, list(same.values()))
-        uas, las = (_count(name, options, kept, parsed) for name, options in (("uas", {}), ("las", {"subtypes": False})))
-        wanted = np.array(
-            [counted[path.name.removesuffix(".conllu.gz")][places[place]].split(",") for place in same], dtype=np.int64
+    assert len(gold) == totals["sentences"] == len(header) - 1
+    reader: Any = load_reader("conllu")
+    metrics = [load_metric(name, options) for name, options in (("uas", {}), ("las", {"subtypes": False}))]
+    prepared = [(metric, metric.prepare(gold)) for metric in metrics]
+    for name in systems:
+        output = reader.fit(gold, read_output("conllu", folder / "systems" / f"{name}.conllu.gz"))
+        assert output.ids == gold.ids
+        uas, las = (metric.extract(gold_words, output).values for metric, gold_words in prepared)
+        wanted = counted[name]
+        found = np.column_stack([uas[:, 1], las[:, 1], uas[:, 0], las[:, 0]])
+        np.testing.assert_array_equal(
+            found, np.column_stack([*[wanted[:, 0] + wanted[:, 1]] * 2, wanted[:, 2], wanted[:, 3]]), name
         )
-        np.testing.assert_array_equal(np.column_stack([uas[:, 1], uas[:, 0], las[:, 0]]), wanted[:, [0, 2, 3]], path.name)
-        compared += len(same)
-    assert compared > 500
-
-
-def _places(items: Items) -> dict[tuple[int, tuple[str, ...]], int]:
-    """Give the position of each sentence by the letters before it and its words."""
-    letters = [sum(map(len, words)) for words in items.columns["word"]]
-    return {
-        (start, words): k
-        for k, (start, words) in enumerate(zip(accumulate(letters, initial=0), items.columns["word"], strict=False))
-    }
-
-
-def _count(name: str, options: Mapping[str, Any], gold: Items, output: Items) -> Any:
-    metric = load_metric(name, options)
-    return metric.extract(metric.prepare(gold), output).values
+        whole = totals["systems"][name]
+        for metric, values in zip(metrics, (uas, las), strict=True):
+            assert round(float(metric.scorer((0, 0))(values.sum(axis=0))), 4) == whole[f"{metric.name}_f1"], (name, metric.name)
+        words = [len(sentence) for sentence in output.columns["word"]]
+        assert words == wanted[:, 1].tolist()
+        assert sum(words) == whole["sys_words"]

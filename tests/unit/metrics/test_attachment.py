@@ -1,4 +1,4 @@
-"""UAS and LAS: by hand, word by word, with and without punctuation and subtypes; other words than the gold's are refused."""
+"""UAS and LAS: by hand, word by word, with and without punctuation and subtypes, for the words of the gold and for other ones."""
 
 from __future__ import annotations
 
@@ -61,38 +61,83 @@ class TestLasOfUniversalRelations(MetricContract):
         return MetricExample(load_metric("las", {"subtypes": False, "punctuation": False}), GOLD, BETTER, WORSE)
 
 
+# Words of its own: `Fo` and `g`; `lifts.`; all of the third sentence in the second; heads are numbers of gold words.
+OTHER = items(
+    word=(("Fo", "g", "lifts", "."), ("Boats", ",too"), ("«»",), ("Go",)),
+    head=((2, 2, 0, 2), (3, -1), (0,), (0,)),
+    relation=(("nsubj:late", "nsubj:late", "root", "nsubj"), ("nsubj:x", "root"), ("root",), ("root",)),
+    aligned=((0, 0, 2, 3), (1, 0), (0,), (1,)),
+)
+
+
+class TestUasOfOtherWords(MetricContract):
+    def example(self) -> MetricExample:
+        worse = {**OTHER.columns, "head": ((-1,) * 4, (-1,) * 2, (-1,), (-1,))}
+        return MetricExample(load_metric("uas"), GOLD, OTHER, items(**worse))
+
+
+class TestLasOfOtherWordsWithoutPunctuation(MetricContract):
+    def example(self) -> MetricExample:
+        worse = {**OTHER.columns, "relation": (("x",) * 4, ("x",) * 2, ("root",), ("root",))}
+        return MetricExample(load_metric("las", {"punctuation": False}), GOLD, OTHER, items(**worse))
+
+
 def test_words_with_the_right_head_are_counted() -> None:
-    assert count("uas") == [[2, 3], [3, 3], [2, 2], [1, 1]]
+    assert count("uas") == [[2, 6], [3, 6], [2, 4], [1, 2]]
 
 
 def test_words_of_punctuation_alone_are_left_out_when_asked() -> None:
-    assert count("uas", punctuation=False) == [[2, 2], [2, 2], [0, 0], [1, 1]]
+    assert count("uas", punctuation=False) == [[2, 4], [2, 4], [0, 0], [1, 2]]
 
 
 def test_a_symbol_is_no_punctuation() -> None:
     # As in CoNLL-X: $ and + are of the Unicode categories S, and a word with one letter is a word.
     gold = items(word=(("$", "+", "a.", "…"),), head=((0, 1, 1, 1),))
     metric = load_metric("uas", {"punctuation": False})
-    assert metric.extract(metric.prepare(gold), gold).values.tolist() == [[3, 3]]
+    assert metric.extract(metric.prepare(gold), gold).values.tolist() == [[3, 6]]
 
 
 def test_the_relation_must_be_right_too() -> None:
-    assert count("las") == [[1, 3], [2, 3], [2, 2], [1, 1]]
+    assert count("las") == [[1, 6], [2, 6], [2, 4], [1, 2]]
 
 
 def test_subtypes_of_relations_are_told_apart_unless_asked_otherwise() -> None:
-    assert count("las", subtypes=False) == [[2, 3], [2, 3], [2, 2], [1, 1]]
-    assert count("las", subtypes=False, punctuation=False) == [[2, 2], [1, 2], [0, 0], [1, 1]]
+    assert count("las", subtypes=False) == [[2, 6], [2, 6], [2, 4], [1, 2]]
+    assert count("las", subtypes=False, punctuation=False) == [[2, 4], [1, 4], [0, 0], [1, 2]]
+
+
+def test_words_that_are_aligned_are_right_or_wrong_and_all_words_of_both_are_counted() -> None:
+    assert count("uas", OTHER) == [[2, 7], [1, 5], [0, 3], [1, 2]]
+    assert count("las", OTHER) == [[1, 7], [0, 5], [0, 3], [1, 2]]
+    assert count("las", OTHER, subtypes=False) == [[1, 7], [1, 5], [0, 3], [1, 2]]
+    assert count("uas", OTHER, punctuation=False) == [[1, 5], [1, 4], [0, 0], [1, 2]]
+
+
+def test_a_word_that_is_not_aligned_is_wrong_whatever_its_head() -> None:
+    none = {**OTHER.columns, "aligned": ((0,) * 4, (0,) * 2, (0,), (0,))}
+    assert count("uas", items(**none)) == [[0, 7], [0, 5], [0, 3], [0, 2]]
+
+
+def test_a_sentence_in_which_no_word_begins_has_the_words_of_the_gold() -> None:
+    columns = {name: (*values[:2], (), *values[3:]) for name, values in OTHER.columns.items()}
+    assert count("uas", items(**columns))[2] == [0, 2]
+
+
+def test_words_of_its_own_need_heads() -> None:
+    with pytest.raises(DataError, match="P226"):
+        count("uas", items(word=OTHER.columns["word"], aligned=OTHER.columns["aligned"]))
+    with pytest.raises(DataError, match="P226"):
+        count("las", items(**{name: values for name, values in OTHER.columns.items() if name != "relation"}))
 
 
 def test_a_relation_that_the_gold_never_has_is_wrong() -> None:
     output = items(word=WORDS, head=HEADS, relation=(*RELATIONS[:3], ("made-up",)))
-    assert count("las", output)[3] == [0, 1]
+    assert count("las", output)[3] == [0, 2]
 
 
 def test_scores_are_percentages_of_sums() -> None:
     metric = load_metric("uas")
-    assert float(metric.scorer((0, 0))(np.array([8, 9]))) == 100 * 8 / 9
+    assert float(metric.scorer((0, 0))(np.array([8, 18]))) == 100 * 8 / 9
 
 
 def test_a_sentence_that_lacks_has_no_word_right() -> None:
@@ -102,7 +147,7 @@ def test_a_sentence_that_lacks_has_no_word_right() -> None:
         "x",
         GOLD.lines,
     )
-    assert count("las", filled) == [[3, 3], [0, 3], [2, 2], [1, 1]]
+    assert count("las", filled) == [[3, 6], [0, 6], [2, 4], [1, 2]]
 
 
 @pytest.mark.parametrize(
@@ -133,8 +178,8 @@ def test_options_are_true_or_false(options: dict[str, Any]) -> None:
 
 
 def test_signatures_name_the_options() -> None:
-    assert load_metric("uas", {"punctuation": False}).signature == "uas|punctuation:no|unit:percent"
-    assert load_metric("las").signature == "las|punctuation:yes|subtypes:yes|unit:percent"
+    assert load_metric("uas", {"punctuation": False}).signature == "uas|punctuation:no|aligned:conll18|unit:percent"
+    assert load_metric("las").signature == "las|punctuation:yes|subtypes:yes|aligned:conll18|unit:percent"
 
 
 words = st.lists(st.sampled_from(["a", "bc", ".", "--", "?!", "$", "a.b", "。"]), min_size=1, max_size=6)
@@ -164,7 +209,7 @@ def test_counts_are_those_of_a_loop_over_words(
                 attached += 1
                 cut = (lambda name: name) if subtypes else (lambda name: name.partition(":")[0])
                 right += cut(relation) == cut(other_relation)
-        wanted.append(([attached, total], [right, total]))
+        wanted.append(([attached, 2 * total], [right, 2 * total]))
     gold_items, output_items = (
         items(
             word=tuple(tuple(one[0]) for one in made),

@@ -12,7 +12,6 @@ import pytest
 from pipeline import plugins
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import TrainingItems
-from pipeline.trainers import python
 from pipeline.trainers.registry import load_trainer
 
 ITEMS = TrainingItems(("1", "2"), {"label": ("a", "b")})

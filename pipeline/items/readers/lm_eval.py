@@ -1,0 +1,202 @@
+"""Samples of the lm-evaluation-harness. This module reads what it logs of each document, in files of JSON lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from pipeline.errors import DataError, Problem
+from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.items.readers._join import need_system
+from pipeline.items.readers._json import JsonLine, digest_of, need, read_json_lines, refuse_shape
+from pipeline.items.readers._lm_results import read_published
+from pipeline.items.readers._scored import Wanted, choose_numbers, group_values, make_columns, refuse_depth, refuse_halves
+from pipeline.items.readers._tables import refuse
+
+__all__ = ["LmEvalReader"]
+
+_ASKED = ("doc", "prompt", "target")
+_FIELDS = frozenset(
+    {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "scores_per_repeat"}
+    | {f"{name}_hash" for name in _ASKED}
+)
+"""What a row has beside its scores."""
+
+
+class _Row(NamedTuple):
+    """A document as one filter of the answers scores it."""
+
+    line: int
+    value: Mapping[str, Any]
+    name: str
+    number: int | None
+
+
+class LmEvalReader:
+    """One JSON object a line, of a document and a filter of the answers to it: ``samples_<task>_<date>.jsonl``.
+
+    A document is named by the digest of its content, ``doc_hash``; the second with the same content is ``<digest>#2``, in the
+    order of ``doc_id``. Every metric that is a number in all rows is a column.
+
+    Parameters
+    ----------
+    metric : str, optional
+        The one metric that is wanted; one whose values are lists or objects gives a column for each part of them.
+    filter : str, optional
+        The filter of the answers; needed where a file has several.
+    agree : list of str
+        What systems must agree in, of ``doc``, ``prompt`` and ``target``.
+
+    Attributes
+    ----------
+    warnings : list of str
+        What was odd about the files read so far.
+    """
+
+    name: ClassVar[str] = "lm-eval"
+    targets: ClassVar[tuple[str, ...]] = ()
+    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
+    usual_metric: ClassVar[str | None] = "mean"
+    blank: ClassVar[str] = "0"
+
+    def __init__(self, *, metric: str | None = None, filter: str | None = None, agree: Sequence[str] = _ASKED) -> None:
+        for option, value in (("metric", metric), ("filter", filter)):
+            if value is not None and not isinstance(value, str):
+                raise ValueError(f"option '{option}' is a name, not {value!r}")
+        if not isinstance(agree, (list, tuple)) or not all(part in _ASKED for part in agree):
+            raise ValueError(f"option 'agree' is a list of {', '.join(_ASKED)}, not {agree!r}")
+        self.metric = metric
+        self.filter = filter
+        self.agree = tuple(part for part in _ASKED if part in agree)
+        self.warnings: list[str] = []
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Take JSON lines that begin with the number of a document, and have the document."""
+        first = next(iter(sample.lines), "")
+        if first.startswith('{"doc_id"') and '"doc"' in first:
+            return Recognised(0.98, "line 1 is a JSON object with the fields doc_id and doc")
+        return None
+
+    def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
+        """Give None: scores are already compared with the gold."""
+        if paths:
+            message = "samples of the harness are scores, which need no gold and no references"
+            raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
+        return None
+
+    def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
+        """Give the metrics of the documents of one system."""
+        name = need_system(system, path, "samples")
+        try:
+            return {name: self._read(path, options.get("columns", {}))}
+        except RecursionError as exc:
+            raise refuse_depth(str(path)) from exc
+
+    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
+        """Refuse: nothing is trained for scores."""
+        raise ValueError("outputs of trainings are not written in this format")
+
+    def _read(self, path: Path, columns: Mapping[str, str]) -> Items:
+        source = str(path)
+        lines, odd = read_json_lines(path)
+        self.warnings.extend(odd)
+        if not lines:
+            raise DataError.of("P205", "the file has no rows", where=source, help="log samples: `lm_eval … --log_samples`")
+        filter_, chosen = self._choose_filter(lines, source)
+        rows = _name_rows(chosen, source)
+        wanted = Wanted(self.metric, "metric", "metric", source)
+        numbers = choose_numbers([_metrics(row, source) for row in rows], wanted, lambda k: f"{source}:{rows[k].line}")
+        self.warnings.extend(numbers.warnings)
+        if len(numbers.kept) < len(rows):
+            lacking = len(rows) - len(numbers.kept)
+            self.warnings.append(f"{source}: {lacking} of {len(rows)} documents have no number there, and are missing items")
+        rows = [rows[k] for k in numbers.kept]
+        groups, told = group_values([row.value for row in rows], columns, within="doc", source=source)
+        self.warnings.extend(told)
+        content = tuple(digest_of([_digest(row, part, source) for part in self.agree]) for row in rows) if self.agree else ()
+        values = make_columns(numbers.columns, groups, content, source)
+        published, told = read_published(path, filter_, tuple(numbers.columns))
+        self.warnings.extend(told)
+        ids, places = tuple(row.name for row in rows), tuple(row.line for row in rows)
+        refuse_halves(ids, source)
+        return Items(ids, values, source, places, numbered=False, published=published)
+
+    def _choose_filter(self, lines: Sequence[JsonLine], source: str) -> tuple[str | None, list[JsonLine]]:
+        """Give the filter, and its rows; older versions of the harness name none."""
+        names = dict.fromkeys(
+            need(line.value, "filter", str, source, line.line) if "filter" in line.value else None for line in lines
+        )
+        there = ", ".join(repr(name) for name in names if name is not None) or "none: its rows name no filter"
+        if self.filter is not None and self.filter not in names:
+            raise DataError.of(
+                "P261", f"no row has the filter '{self.filter}'; there are {there}", where=source, help="name one: `filter: …`"
+            )
+        if self.filter is None and len(names) > 1:
+            message = f"the file has several filters of the answers: {there}"
+            raise DataError.of("P261", message, where=source, help="name one in the study: `format: {name: lm-eval, filter: …}`")
+        wanted = self.filter if self.filter is not None else next(iter(names), None)
+        return wanted, [line for line in lines if line.value.get("filter") == wanted]
+
+
+def _name_rows(lines: Sequence[JsonLine], source: str) -> list[_Row]:
+    """Give the rows with their names, in the order of the file."""
+    found: dict[str, list[_Row]] = {}
+    for line in lines:
+        number = need(line.value, "doc_id", int, source, line.line) if "doc_id" in line.value else None
+        name = _digest(_Row(line.line, line.value, "", number), "doc", source)
+        found.setdefault(name, []).append(_Row(line.line, line.value, name, number))
+    problems = []
+    named = []
+    for name, rows in found.items():
+        # Processes that share the work write in an order of their own.
+        rows.sort(key=lambda row: (row.number is None, row.number or 0, row.line))
+        for place, row in enumerate(rows, start=1):
+            before = rows[place - 2]
+            if place > 1 and row.number is not None and row.number == before.number:
+                lines_ = f"on lines {before.line} and {row.line}"
+                problems.append(Problem("P209", f"document {row.number} occurs twice, {lines_}", f"{source}:{row.line}", _TWICE))
+            named.append(row._replace(name=name if place == 1 else f"{name}#{place}"))
+    refuse(problems)
+    return sorted(named, key=lambda row: row.line)
+
+
+_TWICE = "leave one row for each document and filter; rows of several filters that are not named cannot be told apart"
+
+
+def _metrics(row: _Row, source: str) -> dict[str, Any]:
+    """Give the scores of a row: those it lists, or in older versions whatever is nothing else."""
+    if "metrics" not in row.value:
+        return {key: value for key, value in row.value.items() if key not in _FIELDS}
+    listed = need(row.value, "metrics", list, source, row.line)
+    if not all(isinstance(name, str) for name in listed):
+        raise refuse_shape(source, row.line, "the field 'metrics'", "a list of names", listed)
+    return {name: row.value[name] for name in listed if name in row.value}
+
+
+def _digest(row: _Row, part: str, source: str) -> str:
+    """Give the digest of the document, its prompt or its target: that of the row, or as newer versions of the harness make it."""
+    key = f"{part}_hash"
+    if key in row.value:
+        return str(need(row.value, key, str, source, row.line))
+    if part == "doc":
+        document = need(row.value, "doc", object, source, row.line)
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+    elif part == "prompt":
+        text = _first_prompt(row.value.get("arguments"))
+    else:
+        text = str(row.value.get("target"))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def _first_prompt(arguments: Any) -> str:
+    """Give the first thing a model was given: newer versions number arguments in objects, older ones have lists."""
+    for _ in range(2):
+        parts = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
+        if not isinstance(parts, list) or not parts:
+            break
+        arguments = parts[0]
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, default=str)

@@ -1,0 +1,181 @@
+"""NIST from summed information of matched n-grams. This module weighs them by the whole reference set and scores in a kernel."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import sacrebleu
+from numba import njit
+from numpy.typing import NDArray
+
+from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.metrics._lattice import round_to_lattice
+from pipeline.metrics._options import check_count, check_flag, output_column
+from pipeline.metrics._texts import Splitter, check_tokenizer, reference_rows
+from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, log
+
+__all__ = ["Nist"]
+
+_DECIMALS = 7
+"""Information is counted in 10⁻⁷ bits: a segment of thirty words has some 300 bits, and three million of them add exactly."""
+_STEEPNESS = 4.2161736168316978  # ln 2 / (ln 1.5)²: an output of two thirds of the reference's length keeps half of its score
+
+NGram = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What is counted of the references of a test set.
+
+    Parameters
+    ----------
+    largest : tuple of mapping
+        For each item how often an n-gram is in that of its references which has it most often.
+    lengths : tuple of int
+        Mean length of the references of each item, times ``multiple``.
+    multiple : int
+        The least number that the numbers of references of all items divide.
+    information : mapping
+        Bits of each n-gram of the references, by the counts of all of them.
+    """
+
+    largest: tuple[Mapping[NGram, int], ...]
+    lengths: tuple[int, ...]
+    multiple: int
+    information: Mapping[NGram, float]
+
+
+class Nist:
+    """NIST score (Doddington 2002, https://dl.acm.org/doi/10.5555/1289189.1289273) by the rules of mteval-v13a; higher is better.
+
+    A matched n-gram counts the information that its last word has after the others: log₂ of how often those are in the references,
+    over how often the n-gram is. These weights are those of all references of the test set as it is; resampling does not weigh
+    anew. The score is the sum over orders of information over n-grams of the output, times a penalty for outputs that are shorter
+    than the mean reference.
+
+    Parameters
+    ----------
+    tokenize : str
+        A tokenizer of sacreBLEU: 13a, intl, char, zh, none, …
+    lowercase : bool
+        Ignore case, as mteval-v13a does unless it is told not to.
+    order : int
+        Longest n-grams.
+    """
+
+    name = "nist"
+    form: Literal["ratio", "general"] = "general"
+    higher_is_better = True
+
+    def __init__(self, *, tokenize: str = "13a", lowercase: bool = False, order: int = 5) -> None:
+        self.tokenize = check_tokenizer(tokenize)
+        self.lowercase = check_flag("lowercase", lowercase)
+        self.order = check_count("order", order, least=1, most=9)
+        orders = range(1, self.order + 1)
+        self.statistics: tuple[str, ...] = (
+            *(f"information.{n}" for n in orders),
+            *(f"total.{n}" for n in orders),
+            "hypothesis_length",
+            "reference_length",
+        )
+        # A segment of L words has max(L - n + 1, 0) n-grams.
+        self.follows: Mapping[str, str] = {
+            **{f"total.{n}": "total.1" for n in range(2, self.order + 1)},
+            "hypothesis_length": "total.1",
+        }
+
+    @property
+    def signature(self) -> str:
+        """Name, tokenizer, case, order, penalty, and the version that splits into words."""
+        case = "lc" if self.lowercase else "mixed"
+        return f"NIST|tok:{self.tokenize}|case:{case}|order:{self.order}|penalty:mteval-v13a|sacrebleu:{sacrebleu.__version__}"
+
+    def prepare(self, gold: Items | None) -> Gold:
+        """Count the n-grams of all references once, and weigh them."""
+        split = Splitter(self.tokenize, lowercase=self.lowercase)
+        rows = [[split(text) for text in row] for row in reference_rows(self.name, gold)]
+        multiple = math.lcm(*map(len, rows)) if rows else 1
+        every: Counter[NGram] = Counter()
+        largest = []
+        for row in rows:
+            found: Counter[NGram] = Counter()
+            for words in row:
+                counts = Counter(_ngrams(words, self.order))
+                every.update(counts)
+                found |= counts
+            largest.append(dict(found))
+        lengths = tuple(sum(map(len, row)) * (multiple // len(row)) for row in rows)
+        return Gold(tuple(largest), lengths, multiple, _weigh(every))
+
+    def extract(self, prepared: Gold, output: Items) -> Statistics:
+        """Add the information of matched n-grams of each segment by order; count its n-grams, and its words and the references'."""
+        split = Splitter(self.tokenize, lowercase=self.lowercase)
+        texts = output_column(self.name, output, "text")
+        information = np.zeros((len(texts), self.order))
+        counts = np.zeros((len(texts), self.order + 2), dtype=np.int64)
+        for k, (text, largest, length) in enumerate(zip(texts, prepared.largest, prepared.lengths, strict=True)):
+            words = split(text)
+            for ngram, times in Counter(_ngrams(words, self.order)).items():
+                matched = min(times, largest.get(ngram, 0))
+                if matched:
+                    information[k, len(ngram) - 1] += matched * prepared.information[ngram]
+            counts[k, : self.order] = [max(len(words) - n, 0) for n in range(self.order)]
+            counts[k, self.order :] = len(words) * prepared.multiple, length
+        lattice = round_to_lattice(information, _DECIMALS)
+        decimals = (_DECIMALS,) * self.order + (0,) * (self.order + 2)
+        return Statistics(np.hstack([lattice.values, counts]), decimals, lattice.rounding_error)
+
+    def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
+        """Give NIST of summed statistics; nan where the references have no word."""
+        finer = {decimals[n] - decimals[self.order + n] for n in range(self.order)}
+        if len(finer) > 1 or decimals[-1] != decimals[-2]:
+            raise ValueError(f"the statistics of nist are information and counts, each on one lattice; decimals are {decimals}")
+        shift = finer.pop()
+        constants = (float(10 ** max(-shift, 0)), float(10 ** max(shift, 0)))
+        return partial(_score, n_statistics=len(self.statistics), constants=constants)
+
+
+def _ngrams(words: Sequence[str], order: int) -> Iterator[NGram]:
+    for n in range(1, order + 1):
+        yield from zip(*(words[k:] for k in range(n)), strict=False)
+
+
+def _weigh(every: Mapping[NGram, int]) -> dict[NGram, float]:
+    """Give the information of each n-gram; that of a word is of its share among all words."""
+    words = sum(times for ngram, times in every.items() if len(ngram) == 1)
+    # The log of the kernels, so that the bits are the same on every machine.
+    return {ngram: log((every[ngram[:-1]] if len(ngram) > 1 else words) / times) * INVERSE_LN2 for ngram, times in every.items()}
+
+
+def _score(statistics: NDArray[Any], n_statistics: int, constants: tuple[float, ...]) -> NDArray[np.float64]:
+    return apply_kernel(_nist_kernel, statistics, n_statistics, *constants)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _nist_kernel(statistics: NDArray[Any], out: NDArray[np.float64], scale: float, total_scale: float) -> None:
+    order = (statistics.shape[0] - 2) // 2
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            output_length = np.float64(statistics[2 * order, i, j])
+            reference_length = np.float64(statistics[2 * order + 1, i, j])
+            if reference_length == 0.0:
+                out[i, j] = np.nan
+                continue
+            score = 0.0
+            for n in range(order):
+                total = np.float64(statistics[order + n, i, j]) * total_scale
+                if total > 0.0:
+                    score += (np.float64(statistics[n, i, j]) * scale) / total
+            ratio = output_length / reference_length
+            if ratio <= 0.0:
+                score = 0.0
+            elif ratio < 1.0:
+                distance = log(ratio)
+                score *= exp(-_STEEPNESS * (distance * distance))
+            out[i, j] = score
