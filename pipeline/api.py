@@ -92,6 +92,7 @@ def compare_study(
     metrics: Sequence[str] = (),
     procedures: Sequence[str] = (),
     format: str = "auto",
+    missing: str = "error",
     documents: str | None = None,
     replicates: int | None = None,
     seed: int | None = None,
@@ -108,6 +109,8 @@ def compare_study(
         References (text) or one gold file (labels, columns and the others); none for scores.
     format : str
         A reader's name, or ``auto``: the format that the first output is recognised as.
+    missing : {"error", "drop", "zero"}
+        What becomes of items that a system lacks.
     procedures : sequence of str
         Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
     replicates, seed : int, optional
@@ -129,6 +132,8 @@ def compare_study(
         named = dict(outputs)
     test_set: dict[str, Any] = {"format": found.value, "outputs": named}
     test_set |= found.gold
+    if missing != "error":
+        test_set["missing"] = missing
     if documents is not None:
         test_set["documents"] = documents
     resampling: dict[str, Any] = {"alpha": alpha}

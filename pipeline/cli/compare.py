@@ -35,6 +35,9 @@ __all__: list[str] = []
 @click.option(
     "--format", "format_", default="auto", show_default=True, help="Recognised by the files, or one of `pipeline formats`."
 )
+@click.option(
+    "--missing", type=click.Choice(["error", "drop", "zero"]), default="error", show_default=True, help="Items that a system lacks."
+)
 @click.option("--documents", help="File with a document name a line: documents are resampled, not segments.")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
 @click.option("--seed", type=int, help="Seed of all draws. [20120712, or the preset's]")
@@ -49,6 +52,7 @@ def compare(
     procedures: tuple[str, ...],
     preset: str | None,
     format_: str,
+    missing: str,
     documents: str | None,
     replicates: int | None,
     seed: int | None,
@@ -81,6 +85,7 @@ def compare(
             procedures=procedures,
             preset=preset,
             format=format_,
+            missing=missing,
             documents=documents,
             replicates=replicates,
             seed=seed,

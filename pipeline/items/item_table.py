@@ -132,7 +132,7 @@ class ItemTable:
         values, lines = self.table.column(name), self.table.lines
         item = self._item_column()
         if item is None or item == name:
-            return self._by_line(values, column, ids, first=lines[0]), _told_lines(self.path, ids, numbered)
+            return self._by_line(values, column, ids, first=2), _told_lines(self.path, ids, numbered)
         names = self.table.column(item)
         if numbered and not self._names_lines(names, ids):
             told = f"{self.path}: the column '{item}' does not hold the line numbers of the items: documents go line by line"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pipeline.interfaces import Items
 from pipeline.metrics._options import gold_columns
@@ -10,8 +11,8 @@ from pipeline.metrics._options import gold_columns
 __all__ = ["reference_columns"]
 
 
-def reference_columns(metric: str, gold: Items | None) -> list[Sequence[str | None]]:
-    """Give the references, with None where one is not there: its line is blank, and another reference of the segment is not.
+def reference_columns(metric: str, gold: Items | None) -> list[Sequence[Any]]:
+    """Give the references as text, with None where one is not there: its line is blank, and another of the segment is not.
 
     sacreBLEU leaves out None and takes an empty line for a reference of no words, which halves the reference length of TER, and
     is the nearest in length to short outputs for BLEU. A segment all of whose references are blank keeps them: that it is

@@ -87,4 +87,4 @@ def _common_multiple(prepared: TER) -> int:
     """Give the least number that the references of every segment divide."""
     if prepared.num_refs > 0:
         return int(prepared.num_refs)
-    return math.lcm(*{len(segment["ref_words"]) for segment in prepared._ref_cache})
+    return math.lcm(*{len(segment["ref_words"]) for segment in prepared._ref_cache or ()})

@@ -89,7 +89,6 @@ def check_items(items: Items) -> None:
     assert len(items.lines) == len(items.ids)
     assert all(isinstance(name, str) for name in items.ids)
     assert len(set(items.ids)) == len(items.ids), "an identifier is there twice"
-    assert items.columns
     for name, values in items.columns.items():
         assert len(values) == len(items.ids), f"column {name!r} has {len(values)} values for {len(items.ids)} items"
         assert all(map(_has_digest, values)), f"column {name!r} has values that are no text, whole numbers or tuples of them"
@@ -136,6 +135,7 @@ class ReaderContract(ABC):
         assert outputs, "it has no system"
         for items in outputs.values():
             check_items(items)
+            assert items.columns
             assert len(items) >= 2, "the example has too few items"
             assert items.numbered == example.numbered, f"numbered is {items.numbered}"
         again = self._read(example, tmp_path / "again", example.data)[0]
@@ -177,6 +177,8 @@ class ReaderContract(ABC):
         plain, quiet = self._read(example, tmp_path / "plain", example.data)
         changed = {"mark": _BOM + example.data, "returns": example.data.replace(b"\n", b"\r\n")}
         for what, data in changed.items():
+            if data == example.data:
+                continue  # it is one line
             again, told = self._read(example, tmp_path / what, data)
             assert [_by_id(items) for items in again.values()] == [_by_id(items) for items in plain.values()], what
             assert len(told) > len(quiet), f"a {what} is not told"

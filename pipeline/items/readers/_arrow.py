@@ -55,10 +55,10 @@ def read_columnar(path: Path) -> Table:
         P206 where pyarrow lacks or the file is damaged; P211 a column name twice, or no column of single values; P212 no rows.
     """
     source = str(path)
-    read, arrow_errors = _open(path)
+    read, arrow_error = _open(path)
     try:
         found = read()
-    except (*arrow_errors, OSError, ValueError, MemoryError) as exc:
+    except (arrow_error, OSError, ValueError, MemoryError) as exc:
         raise DataError.of("P206", f"{path.name} is damaged: {exc}", where=source, help="copy or make the file again") from exc
     names = [str(name) for name in found.column_names]
     repeated = sorted({name for name in names if names.count(name) > 1})
@@ -86,7 +86,7 @@ def _kind(head: bytes) -> str | None:
     return None
 
 
-def _open(path: Path) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
+def _open(path: Path) -> tuple[Callable[[], Any], type[Exception]]:
     """Give what reads the file, and what pyarrow raises where it cannot."""
     with path.open("rb") as file:
         head = file.read(8)
@@ -99,10 +99,10 @@ def _open(path: Path) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
         raise DataError.of("P206", f"{path.name} is {kind}, which needs pyarrow to be read", where=str(path), help=_PIP) from exc
     if head.startswith(b"PAR"):
         # One file is one table: folders of parts and types guessed from their names are nobody's wish here.
-        return (lambda: parquet.ParquetFile(path).read()), (arrow.ArrowException,)
+        return (lambda: parquet.ParquetFile(path).read()), arrow.ArrowException
     if head.startswith(_STREAM):
-        return (lambda: arrow.ipc.open_stream(path.read_bytes()).read_all()), (arrow.ArrowException,)
-    return (lambda: feather.read_table(str(path), memory_map=False)), (arrow.ArrowException,)
+        return (lambda: arrow.ipc.open_stream(path.read_bytes()).read_all()), arrow.ArrowException
+    return (lambda: feather.read_table(str(path), memory_map=False)), arrow.ArrowException
 
 
 def _is_nested(kind: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.errors import DataError
+from pipeline.errors import DataError, PipelineError
 from pipeline.items.readers._json import JsonLine, refuse_shape
 
 __all__ = ["LACKS", "SYSTEM", "Keys", "find_systems", "follow", "parse_keys", "show"]
@@ -51,7 +51,7 @@ def follow(line: JsonLine, keys: Keys, source: str, *, system: str = "") -> Any:
     for depth, key in enumerate(keys):
         if isinstance(value, list) and key.isascii() and key.isdecimal() and len(key) < 9:
             if int(key) >= len(value):
-                raise _lacks(value, keys[: depth + 1], f"{source}:{line.line}", f"{len(value)} values")
+                raise _lacks(keys[: depth + 1], f"{source}:{line.line}", f"{len(value)} values")
             value = value[int(key)]
             continue
         if not isinstance(value, Mapping):
@@ -62,7 +62,7 @@ def follow(line: JsonLine, keys: Keys, source: str, *, system: str = "") -> Any:
             value = value[system]
         elif key not in value:
             there = ", ".join(map(repr, list(value)[:8])) or "nothing"
-            raise _lacks(value, keys[: depth + 1], f"{source}:{line.line}", there)
+            raise _lacks(keys[: depth + 1], f"{source}:{line.line}", there)
         else:
             value = value[key]
     return value
@@ -76,7 +76,7 @@ def find_systems(line: JsonLine, keys: Keys, source: str) -> list[str]:
     return list(found)
 
 
-def _lacks(value: Any, keys: Keys, where: str, there: str) -> DataError:
+def _lacks(keys: Keys, where: str, there: str) -> PipelineError:
     return DataError.of(
         "P257",
         f"there is no '{show(keys)}'; there are {there}",

@@ -89,7 +89,9 @@ class AlpacaEvalReader(ScoredFormat):
         names = _name_rows(rows)
         repeated = len(rows) - len({(row.instruction, row.content) for row in rows})
         if repeated:
-            self.warnings.append(f"{source}: {repeated} annotations have the instruction and the baseline of others: all are items")
+            self.warnings.append(
+                f"{source}: {repeated} annotations repeat an instruction and the baseline's output; each is an item"
+            )
         kept = [(name, row) for name, row in zip(names, rows, strict=True) if row.win is not None]
         lacking = [f"line {row.line}" for row in rows if row.win is None]
         self.tell_missing(source, lacking, len(rows), "for they have no preference")

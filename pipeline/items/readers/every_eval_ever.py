@@ -206,7 +206,7 @@ def _metadata(record: Mapping[str, Any], source: str, line: int) -> Mapping[str,
 
 def _groups(rows: Sequence[_Row], wanted: Mapping[str, str], source: str) -> dict[str, Sequence[str]]:
     """Give the metadata that group samples: those that at least one has."""
-    found = {}
+    found: dict[str, Sequence[str]] = {}
     for role, key in wanted.items():
         values = tuple(text_of(_metadata(row.record, source, row.line), key, source, row.line) for row in rows)
         if any(values):

@@ -29,12 +29,13 @@ from pipeline.items.readers._tables import refuse
 __all__ = ["SweBenchReader"]
 
 _RESOLVED = ("resolved_ids", "resolved")
+_UNRESOLVED = "unresolved_ids"
 _OPEN = ("submitted_ids", "completed_ids", "generated", "with_logs", "applied")
 """Lists that have resolved instances and others."""
 
 _FAILED = (
     *(
-        "unresolved_ids",
+        _UNRESOLVED,
         "error_ids",
         "empty_patch_ids",
         "incomplete_ids",
@@ -151,7 +152,7 @@ class SweBenchReader(ScoredFormat):
                 )
             for name in dict.fromkeys(names):
                 named.setdefault(name, []).append(key)
-            if names and key in _FAILED:
+            if names and key in _FAILED and key != _UNRESOLVED:
                 failed.append(f"{len(set(names))} in {key}")
         problems = [
             Problem(
@@ -167,7 +168,7 @@ class SweBenchReader(ScoredFormat):
         refuse(problems)
         if failed:
             self.warnings.append(f"{source}: counted as not resolved: {', '.join(failed)}")
-        if not any(key in value for key in ("unresolved_ids", *_OPEN)):
+        if not any(key in value for key in (_UNRESOLVED, *_OPEN)):
             self.warnings.append(
                 f"{source} names instances that are resolved, and of the others only some: those in no list are missing items; "
                 "`gold:`, a file of all instances, and `missing: zero` is how the leaderboard counts"

@@ -38,12 +38,13 @@ MODELS = {"resamples": [{"method": "seed", "replicas": 2}], "models": {"shown": 
 
 
 class ScoreRow(NamedTuple):
-    """A row of a table of scores: whose, the metric as a study names it, and the numbers as they are printed."""
+    """A row of a table of scores: whose, the metric as a study names it, and the numbers as they are printed; and its line."""
 
     system: str
     metric: dict[str, Any]
     sums: str
     score: str
+    line: str
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,8 @@ def columns_of(spec: TestSet, found: Survey, folder: Path) -> set[str]:
     return names
 
 
-def score(spec: TestSet, found: Survey, folder: Path, row: ScoreRow) -> tuple[list[float], float]:
-    """Give the sums of the statistics of a system's output, in their own units, and its score."""
+def score(spec: TestSet, found: Survey, folder: Path, row: ScoreRow) -> tuple[str, str]:
+    """Give the sums of the statistics of a system's output, in their own units, and its score, printed as the row prints them."""
     options = {key: value for key, value in row.metric.items() if key != "name"}
     name = row.metric["name"]
     metric = load_metric(name, pin_options(name, options, folder))
@@ -144,7 +145,21 @@ def score(spec: TestSet, found: Survey, folder: Path, row: ScoreRow) -> tuple[li
     counted = metric.extract(metric.prepare(gold), _load(spec, output, found, folder))
     sums = counted.values.sum(axis=0)
     value = float(metric.scorer(counted.decimals)(sums.reshape(-1, 1))[0])
-    return [float(one) / 10**places for one, places in zip(sums.tolist(), counted.decimals, strict=True)], value
+    shown = ", ".join(f"{float(one) / 10**places:g}" for one, places in zip(sums.tolist(), counted.decimals, strict=True))
+    return shown, f"{value:.{len(row.score.partition('.')[2])}f}"
+
+
+def written_anew(page: Page, folder: Path) -> str:
+    """Give a page with the sums and scores that its examples have."""
+    text = page.text
+    page.write(folder)
+    for study, rows in page.studies(folder):
+        for _, spec, found in surveys(study, folder) if rows else ():
+            for row in rows:
+                sums, value = score(spec, found, folder, row)
+                kept = row.line.rsplit(" | ", 2)[0]
+                text = text.replace(row.line, f"{kept} | {sums} | {value} |")
+    return text
 
 
 def training_items(study: Study, folder: Path) -> Items | None:
@@ -167,4 +182,4 @@ def _rows(text: str) -> Iterator[ScoreRow]:
         for line in table.splitlines():
             system, metric, sums, value = (cell.strip() for cell in line.strip("|").split(" | "))
             named = yaml.safe_load(metric.strip("`"))
-            yield ScoreRow(system.strip("`"), named if isinstance(named, dict) else {"name": named}, sums, value)
+            yield ScoreRow(system.strip("`"), named if isinstance(named, dict) else {"name": named}, sums, value, line)

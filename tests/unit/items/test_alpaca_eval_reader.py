@@ -129,7 +129,7 @@ def test_several_baselines_and_repeats_are_told(tmp_path: Path) -> None:
     assert ["2 baselines: other, plain" in warning for warning in warnings] == [True]
     found, warnings = read(put(tmp_path / "b.json", [row("a", 2), row("a", 1)]))
     assert dict(zip(found["north"].ids, found["north"].columns["win"], strict=True)) == {name_of("a"): "1", name_of("a", "-2"): "0"}
-    assert ["1 annotations have the instruction and the baseline of others" in warning for warning in warnings] == [True]
+    assert ["1 annotations repeat an instruction and the baseline's output" in warning for warning in warnings] == [True]
 
 
 def test_the_data_set_of_an_instruction_groups_items_where_the_study_names_it(tmp_path: Path) -> None:

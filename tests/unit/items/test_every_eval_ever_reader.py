@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -208,6 +209,16 @@ def test_the_format_is_recognised_by_its_fields() -> None:
     form, why = recognise_file(next(FIXTURES.glob("anchor/*.jsonl")))
     assert form.name == EEE
     assert why.endswith("line 1 is an object with evaluation_id, evaluation_name, sample_id and interaction_type")
+
+
+def test_a_byte_order_mark_carriage_returns_and_gzip_change_nothing(tmp_path: Path) -> None:
+    text = lines(row("a", 1), row("b", 0.5))
+    path = tmp_path / "x_samples.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()))
+    put(tmp_path / "x.json", {"evaluation_results": [{"evaluation_name": "quiz", "score_details": {"score": 0.75}}]})
+    found, warnings = read(path)
+    assert found["north"].columns == read(put(tmp_path / "y.jsonl", text))[0]["north"].columns
+    assert (found["north"].published, len(warnings)) == ({"score": 0.75}, 2)
 
 
 def test_options_that_make_no_sense_are_refused() -> None:

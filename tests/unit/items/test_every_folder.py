@@ -288,6 +288,28 @@ def test_all_scores_of_a_summary_are_read_at_once_with_its_text_and_reference(da
     assert gold.columns["reference.0"][0].count("\n") == 2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["rouge-1", "rouge-2", "rouge-l"])
+def test_summaries_score_what_was_counted(data_dir: Path, metric: str) -> None:
+    wanted = expected(data_dir, "realsumm")["rouge_score_package_mean_f (stemmer, tags stripped)"]
+    found = run("realsumm", "articles", metrics=[metric]).scores[metric]
+    published = {system: 100 * of[metric.replace("-l", "L").replace("-", "")] for system, of in wanted.items()}
+    assert found == pytest.approx(published, rel=0, abs=5.1e-5)
+
+
+@pytest.mark.parametrize("path", sorted(WORKFLOWS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_workflow_is_a_study_whose_files_are_there(data_dir: Path, path: Path) -> None:
+    study = load_study(path).study
+    assert study.study == path.stem
+    for spec in study.test_sets.values():
+        named = [
+            *spec.references,
+            *([spec.gold] if isinstance(spec.gold, str) else []),
+            *([spec.documents] if spec.documents else []),
+        ]
+        assert all((WORKFLOWS / name).is_file() for name in named)
+
+
 # --- seeds
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -232,6 +233,17 @@ def test_what_is_no_run_of_helm_is_refused_with_file_and_line(tmp_path: Path, te
     (problem,) = problems_of({"name": "helm", "metric": "em"}, path)
     assert (problem.code, problem.where) == (code, f"{path}:{line}")
     assert says in problem.message
+
+
+def test_a_byte_order_mark_and_gzip_change_nothing_and_other_bytes_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + json.dumps(RUN, indent=1).replace("\n", "\r\n").encode()))
+    found, warnings = read(path)
+    plain = read(put(tmp_path / "plain.json", RUN))[0]["north"]
+    assert (found["north"].columns, found["north"].lines) == (plain.columns, plain.lines)
+    assert len(warnings) == 2
+    path.write_bytes(json.dumps(RUN, indent=1).encode().replace(b"id9", b"id\xe9"))
+    assert problems_of("helm", path)[0].code == "P204"
 
 
 def test_options_and_uses_that_make_no_sense_are_refused(tmp_path: Path) -> None:

@@ -477,7 +477,7 @@ def test_epochs_are_surveyed_as_replicas_and_read_again_by_name() -> None:
     value = {
         "schema": 1,
         "study": "s",
-        "test_sets": {"t": {"format": "inspect", "outputs": "epochs/{system}.eval", "columns": {"topic": "topic"}}},
+        "test_sets": {"t": {"format": "inspect", "outputs": "epochs/{system}.eval"}},
         "metrics": ["mean"],
         "resampling": {"unit": "topic"},
     }

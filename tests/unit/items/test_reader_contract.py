@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Sequence
 
 import pytest
@@ -20,21 +18,7 @@ from pipeline.items.readers.scores import ScoreReader
 from pipeline.items.readers.tagged import TaggedReader
 from pipeline.items.readers.text import TextReader
 from pipeline.items.readers.trec import TrecReader
-from pipeline.plugins import list_plugins
 from pipeline.testing import ReaderContract, ReaderExample
-
-ELSEWHERE = {
-    "alpaca-eval": "test_alpaca_eval_reader.py",
-    "every-eval-ever": "test_every_eval_ever_reader.py",
-    "helm": "test_helm_reader.py",
-    "inspect": "test_inspect_reader.py",
-    "json-lines": "test_json_lines_reader.py",
-    "lm-eval": "test_lm_eval_reader.py",
-    "mt-metrics-eval": "test_mt_metrics_eval_reader.py",
-    "swe-bench": "test_swe_bench_reader.py",
-    "trn": "test_trn_reader.py",
-}
-"""Formats whose own tests hold them to the contract, or to the same claims on files of their tools."""
 
 
 def below(header: bytes):
@@ -123,14 +107,6 @@ class TestTrecRunsByTag(ReaderContract):
     def example(self) -> ReaderExample:
         lines = (b"q1 Q0 d1 1 7.5 north\n", b"q1 Q0 d2 2 7 south\n", b"q2 Q0 d1 1 1 south\n", b"q2 Q0 d3 1 1 north\n")
         return ReaderExample(TrecReader, lines, system=None, writes=False)
-
-
-def test_every_installed_format_is_held_to_the_contract_here_or_in_its_own_tests():
-    here = [value for _, value in inspect.getmembers(sys.modules[__name__], inspect.isclass) if issubclass(value, ReaderContract)]
-    names = {made().example().reader().name for made in here if not inspect.isabstract(made)}
-    ours = {name for name, point in list_plugins("readers").items() if point.value.startswith("pipeline.")}
-    assert names | set(ELSEWHERE) >= ours
-    assert not names & set(ELSEWHERE)
 
 
 class _Careless:

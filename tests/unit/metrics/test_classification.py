@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import warnings
 from typing import Any
 
@@ -186,3 +187,21 @@ def test_signatures_pin_average_and_labels_in_whatever_order_they_are_named():
     signs = [load_metric("recall", {"labels": labels}).signature for labels in (["a,b", "c"], ["a", "b,c"], ["a\nb", "c"])]
     assert len(set(signs)) == 3
     assert all(sign.isprintable() for sign in signs)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_answers_of_language_models_score_as_scikit_learn_scores_them(data_dir, average):
+    """Answers that could not be read are found nowhere, so that micro precision, recall and F1 differ."""
+    folder = data_dir / "mmlu-pro"
+    gold = [line.split("\t")[3] for line in gzip.decompress((folder / "items.tsv.gz").read_bytes()).decode().split("\n")[1:-1]]
+    rows = gzip.decompress((folder / "predictions.tsv.gz").read_bytes()).decode().split("\n")[1:-1]
+    letters = sorted("ABCDEFGHIJ")
+    for row in rows[:3] + rows[9:10]:
+        found = list(row.split("\t")[1])
+        scores = {}
+        for name, ask in SCIKIT.items():
+            scores[name] = score(load_metric(name, {"average": average, "labels": letters}), gold, found)
+            theirs = 100 * ask(gold, found, labels=letters, average=average, zero_division=0)
+            assert scores[name] == pytest.approx(theirs, rel=1e-13)
+        assert len(set(scores.values())) == (3 if "-" in found or average == "macro" else 1)

@@ -14,6 +14,9 @@ from pipeline.interfaces import Items, Metric
 from pipeline.metrics import load_metric
 from pipeline.metrics.registry import PLACES, pin_options
 from pipeline.study.inputs import Inputs, MetricInputs
+from pipeline.study.load import load_study, study_from_value
+from pipeline.tasks.calibrate import is_ours
+from pipeline.tasks.manifest import Manifest
 from pipeline.testing import MetricContract, MetricExample
 
 SOURCE = '''
@@ -301,6 +304,35 @@ def test_places_survive_the_plan_file():
     inputs = Inputs("/base", (), (metric,), {})
     assert Inputs.from_json({**inputs.to_json(), "metrics": [{**inputs.to_json()["metrics"][0], "places": list(PLACES)}]}) == inputs
     assert metric.identity == ["own:M", {"k": 1}, "s"]
+
+
+def test_the_name_of_its_folder_is_no_part_of_what_a_run_is_called_by(folder):
+    inputs = Inputs("/base", (), (MetricInputs("own:M", {"path": "/a", "k": 1}, "s", True, PLACES),), {})
+    asked = {"schema": 1, "study": "s", "test_sets": {"t": {"outputs": "{system}"}}}
+    identities = []
+    for path, k in (("a", 1), ("b/c", 1), ("a", 2)):
+        loaded = study_from_value({**asked, "metrics": [{"name": "own:M", "path": path, "k": k}]}, base=folder)
+        identities.append(Manifest(loaded.study, inputs, ()).identity())
+    assert identities[0] == identities[1]
+    assert identities[0] != identities[2]
+    installed = study_from_value({**asked, "metrics": [{"name": "mean", "path": "a"}]}, base=folder)
+    assert "path" in Manifest(installed.study, inputs, ()).identity()["study"]["metrics"][0]
+
+
+def test_its_folder_may_be_named_by_an_environment_variable(folder, monkeypatch):
+    monkeypatch.setenv("OWN_METRICS", str(folder))
+    study = folder / "study.yaml"
+    study.write_text(
+        'schema: 1\nstudy: s\ntest_sets: {t: {outputs: "{system}"}}\n'
+        'metrics: [{name: "own_metrics:Same", path: "${OWN_METRICS}"}]\n'
+    )
+    (metric,) = load_study(study).study.metrics
+    assert metric.options == {"path": str(folder)}
+
+
+def test_it_is_not_run_to_foretell_the_time_of_a_study(folder):
+    assert not is_ours(pinned(folder))
+    assert is_ours(MetricInputs("mean", {}, "s", True))
 
 
 class TestOwnMetric(MetricContract):
