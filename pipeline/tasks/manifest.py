@@ -61,7 +61,7 @@ class Manifest:
         asked["systems"].pop("table")
         for metric in asked["metrics"]:
             if is_own(metric["name"]):
-                pass
+                metric.pop("path", None)
         data = (asked.get("training") or {}).get("data", {})
         for key in ("path", "gold"):
             data.pop(key, None)
