@@ -21,6 +21,8 @@ def study_json_schema() -> dict[str, Any]:
     definitions, properties = schema["$defs"], schema["properties"]
     name = {"type": "string"}
     properties["metrics"]["items"] = {"anyOf": [name, properties["metrics"]["items"]]}
+    form = definitions["TestSet"]["properties"]["format"]
+    definitions["TestSet"]["properties"]["format"] = {"anyOf": [name, {"$ref": form.pop("$ref")}], **form}
     one_option = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": {"type": ["object", "null"]}}
     properties["analyses"]["items"] = {"anyOf": [name, properties["analyses"]["items"], one_option]}
     sizes = definitions["Resampling"]["properties"]["test_sizes"]

@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_serializer, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from pipeline.study import grouping
 from pipeline.study.frozen import Frozen
@@ -38,10 +47,13 @@ SCHEMA_VERSION = 1
 
 
 def _one_or_several(value: Any) -> Any:
-    return (value,) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else value
+    names = value if isinstance(value, (list, tuple)) else (value,)
+    # A group that looks like a number in YAML has a name all the same.
+    return tuple(str(name) if isinstance(name, (int, float)) and not isinstance(name, bool) else name for name in names)
 
 
-GroupNames = Annotated[tuple[str, ...], BeforeValidator(_one_or_several)]
+_NAMES_IN_JSON = {"anyOf": [{"type": ["string", "number"]}, {"type": "array", "items": {"type": ["string", "number"]}}]}
+GroupNames = Annotated[tuple[str, ...], BeforeValidator(_one_or_several), WithJsonSchema(_NAMES_IN_JSON)]
 """Names of groups of items; one stands for a list of it alone."""
 
 

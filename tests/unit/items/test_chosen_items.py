@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.errors import DataError
+from pipeline.errors import DataError, StudyError
 from pipeline.items.align import survey_test_set
 from pipeline.items.gold import load_gold
 from pipeline.items.outputs import load_output
+from pipeline.study.load import study_from_value
 from pipeline.study.schema import Systems, TestSet
 
 SEGMENTS = "item\tdomain\tdocument\n1\tcanary\td0\n2\tnews\td1\n3\tsocial\td2\n4\tnews\td1\n5\tspeech\td3\n"
@@ -56,6 +57,25 @@ def test_included_and_excluded_groups_meet_and_units_are_those_of_what_is_left(f
     assert found.frame.unit_of_item == (0, 0, 1)
     told = [warning for warning in found.warnings if "left out" in warning]
     assert told == ["1 of 5 items are left out by domain: not news, social, speech", "1 of 5 items are left out by document: d2"]
+
+
+def test_a_study_file_names_one_group_or_several(tmp_path):
+    chosen = {"include": {"domain": ["news", "letters"], "year": 2024}, "exclude": {"domain": "canary"}}
+    value = {
+        "schema": 1,
+        "study": "s",
+        "test_sets": {"t": {"outputs": "{system}.txt", "references": ["r"], "items": chosen}},
+        "metrics": ["bleu"],
+    }
+    found = study_from_value(value, base=tmp_path).study.test_sets["t"].items
+    assert dict(found.include) == {"domain": ("news", "letters"), "year": ("2024",)}
+    assert dict(found.exclude) == {"domain": ("canary",)}
+
+
+def test_a_group_that_is_no_name_is_refused(tmp_path):
+    test_set = {"outputs": "{system}.txt", "references": ["r"], "items": {"exclude": {"domain": [["x"]]}}}
+    with pytest.raises(StudyError):
+        study_from_value({"schema": 1, "study": "s", "test_sets": {"t": test_set}, "metrics": ["bleu"]}, base=tmp_path)
 
 
 def test_one_unit_that_is_left_is_refused(folder):
