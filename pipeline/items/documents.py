@@ -12,6 +12,7 @@ from pipeline.interfaces import Items
 from pipeline.items.compare import Candidate
 from pipeline.items.frame import Frame
 from pipeline.items.item_table import ItemTable
+from pipeline.items.readers._arrow import is_columnar, read_columnar
 from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._tables import find_delimiter, is_number, refuse
 from pipeline.study.grouping import DOCUMENT, WITHOUT_DOCUMENTS, group_columns
@@ -176,10 +177,8 @@ def _unknown(column: str, of: Sources) -> Problem:
     in_gold = [name for name in of.gold.columns if not name.startswith("reference")] if of.gold is not None else []
     in_outputs = [name for candidate in candidates for name in candidate.groups]
     if not spec.references and candidates and spec.format.name in WITHOUT_DOCUMENTS:
-        lines = read_lines(Path(candidates[0].source))
-        delimiter = find_delimiter(lines.values[0])
         systems = {candidate.system for candidate in candidates}
-        in_outputs += [name for name in lines.values[0].split(delimiter) if name not in systems] if delimiter else []
+        in_outputs += [name for name in _header(Path(candidates[0].source)) if name not in systems]
     names = list(dict.fromkeys([*there, *in_gold, *in_outputs]))
     close = difflib.get_close_matches(column, names, n=1)
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "") if names else "none"
@@ -189,3 +188,12 @@ def _unknown(column: str, of: Sources) -> Problem:
         where=str(spec.documents or spec.outputs or ""),
         help=f"did you mean '{close[0]}'?" if close else "give it in the table that `documents:` names, or in a table of outputs",
     )
+
+
+def _header(path: Path) -> Sequence[str]:
+    """Give the names of the columns of a file of outputs; none where it is no table."""
+    if is_columnar(path):
+        return read_columnar(path).header
+    first = read_lines(path).values[0]
+    delimiter = find_delimiter(first)
+    return first.split(delimiter) if delimiter else ()

@@ -15,7 +15,7 @@ from typing import Any
 
 from pipeline.errors import DataError
 
-__all__ = ["Lines", "read_head", "read_lines", "read_text", "write_lines"]
+__all__ = ["Lines", "read_head", "read_lines", "read_text", "write_lines", "zstd_decompressor"]
 
 LONGEST_LINE = 50_000_000
 """Characters of a line: what is longer is no text of an item."""
@@ -155,11 +155,12 @@ def _find_decompressor(data: bytes, path: Path) -> Callable[[bytes], bytes] | No
     if data.startswith(b"\xfd7zXZ\x00"):
         return lzma.decompress
     if data.startswith(b"\x28\xb5\x2f\xfd"):
-        return _zstd_decompressor(path)
+        return zstd_decompressor(path)
     return None
 
 
-def _zstd_decompressor(path: Path) -> Callable[[bytes], bytes]:
+def zstd_decompressor(path: Path) -> Callable[[bytes], bytes]:
+    """Give what decompresses Zstandard; P206 where nothing installed does."""
     # The standard library has it from Python 3.14; before that, whichever package is there.
     for module in ("compression.zstd", "backports.zstd", "zstandard"):
         try:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.errors import DataError
-from pipeline.items.readers._files import _zstd_decompressor
+from pipeline.items.readers._files import zstd_decompressor
 
 __all__ = ["Archive", "looks_like_zip", "open_zip"]
 
@@ -64,7 +64,7 @@ class Archive:
 
     def _read_zstandard(self, info: zipfile.ZipInfo) -> bytes:
         # The zipfile of the standard library reads these from Python 3.14 only.
-        decompress = _zstd_decompressor(self._path)
+        decompress = zstd_decompressor(self._path)
         with self._path.open("rb") as file:
             file.seek(info.header_offset)
             header = file.read(_LOCAL_HEADER)

@@ -162,9 +162,7 @@ def _split(lines: Lines) -> dict[str, list[tuple[str, int]]]:
     counts = {name: len(rows) for name, rows in blocks.items()}
     right = max(counts.values(), key=list(counts.values()).count)
     refuse(
-        Problem(
-            "P203", f"system '{name}' has {count} lines, others have {right}", f"{lines.source}:{blocks[name][0][1]}", _HELP
-        )
+        Problem("P203", f"system '{name}' has {count} lines, others have {right}", f"{lines.source}:{blocks[name][0][1]}", _HELP)
         for name, count in counts.items()
         if count != right
     )

@@ -16,7 +16,8 @@ from pipeline.items.readers import load_reader
 from pipeline.items.readers._arrow import is_columnar
 from pipeline.items.recognise import recognise_file
 from pipeline.metrics import load_metric
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.grouping import with_asked_columns
+from pipeline.study.schema import Resampling, Systems, TestSet
 
 pa: Any = pytest.importorskip("pyarrow", reason="Parquet and Arrow need pyarrow: pip install 'pipeline[parquet]'")
 feather: Any = importlib.import_module("pyarrow.feather")
@@ -88,6 +89,20 @@ def test_labels_and_their_gold_may_be_parquet(tmp_path: Path) -> None:
     found = survey_test_set("t", spec, base=tmp_path, systems=Systems(), unit="item")
     read = {o.system: load_output(spec, o, frame=found.frame, base=tmp_path).columns["label"] for o in found.outputs}
     assert read == {"north": ("y", "y"), "south": ("x", "")}
+
+
+def test_columns_group_items_and_a_misspelt_one_is_told_with_those_that_are_there(tmp_path: Path) -> None:
+    table = {"item": ["a", "b", "c"], "topic": ["x", "x", "y"], "north": [1.5, 2.0, 1.0], "south": [0.5, 2.0, 3.0]}
+    write(tmp_path / "x.parquet", pa.table(table))
+    for unit in ("topic", "topics"):
+        spec = with_asked_columns(TestSet(format="scores", outputs="x.parquet"), Resampling(unit=unit))
+        try:
+            assert survey_test_set("t", spec, base=tmp_path, systems=Systems(), unit=unit).frame.units == ("x", "y")
+        except DataError as error:
+            (problem,) = error.problems
+            assert (unit, problem.code, problem.help) == ("topics", "P223", "did you mean 'topic'?")
+        else:
+            assert unit == "topic"
 
 
 def test_what_is_nothing_or_no_number_is_refused_with_its_row(tmp_path: Path) -> None:

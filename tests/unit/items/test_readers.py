@@ -6,6 +6,7 @@ import bz2
 import gzip
 import importlib
 import lzma
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -44,6 +45,9 @@ def test_the_readers_of_the_package_are_found_and_a_typo_is_told():
 
 # --- text
 
+zstd = importlib.import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+COMPRESSORS = [gzip.compress, bz2.compress, lzma.compress, zstd.compress]
+
 
 def test_lines_end_at_line_feeds_and_nowhere_else(write):
     items = outputs("text", write("a\u2028b\n\x0bc\rd\n\n e \nlast"))["s"]
@@ -58,7 +62,7 @@ def test_a_final_line_feed_ends_a_line_and_begins_none(write):
     assert outputs("text", write("a\n\n"))["s"].columns == {"text": ("a", "")}
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"])
+@pytest.mark.parametrize("compress", COMPRESSORS, ids=["gz", "bz2", "xz", "zst"])
 def test_compression_is_seen_by_content_whatever_the_name(write, compress):
     assert outputs("text", write(compress("ä\nb\n".encode()), "plain.txt"))["s"].columns["text"] == ("ä", "b")
     assert outputs("text", write("ä\nb\n", "not-compressed.gz"))["s"].columns["text"] == ("ä", "b")
@@ -90,7 +94,7 @@ def test_zstandard_is_read_by_whichever_module_is_there(write, monkeypatch):
     assert "damaged: checksum" in problem.message
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"])
+@pytest.mark.parametrize("compress", COMPRESSORS, ids=["gz", "bz2", "xz", "zst"])
 def test_a_truncated_compressed_file_is_refused(write, compress):
     (problem,) = refused("text", write(compress(b"some text\n" * 100)[:-9]))
     assert problem.code == "P206"
