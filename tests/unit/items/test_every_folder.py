@@ -68,12 +68,13 @@ def score(
     return Scored(survey, scores, sums)
 
 
-def run(workflow: str, test_set: str, *, only: Iterable[str] = (), metrics: Iterable[str] = ()) -> Scored:
-    """Score a test set as a study of `workflows/` says it."""
+def run(workflow: str, test_set: str, *, only: Iterable[str] = (), metrics: Iterable[str] = (), reference: str = "A") -> Scored:
+    """Score a test set as a study of `workflows/` says it, or against another reference than its A."""
     study = load_study(WORKFLOWS / f"{workflow}.yaml").study
     spec = study.as_read(test_set)
     outputs = spec.outputs.replace("{test_set}", test_set) if isinstance(spec.outputs, str) else spec.outputs
-    spec = spec.model_copy(update={"outputs": outputs})
+    references = tuple(path.replace("/ref.A.", f"/ref.{reference}.") for path in spec.references)
+    spec = spec.model_copy(update={"outputs": outputs, "references": references})
     asked = {m.name: m.options for m in study.metrics if not metrics or m.name in metrics}
     drawn = study.resampling
     return score(spec, WORKFLOWS, asked, unit=drawn.unit, strata=drawn.strata, only=only, exclude=study.systems.exclude)
@@ -82,16 +83,18 @@ def run(workflow: str, test_set: str, *, only: Iterable[str] = (), metrics: Iter
 # --- translations
 
 
-def check_translations(data: Path, folder: str, test_set: str, metrics: Iterable[str], only: Iterable[str] = ()) -> Scored:
+def check_translations(
+    data: Path, folder: str, test_set: str, metrics: Iterable[str], only: Iterable[str] = (), reference: str = "A"
+) -> Scored:
     wanted = expected(data, folder)
-    found = run(folder, test_set, only=only, metrics=metrics)
-    assert {o.system for o in found.survey.outputs} == set(wanted["scores"]["A"])
+    found = run(folder, test_set, only=only, metrics=metrics, reference=reference)
+    assert {o.system for o in found.survey.outputs} == set(wanted["scores"][reference])
     assert len(found.survey.frame.ids) == wanted["segments_scored"]
     for metric, scores in found.scores.items():
         for system, value in scores.items():
-            assert f"{value:.6f}" == f"{wanted['scores']['A'][system][metric]:.6f}", (metric, system)
+            assert f"{value:.6f}" == f"{wanted['scores'][reference][system][metric]:.6f}", (metric, system)
     for system, sums in found.sums.get("bleu", {}).items():
-        one = wanted["scores"]["A"][system]
+        one = wanted["scores"][reference][system]
         assert sums == [one["sys_len"], one["ref_len"], *one["counts"], *one["totals"]], system
     return found
 
@@ -111,9 +114,12 @@ def test_a_system_of_a_test_set_has_the_scores_that_were_counted(data_dir: Path)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("reference", ["A", "B"])
 @pytest.mark.parametrize(("folder", "test_set"), SETS)
-def test_all_systems_of_a_test_set_have_the_scores_that_were_counted(data_dir: Path, folder: str, test_set: str) -> None:
-    found = check_translations(data_dir, folder, test_set, ["bleu", "chrf"])
+def test_all_systems_of_a_test_set_have_the_scores_that_were_counted(
+    data_dir: Path, folder: str, test_set: str, reference: str
+) -> None:
+    found = check_translations(data_dir, folder, test_set, ["bleu", "chrf"], reference=reference)
     assert len(found.scores["chrf"]) == expected(data_dir, folder)["systems"]
     if found.survey.frame.strata:
         check_documents(data_dir, folder, found.survey)
