@@ -134,7 +134,8 @@ class LabelReader:
         if not isinstance(table, Table):
             numbers = tuple(range(1, len(table.values) + 1))
             return Items(tuple(map(str, numbers)), {"label": table.values}, table.source, numbers)
-        if self.layout == LETTERS and name != GOLD:
+        written = {"id", "label"} <= set(table.header)  # the outputs of a training, as `write` writes them
+        if self.layout == LETTERS and name != GOLD and not written:
             return split_letters(table, system=name, columns=columns)[name]
         chosen = split_systems(
             table, system=name, columns=columns, choose=lambda of, others: _label_column(of, columns), value="label", rename=True
