@@ -124,7 +124,8 @@ def compare_study(
 
     found = find_format(format, list(outputs.values()), references, base=Path.cwd())
     if found.metric is None and not metrics:
-        message = f"no metric is usual for the format {format!r}, and none is given"
+        form = found.value if isinstance(found.value, str) else found.value["name"]
+        message = f"no metric is usual for the format {form!r}, and none is given"
         raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
     if set(outputs) == {"*"}:
         named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(list(outputs.values()))

@@ -23,7 +23,7 @@ from pipeline.items.item_table import ItemTable
 from pipeline.items.outputs import OutputFiles
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import ITEM
-from pipeline.study.schema import ItemChoice, Systems, TestSet
+from pipeline.study.schema import DatasetSpec, ItemChoice, Systems, TestSet
 
 __all__ = ["AlignmentRow", "alignment_table", "survey_test_set"]
 
@@ -83,7 +83,8 @@ def survey_test_set(
     """
     reader = load_reader(spec.format)
     problems: list[Problem] = []
-    whole = gold
+    # An embedded gold is passed in as it is scored; outputs are fitted to all of it, here and when they are read again.
+    whole = whole_gold(spec, base) if isinstance(spec.gold, DatasetSpec) else gold
     if gold is None:
         try:
             whole = whole_gold(spec, base)
@@ -123,7 +124,7 @@ def survey_test_set(
             problems.extend(exc.problems)
     checked = check_alignment(full, candidates, right, missing=spec.missing, reread=files.reread, chosen=chosen)
     problems.extend(checked.problems)
-    problems.extend(disagreeing_contents(candidates))
+    problems.extend(disagreeing_contents(candidates, chosen))
     groups: dict[str, tuple[str, ...]] = {}
     for column in dict.fromkeys([*([] if unit == ITEM else [unit]), *([] if strata is None else [strata])] if full.ids else []):
         try:

@@ -141,22 +141,26 @@ def check_alignment(
     if full.ids and not kept:
         message = "no item is in all outputs" if scored else "`items:` leaves no item"
         result.problems.append(Problem("P218", message, help="`pipeline check` prints what each has"))
-    unnamed = [c.system for c in candidates if c.numbered and not full.numbered]
-    if unnamed and len(kept) < len(full.ids):
-        message = f"items are dropped by name, and the output of '{unnamed[0]}' has only line numbers"
-        result.problems.append(Problem("P214", message, help="give it an item column"))
+    unnamed = [c for c in candidates if c.numbered and not full.numbered]
+    short = [c for c in unnamed if len(c.ids) != len(full.ids) and missing != "error"]
+    if unnamed and (short or len(kept) < len(full.ids)):
+        worst = (short or unnamed)[0]
+        what = "filled" if short and missing == "zero" else "left out"
+        message = f"items are {what} by name, and the output of '{worst.system}' has only line numbers"
+        result.problems.append(Problem("P214", message, worst.source, "give it an item column"))
     return replace(result, kept=kept)
 
 
-def disagreeing_contents(candidates: Sequence[Candidate]) -> list[Problem]:
-    """Give the systems whose items have the names of other systems' items, and are others."""
+def disagreeing_contents(candidates: Sequence[Candidate], chosen: Collection[str]) -> list[Problem]:
+    """Give the systems whose items have the names of other systems' items, and are others, among those that are scored."""
     problems = []
+    scored = set(chosen)
     asked: dict[str, tuple[str, str]] = {}
     for candidate in candidates:
         others = []
         for name, content in zip(candidate.ids, candidate.contents, strict=False):
             first, system = asked.setdefault(name, (content, candidate.system))
-            if first != content:
+            if first != content and name in scored:
                 others.append((name, system))
         if others:
             name, system = others[0]

@@ -60,7 +60,8 @@ def find_outputs(
     if outputs is None:
         return [], []
     if not isinstance(outputs, str):
-        return [Found(system, base / path) for system, path in outputs.items() if not is_excluded(system, exclude)], []
+        named = [Found(system, base / path) for system, path in outputs.items() if not is_excluded(system, exclude)]
+        return named, [problem for found in named for problem in _placeholders_of_one(found)]
     unknown = [name for name in _PLACEHOLDER.findall(outputs) if name not in _KNOWN]
     if unknown:
         message = f"the outputs have the placeholder {{{unknown[0]}}}; known are {{system}}, {{replica}} and {{test_set}}"
@@ -78,6 +79,16 @@ def find_outputs(
         return [], [Problem("P207", "no file matches the pattern of the outputs", str(base / outputs), _suggest(base / outputs))]
     kept = [found for found in matches if not is_excluded(str(found.system), exclude)]
     return kept, _duplicates(kept)
+
+
+def _placeholders_of_one(found: Found) -> list[Problem]:
+    """Tell of placeholders where systems have their paths: nothing is put in their place, and a file may well have such a name."""
+    named = _NAMED.search(str(found.path))
+    if named is None or os.path.exists(found.path):
+        return []
+    message = f"the path of '{found.system}' has the placeholder {named[0]}, and a mapping of systems to paths has none"
+    help_ = 'write one pattern for all systems, outputs: "{system}.{replica}.txt", or a path for each run'
+    return [Problem("P219", message, str(found.path), help_)]
 
 
 def _match(pattern: str) -> list[Found]:

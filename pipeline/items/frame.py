@@ -150,14 +150,14 @@ def _encode(value: Any) -> bytes:
     return b"(%s)" % b"".join(map(_encode, value)) if isinstance(value, tuple) else b"i%d;" % value
 
 
-def align_items(items: Items, frame: Frame, *, missing: Missing = "error", blank: str = "") -> Items:
+def align_items(items: Items, frame: Frame, *, missing: Missing = "error", blank: str = "", whole: bool = True) -> Items:
     """Give items in the order of a frame.
 
     Parameters
     ----------
     items : Items
-        Of one file. Line numbers are identifiers like any other; where the frame has names and the file only lines, the two
-        are as long as each other and go line by line.
+        Of one file. Line numbers are identifiers like any other; where the frame has other names and the file only lines, the
+        two are as long as each other and go line by line.
     frame : Frame
         The order that is wanted.
     missing : {"error", "drop", "zero"}
@@ -165,13 +165,15 @@ def align_items(items: Items, frame: Frame, *, missing: Missing = "error", blank
         has only items that all files have.
     blank : str
         An empty output, or a score of 0.
+    whole : bool
+        False for a file that lacks items there should be: it may be as long as a frame of some, and its lines are others.
 
     Raises
     ------
     DataError
         P216, where items lack.
     """
-    if items.ids == frame.ids or (items.numbered and len(items.ids) == len(frame.ids)):
+    if items.ids == frame.ids or (whole and items.numbered and len(items.ids) == len(frame.ids)):
         return Items(frame.ids, items.columns, items.source, items.lines, items.numbered)
     place = {name: k for k, name in enumerate(items.ids)}
     order = [place.get(name, -1) for name in frame.ids]

@@ -59,19 +59,33 @@ def load_gold(spec: TestSet, *, base: Path, frame: Frame, digest: str | None = N
             raise ValueError("the gold of an embedded data set is passed in, not read from a file")
         gold = read_gold(spec, base)
     if digest is not None and digest != (digest_items(gold) if gold is not None else ""):
-        raise DataError.of(
-            "P220",
-            "the gold or a reference changed after it was surveyed",
-            where=gold.source if gold is not None else None,
-            help="start the study again: the changed file makes it a new run, which reuses what still holds",
-        )
+        raise _changed(gold)
     return None if gold is None else align_items(gold, frame)
 
 
-def whole_gold_once(spec: TestSet, base: Path) -> Items | None:
-    """Give `whole_gold`, parsed again only where one of its files is another one than last time."""
+def whole_gold_once(spec: TestSet, base: Path, *, digest: str | None = None) -> Items | None:
+    """Give `whole_gold`, parsed again only where one of its files is another one than last time.
+
+    Raises
+    ------
+    DataError
+        P220, where ``digest`` is given and the items in files that the study chooses are not what was surveyed: outputs would be
+        fitted to a gold that they are not compared with.
+    """
     stamps = tuple(_stamp(path) for path in gold_files(spec, base))
-    return _read_once(spec.model_dump_json(include={"format", "gold", "references", "columns"}), base, stamps)
+    whole, found = _read_once(spec.model_dump_json(include={"format", "gold", "references", "columns", "items"}), base, stamps)
+    if digest is not None and isinstance(spec.gold, str) and digest != found:
+        raise _changed(whole)
+    return whole
+
+
+def _changed(gold: Items | None) -> DataError:
+    return DataError.of(
+        "P220",
+        "the gold or a reference changed after it was surveyed",
+        where=gold.source if gold is not None else None,
+        help="start the study again: the changed file makes it a new run, which reuses what still holds",
+    )
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
@@ -83,5 +97,9 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=2)
-def _read_once(spec: str, base: Path, stamps: tuple[tuple[int, ...], ...]) -> Items | None:
-    return whole_gold(TestSet.model_validate_json(spec), base)
+def _read_once(spec: str, base: Path, stamps: tuple[tuple[int, ...], ...]) -> tuple[Items | None, str]:
+    """Give all items of the gold, and the digest of those that are chosen."""
+    asked = TestSet.model_validate_json(spec)
+    whole = whole_gold(asked, base)
+    chosen = choose_items(whole, asked)
+    return whole, digest_items(chosen) if chosen is not None else ""

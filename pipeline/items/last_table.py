@@ -1,4 +1,4 @@
-"""The last table of all systems that a process read. This module spares each system of it a reading of the whole."""
+"""The last file of several systems that a process read. This module spares each system of it a reading of the whole."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["read_table_once"]
 _Stamp = tuple[int, int, int, int]
 
 
-def read_table_once(form: FormatSpec, path: Path, columns: Mapping[str, str]) -> dict[str, Items]:
-    """Give the items of every system in a table, parsed again only where its file is another one than last time.
+def read_table_once(form: FormatSpec, path: Path, columns: Mapping[str, str], *, system: str | None = None) -> dict[str, Items]:
+    """Give the items of every system in a table, or of every run of one system, parsed again only where the file is another one.
 
     Extraction asks for one system at a time: of S systems each would parse and check S columns. A file that is changed within
     the tick of the clock and keeps its length is not seen to be another; the digest that an output is held to is then that of
@@ -33,23 +33,25 @@ def read_table_once(form: FormatSpec, path: Path, columns: Mapping[str, str]) ->
         The table.
     columns : mapping
         Column names by role, from the study file.
+    system : str, optional
+        The system of which the file holds several runs.
     """
     try:
         found = path.stat()
     except OSError:
         # The reader says what is wrong with it.
-        return load_reader(form).read_outputs(path, system=None, options={"columns": dict(columns)})
+        return load_reader(form).read_outputs(path, system=system, options={"columns": dict(columns)})
     stamp = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    return _read(form.model_dump_json(), path, tuple(columns.items()), stamp)
+    return _read(form.model_dump_json(), path, system, tuple(columns.items()), stamp)
 
 
 @lru_cache(maxsize=1)
-def _read(form: str, path: Path, columns: tuple[tuple[str, str], ...], stamp: _Stamp) -> dict[str, Items]:
-    items = load_reader(json.loads(form)).read_outputs(path, system=None, options={"columns": dict(columns)})
+def _read(form: str, path: Path, system: str | None, columns: tuple[tuple[str, str], ...], stamp: _Stamp) -> dict[str, Items]:
+    items = load_reader(json.loads(form)).read_outputs(path, system=system, options={"columns": dict(columns)})
     # Equal fields become one string: what is kept of a large table is its places, not its text.
     one: dict[str, str] = {}
     return {
-        system: replace(of, columns={name: _shared(of.columns[name], one) for name in of.columns}) for system, of in items.items()
+        named: replace(of, columns={name: _shared(of.columns[name], one) for name in of.columns}) for named, of in items.items()
     }
 
 

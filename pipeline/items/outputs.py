@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -97,13 +97,15 @@ class OutputFiles:
         return replace(result, taken=taken)
 
 
-def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | None = None) -> Items:
+def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | None = None, gold_digest: str | None = None) -> Items:
     """Read one output again, in the order of the frame; what is missing is filled where the study says ``zero``.
 
     Parameters
     ----------
     base : Path, optional
         The folder of the study file, for formats whose outputs are fitted to the gold.
+    gold_digest : str, optional
+        What was surveyed of the gold that they are fitted to.
 
     Raises
     ------
@@ -112,11 +114,11 @@ def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | Non
     """
     reader = load_reader(spec.format)
     fits = base is not None and hasattr(reader, "fit")
-    files = OutputFiles(reader, spec, whole_gold_once(spec, base) if fits and base is not None else None)
-    if is_table(spec.outputs):
-        items = read_table_once(spec.format, Path(output.path), spec.columns).get(output.system)
+    files = OutputFiles(reader, spec, whole_gold_once(spec, base, digest=gold_digest) if fits and base is not None else None)
+    if is_table(spec.outputs) or output.found is not None:
+        items = read_table_once(spec.format, Path(output.path), spec.columns, system=output.found).get(output.system)
     else:
-        items = files.read(Found(output.found or output.system, Path(output.path))).get(output.system)
+        items = files.read(Found(output.system, Path(output.path))).get(output.system)
     if items is None or digest_items(items, leave_out=group_columns(spec)) != output.digest:
         raise DataError.of(
             "P220",
@@ -128,7 +130,8 @@ def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | Non
     # What groups items is in the frame by now: no metric shall take it for a score.
     left_out = {*group_columns(spec), CONTENT}
     values = {name: column for name, column in items.columns.items() if name not in left_out}
-    return align_items(replace(items, columns=values), frame, missing=spec.missing, blank=getattr(reader, "blank", ""))
+    blank = getattr(reader, "blank", "")
+    return align_items(replace(items, columns=values), frame, missing=spec.missing, blank=blank, whole=not output.missing)
 
 
 def _candidate(system: str, found: Found, items: Items, fitted: Items, ids: tuple[str, ...], groups: Collection[str]) -> Candidate:
@@ -138,13 +141,20 @@ def _candidate(system: str, found: Found, items: Items, fitted: Items, ids: tupl
         digest_items(items, leave_out=groups),
         len(fitted),
         found=found.system if found.system != system else None,
-        coordinates={**found.coordinates, **items.coordinates},
+        coordinates=_join_coordinates(found.coordinates, items.coordinates),
         published=_republish(items),
     )
     there = {name: tuple(fitted.columns[name]) for name in groups if name in fitted.columns}
     noun = "line" if items.lines[-1:] == (len(items),) else "sentence"
     contents = tuple(items.columns.get(CONTENT, ()))
     return Candidate(output, str(found.path), ids, fitted.numbered, there, noun, contents)
+
+
+def _join_coordinates(path: Mapping[str, str], file: Mapping[str, str]) -> dict[str, str]:
+    """Give what a path and its file say of a system; runs in the file of a run are replicas of the model all the same."""
+    if "replica" not in path or "replica" not in file:
+        return {**path, **file}
+    return {**file, "model": path["model"], "replica": f"{path['replica']}/{file['replica']}"}
 
 
 def _republish(items: Items) -> dict[str, tuple[float, float]]:

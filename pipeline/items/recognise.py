@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pipeline.errors import DataError, PluginError
 from pipeline.interfaces import FileSample, Recognised
 from pipeline.items.discover import find_outputs
-from pipeline.items.readers._files import read_head
+from pipeline.items.readers._files import read_head, read_text
+from pipeline.items.readers._zip import open_zip
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.study.schema import FormatSpec, Study, TestSet
 
@@ -18,6 +19,9 @@ __all__ = ["AUTO", "recognise_file", "recognise_formats", "take_sample"]
 
 AUTO = "auto"
 _HEAD = 1 << 16
+_ZIP = b"PK\x03\x04"
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""How texts in UTF-16 begin."""
 _NEAR = 0.05
 """Readers whose confidence is as near as this to the best one's are as good as it."""
 
@@ -66,6 +70,8 @@ def recognise_file(
     sample = take_sample(path, gold=gold, references=references)
     found = sorted(_ask_all(sample), key=lambda answer: (-answer[1].confidence, answer[0]))
     if not found:
+        if not sample.head or sample.head.startswith(_WIDE):
+            read_text(path)  # which says that it is empty, or no UTF-8
         raise DataError.of(
             "P259",
             f"no format is recognised in {path.name}",
@@ -88,12 +94,9 @@ def take_sample(path: Path, *, gold: bool = False, references: bool = False) -> 
     """Read the beginning of a file."""
     head, whole = read_head(path, _HEAD)
     members: tuple[str, ...] = ()
-    if head.startswith(b"PK\x03\x04"):
-        try:
-            with zipfile.ZipFile(path) as archive:
-                members = tuple(archive.namelist())
-        except (OSError, zipfile.BadZipFile):
-            members = ()  # its reader says what is wrong with it
+    if head.startswith(_ZIP):
+        with suppress(DataError), open_zip(path) as archive:  # where it is damaged its reader says so
+            members = archive.names
     return FileSample(path, head, _lines(head, whole=whole), members, gold, references)
 
 

@@ -16,6 +16,9 @@ __all__ = ["Lattice", "put_on_lattice", "round_to_lattice"]
 _EXACT = 2**53
 _COMFORTABLE = 2**43
 """Sums of one output stay below this: systems a thousand times larger or finer can still be added on one lattice."""
+_USUAL = 9
+"""Decimals that computed numbers are rounded to."""
+_SMALL = Decimal("0.001")
 # The default context rounds to 28 digits; a number of a file may have more.
 _CONTEXT = Context(prec=400)
 
@@ -33,7 +36,9 @@ def put_on_lattice(numbers: Sequence[str], *, source: str, column: str) -> Latti
     """Give the numbers of a column as integers.
 
     The scale is the largest number of decimals in the file, and less where the sum of as many times the largest number would
-    pass 2^43: every number then keeps at least nine digits for a thousand items, however small or large the numbers are.
+    pass 2^43: numbers then keep nine digits for a thousand items, however small or large they are. What has to be rounded keeps
+    nine decimals at most, unless all numbers are below a thousandth: a number that two systems share is then one integer, though
+    the largest number of one system is .8 and of the other 1.
 
     Examples
     --------
@@ -60,6 +65,8 @@ def put_on_lattice(numbers: Sequence[str], *, source: str, column: str) -> Latti
             where=source,
             help="give them in a larger unit",
         )
+    if _USUAL < decimals < wanted and largest >= _SMALL:
+        decimals = _USUAL
     scaled = [number.scaleb(decimals, _CONTEXT) for number in exact]
     rounded = [number.to_integral_value(ROUND_HALF_EVEN) for number in scaled]
     error = max((abs(a - b) for a, b in zip(scaled, rounded, strict=True)), default=Decimal(0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -83,7 +84,22 @@ class OwnMetric:
                 raise TaskError.of("P406", message, help="one score for each column of sums; the first axis is the statistic's")
             return scores
 
+        if self.form == "ratio":
+            self._refuse_other_forms(score_sums)
         return score_sums
+
+    def _refuse_other_forms(self, score: ScoreFunction) -> None:
+        """Refuse a score that is no positive constant times the first sum over the second: tests of ratios look at sums alone."""
+        first, *others = score(np.array([[4.0, 8.0, 12.0, 0.0, 4.0], [8.0, 8.0, 24.0, 8.0, 4.0]])).tolist()
+        wanted = [2 * first, first, 0.0, 2 * first]
+        if not (0 < first < inf and np.allclose(others, wanted, rtol=1e-9, atol=1e-9 * first)):
+            raise TaskError.of(
+                "P406",
+                f"the form of the metric '{self.name}' is 'ratio', and its score is no positive constant times the sum of "
+                f"'{self.statistics[0]}' over that of '{self.statistics[1]}'",
+                help="its `form` is 'general'; an error rate is a ratio with `higher_is_better = False`",
+                note=f"it is {first:g} of 4 and 8, {others[0]:g} of 8 and 8, {others[1]:g} of 12 and 24, {others[2]:g} of 0 and 8",
+            )
 
     @contextmanager
     def _named(self, method: str, items: Items | None = None) -> Iterator[None]:

@@ -64,7 +64,7 @@ class _Classification:
         """Name, average, labels, and what becomes of labels that a score is undefined for."""
         counted = "all" if self.labels is None else ",".join(map(_quote, self.labels))
         which = f"positive:{counted}" if self.positive is not None else f"average:{self.average}|labels:{counted}"
-        undefined = "|undefined:0|absent:left-out" if self.average == "macro" else ""
+        undefined = ("|undefined:0" if self.below[0] else "") + "|absent:left-out" if self.average == "macro" else ""
         return f"{self.name}|{which}{undefined}|unit:percent"
 
     def prepare(self, gold: Items | None) -> Gold:
@@ -202,8 +202,9 @@ def _macro_kernel(statistics: NDArray[Any], out: NDArray[np.float64], factor: fl
                 found = np.float64(statistics[labels + k, i, j])
                 gold = np.float64(statistics[2 * labels + k, i, j])
                 # A label that neither the gold nor the system has is no class of this sample; one that either has counts, with
-                # 0 where there is nothing to divide by.
-                if found + gold > 0.0:
+                # 0 where there is nothing to divide by. Recall goes by the gold alone: a label that a sample's gold lacks has
+                # none, and would else count 0 for the one system of a pair that finds it, whatever either recalls.
+                if gold > 0.0 or of_found * found > 0.0:
                     present += 1
                     below = of_found * found + of_gold * gold
                     if below > 0.0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
+from math import lcm
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,10 @@ __all__ = ["AveragePrecision", "Ndcg", "PrecisionAt", "ReciprocalRank"]
 
 _MOST = 10**6
 _DECIMALS = 9
+_EXACT = 2**53
+"""Sums stay below this, where they are exact."""
+_DIVIDING = 23
+"""All ranks to this one, and 24, divide 5,354,228,880: a lattice that is finer than nine decimals for all others."""
 _LARGEST_GAIN = 50
 """Exponential gains are 2 to this power at most: a double holds them, and their sums, without rounding."""
 
@@ -50,8 +55,7 @@ class _Ranking:
     def extract(self, prepared: list[Judged], output: Items) -> Statistics:
         """Give the value of each topic in units of a thousand-millionth, and 1; a topic that the output lacks has 0."""
         rankings: Sequence[Sequence[str]] = output_column(self.name, output, "ranking")
-        # Sums stay below 2^53, where they are exact.
-        decimals = next(places for places in range(_DECIMALS, -1, -1) if max(len(rankings), 1) * 10**places < 2**53)
+        decimals = next(places for places in range(_DECIMALS, -1, -1) if max(len(rankings), 1) * 10**places < _EXACT)
         exact = np.array([self.value(ranking, judged) for ranking, judged in zip(rankings, prepared, strict=True)])
         scaled = exact * 10.0**decimals
         rounded = np.rint(scaled)
@@ -118,6 +122,23 @@ class ReciprocalRank(_Binary):
     """
 
     name = "reciprocal-rank"
+
+    def extract(self, prepared: list[Judged], output: Items) -> Statistics:
+        """Give the value of each topic times a number that its rank divides, and this number, which is the same for all topics.
+
+        A third has no decimals: with nine of them three thirds are not 1, and systems that tie would not. All ranks to the cutoff
+        divide the number, or to 24 where there is none below it; what later ones are rounded by is told.
+        """
+        rankings: Sequence[Sequence[str]] = output_column(self.name, output, "ranking")
+        ranks = [next(self.hits(ranking, judged), 0) for ranking, judged in zip(rankings, prepared, strict=True)]
+        largest = min(self.cutoff or _DIVIDING, _DIVIDING)
+        multiples = (lcm(*range(1, number + 1)) for number in range(largest, 0, -1))
+        whole = next(number for number in multiples if number * max(len(ranks), 1) < _EXACT)
+        shares = [(2 * whole + rank) // (2 * rank) if rank else 0 for rank in ranks]
+        error = max(
+            (abs(share * rank - whole) / (rank * whole) for share, rank in zip(shares, ranks, strict=True) if rank), default=0.0
+        )
+        return Statistics(np.array([(share, whole) for share in shares], dtype=np.int64).reshape(-1, 2), (0, 0), error)
 
     def value(self, ranking: Sequence[str], judged: Judged) -> float:
         """Give the reciprocal rank of a topic."""

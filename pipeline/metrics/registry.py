@@ -13,7 +13,7 @@ from pipeline.plugins import check_options, import_object, import_plugin, packag
 
 __all__ = ["PLACES", "is_own", "load_metric", "pin_options"]
 
-_PATH, _CODE = "path", "code digest"
+_KIND, _PATH, _CODE = "metric", "path", "code digest"
 
 PLACES = (_PATH, _CODE)
 """Options of a metric of one's own that are none of its class: its folder, and what its code was when the study was planned."""
@@ -27,7 +27,8 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
     name : str
         Name of an entry point of the group ``pipeline.metrics``, or ``module:name`` of a class or function of one's own.
     options : mapping, optional
-        Keyword arguments of the metric's class. With ``module:name`` also ``path``, the folder of the module.
+        Keyword arguments of the metric's class. With ``metric``, that is the metric, and ``name`` only what it goes by: a study may
+        so ask for one metric with several options. With ``module:name`` also ``path``, the folder of the module.
 
     Returns
     -------
@@ -45,7 +46,14 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
     given = dict(options or {})
     if is_own(name):
         return _load_own(name, given)
-    return _make(name, import_plugin("metrics", name), given)
+    kind = given.pop(_KIND, name)
+    if not isinstance(kind, str) or is_own(kind):
+        raise StudyError.of(
+            "P151",
+            f"metric '{name}': option 'metric' is the name of an installed metric, not {kind!r}",
+            help="see `pipeline metrics`",
+        )
+    return _make(name, import_plugin("metrics", kind), given)
 
 
 def is_own(name: str) -> bool:

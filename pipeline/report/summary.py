@@ -67,7 +67,7 @@ def format_alignment(
     spread = spread_published(rows)
     columns = tuple(spread[0]) if spread else ()
     cells = tuple(tuple(_cell(row[column]) for column in columns) for row in spread)
-    names = tuple(column.replace("_", " ") for column in columns)
+    names = tuple("identical to" if column == "identical_to" else column for column in columns)
     table = View("alignment", test_set, names, cells, "", frozenset({"system", "identical to"}))
     told = [f"  {recognised}"] * bool(recognised)
     lines = [f"  {line}" for line in _lines(table) if line]

@@ -12,7 +12,7 @@ from pipeline.study.schema import Study
 
 __all__ = ["Column", "Size", "columns_of", "sizes_of", "statistics_key", "strata_drawn"]
 
-EXTRACT_VERSION = 1
+EXTRACT_VERSION = 2
 """Raised when extraction changes its numbers; part of every address it makes."""
 
 RESAMPLE_VERSION = 3

@@ -17,6 +17,7 @@ __all__ = [
     "WITHOUT_DOCUMENTS",
     "Disagreement",
     "asked_columns",
+    "choosing_columns",
     "disagreements",
     "group_columns",
     "with_asked_columns",
@@ -49,11 +50,20 @@ def group_columns(spec: TestSet) -> tuple[str, ...]:
 
 
 def with_asked_columns(spec: TestSet, resampling: Resampling) -> TestSet:
-    """Give a test set whose readers take the columns that are asked for as groups, where a table has them."""
-    asked = {name: name for name in asked_columns(resampling) if name not in ROLES}
+    """Give a test set whose readers take the columns that are asked for as groups, where a table has them.
+
+    They are those of units and strata, and those by which items are chosen.
+    """
+    asked = {name: name for name in (*asked_columns(resampling), *choosing_columns(spec)) if name not in ROLES}
     if not set(asked) - set(spec.columns):
         return spec
     return spec.model_copy(update={"columns": {**asked, **spec.columns}})
+
+
+def choosing_columns(spec: TestSet) -> tuple[str, ...]:
+    """Give the columns by which items are chosen."""
+    chosen = spec.items
+    return () if chosen is None or isinstance(chosen, str) else (*chosen.include, *chosen.exclude)
 
 
 def disagreements(study: Study) -> Iterator[Disagreement]:
@@ -62,6 +72,9 @@ def disagreements(study: Study) -> Iterator[Disagreement]:
     if unit in ROLES - {ITEM, DOCUMENT, "label"}:
         yield ("resampling", "unit"), f"the column of the {unit}s groups no items"
     for name, test_set in study.test_sets.items():
+        for column in choosing_columns(test_set):
+            if column in {ITEM, "system"}:
+                yield ("test_sets", name, "items"), f"the column of the {column}s groups no items"
         told = test_set.documents is not None or DOCUMENT in test_set.columns or test_set.format.name not in WITHOUT_DOCUMENTS
         if unit == DOCUMENT and not told:
             yield (

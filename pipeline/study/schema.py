@@ -225,7 +225,8 @@ class Study(Frozen):
         names = [spec.name for spec in self.metrics]
         for position, name in enumerate(names):
             if name in names[:position]:
-                yield ("metrics", position), f"the metric {name!r} is named twice"
+                help_ = f"give one another name: {{name: {name}-2, metric: {name}, …}}"
+                yield ("metrics", position), f"the metric {name!r} is named twice", help_
         for name in self.resampling.margin:
             if name not in names:
                 yield ("resampling", "margin", name), f"the study has no such metric; it has {', '.join(names)}"

@@ -127,4 +127,10 @@ def _outputs(spec: ExtractSpec, frame: Frame, store: Store) -> Items:
         return align_items(read_member(spec.test_set_spec["format"], member), frame)
     if spec.output is None:
         raise DataError.of("P230", "there is neither an output nor a training", where=spec.test_set)
-    return load_output(TestSet.model_validate(spec.test_set_spec), Output(**spec.output), frame=frame, base=Path(spec.base))
+    return load_output(
+        TestSet.model_validate(spec.test_set_spec),
+        Output(**spec.output),
+        frame=frame,
+        base=Path(spec.base),
+        gold_digest=spec.gold_digest,
+    )

@@ -62,6 +62,8 @@ def find_format(named: str, outputs: Sequence[str], references: Sequence[str], *
         gold = {"gold": references[0]}
     elif kind == "references":
         gold = {"references": list(references)}
+    elif len(references) == 1 and getattr(reader, "gold_lists_items", False):
+        gold = {"gold": references[0]}
     elif references:
         message = f"the format {reader.name} has scores already: it takes no reference"
         raise UsageError.of("P014", message, where="-r", help="leave out -r, or name another --format")

@@ -202,12 +202,14 @@ def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:
 def _refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:
     names = [output.system for output in outputs]
     doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise DataError(
-            *(
-                Problem(
-                    "P231", f"the system {name!r} is both a file and a training", where=f"test set {test_set!r}", help="rename one"
-                )
-                for name in doubled
-            )
-        )
+    problems = []
+    for name in doubled:
+        files = [str(output.output["path"]) for output in outputs if output.system == name and output.output is not None]
+        if len(files) > 1:  # one of them holds several runs
+            message = f"two files hold a system '{name}'"
+            problems.append(Problem("P208", message, " and ".join(files), "name one of them otherwise in `outputs:`"))
+        else:
+            message = f"the system {name!r} is both a file and a training"
+            problems.append(Problem("P231", message, where=f"test set {test_set!r}", help="rename one"))
+    if problems:
+        raise DataError(*problems)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from pipeline.errors import DataError, Problem
+from pipeline.study.grouping import choosing_columns
 from pipeline.study.schema import Study
 
 __all__ = ["refuse_systems_as_groups", "tell_taken"]
 
 
 def tell_taken(study: Study, test_set: str, taken: Collection[str]) -> tuple[str, ...]:
-    """Say which columns of a table of systems are none because units or strata are made of them.
+    """Say which columns of a table of systems are none because units or strata are made of them, or items chosen by them.
 
     Nothing is said of those that ``columns:`` names: it is said there.
 
@@ -23,7 +24,11 @@ def tell_taken(study: Study, test_set: str, taken: Collection[str]) -> tuple[str
     taken : collection of str
         Groups of its items that hold what an output would hold.
     """
-    asked = {study.resampling.unit: "resampling.unit", study.resampling.strata: "resampling.strata"}
+    asked = {
+        **dict.fromkeys(choosing_columns(study.test_sets[test_set]), "items"),
+        study.resampling.unit: "resampling.unit",
+        study.resampling.strata: "resampling.strata",
+    }
     return tuple(
         f"the column '{name}' is no system, because {asked.get(name, 'columns')} names it; if that is meant, "
         f"say so: `columns: {{{name}: {name}}}`"

@@ -47,6 +47,7 @@ class AlpacaEvalReader(ScoredFormat):
 
     name: ClassVar[str] = "alpaca-eval"
     usual_metric: ClassVar[str | None] = "win-rate"
+    holds_systems: ClassVar[bool] = True
 
     def __init__(self, *, annotator: str | None = None) -> None:
         super().__init__()

@@ -61,6 +61,7 @@ class EveryEvalEverReader(ScoredFormat):
     """
 
     name: ClassVar[str] = "every-eval-ever"
+    holds_systems: ClassVar[bool] = True
 
     def __init__(self, *, evaluation: str | None = None) -> None:
         super().__init__()

@@ -69,6 +69,7 @@ class SweBenchReader(ScoredFormat):
     """
 
     name: ClassVar[str] = "swe-bench"
+    gold_lists_items: ClassVar[bool] = True
 
     def __init__(self, *, metric: str = "resolved") -> None:
         super().__init__()

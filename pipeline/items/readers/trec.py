@@ -54,6 +54,7 @@ class TrecReader:
     outputs: ClassVar[tuple[str, ...]] = ("ranking",)
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
     usual_metric: ClassVar[str | None] = "average-precision"
+    holds_systems: ClassVar[bool] = True
     blank: ClassVar[str] = ""
 
     def __init__(self) -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from pipeline.errors import DataError
 from pipeline.items.align import survey_test_set
 from pipeline.items.discover import find_outputs
+from pipeline.items.outputs import load_output
+from pipeline.items.readers.helm import HelmReader
 from pipeline.study.load import study_from_value
 from pipeline.study.schema import Systems, TestSet
 from pipeline.tasks.survey import survey_study
@@ -66,3 +72,64 @@ def test_the_layout_of_multeval_gives_three_systems_with_three_replicas(data_dir
     pattern = "multeval/example/hyps.lc.tok.en.{system}.opt{replica}.gz"
     found, _ = find_outputs(pattern, base=data_dir)
     assert [one.system for one in found] == [f"{name}/{k}" for name in ("baseline", "sys1", "sys2") for k in range(3)]
+
+
+def _helm(path, trials):
+    """Write a run whose statistic is the number of the trial."""
+    entries = [
+        {
+            "instance_id": f"id{k}",
+            "train_trial_index": trial,
+            "stats": [{"name": {"name": "em", "split": "test"}, "count": 1, "mean": float(trial)}],
+        }
+        for trial in range(trials)
+        for k in range(3)
+    ]
+    path.write_text(json.dumps(entries))
+
+
+def test_runs_in_the_file_of_a_run_are_replicas_of_its_model(tmp_path):
+    for name in ("base.opt0", "base.opt1"):
+        _helm(tmp_path / f"{name}.json", 2)
+    spec = TestSet(format={"name": "helm"}, outputs="{system}.opt{replica}.json")
+    found = survey_test_set("t", spec, base=tmp_path, systems=Systems(), unit="item")
+    assert {output.system: dict(output.coordinates) for output in found.outputs} == {
+        f"base/{replica}": {"model": "base", "replica": replica} for replica in ("0/0", "0/1", "1/0", "1/1")
+    }
+
+
+def test_two_files_that_hold_a_run_of_one_name_are_refused_as_such(tmp_path):
+    _helm(tmp_path / "all.json", 2)
+    _helm(tmp_path / "one.json", 1)
+    test_set = {"format": "helm", "outputs": {"m": "all.json", "m/0": "one.json"}}
+    study = study_from_value({"schema": 1, "study": "s", "test_sets": {"t": test_set}, "metrics": ["mean"]}, base=tmp_path).study
+    with pytest.raises(DataError) as caught:
+        survey_study(study, tmp_path)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("P208", f"{tmp_path / 'all.json'} and {tmp_path / 'one.json'}")
+
+
+def test_a_placeholder_in_a_mapping_is_told_unless_a_file_has_that_name(folder):
+    outputs = {"base": "hyps.base.opt{replica}", "new": "hyps.new.v2.opt0"}
+    _, (problem,) = find_outputs(outputs, base=folder)
+    assert problem.code == "P219"
+    assert "{replica}" in problem.message
+    (folder / "hyps.base.opt{replica}").write_text("a\nb\n")
+    assert find_outputs(outputs, base=folder)[1] == []
+
+
+def test_a_file_of_several_runs_is_parsed_once_for_all_of_them(tmp_path, monkeypatch):
+    _helm(tmp_path / "m.json", 3)
+    spec = TestSet(format="helm", outputs={"m": "m.json"})
+    found = survey_test_set("t", spec, base=tmp_path, systems=Systems(), unit="item")
+    read: list[Path] = []
+    once = HelmReader.read_outputs
+
+    def count(self, path, **given):
+        read.append(path)
+        return once(self, path, **given)
+
+    monkeypatch.setattr(HelmReader, "read_outputs", count)
+    for output in found.outputs:
+        assert load_output(spec, output, frame=found.frame).columns == {"em": (f"{output.system[-1]}.0",) * 3}
+    assert read == [tmp_path / "m.json"]

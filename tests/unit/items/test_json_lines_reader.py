@@ -159,6 +159,7 @@ def test_a_line_that_lacks_a_system_lacks_an_item_of_it(tmp_path: Path, write: W
         (SCORES, ['{"id": 1, "out": {"a": {"s": "high"}}}'], "P210", "has 'high' for 'score'", 1),
         (SCORES, ['{"id": 1, "out": {"a": {"s": {"f": 1, "p": 1}}}}', ONE_LESS], "P210", "has no 'p'", 2),
         (SCORES, ["[1]"], "P257", "the line is not an object", 1),
+        (TEXT, ["", ""], "P257", "the file has no object", 1),
     ],
 )
 def test_lines_of_another_shape_are_refused(

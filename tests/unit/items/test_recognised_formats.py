@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,22 @@ def test_auto_without_a_file_says_which_pattern_found_none(tmp_path):
     with pytest.raises(DataError) as caught:
         recognise_formats(study(tmp_path, format="auto", references=["r"], outputs="{system}.txt"), tmp_path)
     assert [problem.code for problem in caught.value.problems] == ["P207"]
+
+
+@pytest.mark.parametrize(("data", "code"), [(b"", "P205"), ("fog\n".encode("utf-16"), "P204")])
+def test_an_empty_file_and_another_encoding_are_told_as_such(data, code, tmp_path):
+    (tmp_path / "x").write_bytes(data)
+    with pytest.raises(DataError) as caught:
+        recognise_file(tmp_path / "x", gold=True)
+    assert [problem.code for problem in caught.value.problems] == [code]
+
+
+def test_a_zip_of_a_version_that_cannot_be_read_is_no_reason_to_break(tmp_path):
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", "{}")
+    assert take_sample(path).members == ("header.json",)
+    data = bytearray(path.read_bytes())
+    data[data.rfind(b"PK\x01\x02") + 6] = 99
+    path.write_bytes(data)
+    assert take_sample(path).members == ()

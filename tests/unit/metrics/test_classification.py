@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score, precision_score, recall_score
+from sklearn.metrics import balanced_accuracy_score, f1_score, precision_score, recall_score
 
 from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items, Metric
@@ -120,7 +120,10 @@ def test_scores_are_those_of_scikit_learn(name, seed):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_resamples_that_lack_classes_score_as_scikit_learn_scores_them(name):
-    """Its macro is over the labels that the gold or the predictions of a sample have, with 0 where nothing divides."""
+    """Its macro is over the labels that the gold or the predictions of a sample have, with 0 where nothing divides.
+
+    Its balanced accuracy is the recall of the labels that the gold has.
+    """
     rng = np.random.default_rng(9)
     labels = sorted("abcdefgh")
     gold, found = rng.choice(labels, (2, 40))
@@ -131,7 +134,10 @@ def test_resamples_that_lack_classes_score_as_scikit_learn_scores_them(name):
     scores = metric.scorer((0,) * len(metric.statistics))(counted[drawn].sum(axis=1).T)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = [100 * SCIKIT[name](gold[some], found[some], average="macro", zero_division=0) for some in drawn]
+        if name == "recall":
+            expected = [100 * balanced_accuracy_score(gold[some], found[some]) for some in drawn]
+        else:
+            expected = [100 * SCIKIT[name](gold[some], found[some], average="macro", zero_division=0) for some in drawn]
     assert len({len(set(gold[some]) | set(found[some])) for some in drawn}) > 2
     np.testing.assert_allclose(scores, expected, rtol=1e-13)
 
@@ -146,6 +152,22 @@ def test_where_nothing_divides_micro_is_undefined_and_a_label_of_macro_is_0_or_l
     sums = np.array([[0, 0, 0], [1, 1, 0], [0, 0, 0], [1, 1, 0], [0, 1, 0], [1, 0, 0]])
     assert both.scorer((0,) * 6)(sums).tolist()[:2] == [100.0, 50.0]  # no cat at all: left out; a cat that is not found: 0
     assert np.isnan(both.scorer((0,) * 6)(sums)[2])
+
+
+def test_systems_that_recall_the_same_items_have_the_same_macro_recall_in_every_resample():
+    """One takes dogs for hens, the other for cats: where a resample has no hen, that is no matter of recall for either."""
+    gold = ("cat",) * 4 + ("dog",) * 4 + ("hen",)
+    metric = load_metric("recall", {"average": "macro", "labels": ["cat", "dog", "hen"]})
+    drawn = np.random.default_rng(2).integers(0, 9, (200, 9))
+    assert 30 < sum(8 not in some for some in drawn) < 170
+    scores = []
+    for other in ("hen", "cat"):
+        found = items((*gold[:4], other, other, "dog", "dog", "hen"))
+        counted = metric.extract(metric.prepare(items(gold)), found).values
+        scores.append(metric.scorer((0,) * 9)(counted[drawn].sum(axis=1).T))
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert len(np.unique(scores[0])) > 5
+    assert np.isnan(metric.scorer((0,) * 9)(np.array([0, 0, 0, 0, 0, 2, 0, 0, 0])))  # hens found, and no gold label at all
 
 
 @pytest.mark.parametrize("options", [{"labels": ["cat", "dgo", "owl"]}, {"average": "macro", "labels": ["cat", "dgo", "owl"]}])
@@ -184,6 +206,9 @@ def test_signatures_pin_average_and_labels_in_whatever_order_they_are_named():
     assert load_metric("f1", {"positive": "yes"}).signature == "f1|positive:yes|unit:percent"
     macro = [load_metric("f1", {"average": "macro", "labels": labels}).signature for labels in (["b", "a"], ["a", "b"])]
     assert macro == ["f1|average:macro|labels:a,b|undefined:0|absent:left-out|unit:percent"] * 2
+    assert load_metric("recall", {"average": "macro", "labels": ["b", "a"]}).signature.endswith(
+        "labels:a,b|absent:left-out|unit:percent"
+    )
     signs = [load_metric("recall", {"labels": labels}).signature for labels in (["a,b", "c"], ["a", "b,c"], ["a\nb", "c"])]
     assert len(set(signs)) == 3
     assert all(sign.isprintable() for sign in signs)

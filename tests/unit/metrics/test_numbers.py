@@ -41,9 +41,27 @@ def test_a_tie_of_decimal_scores_is_an_exact_tie():
 def test_more_digits_than_can_be_added_are_rounded_and_the_error_is_recorded():
     _, statistics = extract("mean", items(score=["0.1234567890123456789", "1"]))
     decimals = statistics.decimals[0]
-    assert decimals == 12  # 2 items of 1: two sums of 10^12 stay below 2^43
-    assert statistics.values[0, 0] == 123456789012
+    assert decimals == 9  # 2 items of 1 at 12 decimals stay below 2^43, and do not hold the number either
+    assert statistics.values[0, 0] == 123456789
     assert 0.0 < statistics.rounding_error <= 0.5 * 10**-decimals
+    _, statistics = extract("mean", items(score=["0.123456789012", "1"]))
+    assert (statistics.decimals[0], statistics.rounding_error) == (12, 0.0)
+
+
+@pytest.mark.parametrize("count", [10, 100, 1000])
+def test_computed_numbers_that_systems_share_are_the_same_integers_whatever_else_they_have(count):
+    """Else a number is rounded to eleven decimals in one file and to ten in another, and units that tie are discordant."""
+    numbers = np.random.default_rng(5).random(count) * 0.8
+    _, one = extract("mean", items(score=[repr(float(number)) for number in numbers]))
+    _, other = extract("mean", items(score=["1.0", *(repr(float(number)) for number in numbers[1:])]))
+    assert one.decimals == other.decimals == (9, 0)
+    assert np.flatnonzero(one.values[:, 0] != other.values[:, 0]).tolist() == [0]
+
+
+def test_computed_numbers_below_a_thousandth_keep_nine_digits():
+    _, statistics = extract("mean", items(score=["0.000123456789012345678", "0.0005"]))
+    assert statistics.decimals[0] == 15
+    assert statistics.values[:, 0].tolist() == [123456789012, 500000000000]
 
 
 def test_tiny_scores_keep_their_digits():

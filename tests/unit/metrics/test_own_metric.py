@@ -101,6 +101,25 @@ class Flat(Same):
         return lambda sums: 7.0
 
 
+class Smoothed(Same):
+    def scorer(self, decimals):
+        return lambda sums: 100 * (sums[0] + 1) / (sums[1] + 2)
+
+
+class Errors(Same):
+    def scorer(self, decimals):
+        return lambda sums: 100 - 100 * sums[0] / sums[1]
+
+
+class Negative(Same):
+    def scorer(self, decimals):
+        return lambda sums: -sums[0] / sums[1]
+
+
+class Smooth(Smoothed):
+    form = "general"
+
+
 class Unmade(Same):
     def __init__(self):
         raise RuntimeError("no device")
@@ -206,7 +225,7 @@ def test_an_object_that_cannot_be_had_is_told(folder, name, code, says):
         ("Short", r"statistics of shape \(1, 2\) for 4 items"),
         ("Half", "float64, which are not whole numbers"),
         ("Fine", r"decimals \(12, 0\)"),
-        ("Flat", r"scores of shape \(\) for sums of shape \(2, 3\)"),
+        ("Flat", r"scores of shape \(\) for sums of shape \(2, 5\)"),
     ],
 )
 def test_what_it_raises_or_counts_wrongly_is_the_failure_of_a_task_that_names_it(folder, name, says):
@@ -224,6 +243,20 @@ def test_what_it_raises_or_counts_wrongly_is_the_failure_of_a_task_that_names_it
 def score_three(metric: Metric) -> None:
     counted = metric.extract(metric.prepare(GOLD), BETTER)
     metric.scorer(counted.decimals)(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("name", ["Smoothed", "Errors", "Negative"])
+def test_a_ratio_that_is_none_is_the_failure_of_a_task_that_names_it(folder, name):
+    """Tests of ratios compare the sums and never ask the score function: a score of another form must not get there."""
+    with pytest.raises(TaskError, match="no positive constant times the sum of 'same' over that of 'items'") as caught:
+        load(folder, name).scorer((0, 0))
+    (problem,) = caught.value.problems
+    assert problem.code == "P406"
+    assert f"'own_metrics:{name}'" in problem.message
+    if name == "Errors":
+        assert problem.note == "it is 50 of 4 and 8, 0 of 8 and 8, 50 of 12 and 24, 100 of 0 and 8"
+    assert score(load(folder, "Smooth")) == 100 * 4 / 6
+    assert load(folder).scorer((2, 0))(np.array([50.0, 1.0])) == 5000.0
 
 
 def test_an_error_that_it_words_itself_is_left_as_it_is(folder):

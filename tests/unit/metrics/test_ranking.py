@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,34 @@ def test_values_are_rounded_to_nine_decimals_and_say_by_how_much():
     assert counted.values.tolist() == [[333333333, 1], [500000000, 1]]
     assert counted.decimals == (9, 0)
     assert 3.3e-10 < counted.rounding_error < 3.4e-10
+
+
+def with_first_hits_at(*ranks: int) -> Items:
+    return items(tuple(f"t{k}" for k in range(len(ranks))), ranking=tuple(("-",) * (rank - 1) + ("a",) for rank in ranks))
+
+
+@pytest.mark.parametrize("options", [{}, {"cutoff": 10}, {"cutoff": 100}], ids=str)
+def test_reciprocal_ranks_that_tie_are_equal_as_integers(options):
+    """1/3 + 1/3 + 1/3 = 1 = 1/2 + 1/6 + 1/3: decimals would say that the first is the least."""
+    gold = items(("t0", "t1", "t2"), relevance=((("a", 1),),) * 3)
+    metric = load_metric("reciprocal-rank", options)
+    found = [metric.extract(metric.prepare(gold), with_first_hits_at(*ranks)) for ranks in ((3, 3, 3), (2, 6, 3))]
+    assert [counted.values[:, 0].sum() for counted in found] == [found[0].values[0, 1]] * 2
+    assert [(counted.decimals, counted.rounding_error) for counted in found] == [((0, 0), 0.0)] * 2
+    assert [float(metric.scorer((0, 0))(counted.values.sum(axis=0))) for counted in found] == [1 / 3] * 2
+    assert found[0].values[0].tolist() == [840, 2520] if options == {"cutoff": 10} else [1784742960, 5354228880]
+
+
+def test_late_ranks_are_rounded_less_than_nine_decimals_would_and_say_by_how_much():
+    ranks = (1, 22, 23, 24, 25, 29, 997, 31_000)
+    gold = items(tuple(f"t{k}" for k in range(8)), relevance=((("a", 1),),) * 8)
+    metric = load_metric("reciprocal-rank")
+    values, _, error = vars(metric.extract(metric.prepare(gold), with_first_hits_at(*ranks))).values()
+    errors = [abs(Fraction(*row) - Fraction(1, rank)) for row, rank in zip(values.tolist(), ranks, strict=True)]
+    assert not any(errors[:4])
+    assert all(errors[4:6])
+    assert 0 < error == float(max(errors)) < 1e-10
+    assert len(set(values[:, 1].tolist())) == 1
 
 
 def test_precision_at_a_depth_is_counted_and_not_rounded():

@@ -55,6 +55,19 @@ def test_a_value_that_makes_no_sense_is_refused(name, options):
     assert caught.value.problems[0].code == "P151"
 
 
+def test_a_metric_goes_by_another_name_with_its_own_options():
+    column = load_metric("rouge of the tool", {"metric": "mean", "column": "rouge_1", "higher_is_better": True})
+    assert column.signature == load_metric("mean", {"column": "rouge_1"}).signature
+    with pytest.raises(StudyError, match="no option 'colum'"):
+        load_metric("rouge", {"metric": "mean", "colum": "x"})
+
+
+@pytest.mark.parametrize("kind", [3, "exact:Exact", None])
+def test_what_goes_by_a_name_is_an_installed_metric(kind):
+    with pytest.raises(StudyError, match="P151"):
+        load_metric("mine", {"metric": kind})
+
+
 def test_signatures_pin_what_changes_a_score():
     import sacrebleu
 
