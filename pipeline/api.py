@@ -168,13 +168,13 @@ def compare(
     Parameters
     ----------
     outputs : mapping of str to str, or sequence of str
-        Paths by system name, or paths whose file names name the systems.
+        Paths by system name, or paths whose file names name the systems; one alone may hold all systems.
     references : sequence of str
         References, or the gold file.
     runs : str or Path, optional
         Keep the run there; by default nothing is kept.
     **options
-        As for `compare_study`: metrics, procedures, format, documents, replicates, seed, alpha, preset.
+        As for `compare_study`: metrics, procedures, format, missing, documents, replicates, seed, alpha, preset.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def compare(
     from pipeline.engine.launch import Launch, execute, is_complete, prepare
     from pipeline.tasks.limits import refuse_untestable
 
-    named = outputs if isinstance(outputs, Mapping) else name_outputs(outputs)
+    named = outputs if isinstance(outputs, Mapping) else {"*": outputs[0]} if len(outputs) == 1 else name_outputs(outputs)
     loaded = compare_study(named, references, **options)
     refuse_untestable(loaded.study, loaded.base)
     with tempfile.TemporaryDirectory(prefix="pipeline-compare-") as scratch:

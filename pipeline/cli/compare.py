@@ -72,14 +72,16 @@ def compare(
       pipeline compare baseline.txt new.txt -r reference.txt -m bleu -m chrf --preset sacrebleu-bs
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
-    from pipeline.api import name_outputs
     from pipeline.engine.progress import show_progress
     from pipeline.report.summary import summarise
+    from pipeline.tasks.formats import find_format
 
-    named = {"*": outputs[0]} if len(outputs) == 1 else name_outputs(outputs)
+    told = find_format(format_, outputs, references, base=Path.cwd()).told
+    if told and not quiet:
+        click.echo(told, err=True)
     with show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
-            named,
+            outputs,
             references,
             metrics=metrics,
             procedures=procedures,

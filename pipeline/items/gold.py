@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import DataError
+from pipeline.errors import DataError, PipelineError
 from pipeline.interfaces import Items
 from pipeline.items.datasets import gold_items, load_dataset
 from pipeline.items.frame import Frame, align_items, digest_items
@@ -79,7 +79,7 @@ def whole_gold_once(spec: TestSet, base: Path, *, digest: str | None = None) -> 
     return whole
 
 
-def _changed(gold: Items | None) -> DataError:
+def _changed(gold: Items | None) -> PipelineError:
     return DataError.of(
         "P220",
         "the gold or a reference changed after it was surveyed",

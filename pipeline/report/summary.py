@@ -18,7 +18,7 @@ BOARD = ("rank", "system", "score", "rank interval", "letters")
 
 
 def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
-    """Give systems by score, the pairs and the verdict of each test set and metric, as aligned text.
+    """Give systems by score, the pairs and the verdict of each test set and metric, and what is odd, as aligned text.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
         marks = {mark for row in rows for mark in mark_of(row)}
         lines += [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in marks]
         blocks.append("\n".join([*lines, "", *verdict["sentences"]]))
-    return "\n\n".join([*blocks, *tell_preset(document)])
+    warned = "\n".join(f"warning: {warning}" for warning in document["warnings"])
+    return "\n\n".join([*blocks, *([warned] if warned else []), *tell_preset(document)])
 
 
 def format_alignment(

@@ -29,12 +29,15 @@ class FormatInUse:
         ``references`` or ``gold`` of a test set, as the format takes them; empty where it takes none.
     holds_systems : bool
         Whether one file may hold all systems.
+    told : str
+        What the format was recognised by; empty where it was named.
     """
 
     value: str | Mapping[str, Any]
     metric: str | None
     gold: Mapping[str, Any]
     holds_systems: bool
+    told: str = ""
 
 
 def find_format(named: str, outputs: Sequence[str], references: Sequence[str], *, base: Path) -> FormatInUse:
@@ -48,8 +51,9 @@ def find_format(named: str, outputs: Sequence[str], references: Sequence[str], *
         P259 where no reader recognises the file, P260 where two do alike.
     """
     form: Any = named
+    told = ""
     if named == AUTO:
-        form = _recognise(base / outputs[0], bool(references))
+        form, told = _recognise(base / outputs[0], bool(references))
     reader = load_reader(form)
     kind = reader.compares_with
     if kind == "gold" and len(references) != 1:
@@ -68,14 +72,14 @@ def find_format(named: str, outputs: Sequence[str], references: Sequence[str], *
         message = f"the format {reader.name} has scores already: it takes no reference"
         raise UsageError.of("P014", message, where="-r", help="leave out -r, or name another --format")
     value = form if isinstance(form, str) else form.model_dump()
-    return FormatInUse(value, reader.usual_metric, gold, bool(getattr(reader, "holds_systems", False)))
+    return FormatInUse(value, reader.usual_metric, gold, bool(getattr(reader, "holds_systems", False)), told)
 
 
-def _recognise(path: Path, compared: bool) -> FormatSpec:
+def _recognise(path: Path, compared: bool) -> tuple[FormatSpec, str]:
     """Recognise a file; whether what it is compared with is a gold or references is for its format to say: both are offered."""
     try:
-        return recognise_file(path, gold=compared, references=compared)[0]
+        return recognise_file(path, gold=compared, references=compared)
     except DataError as error:
         if compared or error.problems[0].code != "P259":
             raise
-    return recognise_file(path, gold=True, references=True)[0]  # one that lacks what it is compared with is told so
+    return recognise_file(path, gold=True, references=True)  # one that lacks what it is compared with is told so

@@ -24,7 +24,7 @@ def tell_taken(study: Study, test_set: str, taken: Collection[str]) -> tuple[str
     taken : collection of str
         Groups of its items that hold what an output would hold.
     """
-    asked = {
+    asked: dict[str | None, str] = {
         **dict.fromkeys(choosing_columns(study.test_sets[test_set]), "items"),
         study.resampling.unit: "resampling.unit",
         study.resampling.strata: "resampling.strata",

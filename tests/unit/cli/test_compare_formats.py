@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from pipeline.api import compare, compare_study
+from pipeline.cli import cli
 from pipeline.errors import PluginError, UsageError
 
 
@@ -68,3 +70,20 @@ def test_taggers_are_compared_from_their_files(tmp_path: Path) -> None:
     (pair,) = document["pairs"]
     assert {row["name"]: row["score"] for row in document["leaderboard"]} == {"A": 100.0, "B": pytest.approx(100 * 100 / 120)}
     assert pair["metric"] == "tag-accuracy"
+
+
+def test_what_became_of_items_and_what_was_recognised_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, count in (("north", 8), ("south", 7)):
+        rows = "".join(f"q{k},{k % 3}\n" for k in range(count))
+        (tmp_path / f"{name}.csv").write_text("item,score\n" + rows)
+    found = CliRunner().invoke(cli, ["compare", "north.csv", "south.csv", "--missing", "drop", "-b", "100", "--runs", "runs"])
+    assert found.exit_code == 0, found.output
+    assert "north.csv is read as scores: " in found.stderr
+    assert found.stdout.endswith("warning: test set: system 'south' lacks 1 items, which are left out for all systems\n")
+
+
+def test_one_path_may_hold_all_systems_in_python_too(tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_text("item,north,south\n" + "".join(f"{k},{k % 2},{k % 3}\n" for k in range(12)))
+    document = compare([str(tmp_path / "all.csv")], replicates=100)
+    assert [system["name"] for system in document["systems"]] == ["north", "south"]

@@ -25,3 +25,9 @@ def test_a_list_of_instances_is_the_gold_of_results_that_name_some(tmp_path):
         with pytest.raises(UsageError) as caught:
             find_format(name, ["north"], references, base=tmp_path)
         assert [problem.code for problem in caught.value.problems] == ["P014"]
+
+
+def test_what_a_format_was_recognised_by_is_told_and_nothing_where_it_was_named(tmp_path):
+    (tmp_path / "north").write_text("the fog\nthe sea\n")
+    assert find_format("auto", ["north"], ["ref"], base=tmp_path).told.startswith("north is read as text: ")
+    assert find_format("text", ["north"], ["ref"], base=tmp_path).told == ""
