@@ -110,6 +110,7 @@ def test_the_new_run_has_the_bits_of_one_that_computed_everything(six: Path, tmp
     assert files_of(six / "cubes.zarr").keys() == files_of(whole / "cubes.zarr").keys()
 
 
+@pytest.mark.slow
 def test_more_replicates_use_the_whole_cells_there_are(five: Path, runs: Path, tmp_path: Path) -> None:
     study = text_study(tmp_path / "more", FIVE)
     more = run(study, runs, "-b", 60_000)
@@ -122,6 +123,7 @@ def test_more_replicates_use_the_whole_cells_there_are(five: Path, runs: Path, t
     assert {cell for first, stop in cells for cell in range(first, stop)} == {2, 3}
 
 
+@pytest.mark.slow
 def test_a_system_taken_away_needs_no_resampling(five: Path, runs: Path, tmp_path: Path) -> None:
     fewer = run(text_study(tmp_path / "fewer", FIVE[:4]), runs)
     assert computed_pairs(fewer) == 0

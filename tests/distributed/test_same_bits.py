@@ -40,7 +40,13 @@ def assert_same_numbers(one: Path, other: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [("--workers", 1), ("--workers", 2, "--block-cells", 1), ("--workers", 3, "--block-cells", 2)], ids=str
+    "options",
+    [
+        pytest.param(("--workers", 1), marks=pytest.mark.slow),
+        ("--workers", 2, "--block-cells", 1),
+        pytest.param(("--workers", 3, "--block-cells", 2), marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_any_number_of_workers_gives_the_bits_of_the_serial_engine(
     study: Path, oracle: Path, tmp_path: Path, options: tuple[Any, ...]
