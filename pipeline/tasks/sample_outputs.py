@@ -163,11 +163,14 @@ def _outputs(
 def _with_mistakes(gold: Items, reader: Reader, rng: np.random.Generator) -> Items:
     """Give the gold as a system's output that is to be trained: some labels are another item's, some tokens their neighbour's."""
     columns: dict[str, list[Any]] = {name: list(values) for name, values in gold.columns.items() if name not in reader.targets}
+    of_tokens = any(isinstance(value, tuple) for values in gold.columns.values() for value in values[:1])
     for name in output_columns(reader):
         source = next((known for known in (name, *reader.targets, "reference.0") if known in gold.columns), None)
         values = list(gold.columns[source]) if source is not None else [""] * len(gold)
         others = rng.permutation(len(values)).tolist()
         for k in np.flatnonzero(rng.random(len(values)) < WRONG).tolist():
+            if of_tokens and not isinstance(values[k], tuple):
+                continue  # a tree stands over the words of its own item, and no other's
             # A tuple keeps its length: its entries belong to the tokens of the item.
             values[k] = (*values[k][1:], *values[k][:1]) if isinstance(values[k], tuple) else values[others[k]]
         columns[name] = values
