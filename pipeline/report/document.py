@@ -162,6 +162,8 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
     row: dict[str, Any] = plain(
         {
             "name": name,
+            "format": asked.format.name if (asked := report.study.test_sets.get(name)) is not None else None,
+            "recognised": report.recognised.get(name),
             "units": sizes[FULL],
             "unit": unit,
             "effective_units": effective,

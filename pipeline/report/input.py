@@ -38,6 +38,8 @@ class ReportInput:
         Versions of this package and of what it stands on.
     run_id : str
         The run's id.
+    recognised : mapping of str to str
+        By test set, why its format is the one it is, where the study left that open.
     """
 
     study: Study
@@ -49,3 +51,4 @@ class ReportInput:
     trainings: Sequence[Mapping[str, Any]] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     run_id: str = ""
+    recognised: Mapping[str, str] = field(default_factory=dict)

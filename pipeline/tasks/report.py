@@ -68,6 +68,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         trainings=tuple(list_trainings(manifest, inventory)),
         versions=read_json(run.root / "versions.json"),
         run_id=run.id,
+        recognised={t.name: t.recognised for t in manifest.inputs.test_sets if t.recognised},
     )
 
 

@@ -68,14 +68,12 @@ def read_json_lines(path: Path) -> tuple[list[JsonLine], list[str]]:
     Raises
     ------
     DataError
-        P257 where a line is no JSON, or no object, or there is none; and as `read_lines`.
+        P257 where a line is no JSON, or no object; and as `read_lines`.
     """
     lines = read_lines(path)
     values = list(lines.values)
     while values and not values[-1].strip():
         values.pop()
-    if not values:
-        raise _refuse(lines.source, 1, "the file has no object")
     found = []
     for number, line in enumerate(values, start=1):
         value = _parse(line, lines.source, number)

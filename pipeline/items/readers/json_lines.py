@@ -122,6 +122,8 @@ class JsonLinesReader:
     def _read(self, path: Path) -> list[JsonLine]:
         lines, warnings = read_json_lines(path)
         self.warnings.extend(warnings)
+        if not lines:
+            raise DataError.of("P205", "the file has no object", where=str(path), help="write one for each item")
         return lines
 
     def _part(self, lines: list[JsonLine], source: str, system: str | None) -> Iterator[tuple[str, list[JsonLine]]]:

@@ -159,7 +159,6 @@ def test_a_line_that_lacks_a_system_lacks_an_item_of_it(tmp_path: Path, write: W
         (SCORES, ['{"id": 1, "out": {"a": {"s": "high"}}}'], "P210", "has 'high' for 'score'", 1),
         (SCORES, ['{"id": 1, "out": {"a": {"s": {"f": 1, "p": 1}}}}', ONE_LESS], "P210", "has no 'p'", 2),
         (SCORES, ["[1]"], "P257", "the line is not an object", 1),
-        (TEXT, ["", ""], "P257", "the file has no object", 1),
     ],
 )
 def test_lines_of_another_shape_are_refused(
@@ -171,6 +170,12 @@ def test_lines_of_another_shape_are_refused(
     (problem,) = caught.value.problems
     assert (problem.code, problem.where) == (code, f"{path}:{line}")
     assert words in problem.message
+
+
+def test_blank_lines_alone_are_an_empty_file(write: Write) -> None:
+    path = write("", "")
+    with pytest.raises(DataError, match="P205: the file has no object"):
+        read(TEXT, path)
 
 
 def test_files_that_name_no_system_and_gold_that_nobody_looks_for_are_refused(write: Write) -> None:
