@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from math import lcm
@@ -29,7 +30,7 @@ Judged = Mapping[str, int]
 """Relevance of the documents of a topic that were judged."""
 
 
-class _Ranking:
+class _Ranking(ABC):
     """What the scores share: the value of a topic is a number from 0 to 1, and the score is the mean over topics."""
 
     name: str
@@ -52,6 +53,18 @@ class _Ranking:
         judgements: Sequence[Any] = gold_columns(self.name, gold, "relevance")[0]
         return [dict(judged) for judged in judgements]
 
+    @abstractmethod
+    def extract(self, prepared: list[Judged], output: Items) -> Statistics:
+        """Count what each topic has; a topic that the output lacks has 0."""
+
+    def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
+        """Give the mean over topics; nan without a topic."""
+        return partial(score_ratio, decimals=decimals, factor=1.0)
+
+
+class _Valued(_Ranking):
+    """A mean of values that have no few decimals."""
+
     def extract(self, prepared: list[Judged], output: Items) -> Statistics:
         """Give the value of each topic in units of a thousand-millionth, and 1; a topic that the output lacks has 0."""
         rankings: Sequence[Sequence[str]] = output_column(self.name, output, "ranking")
@@ -63,13 +76,9 @@ class _Ranking:
         values = np.column_stack([rounded, np.ones(len(rankings))]).astype(np.int64)
         return Statistics(values, (decimals, 0), error)
 
-    def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the mean over topics; nan without a topic."""
-        return partial(score_ratio, decimals=decimals, factor=1.0)
-
+    @abstractmethod
     def value(self, ranking: Sequence[str], judged: Judged) -> float:
         """Give the value of one topic."""
-        raise NotImplementedError
 
 
 class _Binary(_Ranking):
@@ -87,7 +96,7 @@ class _Binary(_Ranking):
                 yield rank
 
 
-class AveragePrecision(_Binary):
+class AveragePrecision(_Binary, _Valued):
     """Mean average precision: of each topic the precision at the rank of every relevant document, over all that are relevant.
 
     Parameters
@@ -171,7 +180,7 @@ class PrecisionAt(_Binary):
         return Statistics(np.array([(hits, self.cutoff) for hits in found], dtype=np.int64).reshape(-1, 2), (0, 0))
 
 
-class Ndcg(_Ranking):
+class Ndcg(_Valued):
     """Mean nDCG: of each topic the gains of documents discounted by log2(rank + 1), over what the best ranking would have.
 
     Parameters

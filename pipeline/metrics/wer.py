@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Literal
@@ -28,7 +29,7 @@ class Gold:
     slots: tuple[tuple[Slot, ...] | None, ...]
 
 
-class _ErrorRate:
+class _ErrorRate(ABC):
     """What both rates share: they differ in what a text is made of."""
 
     name: str
@@ -73,8 +74,9 @@ class _ErrorRate:
         """Give the rate in percent of summed counts; nan where the references have no word."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
 
+    @abstractmethod
     def _split(self, text: str) -> Sounds:
-        raise NotImplementedError
+        """Give the words or the characters of a text."""
 
     def _split_slot(self, slot: Slot) -> Slot:
         """Split the words of alternatives; what may be left out is as long as what it is left out for, the first alternative."""
