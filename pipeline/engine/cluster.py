@@ -19,7 +19,32 @@ from pipeline.store.files import make_directory
 from pipeline.study.amounts import parse_bytes
 from pipeline.study.load import ClusterProfile
 
-__all__ = ["make_cluster"]
+__all__ = ["CONFIG", "make_cluster"]
+
+CONFIG: dict[str, Any] = {
+    # A worker that dies makes all its tasks suspects; preemption must not condemn the innocent. The coordinator counts itself.
+    "distributed.scheduler.allowed-failures": 20,
+    "distributed.worker.memory.target": False,  # results leave at once: spilling would be a leak, not a need
+    "distributed.worker.memory.spill": False,
+    "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
+    "distributed.nanny.pre-spawn-environ.VECLIB_MAXIMUM_THREADS": 1,
+    # Dask gives every freed array back to the system at once: kernels would fault their buffers in again for each batch.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**27,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
+    # Samples of stacks and ticks of loops, a hundred times a second in four processes, would be 3 to 5 % of a run: receipts say
+    # where the time goes.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.tick.cycle": "5s",
+    "distributed.admin.system-monitor.interval": "5s",
+    # Looking at memory ten times a second, at copies of results that nobody keeps, at the list of workers: another .5 % of a core.
+    "distributed.worker.memory.monitor-interval": "500ms",
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.client.scheduler-info-interval": "10s",
+    "distributed.comm.timeouts.connect": "30s",
+    "distributed.admin.log-length": 0,
+}
+"""How clusters are set here, in place of what Dask does by itself; a profile's own settings come after."""
 
 
 def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> Any:

@@ -21,7 +21,7 @@ from distributed import Client, Future, as_completed
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 
-from pipeline.engine.cluster import make_cluster
+from pipeline.engine.cluster import CONFIG, make_cluster
 from pipeline.engine.executor import Outcome
 from pipeline.engine.placement import lacking
 from pipeline.errors import ClusterError, Problem
@@ -45,26 +45,6 @@ PLACING_SECONDS = 15.0
 
 LOOK_SECONDS = 1.0
 """How often the scheduler is asked for its workers."""
-
-CONFIG: dict[str, Any] = {
-    # A worker that dies makes all its tasks suspects; preemption must not condemn the innocent. The coordinator counts itself.
-    "distributed.scheduler.allowed-failures": 20,
-    "distributed.worker.memory.target": False,  # results leave at once: spilling would be a leak, not a need
-    "distributed.worker.memory.spill": False,
-    "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
-    "distributed.nanny.pre-spawn-environ.VECLIB_MAXIMUM_THREADS": 1,
-    # Dask gives every freed array back to the system at once: kernels would fault their buffers in again for each batch.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**27,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
-    # Samples of stacks and ticks of loops, a hundred times a second in four processes, would be 3 to 5 % of a run: receipts say
-    # where the time goes.
-    "distributed.worker.profile.enabled": False,
-    "distributed.admin.tick.interval": "500ms",
-    "distributed.admin.tick.cycle": "5s",
-    "distributed.admin.system-monitor.interval": "5s",
-    "distributed.comm.timeouts.connect": "30s",
-    "distributed.admin.log-length": 0,
-}
 
 
 class DaskExecutor:
@@ -112,8 +92,7 @@ class DaskExecutor:
             if self._refused:
                 outcomes, self._refused = self._refused, []
                 break
-            if not self._ended.has_ready():
-                time.sleep(0.01)
+            if not self._has_ready(min(LOOK_SECONDS, deadline - time.monotonic())):
                 self._look()
                 continue
             batch = list(self._ended.next_batch(block=False))
@@ -121,6 +100,12 @@ class DaskExecutor:
             # One that was refused is cancelled, and ends once more.
             outcomes.extend(self._outcome(future, results) for future in batch if str(future.key) in self._running)
         return outcomes
+
+    def _has_ready(self, seconds: float) -> bool:
+        """Sleep until a future has ended, for so long at most: looking a hundred times a second would cost 1 % of a core."""
+        with self._ended.thread_condition:
+            # A future that ended between the question and the sleep has sent its notice already, which needs the condition held.
+            return self._ended.has_ready() or (self._ended.thread_condition.wait(seconds) and self._ended.has_ready())
 
     def _gather(self, futures: Sequence[Future[Any]]) -> dict[str, Receipt | Failure]:
         """Fetch what ended well in one go: a round trip to the worker for each would limit the rate of tasks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import ne
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def refuse_diverged(column: str, values: Sequence[Any], *, name: str, where: str
     """
     for position, value in enumerate(values):
         parts = value if isinstance(value, (tuple, list)) else (value,) if isinstance(value, (float, np.floating)) else ()
-        if any(part != part for part in parts):
+        if any(map(ne, parts, parts)):
             message = f"the trainer predicts what is not a number: {column!r} of item {position + 1} of test set {name!r}"
             raise TaskError.of("P424", message, where=where, help=_HELP)
     if len(values) and all(map(_is_blank, values)):

@@ -198,7 +198,7 @@ def render_trainings(records: Sequence[Record]) -> str:
     """CPU and wall seconds of one training, in a study and in a plain loop."""
     rows = [
         [
-            f"`{r['job']}`, {r['sentences']:,} sentences, {r['few']} and {r['many']} trainings".replace(",000", " 000"),
+            f"`{r['job']}`, {r['sentences']} sentences, {r['test_sentences']} tagged; {r['few']} and {r['many']} trainings",
             *(f"{r[what][side]['median']:.3f}" for what in ("cpu_s", "wall_s") for side in ("loop", "ours")),
             _judged(r, "overhead", _percents(r["overhead"])),
             _percents(r["overhead_of_wall"]),

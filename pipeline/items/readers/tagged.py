@@ -35,6 +35,7 @@ class TaggedReader:
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
     usual_metric: ClassVar[str | None] = "tag-accuracy"
     blank: ClassVar[str] = ""
+    exact: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

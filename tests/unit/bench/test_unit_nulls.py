@@ -20,8 +20,16 @@ FALSE_ALARM = 1e-6
 
 
 def could_be(hits: int, trials: int, low: float, high: float) -> bool:
-    """Not surprising at FALSE_ALARM for any rate in between."""
-    return bool(bdtr(hits, trials, high) > FALSE_ALARM and bdtrc(hits - 1, trials, low) > FALSE_ALARM)
+    """Whether some rate in between gives so many: not too few for the lowest, not too many for the highest, at FALSE_ALARM."""
+    return bool(bdtr(hits, trials, low) > FALSE_ALARM and bdtrc(hits - 1, trials, high) > FALSE_ALARM)
+
+
+def test_a_count_is_held_against_the_rates_next_to_it() -> None:
+    """Of 600: 40 are likely at .067; 85 are 14 % and too many for .07, 4 too few for .05."""
+    assert could_be(40, 600, 0.03, 0.15)
+    assert could_be(85, 600, 0.03, 0.15)
+    assert not could_be(85, 600, 0.03, 0.07)
+    assert not could_be(4, 600, 0.05, 0.07)
 
 
 def test_the_page_shows_what_was_counted() -> None:

@@ -16,6 +16,7 @@ from pipeline.errors import DataError
 from pipeline.interfaces import Items
 from pipeline.items.readers import load_reader
 from pipeline.items.readers._schemes import to_iob2
+from pipeline.plugins import import_plugin, list_plugins
 
 Write = Callable[..., Path]
 
@@ -254,6 +255,11 @@ def test_what_is_written_is_read_again(name: str, items: Any, tmp_path: Path) ->
     load_reader(name).write(path, columns, [str(k + 1) for k in range(len(sentences))])
     assert gold(name, path).columns == columns
     assert outputs(name, path).columns == {role: values for role, values in columns.items() if role != "document"}
+
+
+def test_the_one_reader_whose_outputs_are_not_read_again_before_they_are_stored_is_held_to_it_above() -> None:
+    """Of columns the scheme of chunks is recognised, so what is read may be written otherwise."""
+    assert [name for name in list_plugins("readers") if getattr(import_plugin("readers", name), "exact", False)] == ["tagged"]
 
 
 @pytest.mark.parametrize("name", ["columns", "tagged"])

@@ -163,7 +163,7 @@ def test_one_more_method_trains_its_own_samples_alone(done: tuple[Path, RunDirec
         ("few", "P420", "the trainer gave 39 outputs for 40 items of test set 'test'"),
         ("short", "P422", "tokens of item '2' of test set 'test'"),
         ("name", "P421", "no column 'tag'"),
-        ("blank", "P410", "ValueError"),
+        ("blank", "P423", "cannot be written as word/TAG"),
         ("exit", "P410", "SystemExit: 3"),
     ],
 )
