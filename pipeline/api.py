@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -89,9 +90,9 @@ def compare_study(
     outputs: Mapping[str, str],
     references: Sequence[str],
     *,
-    metrics: Sequence[str] = (),
+    metrics: Sequence[str | Mapping[str, Any]] = (),
     procedures: Sequence[str] = (),
-    format: str = "auto",
+    format: str | Mapping[str, Any] = "auto",
     missing: str = "error",
     documents: str | None = None,
     replicates: int | None = None,
@@ -107,8 +108,10 @@ def compare_study(
         Path of each system's output; the single key ``*`` names a table that holds all systems.
     references : sequence of str
         References (text) or one gold file (labels, columns and the others); none for scores.
-    format : str
-        A reader's name, or ``auto``: the format that the first output is recognised as.
+    metrics : sequence of str or mapping
+        Metrics as a study names them; of a format that holds scores, their names too. By default what is usual for the format.
+    format : str or mapping
+        A reader as a study names it, or ``auto``: the format that the first output is recognised as.
     missing : {"error", "drop", "zero"}
         What becomes of items that a system lacks.
     procedures : sequence of str
@@ -120,14 +123,11 @@ def compare_study(
     """
     from pipeline.study.load import study_from_value
     from pipeline.study.presets import PRESET_VALUES
-    from pipeline.tasks.formats import find_format
+    from pipeline.tasks.formats import find_format, usual_metrics
 
-    found = find_format(format, list(outputs.values()), references, base=Path.cwd())
-    if found.metric is None and not metrics:
-        form = found.value if isinstance(found.value, str) else found.value["name"]
-        message = f"no metric is usual for the format {form!r}, and none is given"
-        raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
-    if set(outputs) == {"*"}:
+    paths, alone = list(outputs.values()), set(outputs) == {"*"}
+    found = find_format(format, paths, references, base=Path.cwd())
+    if alone:
         named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(list(outputs.values()))
     else:
         named = dict(outputs)
@@ -146,7 +146,8 @@ def compare_study(
         "schema": 1,
         "study": "compare",
         "test_sets": {"test set": test_set},
-        "metrics": [_place_metric(name) for name in metrics] or [found.metric],
+        "metrics": [_place_metric(name, scores=found.metric == "mean") for name in metrics]
+        or usual_metrics(found, Path(paths[0]), alone=alone),
         "resampling": resampling,
     }
     if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):
@@ -195,11 +196,21 @@ def compare(
     return document
 
 
-def _place_metric(name: str) -> str | dict[str, str]:
-    """Give a metric as a study names it; the module of one of the user's own may stand in the current folder."""
-    module = Path.cwd() / name.partition(":")[0].partition(".")[0]
-    here = ":" in name and (module.is_dir() or module.with_suffix(".py").is_file())
-    return {"name": name, "path": "."} if here else name
+def _place_metric(given: str | Mapping[str, Any], *, scores: bool) -> str | Mapping[str, Any]:
+    """Give a metric as a study names it: the module of one of the user's own may stand in the current folder.
+
+    Where outputs are ``scores``, whatever is no metric is the name of one of their columns.
+    """
+    from pipeline.plugins import list_plugins
+    from pipeline.tasks.formats import mean_of
+
+    if not isinstance(given, str):
+        return given
+    if scores and ":" not in given and given not in list_plugins("metrics"):
+        return mean_of(given)
+    module = Path.cwd() / given.partition(":")[0].partition(".")[0]
+    here = ":" in given and (module.is_dir() or module.with_suffix(".py").is_file())
+    return {"name": given, "path": "."} if here else given
 
 
 def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:
@@ -211,8 +222,13 @@ def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:
         raise kinds.get(ending.exit_code, PipelineError)(*(ending.problems or (told,)))
 
 
+_TIME = re.compile(r"_?\d{4}-\d{2}-\d{2}T[-:\d]{8}(\.\d+)?([+-]\d\d[-:]\d\d)?")
+
+
 def name_outputs(paths: Sequence[str]) -> dict[str, str]:
     """Name systems by their files: the part before the first dot; where that is not unique, the name, then what paths differ in.
+
+    The time at which a file was written, as harnesses put it into its name, names no system.
 
     Examples
     --------
@@ -220,12 +236,15 @@ def name_outputs(paths: Sequence[str]) -> dict[str, str]:
     {'uedin': 'a/uedin.txt.gz', 'nvidia': 'a/nvidia.txt'}
     >>> sorted(name_outputs(["runs/one/x/out.txt", "runs/two/x/out.txt"]))
     ['one', 'two']
+    >>> sorted(name_outputs(["one/samples_2026-11-22T08-47-11.849806.jsonl", "two/samples_2026-11-22T08-47-28.282321.jsonl"]))
+    ['one', 'two']
     """
     if len(set(paths)) != len(paths):
         doubled = sorted({path for path in paths if list(paths).count(path) > 1})
         raise UsageError.of("P013", f"an output is given twice: {', '.join(doubled)}", help="give each file once")
-    short = [Path(path).name.split(".")[0] or Path(path).name for path in paths]
-    for names in (short, [Path(path).name for path in paths], _differing_parts(paths)):
+    timeless = [_TIME.sub("", path) for path in paths]
+    short = [Path(path).name.split(".")[0] or Path(path).name for path in timeless]
+    for names in (short, [Path(path).name for path in timeless], _differing_parts(timeless)):
         if len(set(names)) == len(names):
             return dict(zip(names, paths, strict=True))
     return {path: path for path in paths}

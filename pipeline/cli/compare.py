@@ -23,7 +23,7 @@ __all__: list[str] = []
     "--metric",
     "metrics",
     multiple=True,
-    help="Metrics. [bleu for text, accuracy for labels, mean for scores, chunk-f1 for columns, …]",
+    help="Metrics, or names of scores in the files. [bleu for text, accuracy for labels, every score of a harness, …]",
 )
 @click.option(
     "--procedure",
@@ -70,23 +70,26 @@ def compare(
       pipeline compare scores.csv --format scores --procedure approximate-randomization
       pipeline compare north.conll south.conll -r gold.conll --format columns -m chunk-recall
       pipeline compare baseline.txt new.txt -r reference.txt -m bleu -m chrf --preset sacrebleu-bs
+      pipeline compare runs/*/samples_gsm8k_*.jsonl --format '{name: lm-eval, filter: strict-match}' -m exact_match
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
     from pipeline.engine.progress import show_progress
     from pipeline.report.summary import summarise
+    from pipeline.study.load import parse_flow
     from pipeline.tasks.formats import find_format
 
-    told = find_format(format_, outputs, references, base=Path.cwd()).told
+    form = parse_flow(format_, "--format")
+    told = find_format(form, outputs, references, base=Path.cwd()).told
     if told and not quiet:
         click.echo(told, err=True)
     with show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
             outputs,
             references,
-            metrics=metrics,
+            metrics=[parse_flow(metric, "-m") for metric in metrics],
             procedures=procedures,
             preset=preset,
-            format=format_,
+            format=form,
             missing=missing,
             documents=documents,
             replicates=replicates,

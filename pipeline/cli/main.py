@@ -16,7 +16,7 @@ def main() -> None:
     """Run the command line; every ending has its exit code."""
     import traceback
 
-    from pipeline.errors import PipelineError, render_problems
+    from pipeline.errors import PipelineError, join_alike, render_problems
 
     debug = "--debug" in sys.argv or bool(os.environ.get("PIPELINE_DEBUG"))
     try:
@@ -24,7 +24,7 @@ def main() -> None:
     except PipelineError as error:
         if debug:
             traceback.print_exc()
-        click.echo(render_problems(error.problems), err=True)
+        click.echo(render_problems(join_alike(error.problems)), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()

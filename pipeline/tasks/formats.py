@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,10 @@ from pipeline.items.readers import load_reader
 from pipeline.items.recognise import AUTO, recognise_file
 from pipeline.study.schema import FormatSpec
 
-__all__ = ["FormatInUse", "find_format"]
+__all__ = ["FormatInUse", "find_format", "mean_of", "usual_metrics"]
+
+_MOST_SCORES = 8
+"""So many scores of an item are all compared where none is named; of more, a choice is asked for."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class FormatInUse:
     told: str = ""
 
 
-def find_format(named: str, outputs: Sequence[str], references: Sequence[str], *, base: Path) -> FormatInUse:
+def find_format(named: str | Mapping[str, Any], outputs: Sequence[str], references: Sequence[str], *, base: Path) -> FormatInUse:
     """Give the format that is named, or that the first output has, and what it is compared with.
 
     Raises
@@ -71,8 +75,48 @@ def find_format(named: str, outputs: Sequence[str], references: Sequence[str], *
     elif references:
         message = f"the format {reader.name} has scores already: it takes no reference"
         raise UsageError.of("P014", message, where="-r", help="leave out -r, or name another --format")
-    value = form if isinstance(form, str) else form.model_dump()
+    value = form.model_dump() if isinstance(form, FormatSpec) else form
     return FormatInUse(value, reader.usual_metric, gold, bool(getattr(reader, "holds_systems", False)), told)
+
+
+def usual_metrics(found: FormatInUse, output: Path, *, alone: bool) -> list[str | dict[str, Any]]:
+    """Give what is compared where no metric is named: what is usual for the format, or each score that a tool gave its items.
+
+    A harness reports ``acc`` beside ``acc_norm``; either is the mean of a column, called by its name. Of a table that is ``alone``
+    columns may be systems.
+
+    Raises
+    ------
+    UsageError
+        P010 where no metric is usual for the format.
+    """
+    if found.metric is None:
+        form = found.value if isinstance(found.value, str) else found.value["name"]
+        message = f"no metric is usual for the format {form!r}, and none is given"
+        raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
+    if found.metric != "mean":
+        return [found.metric]
+    try:
+        system = None if alone and found.holds_systems else "first"
+        first, *_ = load_reader(found.value).read_outputs(output, system=system, options={}).values()
+    except DataError:
+        return [found.metric]  # what hinders reading is told where all systems are read
+    scores = [name for name, values in first.columns.items() if values and all(map(_is_number, {*map(str, values)}))]
+    if "score" in scores or not 1 < len(scores) <= _MOST_SCORES:
+        return [found.metric]
+    return [mean_of(name) for name in scores]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def mean_of(column: str) -> dict[str, Any]:
+    """Give the metric that is the mean of a column, called by its name."""
+    return {"name": column, "metric": "mean", "column": column}
 
 
 def _recognise(path: Path, compared: bool) -> tuple[FormatSpec, str]:
