@@ -168,7 +168,10 @@ def disagreeing_contents(candidates: Sequence[Candidate], chosen: Collection[str
                 f"system '{candidate.system}' was asked something else in {len(others)} of {len(candidate.ids)} items: "
                 f"'{name}' is another item there than with '{system}'"
             )
-            help_ = "take outputs of one version of the test set, made with the same prompts"
+            help_ = (
+                "take outputs of one version of the test set, made with the same prompts; `agree:` of a format, where it has the "
+            )
+            help_ += "option, says in what items must be the same"
             problems.append(Problem("P262", message, candidate.source, help_))
     return problems
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -68,7 +68,8 @@ def recognise_file(
         What the study says to the reader, whichever it will be.
     """
     sample = take_sample(path, gold=gold, references=references)
-    found = sorted(_ask_all(sample), key=lambda answer: (-answer[1].confidence, answer[0]))
+    answers, failed = _ask_all(sample)
+    found = sorted(answers, key=lambda answer: (-answer[1].confidence, answer[0]))
     if not found:
         if not sample.head or sample.head.startswith(_WIDE):
             read_text(path)  # which says that it is empty, or no UTF-8
@@ -77,6 +78,7 @@ def recognise_file(
             f"no format is recognised in {path.name}",
             where=str(path),
             help=f"name it: `format: …`; there are {', '.join(list_plugins('readers'))}",
+            note="; ".join(failed) or None,
         )
     name, best = found[0]
     rivals = [f"{other} ({answer.why})" for other, answer in found[1:] if answer.confidence > best.confidence - _NEAR]
@@ -112,18 +114,23 @@ def _lines(head: bytes, *, whole: bool) -> tuple[str, ...]:
     return tuple(lines if whole or len(lines) == 1 else lines[:-1])
 
 
-def _ask_all(sample: FileSample) -> Sequence[tuple[str, Recognised]]:
-    answers = []
+def _ask_all(sample: FileSample) -> tuple[list[tuple[str, Recognised]], list[str]]:
+    """Give what readers make of a file, and whose answer broke: what a reader makes of others' files is no concern of theirs."""
+    answers, failed = [], []
     for name in list_plugins("readers"):
         try:
             made = import_plugin("readers", name)
         except PluginError:
             continue  # it is installed, and what it needs is not
         ask: Callable[[FileSample], Recognised | None] | None = getattr(made, "recognise", None)
-        answer = ask(sample) if ask is not None else None
+        try:
+            answer = ask(sample) if ask is not None else None
+        except Exception as error:  # code of another package
+            failed.append(f"{name} could not say whether the file is its own: {type(error).__name__}: {error}")
+            continue
         if answer is not None:
             answers.append((name, answer))
-    return answers
+    return answers, failed
 
 
 def _with_name(spec: TestSet, name: str) -> TestSet:

@@ -90,7 +90,7 @@ def extract(task: Task, runs: Path) -> Receipt:
             "rounding_error": np.array([statistics.rounding_error]),
         },
     )
-    covers = {"rounding_error": statistics.rounding_error, "items": len(frame.ids)}
+    covers = {"rounding_error": statistics.rounding_error, "decimals": list(statistics.decimals), "items": len(frame.ids)}
     return Receipt("extract", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
 
 

@@ -19,6 +19,7 @@ from pipeline.study.plan import plan_study
 from pipeline.study.schema import Study
 from pipeline.study.task import Receipt, ReportSpec, Task
 from pipeline.tasks.manifest import read_inventory, read_manifest
+from pipeline.tasks.rounding import rounding_warnings
 from pipeline.tasks.scored import scored_statistics
 from pipeline.tasks.survey import refuse_baseline
 from pipeline.tasks.trained import list_trainings
@@ -58,6 +59,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     failures.extend({"label": f"{a.system} on {a.test_set}", "system": a.system, "reason": a.reason} for a in plan.absent)
     alignment = [{"test_set": t.name, **row} for t in manifest.inputs.test_sets for row in t.alignment]
     warnings = [f"{t.name}: {warning}" for t in manifest.inputs.test_sets for warning in t.warnings]
+    warnings += rounding_warnings(manifest, inventory)
     return ReportInput(
         study=asked,
         cubes=cubes,

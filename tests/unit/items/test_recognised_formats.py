@@ -59,6 +59,21 @@ def test_what_no_reader_knows_is_refused_with_the_names_of_all(tmp_path):
     assert all(name in problem.help for name in list_plugins("readers"))
 
 
+def test_a_reader_that_breaks_over_a_file_of_others_hinders_none(tmp_path, monkeypatch):
+    def ask(sample):
+        raise KeyError("resolved_ids")
+
+    monkeypatch.setattr(import_plugin("readers", "swe-bench"), "recognise", staticmethod(ask))
+    (tmp_path / "f").write_text(TEXTS["brackets"])
+    found, _ = recognise_file(tmp_path / "f", gold=True)
+    assert found.name == "brackets"
+    (tmp_path / "f").write_bytes(b"\x00\x01")
+    with pytest.raises(DataError) as caught:
+        recognise_file(tmp_path / "f")
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.note) == ("P259", "swe-bench could not say whether the file is its own: KeyError: 'resolved_ids'")
+
+
 def test_two_readers_that_are_as_sure_are_both_named_and_none_is_taken(tmp_path, monkeypatch):
     (tmp_path / "x").write_text(TEXTS["links"])
     links, bitext = import_plugin("readers", "links"), import_plugin("readers", "bitext")
