@@ -123,7 +123,7 @@ def compare_study(
     """
     from pipeline.study.load import study_from_value
     from pipeline.study.presets import PRESET_VALUES
-    from pipeline.tasks.formats import find_format, usual_metrics
+    from pipeline.tasks.formats import find_format, place_metric, usual_metrics
 
     paths, alone = list(outputs.values()), set(outputs) == {"*"}
     found = find_format(format, paths, references, base=Path.cwd())
@@ -146,8 +146,7 @@ def compare_study(
         "schema": 1,
         "study": "compare",
         "test_sets": {"test set": test_set},
-        "metrics": [_place_metric(name, scores=found.metric == "mean") for name in metrics]
-        or usual_metrics(found, Path(paths[0]), alone=alone),
+        "metrics": [place_metric(given, found) for given in metrics] or usual_metrics(found, Path(paths[0]), alone=alone),
         "resampling": resampling,
     }
     if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):
@@ -194,23 +193,6 @@ def compare(
             _raise_unless_done(execute(directory, launch, progress=progress), directory)
         document: dict[str, Any] = read_json(directory.report / "report.json")
     return document
-
-
-def _place_metric(given: str | Mapping[str, Any], *, scores: bool) -> str | Mapping[str, Any]:
-    """Give a metric as a study names it: the module of one of the user's own may stand in the current folder.
-
-    Where outputs are ``scores``, whatever is no metric is the name of one of their columns.
-    """
-    from pipeline.plugins import list_plugins
-    from pipeline.tasks.formats import mean_of
-
-    if not isinstance(given, str):
-        return given
-    if scores and ":" not in given and given not in list_plugins("metrics"):
-        return mean_of(given)
-    module = Path.cwd() / given.partition(":")[0].partition(".")[0]
-    here = ":" in given and (module.is_dir() or module.with_suffix(".py").is_file())
-    return {"name": given, "path": "."} if here else given
 
 
 def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:

@@ -9,14 +9,19 @@ from typing import Any, cast
 from pipeline.errors import PipelineError, PluginError, StudyError
 from pipeline.interfaces import Metric
 from pipeline.metrics._own import OwnMetric
-from pipeline.plugins import check_options, import_object, import_plugin, packaged_files
+from pipeline.plugins import check_options, import_object, import_plugin, list_plugins, packaged_files
 
-__all__ = ["PLACES", "is_own", "load_metric", "pin_options"]
+__all__ = ["PLACES", "is_metric", "is_own", "load_metric", "pin_options"]
 
 _KIND, _PATH, _CODE = "metric", "path", "code digest"
 
 PLACES = (_PATH, _CODE)
 """Options of a metric of one's own that are none of its class: its folder, and what its code was when the study was planned."""
+
+
+def is_metric(name: str) -> bool:
+    """Tell whether a metric is called by this name, or it is the path of one of the user's own."""
+    return ":" in name or name in list_plugins("metrics")
 
 
 def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:

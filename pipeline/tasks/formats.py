@@ -11,9 +11,10 @@ from typing import Any
 from pipeline.errors import DataError, UsageError
 from pipeline.items.readers import load_reader
 from pipeline.items.recognise import AUTO, recognise_file
+from pipeline.metrics.registry import is_metric
 from pipeline.study.schema import FormatSpec
 
-__all__ = ["FormatInUse", "find_format", "mean_of", "usual_metrics"]
+__all__ = ["FormatInUse", "find_format", "place_metric", "usual_metrics"]
 
 _MOST_SCORES = 8
 """So many scores of an item are all compared where none is named; of more, a choice is asked for."""
@@ -104,7 +105,21 @@ def usual_metrics(found: FormatInUse, output: Path, *, alone: bool) -> list[str 
     scores = [name for name, values in first.columns.items() if values and all(map(_is_number, {*map(str, values)}))]
     if "score" in scores or not 1 < len(scores) <= _MOST_SCORES:
         return [found.metric]
-    return [mean_of(name) for name in scores]
+    return [_mean_of(name) for name in scores]
+
+
+def place_metric(given: str | Mapping[str, Any], found: FormatInUse) -> str | Mapping[str, Any]:
+    """Give a metric as a study names it: the module of one of the user's own may stand in the current folder.
+
+    Where outputs are scores, whatever is no metric is the name of one of their columns.
+    """
+    if not isinstance(given, str):
+        return given
+    if found.metric == "mean" and not is_metric(given):
+        return _mean_of(given)
+    module = Path.cwd() / given.partition(":")[0].partition(".")[0]
+    here = ":" in given and (module.is_dir() or module.with_suffix(".py").is_file())
+    return {"name": given, "path": "."} if here else given
 
 
 def _is_number(text: str) -> bool:
@@ -114,8 +129,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def mean_of(column: str) -> dict[str, Any]:
-    """Give the metric that is the mean of a column, called by its name."""
+def _mean_of(column: str) -> dict[str, Any]:
     return {"name": column, "metric": "mean", "column": column}
 
 
