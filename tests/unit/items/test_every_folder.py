@@ -185,6 +185,9 @@ def test_outputs_with_four_references_score_what_was_counted(data_dir: Path) -> 
     assert len(found.survey.frame.ids) == wanted["set1_segments"]
     for system, value in found.scores["bleu"].items():
         assert f"{value:.6f}" == f"{wanted['set1_bleu_4refs'][system]:.6f}", system
+    # One output, twice: a test set of one system is no comparison.
+    alone = TestSet(references=("set2/set2.ref0.gz",), outputs=dict.fromkeys("ab", "set2/set2.out.0.gz"))
+    assert {f"{value:.6f}" for value in score(alone, base, options).scores["bleu"].values()} == {f"{wanted['set2_bleu_1ref']:.6f}"}
 
 
 # --- tables
