@@ -125,9 +125,9 @@ def compare_study(
     from pipeline.study.presets import PRESET_VALUES
     from pipeline.tasks.formats import find_format, place_metric, usual_metrics
 
-    paths, alone = list(outputs.values()), set(outputs) == {"*"}
-    found = find_format(format, paths, references, base=Path.cwd())
-    if alone:
+    base, paths = Path.cwd(), list(outputs.values())
+    found = find_format(format, paths, references, base=base)
+    if set(outputs) == {"*"}:
         named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(list(outputs.values()))
     else:
         named = dict(outputs)
@@ -146,13 +146,14 @@ def compare_study(
         "schema": 1,
         "study": "compare",
         "test_sets": {"test set": test_set},
-        "metrics": [place_metric(given, found) for given in metrics] or usual_metrics(found, Path(paths[0]), alone=alone),
+        "metrics": [place_metric(given, found, outputs, base=base) for given in metrics]
+        or usual_metrics(found, outputs, base=base),
         "resampling": resampling,
     }
     if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):
         value["analyses"] = ["thresholds"]
     value |= {key: found for key, found in {"seed": seed, "preset": preset}.items() if found is not None}
-    return study_from_value(value, base=Path.cwd())
+    return study_from_value(value, base=base)
 
 
 def compare(
@@ -204,7 +205,7 @@ def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:
         raise kinds.get(ending.exit_code, PipelineError)(*(ending.problems or (told,)))
 
 
-_TIME = re.compile(r"_?\d{4}-\d{2}-\d{2}T[-:\d]{8}(\.\d+)?([+-]\d\d[-:]\d\d)?")
+_TIME = re.compile(r"(?P<before>_?)\d{4}-\d{2}-\d{2}T[-:\d]{8}(\.\d+)?(Z|[+-]\d\d[-:]\d\d)?(?P<after>_?)")
 
 
 def name_outputs(paths: Sequence[str]) -> dict[str, str]:
@@ -224,11 +225,12 @@ def name_outputs(paths: Sequence[str]) -> dict[str, str]:
     if len(set(paths)) != len(paths):
         doubled = sorted({path for path in paths if list(paths).count(path) > 1})
         raise UsageError.of("P013", f"an output is given twice: {', '.join(doubled)}", help="give each file once")
-    timeless = [_TIME.sub("", path) for path in paths]
-    short = [Path(path).name.split(".")[0] or Path(path).name for path in timeless]
-    for names in (short, [Path(path).name for path in timeless], _differing_parts(timeless)):
-        if len(set(names)) == len(names):
-            return dict(zip(names, paths, strict=True))
+    timeless = [_TIME.sub(lambda time: "_" if time["before"] and time["after"] else "", path) for path in paths]
+    for told in (timeless, paths):
+        files = [Path(path).name for path in told]
+        for names in ([file.split(".")[0] or file for file in files], files, _differing_parts(told)):
+            if len(set(names)) == len(names) and not any(name.startswith(".") or name in {"", "_"} for name in names):
+                return dict(zip(names, paths, strict=True))
     return {path: path for path in paths}
 
 

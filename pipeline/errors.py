@@ -20,6 +20,7 @@ An exception carries one or more `Problem`; a border collects all problems of a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -40,6 +41,7 @@ __all__ = [
     "TaskError",
     "UsageError",
     "join_alike",
+    "join_files",
     "name_some",
     "render_problems",
 ]
@@ -182,6 +184,29 @@ def join_alike(problems: Iterable[Problem]) -> list[Problem]:
         if problem.where and problem.where not in places:
             places.append(problem.where)
     return [replace(problem, where=name_some(places) or None) for problem, places in alike.items()]
+
+
+def join_files(problems: Iterable[Problem]) -> list[Problem]:
+    """Give problems with those that differ in their place alone as one that names every file, of many places in it the first.
+
+    Examples
+    --------
+    >>> found = [Problem("P210", "no number", f"{file}.csv:{line}") for file in "ab" for line in range(2, 9)]
+    >>> print(render_problems(join_files(found)))
+    error[P210]: no number
+      --> a.csv:2, a.csv:3, a.csv:4 and 4 more
+      --> b.csv:2, b.csv:3, b.csv:4 and 4 more
+    """
+    alike: dict[Problem, dict[str, list[str]]] = {}
+    for problem in problems:
+        files = alike.setdefault(replace(problem, where=None), {})
+        if problem.where:
+            places = files.setdefault(_LINE.split(problem.where)[0], [])
+            places.extend([] if problem.where in places else [problem.where])
+    return [replace(problem, where="\n  --> ".join(map(name_some, files.values())) or None) for problem, files in alike.items()]
+
+
+_LINE = re.compile(r":\d+(:|$)")
 
 
 def name_some(names: Sequence[str], most: int = 3) -> str:

@@ -16,7 +16,7 @@ def main() -> None:
     """Run the command line; every ending has its exit code."""
     import traceback
 
-    from pipeline.errors import PipelineError, join_alike, render_problems
+    from pipeline.errors import PipelineError, join_files, render_problems
 
     debug = "--debug" in sys.argv or bool(os.environ.get("PIPELINE_DEBUG"))
     try:
@@ -24,7 +24,7 @@ def main() -> None:
     except PipelineError as error:
         if debug:
             traceback.print_exc()
-        click.echo(render_problems(join_alike(error.problems)), err=True)
+        click.echo(render_problems(join_files(error.problems)), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
@@ -39,7 +39,7 @@ def main() -> None:
     except Exception as error:  # the outermost border: a fault of ours has an exit code of its own, never 1
         if debug:
             traceback.print_exc()
-        text = f"error[P999]: something of ours broke: {type(error).__name__}: {error}\n   = help: `--debug` shows the traceback"
-        click.echo(text, err=True)
+        click.echo(f"error[P999]: something of ours broke: {type(error).__name__}: {error}", err=True)
+        click.echo("   = help: `pipeline --debug …` shows the traceback", err=True)
         sys.exit(70)
     sys.exit(code if isinstance(code, int) else 0)

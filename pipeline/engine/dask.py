@@ -87,19 +87,23 @@ class DaskExecutor:
         deadline = time.monotonic() + seconds
         outcomes: list[Outcome] = []
         while (self._running or self._refused) and not outcomes and time.monotonic() < deadline:
-            if self._client.status != "running":
-                raise ClusterError.of("P603", "the scheduler is gone", help="`pipeline resume` goes on with a new one")
+            self._refuse_loss()
             if self._refused:
                 outcomes, self._refused = self._refused, []
                 break
             if not self._has_ready(min(LOOK_SECONDS, deadline - time.monotonic())):
                 self._look()
                 continue
+            self._refuse_loss()  # which cancels whatever runs, as if these had failed
             batch = list(self._ended.next_batch(block=False))
             results = self._gather(batch)
             # One that was refused is cancelled, and ends once more.
             outcomes.extend(self._outcome(future, results) for future in batch if str(future.key) in self._running)
         return outcomes
+
+    def _refuse_loss(self) -> None:
+        if self._client.status != "running":
+            raise ClusterError.of("P603", "the scheduler is gone", help="`pipeline resume` goes on with a new one")
 
     def _has_ready(self, seconds: float) -> bool:
         """Sleep until a future has ended, for so long at most: looking a hundred times a second would cost 1 % of a core."""

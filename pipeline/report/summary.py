@@ -16,6 +16,8 @@ __all__ = ["format_alignment", "summarise"]
 SHOWN = ("better", "worse", "gain", "p", "p few units", "exact", "max-T", "Holm", "Holm eq.", "verdict")
 BOARD = ("rank", "system", "score", "rank interval", "letters")
 
+_LOWER = " · lower is better"
+
 
 def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
     """Give systems by score, the pairs and the verdict of each test set and metric, and what is odd, as aligned text.
@@ -31,11 +33,17 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
     blocks = []
     families = by_family(document["pairs"])
     shown = {family_of(row): both for row, *both in zip(document["signature"], boards, tables, strict=True)}
+    lower = {family_of(row) for row in document["signature"] if "|higher:worse" in row["line"]}
     for verdict in document["verdict"]:
         board, pairs = shown[family_of(verdict)]
         rows = families[family_of(verdict)]
         total = len(rows)
-        lines = [board.title, "", *_lines(_pick(board, [c for c in board.columns if c in BOARD or c.startswith("than ")])), ""]
+        lines = [
+            board.title + _LOWER * (family_of(verdict) in lower),
+            "",
+            *_lines(_pick(board, [c for c in board.columns if c in BOARD or c.startswith("than ")])),
+            "",
+        ]
         # A terminal has room for the adjustment that decides, and not for the other.
         asked = {*SHOWN} - ({"Holm"} if "max-T" in pairs.columns else set()) | {(document["preset"] or {}).get("name")}
         chosen = _pick(pairs, tuple(column for column in pairs.columns if column in asked))

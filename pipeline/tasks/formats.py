@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ from pipeline.study.schema import FormatSpec
 
 __all__ = ["FormatInUse", "find_format", "place_metric", "usual_metrics"]
 
-_MOST_SCORES = 8
-"""So many scores of an item are all compared where none is named; of more, a choice is asked for."""
+_LOWER = ("*perplexity", "bits_per_byte", "brier*", "ter", "wer", "cer", "*loss", "*error*")
+"""Scores of harnesses of which less is better; of any other more is taken to be."""
+
+_OF_SCORES = {"mean", "ratio", "win-rate"}
+"""Metrics that are made of scores; any other needs a gold, which scores do not have."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,11 @@ def find_format(named: str | Mapping[str, Any], outputs: Sequence[str], referenc
     """
     form: Any = named
     told = ""
-    if named == AUTO:
+    if isinstance(named, Mapping):
+        if not isinstance(named.get("name"), str):
+            raise UsageError.of("P015", "the format has no name", where="--format", help="write `--format '{name: lm-eval, …}'`")
+        form = named["name"] if len(named) == 1 else named
+    if form == AUTO:
         form, told = _recognise(base / outputs[0], bool(references))
     reader = load_reader(form)
     kind = reader.compares_with
@@ -80,11 +88,10 @@ def find_format(named: str | Mapping[str, Any], outputs: Sequence[str], referenc
     return FormatInUse(value, reader.usual_metric, gold, bool(getattr(reader, "holds_systems", False)), told)
 
 
-def usual_metrics(found: FormatInUse, output: Path, *, alone: bool) -> list[str | dict[str, Any]]:
-    """Give what is compared where no metric is named: what is usual for the format, or each score that a tool gave its items.
+def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path) -> list[str | dict[str, Any]]:
+    """Give what is compared where no metric is named: what is usual for the format, or each score that a harness logged.
 
-    A harness reports ``acc`` beside ``acc_norm``; either is the mean of a column, called by its name. Of a table that is ``alone``
-    columns may be systems.
+    Some log ``acc`` beside ``acc_norm``; either is the mean of a column, called by its name.
 
     Raises
     ------
@@ -95,31 +102,44 @@ def usual_metrics(found: FormatInUse, output: Path, *, alone: bool) -> list[str 
         form = found.value if isinstance(found.value, str) else found.value["name"]
         message = f"no metric is usual for the format {form!r}, and none is given"
         raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
-    if found.metric != "mean":
+    if not getattr(load_reader(found.value), "named_scores", False):
         return [found.metric]
-    try:
-        system = None if alone and found.holds_systems else "first"
-        first, *_ = load_reader(found.value).read_outputs(output, system=system, options={}).values()
-    except DataError:
-        return [found.metric]  # what hinders reading is told where all systems are read
-    scores = [name for name, values in first.columns.items() if values and all(map(_is_number, {*map(str, values)}))]
-    if "score" in scores or not 1 < len(scores) <= _MOST_SCORES:
-        return [found.metric]
-    return [_mean_of(name) for name in scores]
+    columns = [_columns(found, base / path, system) for system, path in outputs.items()]
+    common = [name for name in columns[0] if all(name in others for others in columns)]
+    return [_mean_of(name) for name in common] if len(common) > 1 else [found.metric]
 
 
-def place_metric(given: str | Mapping[str, Any], found: FormatInUse) -> str | Mapping[str, Any]:
+def place_metric(
+    given: str | Mapping[str, Any], found: FormatInUse, outputs: Mapping[str, str], *, base: Path
+) -> str | Mapping[str, Any]:
     """Give a metric as a study names it: the module of one of the user's own may stand in the current folder.
 
-    Where outputs are scores, whatever is no metric is the name of one of their columns.
+    Where outputs are scores, whatever is no metric is the name of one of their columns; so is one that needs a gold, where there
+    is such a column.
     """
     if not isinstance(given, str):
         return given
-    if found.metric == "mean" and not is_metric(given):
-        return _mean_of(given)
-    module = Path.cwd() / given.partition(":")[0].partition(".")[0]
+    if found.metric == "mean" and ":" not in given and given not in _OF_SCORES:
+        if not is_metric(given):
+            return _mean_of(given)
+        system, path = next(iter(outputs.items()))
+        if not found.gold and given in _columns(found, base / path, system):
+            return _mean_of(given)
+    module = base / given.partition(":")[0].partition(".")[0]
     here = ":" in given and (module.is_dir() or module.with_suffix(".py").is_file())
     return {"name": given, "path": "."} if here else given
+
+
+def _columns(found: FormatInUse, path: Path, system: str) -> list[str]:
+    """Give the columns of numbers of one output; none where it cannot be read, which is told where all systems are."""
+    try:
+        read = load_reader(found.value).read_outputs(
+            path, system=None if system == "*" and found.holds_systems else system, options={}
+        )
+    except DataError:
+        return []
+    columns = next(iter(read.values())).columns if read else {}
+    return [name for name, values in columns.items() if values and all(map(_is_number, {*map(str, values)}))]
 
 
 def _is_number(text: str) -> bool:
@@ -130,7 +150,8 @@ def _is_number(text: str) -> bool:
 
 
 def _mean_of(column: str) -> dict[str, Any]:
-    return {"name": column, "metric": "mean", "column": column}
+    asked = {"name": column, "metric": "mean", "column": column}
+    return asked | ({"higher_is_better": False} if any(fnmatchcase(column, pattern) for pattern in _LOWER) else {})
 
 
 def _recognise(path: Path, compared: bool) -> tuple[FormatSpec, str]:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from studies import files_of, run_cli, text_study, times_done
+
+from pipeline.engine import dask as engine
+from pipeline.engine.executor import Outcome
+from pipeline.errors import ClusterError
+from pipeline.study.profile import ClusterProfile
+from pipeline.study.task import ReportSpec, Task
 
 DASK = (sys.executable, "-m", "dask")
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -48,6 +55,35 @@ def test_a_running_scheduler_is_used_and_left_running(scheduler: subprocess.Pope
     assert scheduler.poll() is None
     serial = run_cli("run", study, "--serial", "--runs", tmp_path / "serial")
     assert files_of(directory / "cubes.zarr") == files_of(Path(serial.stdout.strip()) / "cubes.zarr")
+
+
+def test_tasks_in_flight_did_not_fail_when_the_scheduler_is_killed(
+    scheduler: subprocess.Popen[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is lost is the scheduler: told as failures, each of its tasks would lose an attempt."""
+
+    def sleep(task: Task, runs: str) -> None:
+        import time
+
+        time.sleep(4)
+
+    sleep.__module__ = "__main__"  # so it goes to the worker whole, and not by the name of a module that it does not have
+    monkeypatch.setattr(engine, "run_task", sleep)
+    profile = ClusterProfile(name="killed", scheduler_file=str(tmp_path / "scheduler.json"), start_seconds=60)
+    told: list[Outcome] = []
+
+    def lose_it() -> None:
+        with engine.open_executor(profile, tmp_path, prefix="t", workers=None, logs=tmp_path / "logs") as executor:
+            for key in "0123":
+                executor.submit(Task("report", key, "report", ReportSpec("run")), "1.0")
+            threading.Timer(0.5, scheduler.kill).start()
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline and not told:
+                told.extend(executor.wait(5))
+
+    with pytest.raises(ClusterError, match="P603"):
+        lose_it()
+    assert told == []
 
 
 def test_a_scheduler_that_is_not_there_exits_with_69_and_can_be_resumed(tmp_path: Path) -> None:

@@ -106,7 +106,8 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
     Raises
     ------
     ValueError
-        Where a line would not be read as it is: one that holds a line feed, or ends in a carriage return.
+        Where a line would not be read as it is: one that holds a line feed, or ends in a carriage return, or a first one that
+        begins as a compressed file does.
     """
     values = list(lines)
     lost = next((value for value in values if "\n" in value or value.endswith("\r")), None)
@@ -115,6 +116,8 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
     data = "".join(f"{value}\n" for value in values).encode()
     if data.startswith(_BOM):
         data = _BOM + data  # reading leaves one out
+    if _find_decompressor(data, path) is not None:
+        raise ValueError(f"the line {values[0]!r} begins as a compressed file does")
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 

@@ -64,6 +64,7 @@ class InspectReader:
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
     usual_metric: ClassVar[str | None] = "mean"
+    named_scores: ClassVar[bool] = True
     blank: ClassVar[str] = "0"
 
     def __init__(

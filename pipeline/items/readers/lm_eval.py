@@ -60,6 +60,7 @@ class LmEvalReader:
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
     usual_metric: ClassVar[str | None] = "mean"
+    named_scores: ClassVar[bool] = True
     blank: ClassVar[str] = "0"
 
     def __init__(self, *, metric: str | None = None, filter: str | None = None, agree: Sequence[str] = _ASKED) -> None:

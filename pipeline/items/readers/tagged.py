@@ -126,7 +126,7 @@ def _malformed(parts: Sequence[tuple[str, str, str]], separator: str, where: str
 
 
 def _join(word: str, tag: str) -> str:
-    joined = f"{word}{_SLASH}{tag}"
+    joined = word + _SLASH + tag  # an f-string would write a member of an enumeration by its name
     if not word or not tag or _SLASH in tag or any(sign in joined for sign in " \t\n") or tag.endswith("\r"):
         raise ValueError(f"the word {word!r} with the tag {tag!r} cannot be written as word/TAG")
     return joined

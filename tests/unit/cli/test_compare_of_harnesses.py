@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from studies import run_cli
 
 from pipeline.api import compare, compare_study, name_outputs
-from pipeline.errors import StudyError
+from pipeline.errors import StudyError, UsageError
+from pipeline.report.summary import summarise
 from pipeline.study.load import parse_flow
 
 HARNESS = Path(__file__).resolve().parents[2] / "fixtures" / "lm_eval"
@@ -39,15 +41,35 @@ def test_a_score_is_asked_for_by_its_name_and_a_metric_by_its_own() -> None:
     assert metrics_of(QUIZ, metrics=["mean"]) == [("mean", {})]
 
 
-def test_columns_of_a_table_are_systems_where_it_is_alone_and_scores_where_each_system_has_one(tmp_path: Path) -> None:
-    for name in ("a.csv", "b.csv"):
-        (tmp_path / name).write_text("item,one,two\n1,0.5,1\n2,0,1\n")
+def test_a_score_of_which_less_is_better_is_taken_so(tmp_path: Path) -> None:
+    for name, hits in (("good", (1, 1, 0)), ("bad", (0, 1, 0))):
+        (tmp_path / name).mkdir()
+        rows = [
+            {"doc_id": k, "doc": {"q": k}, "target": "a", "arguments": [["q", {}]], "metrics": ["acc", "brier_score"]}
+            | {"acc": hit, "brier_score": 1.25 - hit, "filter": "none"}
+            for k, hit in enumerate(hits)
+        ]
+        (tmp_path / name / "samples_x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    paths = [str(tmp_path / name / "samples_x.jsonl") for name in ("good", "bad")]
+    document = compare(paths, replicates=1000)
+    first = {row["metric"]: row["name"] for row in document["leaderboard"] if row["rank"] == 1}
+    assert first == {"acc": "good", "brier_score": "good"}
+    assert [line for line in summarise(document).splitlines() if " · " in line] == [
+        "test set · acc · paired-bootstrap",
+        "test set · brier_score · paired-bootstrap · lower is better",
+    ]
+
+
+def test_a_table_has_a_column_named_and_one_that_no_system_lacks(tmp_path: Path) -> None:
+    """Nobody knows whether a column of a table is a score, a year or a cost: it is asked for. Columns alone may be systems."""
+    (tmp_path / "a.csv").write_text("item,f1,year\n1,0.5,1\n2,0,1\n")
+    (tmp_path / "b.csv").write_text("item,f1,year\n1,0.5,1\n2,1,1\n")
     tables = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
-    alone = compare_study({"*": tables[0]}, []).study
-    assert [metric.name for metric in alone.metrics] == ["mean"]
-    assert [name for name, _ in metrics_of(tables)] == ["one", "two"]
+    assert metrics_of(tables) == [("mean", {})]
+    document = compare(tables, metrics=["f1"], replicates=1000)  # which is a metric too, of labels
+    assert {(row["name"], row["scores"]["f1"]) for row in document["systems"]} == {("a", 0.25), ("b", 0.75)}
     document = compare(tables[:1], replicates=1000)
-    assert {(row["name"], row["scores"]["mean"]) for row in document["systems"]} == {("one", 0.25), ("two", 1.0)}
+    assert {(row["name"], row["scores"]["mean"]) for row in document["systems"]} == {("f1", 0.25), ("year", 1.0)}
 
 
 def test_options_of_formats_and_metrics_are_given_in_braces() -> None:
@@ -66,6 +88,13 @@ def test_what_is_asked_for_is_not_there() -> None:
     assert all(path in done.stderr for path in QUIZ)
 
 
+def test_a_format_in_braces_has_a_name() -> None:
+    assert metrics_of(QUIZ, format={"name": "auto"}) == metrics_of(QUIZ)
+    for form in ({}, {"filter": "strict"}, {"name": 3}):
+        with pytest.raises(UsageError, match="P015"):
+            compare_study(name_outputs(QUIZ), [], format=form)
+
+
 @pytest.mark.parametrize("text", ["{name: lm-eval", "{name: a, name: b}", "{[1]: 2}"])
 def test_braces_that_are_no_mapping_are_refused_where_they_stand(text: str) -> None:
     with pytest.raises(StudyError) as caught:
@@ -73,6 +102,15 @@ def test_braces_that_are_no_mapping_are_refused_where_they_stand(text: str) -> N
     assert all(str(problem.where).startswith(f"--format {text}:1:") for problem in caught.value.problems)
 
 
-def test_the_time_in_the_name_of_a_file_is_no_part_of_a_name() -> None:
-    paths = [f"logs/2026-11-22T08-47-{k}+00-00_quiz_{name}.eval" for k, name in ((11, "aa"), (12, "bb"))]
-    assert list(name_outputs(paths)) == ["_quiz_aa", "_quiz_bb"]
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["logs/2026-11-22T08-47-11+00-00_quiz_aa.eval", "logs/2026-11-22T08-47-12+00-00_quiz_bb.eval"], ["quiz_aa", "quiz_bb"]),
+        (["m_2026-11-22T08:47:11Z_x.csv", "m_2026-11-22T08:47:11Z_y.csv"], ["m_x", "m_y"]),
+        (["r/2026-11-22T08-47-11.csv", "r/2026-11-23T08-47-11.csv"], ["2026-11-22T08-47-11", "2026-11-23T08-47-11"]),
+        (["r/2026-11-22T08-47-11.csv", "r/x.csv"], ["2026-11-22T08-47-11", "x"]),
+        (["2026-11-22T08-47-11/out.csv", "2026-11-23T08-47-11/out.csv"], ["2026-11-22T08-47-11", "2026-11-23T08-47-11"]),
+    ],
+)
+def test_the_time_in_the_name_of_a_file_is_part_of_a_name_only_where_nothing_else_is(paths: list[str], names: list[str]) -> None:
+    assert name_outputs(paths) == dict(zip(names, paths, strict=True))

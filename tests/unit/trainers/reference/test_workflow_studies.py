@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import pytest
@@ -31,7 +32,11 @@ class Small(NamedTuple):
     models: tuple[str, ...]
     test_sets: tuple[str, ...]
     scores: Mapping[str, tuple[float, float]]
-    """Of each metric, between which scores every system is on a language so regular."""
+    """Of each metric, between which means over the test sets every system is; on the far side is whoever has learnt nothing.
+
+    The commonest chunk of each tag gives a recall of 80, the commonest tag of each word an accuracy of 83, the commonest place of
+    the head by the tags around 85, and the links of the diagonal an error rate of 13.6.
+    """
     resamples: list[dict[str, Any]] = BOOTSTRAP
     replicas: int = 3
     items: Mapping[str, str] = {}
@@ -51,16 +56,16 @@ SMALL = {
         CHUNKS,
         CHUNKERS,
         CHUNK_SETS,
-        {"chunk-recall": (90, 100)},
+        {"chunk-recall": (95, 100)},
         [{"method": "quota", "instances": "chunks:NP", "replicas": 2}],
         2,
     ),
-    "chunkers-folds": Small(CHUNKS, CHUNKERS, CHUNK_SETS, {"chunk-recall": (90, 100)}, FOLDS, 5),
+    "chunkers-folds": Small(CHUNKS, CHUNKERS, CHUNK_SETS, {"chunk-recall": (95, 100)}, FOLDS, 5),
     "taggers-brown": Small(
         {f"brown/{genre}.tagged.txt.gz": (write_tagged, 100) for genre in ("news", *GENRES)},
         ("perceptron", "perceptron-once", "trigrams"),
         ("news", *(genre.replace("_", "-") for genre in GENRES)),
-        {"tag-accuracy": (75, 100)},
+        {"tag-accuracy": (85, 99)},
         items={"training": "1-60", "news": "61-100"} | {genre.replace("_", "-"): "1-20" for genre in GENRES},
     ),
     "parsers-ewt": Small(
@@ -71,7 +76,7 @@ SMALL = {
         },
         ("graph", "transition", "ensemble"),
         ("ewt", "atis"),
-        {"uas": (85, 97), "las": (84, 97)},
+        {"uas": (88, 97), "las": (87, 97)},
         items={"training": "1-20, 31-60"},
     ),
     "aligners-hansards": Small(
@@ -81,13 +86,13 @@ SMALL = {
         },
         ("ibm1", "fast", "hmm"),
         ("hansards",),
-        {"aer": (1, 15)},
+        {"aer": (1, 12)},
     ),
     "grammars-treebank": Small(
         {"treebank-wsj-sample/wsj.mrg.txt.gz": (write_brackets, 180)},
         ("plain", "markov", "latent"),
         ("wsj",),
-        {"bracket-f1": (90, 99.5)},
+        {"bracket-f1": (94, 99)},
         items={"training": "1-60", "wsj": "61-180"},
     ),
 }
@@ -135,8 +140,8 @@ def test_a_workflow_runs_from_training_to_report(name, tmp_path, monkeypatch):
     systems = {row["system"] for row in report["trainings"]}
     assert {(row["test_set"], row["name"]) for row in report["systems"]} == {(t, s) for t in small.test_sets for s in systems}
     for metric, (least, most) in small.scores.items():
-        scores = [row["scores"][metric] for row in report["systems"]]
-        assert least <= min(scores) < max(scores) <= most, (metric, min(scores), max(scores))
+        scores = {name: fmean(row["scores"][metric] for row in report["systems"] if row["name"] == name) for name in systems}
+        assert least <= min(scores.values()) < max(scores.values()) <= most, (metric, scores)
     assert {next(iter(one)) if isinstance(one, dict) else one for one in asked["analyses"]} == {*report["notes"]}
     assert all(finding["rows"] for finding in report["findings"])
     everywhere = {(test_set, metric) for test_set in small.test_sets for metric in small.scores}
