@@ -147,7 +147,7 @@ def compare_study(
         "study": "compare",
         "test_sets": {"test set": test_set},
         "metrics": [place_metric(given, found, outputs, base=base) for given in metrics]
-        or usual_metrics(found, outputs, base=base),
+        or usual_metrics(found, outputs, base=base).metrics,
         "resampling": resampling,
     }
     if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):

@@ -23,8 +23,8 @@ WORDS = {
 }  # fmt: skip
 RULES = {
     "S": (("NP", "VP"),),
-    "NP": (("DT", "NN"), ("DT", "JJ", "NN"), ("PRP",), ("NP", "PP"), ("VBG", "NN"), ("NN",)),
-    "VP": (("VBD", "NP"), ("VBD", "NP", "PP"), ("VBD",), ("VBG", "NP")),
+    "NP": (("DT", "NN"), ("DT", "JJ", "NN"), ("PRP",), ("NP", "PP"), ("VBG", "NN"), ("NN",), ("NN",)),
+    "VP": (("VBD", "NP"), ("VBD", "NP", "PP"), ("VBD",), ("VBG", "NP"), ("VBG", "NP"), ("VBG", "NP")),
     "PP": (("IN", "NP"),),
 }
 HEADS = {"S": ("VP",), "NP": ("NP", "NN", "PRP"), "VP": ("VBD", "VBG"), "PP": ("NP",)}

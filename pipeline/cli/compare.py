@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -73,20 +74,29 @@ def compare(
       pipeline compare runs/*/samples_gsm8k_*.jsonl --format '{name: lm-eval, filter: strict-match}' -m exact_match
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
+    from pipeline.api import name_outputs
     from pipeline.engine.progress import show_progress
     from pipeline.report.summary import summarise
     from pipeline.study.load import parse_flow
-    from pipeline.tasks.formats import find_format
+    from pipeline.tasks.formats import find_format, usual_metrics
 
     form = parse_flow(format_, "--format")
-    told = find_format(form, outputs, references, base=Path.cwd()).told
-    if told and not quiet:
-        click.echo(told, err=True)
+    found = find_format(form, outputs, references, base=Path.cwd())
+    systems = {"*": outputs[0]} if len(outputs) == 1 else name_outputs(outputs)
+    asked: list[Any] = [parse_flow(metric, "-m") for metric in metrics]
+    told = [found.told]
+    if not asked:
+        usual = usual_metrics(found, systems, base=Path.cwd())
+        asked = usual.metrics
+        told.append(usual.told)
+    for line in filter(None, told):
+        if not quiet:
+            click.echo(line, err=True)
     with show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
-            outputs,
+            systems,
             references,
-            metrics=[parse_flow(metric, "-m") for metric in metrics],
+            metrics=asked,
             procedures=procedures,
             preset=preset,
             format=form,

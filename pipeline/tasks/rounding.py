@@ -23,20 +23,22 @@ def rounding_warnings(manifest: Manifest, inventory: Inventory) -> Iterator[str]
         present, _ = present_outputs(manifest.study, manifest.inputs, test_set, inventory)
         for metric in manifest.inputs.metrics:
             missing = manifest.study.test_sets[test_set.name].missing
-            scales: dict[int, list[str]] = {}
-            rounded: dict[int, float] = {}
+            scales: dict[tuple[int, ...], list[str]] = {}
+            rounded: dict[tuple[int, ...], float] = {}
             for output in present:
                 receipt = inventory.receipts.get(statistics_key(test_set, missing, metric, output))
                 if receipt is None or "decimals" not in receipt.covers:
                     continue
-                decimals, error = max(receipt.covers["decimals"]), float(receipt.covers["rounding_error"])
+                decimals, error = tuple(receipt.covers["decimals"]), float(receipt.covers["rounding_error"])
                 scales.setdefault(decimals, []).append(output.system)
                 if error:
                     rounded[decimals] = max(error, rounded.get(decimals, 0.0))
             # What was not rounded is exact on any finer scale, and on no coarser one.
-            if rounded and min(rounded) < max(scales):
-                told = "; ".join(f"{decimals} of {name_some(systems)}" for decimals, systems in sorted(scales.items()))
+            finest = tuple(map(max, zip(*scales, strict=True)))
+            if any(decimals < most for scale in rounded for decimals, most in zip(scale, finest, strict=True)):
+                apart = sum(sorted(rounded.values())[-2:])
+                told = "; ".join(f"{max(scale)} of {name_some(systems)}" for scale, systems in sorted(scales.items()))
                 yield (
                     f"{test_set.name}: {metric.name}: numbers were rounded to different decimals ({told}): two that are equal may "
-                    f"be apart by up to {2 * max(rounded.values()):.1g}; fewer decimals in the files make them one"
+                    f"be apart by up to {apart:.2g}; fewer decimals in the files make them one"
                 )

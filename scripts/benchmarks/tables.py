@@ -219,7 +219,7 @@ def render_training_rate(records: Sequence[Record]) -> str:
         ]
         for r in records
     ]
-    return tabulate(["", "tasks a second", "ms a task"], rows)
+    return tabulate(["", "tasks a second", "ms from task to task"], rows)
 
 
 def _percents(found: Mapping[str, float]) -> str:

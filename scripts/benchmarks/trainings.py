@@ -73,7 +73,7 @@ class Corpus(NamedTuple):
 
 
 NEWS = Corpus(2962, 1661)
-"""As many as a training of full size in workflows/taggers-brown.yaml has of news, what a study of this base model is made of."""
+"""As many as a training of full size in workflows/taggers-brown.yaml has of news, which a fifth of its trainings are."""
 
 QUARTER = Corpus(740, 1661)
 """As its smallest trainings have: what a study costs is then a larger share, which is told and has no target."""

@@ -41,23 +41,45 @@ def test_a_score_is_asked_for_by_its_name_and_a_metric_by_its_own() -> None:
     assert metrics_of(QUIZ, metrics=["mean"]) == [("mean", {})]
 
 
-def test_a_score_of_which_less_is_better_is_taken_so(tmp_path: Path) -> None:
-    for name, hits in (("good", (1, 1, 0)), ("bad", (0, 1, 0))):
-        (tmp_path / name).mkdir()
-        rows = [
-            {"doc_id": k, "doc": {"q": k}, "target": "a", "arguments": [["q", {}]], "metrics": ["acc", "brier_score"]}
-            | {"acc": hit, "brier_score": 1.25 - hit, "filter": "none"}
-            for k, hit in enumerate(hits)
+def samples(folder: Path, scores: dict[str, list[dict[str, float]]]) -> list[str]:
+    """Write samples as the harness does, of each system the scores of its documents; give the paths."""
+    for name, rows in scores.items():
+        (folder / name).mkdir()
+        lines = [
+            {"doc_id": k, "doc": {"q": k}, "target": "a", "arguments": [["q", {}]], "metrics": list(row), "filter": "none", **row}
+            for k, row in enumerate(rows)
         ]
-        (tmp_path / name / "samples_x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    paths = [str(tmp_path / name / "samples_x.jsonl") for name in ("good", "bad")]
-    document = compare(paths, replicates=1000)
-    first = {row["metric"]: row["name"] for row in document["leaderboard"] if row["rank"] == 1}
-    assert first == {"acc": "good", "brier_score": "good"}
-    assert [line for line in summarise(document).splitlines() if " · " in line] == [
-        "test set · acc · paired-bootstrap",
-        "test set · brier_score · paired-bootstrap · lower is better",
-    ]
+        (folder / name / "samples_x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return [str(folder / name / "samples_x.jsonl") for name in scores]
+
+
+def test_a_score_whose_name_leaves_its_direction_open_is_left_out_and_told(tmp_path: Path) -> None:
+    """The harness logs a log-likelihood as perplexity, and of a difference of likelihoods less is better: no name tells."""
+    rows = {
+        name: [{"acc": hit, "perplexity": -2.5 + hit, "likelihood_diff": 1.25 - hit} for hit in hits] for name, hits in HITS.items()
+    }
+    paths = samples(tmp_path, rows)
+    done = run_cli("compare", *paths, "-b", "1000")
+    assert done.returncode == 0, done.stderr
+    told = "compared: acc, more is better; not compared: perplexity, likelihood_diff: ask for it with -m '{name: perplexity, metric"
+    assert told in done.stderr
+    assert [line for line in done.stdout.splitlines() if " · " in line] == ["test set · acc · paired-bootstrap"]
+    with pytest.raises(UsageError, match="nobody says whether more of 'likelihood_diff' is better") as caught:
+        metrics_of(paths, metrics=["likelihood_diff"])
+    assert "higher_is_better: false" in str(caught.value.problems[0].help)
+
+
+HITS = {"good": (1, 1, 0), "bad": (0, 1, 0)}
+
+
+def test_a_score_of_which_less_is_better_is_headed_so_and_ranked_so(tmp_path: Path) -> None:
+    paths = samples(tmp_path, {name: [{"Scorer.WER": 1.25 - hit} for hit in hits] for name, hits in HITS.items()})
+    with pytest.raises(UsageError, match="P016"):  # it is alone, and no less open
+        compare_study(name_outputs(paths), [])
+    asked = {"name": "rate", "metric": "mean", "column": "Scorer.WER", "higher_is_better": False}
+    document = compare(paths, metrics=[asked], replicates=1000)
+    assert [row["name"] for row in document["leaderboard"] if row["rank"] == 1] == ["good"]
+    assert summarise(document).startswith("test set · rate · paired-bootstrap · lower is better\n")
 
 
 def test_a_table_has_a_column_named_and_one_that_no_system_lacks(tmp_path: Path) -> None:

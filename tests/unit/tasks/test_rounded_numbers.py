@@ -20,7 +20,7 @@ def table(path: Path, scale: float, *, digits: int) -> str:
     ("digits", "scales", "told"),
     [
         # 3000 · 90 · 10^9 is beyond 2^43, 3000 · .9 · 10^9 is not: seven decimals, and nine.
-        (12, (90, 0.9), "to different decimals (7 of large; 9 of small): two that are equal may be apart by up to 1e-07"),
+        (12, (90, 0.9), "to different decimals (7 of large; 9 of small): two that are equal may be apart by up to 5"),
         (12, (90, 90), ""),
         (12, (0.9, 0.9), ""),
         (4, (90, 0.9), ""),

@@ -34,8 +34,9 @@ class Small(NamedTuple):
     scores: Mapping[str, tuple[float, float]]
     """Of each metric, between which means over the test sets every system is; on the far side is whoever has learnt nothing.
 
-    The commonest chunk of each tag gives a recall of 80, the commonest tag of each word an accuracy of 83, the commonest place of
-    the head by the tags around 85, and the links of the diagonal an error rate of 13.6.
+    On these corpora the commonest chunk of each tag gives a recall of 79 to 88, the commonest tag of each word an accuracy of 81,
+    the commonest place of the head by the tags around 82 to 85, the subject and base phrases alone an F1 of 77, and the links of
+    the diagonal an error rate of 14.
     """
     resamples: list[dict[str, Any]] = BOOTSTRAP
     replicas: int = 3
@@ -56,17 +57,17 @@ SMALL = {
         CHUNKS,
         CHUNKERS,
         CHUNK_SETS,
-        {"chunk-recall": (95, 100)},
+        {"chunk-recall": (90, 100)},
         [{"method": "quota", "instances": "chunks:NP", "replicas": 2}],
         2,
     ),
-    "chunkers-folds": Small(CHUNKS, CHUNKERS, CHUNK_SETS, {"chunk-recall": (95, 100)}, FOLDS, 5),
+    "chunkers-folds": Small(CHUNKS, CHUNKERS, CHUNK_SETS, {"chunk-recall": (90, 100)}, FOLDS, 5),
     "taggers-brown": Small(
-        {f"brown/{genre}.tagged.txt.gz": (write_tagged, 100) for genre in ("news", *GENRES)},
+        {f"brown/{genre}.tagged.txt.gz": (write_tagged, 180) for genre in ("news", *GENRES)},
         ("perceptron", "perceptron-once", "trigrams"),
         ("news", *(genre.replace("_", "-") for genre in GENRES)),
-        {"tag-accuracy": (85, 99)},
-        items={"training": "1-60", "news": "61-100"} | {genre.replace("_", "-"): "1-20" for genre in GENRES},
+        {"tag-accuracy": (84, 99)},
+        items={"training": "1-140", "news": "141-180"} | {genre.replace("_", "-"): "1-20" for genre in GENRES},
     ),
     "parsers-ewt": Small(
         {
@@ -76,7 +77,7 @@ SMALL = {
         },
         ("graph", "transition", "ensemble"),
         ("ewt", "atis"),
-        {"uas": (88, 97), "las": (87, 97)},
+        {"uas": (87, 97), "las": (86, 97)},
         items={"training": "1-20, 31-60"},
     ),
     "aligners-hansards": Small(
@@ -92,7 +93,7 @@ SMALL = {
         {"treebank-wsj-sample/wsj.mrg.txt.gz": (write_brackets, 180)},
         ("plain", "markov", "latent"),
         ("wsj",),
-        {"bracket-f1": (94, 99)},
+        {"bracket-f1": (82, 99)},
         items={"training": "1-60", "wsj": "61-180"},
     ),
 }
