@@ -23,7 +23,7 @@ from benchmarks.scaling import Axes, measure_scaling, measure_workers
 from benchmarks.start import measure_fixed, measure_start
 from benchmarks.studies import Bench, Question
 from benchmarks.tables import render_all
-from benchmarks.trainings import NEWS, QUARTER, Between, Corpus, measure_loop, measure_rate
+from benchmarks.trainings import NEWS, SMALLER, Between, Corpus, measure_loop, measure_rate
 
 PARTS = {
     "jobs": "J1 to J5 through `pipeline run`, beside plain NumPy and the matrix product alone",
@@ -146,7 +146,7 @@ class Measurement:
         quick = self.options.quick
         between = Between(2, 8) if quick else Between(5, 35)
         folder = self.bench.folder / "trainings"
-        for corpus in [Corpus(1000, 200)] if quick else [NEWS, QUARTER]:
+        for corpus in [Corpus(1000, 200)] if quick else [NEWS, *SMALLER]:
             yield measure_loop(folder, between=between, corpus=corpus, repeat=self._times(3), target=corpus == NEWS)
         yield measure_rate(folder, number=100 if quick else 300, repeat=self._times(3))
 
