@@ -123,12 +123,13 @@ def compare_study(
     """
     from pipeline.study.load import study_from_value
     from pipeline.study.presets import PRESET_VALUES
-    from pipeline.tasks.formats import find_format, place_metric, usual_metrics
+    from pipeline.tasks.formats import find_format
+    from pipeline.tasks.metrics_asked import place_metric, usual_metrics
 
     base, paths = Path.cwd(), list(outputs.values())
     found = find_format(format, paths, references, base=base)
     if set(outputs) == {"*"}:
-        named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(list(outputs.values()))
+        named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(paths)
     else:
         named = dict(outputs)
     test_set: dict[str, Any] = {"format": found.value, "outputs": named}
@@ -229,7 +230,8 @@ def name_outputs(paths: Sequence[str]) -> dict[str, str]:
     for told in (timeless, paths):
         files = [Path(path).name for path in told]
         for names in ([file.split(".")[0] or file for file in files], files, _differing_parts(told)):
-            if len(set(names)) == len(names) and not any(name.startswith(".") or name in {"", "_"} for name in names):
+            nothing_left = told is timeless and any(name.startswith(".") or name in {"", "_"} for name in names)
+            if len(set(names)) == len(names) and not nothing_left:
                 return dict(zip(names, paths, strict=True))
     return {path: path for path in paths}
 

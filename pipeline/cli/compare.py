@@ -78,7 +78,8 @@ def compare(
     from pipeline.engine.progress import show_progress
     from pipeline.report.summary import summarise
     from pipeline.study.load import parse_flow
-    from pipeline.tasks.formats import find_format, usual_metrics
+    from pipeline.tasks.formats import find_format
+    from pipeline.tasks.metrics_asked import usual_metrics
 
     form = parse_flow(format_, "--format")
     found = find_format(form, outputs, references, base=Path.cwd())

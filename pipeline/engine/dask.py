@@ -106,7 +106,7 @@ class DaskExecutor:
             raise ClusterError.of("P603", "the scheduler is gone", help="`pipeline resume` goes on with a new one")
 
     def _has_ready(self, seconds: float) -> bool:
-        """Sleep until a future has ended, for so long at most: looking a hundred times a second would cost 1 % of a core."""
+        """Sleep until a future has ended, for so long at most: looking a hundred times a second took half a percent of a core."""
         with self._ended.thread_condition:
             # A future that ended between the question and the sleep has sent its notice already, which needs the condition held.
             return self._ended.has_ready() or (self._ended.thread_condition.wait(seconds) and self._ended.has_ready())

@@ -102,7 +102,7 @@ class Reader(Protocol):
     * ``fit(gold, output)``, which gives an output the items of the gold, where files part the same text in their own ways;
     * ``holds_systems``, true where one file may hold all systems;
     * ``exact``, true where ``write`` refuses with a ValueError what would not be read back as it was given: outputs of trainings
-      are not read once more before they are stored;
+      are not read once more before they are stored; it holds for the class that says it, and not for those made from it;
     * ``named_scores``, true where outputs hold several scores of an item, as harnesses log them: `compare` takes each;
     * ``gold_lists_items``, true where outputs are scores already, and a gold may name the items there are;
     * ``warnings``, a list of what was odd, and ``blank``, what stands for an output that is not there (``missing: zero``).

@@ -115,6 +115,6 @@ def output_column(metric: str, output: Items, column: str) -> Sequence[str]:
             "P226",
             f"{metric} needs the column '{column}', and the outputs have {there}",
             where=output.source,
-            help="name one: `-m` of `compare`, or `{name: mean, column: …}` in a study; or choose the `format:` that gives it",
+            help="name the column in the options of the metric (a score: `-m NAME` of `compare`), or the `format:` that gives it",
         )
     return output.columns[column]

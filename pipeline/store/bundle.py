@@ -19,7 +19,7 @@ from pipeline.store.files import RECOMPUTE, store_error, write_bytes
 __all__ = ["pack_bundle", "read_bundle", "write_bundle"]
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that zip can say
-_LEVEL = 1  # written hundreds of times and read once or twice: level 6 takes six times as long for a quarter less
+_LEVEL = 1  # written hundreds of times and read once or twice: level 6 takes five times as long for a quarter less
 _UNIX, _MODE = 3, 0o600 << 16
 
 

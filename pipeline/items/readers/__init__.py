@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.items.readers._tables import is_number
 from pipeline.items.readers.registry import load_reader
 
-__all__ = ["load_reader"]
+__all__ = ["is_number", "load_reader"]
