@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.inference.p_values import REASONS, clopper_pearson
 from pipeline.resampling.compare import fold_lanes
 from pipeline.resampling.measures import LANES
@@ -115,7 +115,7 @@ def riezler_maxwell(
     return Folded(np.where(certain, 1.0, own), own, error, mean, reason.astype(np.int8), hits, above, defined)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_sizes(
     values: NDArray[np.float64], pairs: NDArray[np.int64], lanes: NDArray[np.float64], defined: NDArray[np.int64]
 ) -> None:
@@ -140,7 +140,7 @@ def _add_sizes(
             defined[pair] += count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_beyond(
     values: NDArray[np.float64],
     pairs: NDArray[np.int64],

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["REASONS", "UnitEffects", "count_items", "effective_units", "unit_effects"]
 
@@ -108,7 +109,7 @@ def unit_effects(scores: NDArray[np.float64], pairs: NDArray[np.int64], *, unit:
     return UnitEffects(correlation, design_effect, reason)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_effects(
     scores: NDArray[np.float64],
     pairs: NDArray[np.int64],

@@ -21,8 +21,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["LARGEST_ADDED", "LEAST_ADDED", "RELATIVE_ERROR", "estimate_kernel"]
 
@@ -38,7 +39,7 @@ _2, _3, _4, _5 = np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24), np.fl
 _6, _7, _8 = np.float32(1 / 720), np.float32(1 / 5040), np.float32(1 / 40320)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def estimate_kernel(
     totals: NDArray[Any], moved: NDArray[Any], rows: NDArray[np.int64], start: int, out: NDArray[np.float32], added: float
 ) -> None:
@@ -64,7 +65,7 @@ def estimate_kernel(
                 _combine(total, sign, moves, matched, counted, out[2 * pair + side, first:stop])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _multiply(
     totals: NDArray[Any], sign: np.float32, moves: NDArray[np.float32], first: int, added: np.float32, out: NDArray[np.float32]
 ) -> None:
@@ -76,7 +77,7 @@ def _multiply(
         out[i] = left * (((total_3 + sign * move_3[i]) + added) * ((total_4 + sign * move_4[i]) + added))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _combine(
     totals: NDArray[Any],
     sign: np.float32,

@@ -7,9 +7,10 @@ from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
+
+from pipeline.compiled import kernel
 
 __all__ = ["LEVENSHTEIN", "SCLITE", "Edits", "Rule", "Slot", "Sounds", "count_edits", "walk_slots"]
 
@@ -98,7 +99,7 @@ def _follow(row: list[_Cost], sounds: Sounds, said: Sounds, rule: Rule) -> list[
     return row
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _align(reference: NDArray[np.int64], said: NDArray[np.int64], substitution: int, gap: int) -> int:
     """Count the edits of the least cost, aligning a pair of words before a word too many, and that before one too few."""
     costs = np.arange(said.size + 1, dtype=np.int64) * gap

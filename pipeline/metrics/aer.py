@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items, ScoreFunction, Statistics
 from pipeline.metrics._options import gold_columns, output_column
@@ -80,7 +80,7 @@ class Aer:
         return partial(apply_kernel, _aer_kernel, n_statistics=4)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _aer_kernel(statistics: NDArray[Any], out: NDArray[np.float64]) -> None:
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):

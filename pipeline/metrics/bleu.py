@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 import sacrebleu
-from numba import njit
 from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
+from pipeline.compiled import kernel
 from pipeline.interfaces import Items, ScoreFunction, Statistics
 from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate_kernel
 from pipeline.metrics._options import check_choice, check_flag, check_number, output_column
@@ -135,7 +135,7 @@ class _Score:
         return self.smooth_value if _SMOOTHINGS[self.smoothing] == "add-k" else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _bleu_kernel(
     statistics: NDArray[Any], out: NDArray[np.float64], smoothing: int, smooth_value: float, effective_order: int
 ) -> None:
@@ -151,7 +151,7 @@ def _bleu_kernel(
                     out[i, j] = _score_one(statistics, i, j, smoothing, smooth_value, effective_order)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _is_ordinary(statistics: NDArray[Any], i: int, j: int, added: float) -> bool:
     """Whether every order has n-grams and a match, and the output is not absurdly short: no rule for special cases applies."""
     any_zero = False
@@ -161,7 +161,7 @@ def _is_ordinary(statistics: NDArray[Any], i: int, j: int, added: float) -> bool
     return not any_zero and bool(1.0 - np.float64(statistics[1, i, j]) / np.float64(statistics[0, i, j]) >= _LEAST)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _score_ordinary(
     statistics: NDArray[Any], i: int, start: int, out: NDArray[np.float64], added: float, power: NDArray[np.int64]
 ) -> bool:
@@ -210,7 +210,7 @@ def _score_ordinary(
     return bool(ordinary == 2 * len(out))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _score_one(statistics: NDArray[Any], i: int, j: int, smoothing: int, smooth_value: float, effective_order: int) -> float:
     """Score sums of which some order has no match, by the rules of sacreBLEU."""
     any_match = False

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 import sacrebleu
-from numba import njit
 from numpy.typing import NDArray
 from sacrebleu.metrics.chrf import CHRF
 
+from pipeline.compiled import kernel
 from pipeline.interfaces import Items, ScoreFunction, Statistics
 from pipeline.metrics._options import check_count, check_flag, check_number, output_column
 from pipeline.metrics._references import reference_columns
@@ -109,7 +109,7 @@ def _score(statistics: NDArray[Any], n_statistics: int, constants: tuple[float, 
     return apply_kernel(_chrf_kernel, statistics, n_statistics, *constants)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _chrf_kernel(statistics: NDArray[Any], out: NDArray[np.float64], factor: float, eps_smoothing: int) -> None:
     # The operations and their order are sacreBLEU's, so that the bits are too.
     n_orders = statistics.shape[0] // 3

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.errors import DataError
 from pipeline.interfaces import Items, ScoreFunction, Statistics
 from pipeline.metrics._options import check_choice, check_words, gold_columns, output_column
@@ -192,7 +192,7 @@ def _score_each(statistics: NDArray[Any], *, factor: float, of_found: int, of_go
     return apply_kernel(_macro_kernel, statistics, count, factor, float(of_found), float(of_gold))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _macro_kernel(statistics: NDArray[Any], out: NDArray[np.float64], factor: float, of_found: float, of_gold: float) -> None:
     labels = statistics.shape[0] // 3
     for i in range(out.shape[0]):

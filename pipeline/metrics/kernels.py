@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["INVERSE_LN2", "apply_kernel", "exp", "exp_fraction", "log", "score_ratio"]
 
@@ -22,7 +23,7 @@ INVERSE_LN2 = 1.4426950408889634
 _ROOT_HALF = 0.7071067811865476
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exp(x: float) -> float:
     """Return e to the power of x, within 1 unit in the last place for normal results.
 
@@ -38,7 +39,7 @@ def exp(x: float) -> float:
     return _scale(exp_fraction(x, k), k)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exp_fraction(x: float, k: float) -> float:
     """Return e to the power of x over 2 to the power of k, k being x / ln 2 to the nearest integer; no branch, no loop."""
     high = x - k * _LN2_HIGH  # exact: both are multiples of the same small power of two and close to each other
@@ -61,7 +62,7 @@ def exp_fraction(x: float, k: float) -> float:
     return 1.0 + (r + (r * r * tail + ((high - r) - low)))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _scale(value: float, k: int) -> float:
     """Multiply by 2 to the power of k, in steps that stay exact until the last."""
     while k >= 512:
@@ -81,7 +82,7 @@ def _scale(value: float, k: int) -> float:
     return value * power
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def log(x: float) -> float:
     """Return the natural logarithm of x, within 1 unit in the last place or so; −∞ for 0, nan below.
 
@@ -117,7 +118,7 @@ def log(x: float) -> float:
     return k * _LN2_HIGH + (f - (s * (f - series) - k * _LN2_LOW))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _ratio_kernel(
     statistics: NDArray[Any], out: NDArray[np.float64], numerator_scale: float, denominator_scale: float, factor: float
 ) -> None:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 import sacrebleu
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.interfaces import Items, ScoreFunction, Statistics
 from pipeline.metrics._lattice import round_to_lattice
 from pipeline.metrics._options import check_choice, check_flag, check_number, output_column
@@ -134,7 +134,7 @@ def _check_share(option: str, value: Any) -> float:
     return float(value)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _meteor_kernel(statistics: NDArray[Any], out: NDArray[np.float64], alpha: float, beta: float, gamma: float) -> None:
     whole = beta <= _LARGEST_POWER and beta == np.floor(beta)
     for i in range(out.shape[0]):

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 import sacrebleu
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.interfaces import Items, ScoreFunction, Statistics
 from pipeline.metrics._lattice import round_to_lattice
 from pipeline.metrics._options import check_count, check_flag, output_column
@@ -157,7 +157,7 @@ def _score(statistics: NDArray[Any], n_statistics: int, constants: tuple[float, 
     return apply_kernel(_nist_kernel, statistics, n_statistics, *constants)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _nist_kernel(statistics: NDArray[Any], out: NDArray[np.float64], scale: float, total_scale: float) -> None:
     order = (statistics.shape[0] - 2) // 2
     for i in range(out.shape[0]):

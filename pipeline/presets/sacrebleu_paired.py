@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.presets.sacrebleu_scores import RowScore
 
 __all__ = ["SEED", "PairedResults", "format_p", "paired_bootstrap", "paired_randomization"]
@@ -143,7 +143,7 @@ def _score_samples(statistics: NDArray[np.generic], drawn: NDArray[np.int64], sc
     return [_score_rows(_add_single(own, drawn), score) for own in single]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_single(statistics: NDArray[np.float32], drawn: NDArray[np.int64]) -> NDArray[np.float32]:
     """Add float32 statistics of the units drawn, in the order of the draws."""
     sums = np.zeros((drawn.shape[0], statistics.shape[1]), np.float32)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.compare import LANES, Tally, Thresholds, compare_values
 
 __all__ = ["Packed", "chunk_pairs", "compare_gains", "compare_scores", "fill_sums", "gather_sums", "pack_thresholds"]
@@ -44,7 +44,7 @@ def chunk_pairs(pairs: int, count: int, *, evaluations: int, tile: int) -> Itera
             yield first, min(first + together, pairs), start, min(start + tile, count)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fill_sums(
     totals: NDArray[Any],
     moved: NDArray[Any],
@@ -89,7 +89,7 @@ def fill_sums(
                 out_b[i] = (total_b - m_b) + m_a
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def gather_sums(
     totals: NDArray[Any], moved: NDArray[Any], rows: NDArray[np.int64], start: int, stop: int, places: NDArray[np.int64]
 ) -> NDArray[Any]:
@@ -121,7 +121,7 @@ def gather_sums(
     return sums
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def compare_scores(scores: NDArray[np.float64], packed: Packed, first: int, tally: Tally, cell: int) -> None:
     """Count consecutive pairs by their scores; what is not finite is undefined, and the replicate empty.
 
@@ -141,14 +141,14 @@ def compare_scores(scores: NDArray[np.float64], packed: Packed, first: int, tall
     _compare_rows(scores, 2 * np.arange(count), 2 * np.arange(count) + 1, packed, first, tally, cell)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def compare_gains(gains: NDArray[np.float64], packed: Packed, first: int, tally: Tally, cell: int) -> None:
     """Count consecutive pairs by their (pair + 1, replicate) gains; nan is an empty replicate, and the last row is zeros."""
     count = gains.shape[0] - 1
     _compare_rows(gains, np.arange(count), np.full(count, count), packed, first, tally, cell)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _compare_rows(
     values: NDArray[np.float64],
     row_a: NDArray[np.int64],

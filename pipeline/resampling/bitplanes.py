@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.contract import Contraction, Product, largest_magnitude
 
 __all__ = ["BitPlanes", "SwapProduct", "pad_words", "plan_swap_product"]
@@ -134,7 +135,7 @@ def _generate_popcount(typingctx: Any, word: Any) -> Any:
 _popcount: Any = intrinsic(_generate_popcount)  # counts the bits that are set; numba has no function of its own for it
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sum_planes(
     planes: NDArray[np.uint64], first: NDArray[np.int64], is_signed: NDArray[np.bool_], masks: NDArray[np.uint64], out: NDArray[Any]
 ) -> None:
@@ -168,7 +169,7 @@ def _sum_planes(
             out[column, start : start + rows] = total[:rows]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _choose_units(masks: NDArray[np.uint64], units: NDArray[np.int64], chosen: NDArray[np.uint64]) -> None:
     """Gather the bits of some units into (word, replicate) masks of zeros."""
     for place in range(len(units)):

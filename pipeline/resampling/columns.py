@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.contract import (
     FLOAT32_LIMIT,
     FLOAT64_LIMIT,
@@ -193,7 +193,7 @@ class _Builder:
         return sum(magnitudes) < FLOAT64_LIMIT and magnitudes[-1] < FLOAT32_LIMIT
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _assemble(
     narrow: NDArray[np.float32],
     sparse: NDArray[np.float32],

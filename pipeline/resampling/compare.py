@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.measures import BINS, LANES
 
 __all__ = ["LANES", "Crossed", "Tally", "Thresholds", "compare_crossed", "compare_values", "fold_lanes"]
@@ -66,7 +66,7 @@ def fold_lanes(lanes: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(lanes[..., 0])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: Tally, cell: int) -> None:
     """Count δ* = values[first] − values[second] of a batch; nan on either side is an empty replicate.
 
@@ -111,7 +111,7 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
             _tally_gains(gain[: stop - start], bins, tables, empty, thresholds, row, tally, cell)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def compare_crossed(
     numerators: NDArray[np.generic],
     denominators: NDArray[np.generic],
@@ -169,7 +169,7 @@ def compare_crossed(
             _tally_gains(gain[: stop - start], bins, tables, empty, thresholds, row, tally, cell)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _tally_gains(
     gain: NDArray[np.float64],
     bins: NDArray[np.uint32],
@@ -194,7 +194,7 @@ def _tally_gains(
     _add_bins(gain, center, thresholds.bin_scale[row], empty, bins, tables, tally.histogram[pair, cell])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_sums(gain: NDArray[np.float64], center: float, lanes: NDArray[np.float64]) -> None:
     shifts, squares, sizes = lanes[0], lanes[1], lanes[2]
     whole = len(gain) // LANES * LANES
@@ -215,7 +215,7 @@ def _add_sums(gain: NDArray[np.float64], center: float, lanes: NDArray[np.float6
             sizes[lane] += abs(x)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_bins(
     gain: NDArray[np.float64],
     center: float,

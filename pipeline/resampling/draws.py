@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["Draws", "check_replicates", "draw_units", "draw_weights", "philox", "rows_of"]
 
@@ -140,7 +141,7 @@ def check_replicates(first: int, count: int) -> None:
         raise ValueError(f"replicates {first} … {first + count - 1} are not in 0 … {2**64 - 1}")
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_weights(key: np.uint64, first: np.uint64, n_draws: int, weights: NDArray[np.float32]) -> None:
     # Units of a whole replicate first (this loop vectorises), then the scatter into a row that stays in the cache:
     # three times as fast as drawing and counting word by word.

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.assemble import Packed, chunk_pairs, compare_gains, gather_sums
 from pipeline.resampling.compare import Tally
 from pipeline.resampling.contract import FLOAT32_LIMIT
@@ -124,7 +124,7 @@ class EstimatedPairs:
         return gains
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_doubtful(
     estimates: NDArray[np.float32],
     errors: NDArray[np.float64],
@@ -172,7 +172,7 @@ def find_doubtful(
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _is_sure(gain: float, reach: float, bound: NDArray[np.float64]) -> bool:
     """Whether a gain is on the same side of every threshold wherever it is within reach; false for nan."""
     least, most = gain - reach, gain + reach

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.measures import ScoreFunction
 
 __all__ = ["PairMoments", "count_discordant", "leave_one_out", "pair_errors", "pair_moments"]
@@ -147,7 +147,7 @@ def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) ->
     return _count_discordant(by_system, np.ascontiguousarray(pairs, np.int64))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     units = scores.shape[1]
     errors = np.full(len(pairs), np.nan)
@@ -167,7 +167,7 @@ def _pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArr
     return errors
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _pair_moments(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     # Beside `_pair_errors`, not in its place: who asks for errors only does not wait for the cubes.
     units = scores.shape[1]
@@ -192,7 +192,7 @@ def _pair_moments(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> tupl
     return errors, accelerations
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _stratified_moments(
     scores: NDArray[np.float64], pairs: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -226,7 +226,7 @@ def _stratified_moments(
     return errors, accelerations
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     found = np.zeros(len(pairs), np.int64)
     differs = np.empty(statistics.shape[2], np.uint8)

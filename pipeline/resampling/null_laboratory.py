@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.measures import COUNTS, ScoreFunction
 from pipeline.resampling.null_products import Product
@@ -240,7 +240,7 @@ def _without(result: _Observed) -> NDArray[np.int64]:
     return result.counts
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count(
     gain: NDArray[np.float64],
     delta: NDArray[np.float64],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["interpolate", "select"]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def select(values: NDArray[np.float64], rank: int) -> float:
     """Give the order statistic of a rank, moving values about; ties are gathered, so that many of them cost no more."""
     low, high = 0, len(values)  # it is among values[low:high]
@@ -37,7 +38,7 @@ def select(values: NDArray[np.float64], rank: int) -> float:
     return float(values[low])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def interpolate(low: float, high: float, p: float, defined: int) -> float:
     """Give the type 7 quantile from the two order statistics about it, by the operations, and so with the bits, of NumPy."""
     at = (defined - 1) * p

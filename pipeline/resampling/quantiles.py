@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.order_statistics import interpolate, select
 
 __all__ = ["GainQuantiles", "gain_quantiles"]
@@ -104,7 +104,7 @@ def gain_quantiles(
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _find_quantiles(
     scores: NDArray[np.float64],
     pairs: NDArray[np.int64],
@@ -154,7 +154,7 @@ def _find_quantiles(
                 distance[pair, k - gains] = interpolate(low, high, distances[k - gains], defined)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _find_scale(a: NDArray[np.float64], b: NDArray[np.float64], center: float) -> float:
     """Give bins per unit. Any number would do; this one leaves few gains in each bin."""
     step = max(len(a) // _PROBES, 1)
@@ -173,7 +173,7 @@ def _find_scale(a: NDArray[np.float64], b: NDArray[np.float64], center: float) -
     return min(_HALF / span, 1e300) if span > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sort_into_bins(
     a: NDArray[np.float64], b: NDArray[np.float64], center: float, bins: NDArray[np.uint16], counts: NDArray[np.int64]
 ) -> None:
@@ -200,7 +200,7 @@ def _sort_into_bins(
     counts[:] = table_0 + table_1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _locate(p: float, defined: int, counts: NDArray[np.int64], ranks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
     """Find the bins of the two order statistics about a quantile, and their ranks within; bins of −1 where there are none."""
     places[:] = -1
@@ -218,7 +218,7 @@ def _locate(p: float, defined: int, counts: NDArray[np.int64], ranks: NDArray[np
         places[which] = place
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _collect(
     a: NDArray[np.float64],
     b: NDArray[np.float64],
@@ -263,12 +263,12 @@ def _collect(
                     cursor[place] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _pick(found: NDArray[np.float64], starts: NDArray[np.int64], counts: NDArray[np.int64], place: int, rank: int) -> float:
     return select(found[starts[place] : starts[place] + counts[place]], rank)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _pick_near(
     found: NDArray[np.float64],
     starts: NDArray[np.int64],

@@ -22,8 +22,9 @@ Where it is below 2^-22 √n T it is lost: less is known of it than 2^-26 of its
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["LOST", "spread_by_products", "spread_directly"]
 
@@ -37,7 +38,7 @@ _TILE = 2**19  # weights side by side that stay in the second-level cache: repli
 _NARROWEST, _WIDEST = 32, 256  # replicates of a tile: their sums stay in the first-level cache
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def spread_by_products(
     sums: NDArray[np.float64],
     rows: NDArray[np.int64],
@@ -86,7 +87,7 @@ def spread_by_products(
             spread[pair, i] = left / (total * total) if left >= 0.0 else LOST
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _largest_difference(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
     largest = 0
     for unit in range(len(a)):
@@ -94,7 +95,7 @@ def _largest_difference(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
     return float(largest)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _look_at_units(
     n_a: NDArray[np.int64],
     n_b: NDArray[np.int64],
@@ -153,7 +154,7 @@ def spread_directly(
     _spread_directly(sums, rows, columns, pairs, across, sizes, gain, spread)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _spread_directly(
     sums: NDArray[np.float64],
     rows: NDArray[np.int64],
@@ -200,7 +201,7 @@ def _spread_directly(
                     spread[pair, start + i] = LOST if 0.0 < left[i] < units * least * least else left[i]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _coefficients(
     sums: NDArray[np.float64],
     rows: NDArray[np.int64],
@@ -224,7 +225,7 @@ def _coefficients(
         bound[i] = abs(z[0, i]) * largest[0] + abs(z[1, i]) * largest[1] + abs(z[2, i]) * largest[2] + all_of_it / c_a * largest[3]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_means(
     a: NDArray[np.int64],
     b: NDArray[np.int64],
@@ -244,7 +245,7 @@ def _add_means(
         mean[i] /= end - begin
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_squares(
     a: NDArray[np.int64],
     b: NDArray[np.int64],

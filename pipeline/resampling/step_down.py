@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["Members", "count_any", "count_step_down"]
 
@@ -26,7 +27,7 @@ class Members(NamedTuple):
     least: NDArray[np.float64]  # (member,) what counts as reaching t
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_step_down(
     scores: NDArray[np.float64],
     members: Members,
@@ -70,7 +71,7 @@ def count_step_down(
             defined[member] += there
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_any(scores: NDArray[np.float64], members: Members, two_sided: bool, critical: NDArray[np.float64]) -> tuple[int, int]:
     """Count replicates in which any t* is above its critical value, of those in which all are defined; give both numbers.
 

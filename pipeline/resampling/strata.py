@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import check_replicates, philox, rows_of
 
@@ -156,7 +156,7 @@ def _places(draws: StratifiedDraws) -> tuple[NDArray[np.int64], NDArray[np.int64
     return np.repeat(starts, draws.sizes), np.repeat(draws.sizes, draws.sizes)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_weights(
     key: np.uint64,
     first: np.uint64,

@@ -8,9 +8,9 @@ is set; the words are those of `pipeline.resampling.draws` for the same key and 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws, philox
 
 __all__ = ["draw_swap", "draw_swap_words", "draw_swaps"]
@@ -109,7 +109,7 @@ def _check_address(draws: Draws, first: int, count: int) -> None:
         raise ValueError(f"replicates {first} … {first + count - 1} are not in 0 … {2**64 - 1}")
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_words(key: np.uint64, first: np.uint64, needed: int, words: NDArray[np.uint64]) -> None:
     for quad in range((needed + 1) // 2):
         for row in range(words.shape[1]):  # replicates innermost: the loop vectorises however few the units are
@@ -125,7 +125,7 @@ def _fill_words(key: np.uint64, first: np.uint64, needed: int, words: NDArray[np
                 words[2 * quad + 1, row] = c2 | (c3 << _SHIFT)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_swaps(key: np.uint64, first: np.uint64, swaps: NDArray[np.float32]) -> None:
     n_units = swaps.shape[1]
     needed = (n_units + 63) // 64

@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.exact.factors import Factors
 from pipeline.resampling.exact.lattice import DIRECT, count_points, direct_split
 
 __all__ = ["compare_short"]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def compare_short(
     by_system: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -46,7 +46,7 @@ def compare_short(
             _fill(counts if total >= 0 else counts[::-1].copy(), reach, abs(total), len(a), logs[pair])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill(counts: NDArray[np.int64], reach: int, gain: int, draws: int, logs: NDArray[np.float64]) -> None:
     values = np.flatnonzero(counts) - reach
     lowest = values[0]
@@ -68,7 +68,7 @@ def _fill(counts: NDArray[np.int64], reach: int, gain: int, draws: int, logs: ND
     logs[5] = min(flipped[4, 0] + math.log(2), 0.0) if gain else 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _split_between(law: Factors, x: int, step: int) -> NDArray[np.float64]:
     """Split at x/step, which need not be a point of the lattice: bounds of what is below, at, above, up to and from there on."""
     bounds = direct_split(law, x // step)
@@ -77,12 +77,12 @@ def _split_between(law: Factors, x: int, step: int) -> NDArray[np.float64]:
     return bounds
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _is_known(bounds: NDArray[np.float64]) -> bool:
     return bool(np.all(bounds[:, 0] == bounds[:, 1]))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _flips(counts: NDArray[np.int64], reach: int, gain: int) -> tuple[Factors, int]:
     """Give the law of Σbv, b = 0 or 1 for each discordant v = |d|, and what it must reach: (gain + Σv)/2."""
     sizes = counts[reach + 1 :] + counts[:reach][::-1]
@@ -95,12 +95,12 @@ def _flips(counts: NDArray[np.int64], reach: int, gain: int) -> tuple[Factors, i
     return law, (gain // step + (powers * atoms[1::2]).sum()) // 2
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _is_long(law: Factors, x: int) -> bool:
     return bool(len(law.atoms) * count_points(law, x) > DIRECT)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _step(values: NDArray[np.int64]) -> int:
     step = 0
     for value in values:

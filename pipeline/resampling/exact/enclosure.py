@@ -25,8 +25,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from pipeline.compiled import kernel
 from pipeline.resampling.exact.chances import Chance
 from pipeline.resampling.exact.factors import Factors, highest, is_partial, reflect
 from pipeline.resampling.exact.frequencies import LANES, LOG_VANISHED, evaluate, evaluate_both, sharpest_first, tabulate_roots, turn
@@ -89,7 +89,7 @@ def rounding_of(law: Factors) -> float:
     return float(law.powers.sum()) * _ROUNDING * (_PHASES + int(np.diff(law.starts).max()))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _integrate(
     law: Factors, share: float, frequencies: int, points: int, x: int, end: int, theta: float, known: float, rounding: float
 ) -> tuple[float, float]:
@@ -125,7 +125,7 @@ def _integrate(
     return centre, max(radius, 0.0) / (2 * frequencies + 2) + slack + rounding * weight
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _coefficients(k: int, points: int, end: int, theta: float) -> tuple[complex, complex]:
     """Give the Fourier coefficients of g, and of its variation: a jump up, the fall, and a jump down where it is cut off."""
     omega = 2 * math.pi * k / points

@@ -11,8 +11,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["Factors", "ends", "expected_hits", "highest", "is_partial", "log_end", "make_factor", "reflect"]
 
@@ -54,7 +55,7 @@ def make_factor(
     return Factors(values.astype(np.int64), counts / counts.sum(), flags, starts, powers)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def is_partial(law: Factors) -> bool:
     """Tell whether some atoms are hollow."""
     for flag in law.hollow:  # noqa: SIM110  a loop, which is all that compiles
@@ -63,7 +64,7 @@ def is_partial(law: Factors) -> bool:
     return False
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def highest(law: Factors) -> int:
     """Give the largest value of the sum of any draws, hollow or not; the smallest is 0."""
     total = 0
@@ -72,7 +73,7 @@ def highest(law: Factors) -> int:
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def ends(law: Factors) -> tuple[int, int]:
     """Give the smallest and the largest value of the sum where at least one draw is not hollow."""
     low, high = 0, highest(law)
@@ -82,7 +83,7 @@ def ends(law: Factors) -> tuple[int, int]:
     return low, high
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def reflect(law: Factors) -> Factors:
     """Give the law of highest − S."""
     atoms, chances, hollow = np.empty_like(law.atoms), np.empty_like(law.chances), np.empty_like(law.hollow)
@@ -96,7 +97,7 @@ def reflect(law: Factors) -> Factors:
     return Factors(atoms, chances, hollow, law.starts, law.powers)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def expected_hits(draws: int, share: float) -> float:
     """Give the mean number of draws that are not hollow, given that it is not 0: n·share / (1 − (1 − share)ⁿ)."""
     if share < 1e-300:
@@ -106,7 +107,7 @@ def expected_hits(draws: int, share: float) -> float:
     return draws * share / -math.expm1(draws * math.log1p(-share))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def log_end(law: Factors) -> float:
     """Give log P(S = its smallest value)."""
     if not is_partial(law):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.exact.factors import Factors, expected_hits
 from pipeline.resampling.exact.ring import power_of_both
 from pipeline.resampling.exact.tilt import tilt
@@ -39,14 +39,14 @@ def sharpest_first(law: Factors, theta: float) -> tuple[Factors, float]:
     return Factors(law.atoms[order], chances[order], law.hollow[order], starts, powers), share
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def turn(k: int, step: int, points: int) -> float:
     """Give 2π·k·step/points less whole turns, between ±π: the product may overflow int64, its remainder does not."""
     rest = k * step - round(k * (step / points)) * points
     return 2 * math.pi * (rest / points)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def tabulate_roots(steps: NDArray[np.int64], points: int) -> NDArray[np.float64]:
     """Tabulate cos and sin of 0 to 7 steps, and of 0, 8, … 56 steps, of each atom."""
     roots = np.empty((len(steps), 4, _HALF))
@@ -58,7 +58,7 @@ def tabulate_roots(steps: NDArray[np.int64], points: int) -> NDArray[np.float64]
     return roots
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def evaluate(
     law: Factors,
     steps: NDArray[np.int64],
@@ -95,7 +95,7 @@ def evaluate(
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def evaluate_both(
     law: Factors,
     share: float,
@@ -125,7 +125,7 @@ def evaluate_both(
     return _largest(real, imaginary) >= math.exp(LOG_VANISHED)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_atom(
     part: NDArray[np.float64], other: NDArray[np.float64], chance: float, angle: float, roots: NDArray[np.float64], a: int
 ) -> None:
@@ -138,7 +138,7 @@ def _add_atom(
             other[_HALF * i + lane] += x * roots[a, 1, lane] + y * roots[a, 0, lane]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _largest(real: NDArray[np.float64], imaginary: NDArray[np.float64]) -> float:
     largest = 0.0
     for lane in range(len(real)):
@@ -146,7 +146,7 @@ def _largest(real: NDArray[np.float64], imaginary: NDArray[np.float64]) -> float
     return math.sqrt(largest)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _power(x: float, y: float, power: int) -> tuple[float, float]:
     result, base = complex(1.0, 0.0), complex(x, y)
     while power > 0:

@@ -18,10 +18,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.fft import next_fast_len
 
+from pipeline.compiled import kernel
 from pipeline.resampling.exact.chances import Chance, Event
 from pipeline.resampling.exact.factors import Factors, ends, highest, log_end, reflect
 from pipeline.resampling.exact.points import mass_at
@@ -99,7 +99,7 @@ def split_at(law: Factors, x: int, evaluate: Evaluate) -> Event:
     return Event(*(Chance(low, high) for low, high in logs.tolist()))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_points(law: Factors, x: int) -> int:
     """Count the points of the ring on which `split` would compute at x; 0 where a closed form serves."""
     if _edges(law, x)[0]:
@@ -110,7 +110,7 @@ def count_points(law: Factors, x: int) -> int:
     return high - low + 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _edges(law: Factors, x: int) -> tuple[bool, NDArray[np.float64]]:
     """Give what needs no transform, and whether it does: thresholds at or beyond the ends of the support."""
     low, high = ends(law)
@@ -127,7 +127,7 @@ def _edges(law: Factors, x: int) -> tuple[bool, NDArray[np.float64]]:
     return True, _fill(-np.inf, at, rest) if x == low else _fill(rest, at, -np.inf)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill(below: float, at: float, above: float) -> NDArray[np.float64]:
     logs = np.empty((5, 2))
     logs[_BELOW], logs[_AT], logs[_ABOVE] = below, at, above
@@ -135,7 +135,7 @@ def _fill(below: float, at: float, above: float) -> NDArray[np.float64]:
     return logs
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _bound(law: Factors, x: int, theta: float, above: float, at: float, above_terms: float, at_terms: float) -> NDArray[np.float64]:
     """Scale a tilted tail back, and bound it where more than rounding is lost: (field of `Event`, bound)."""
     scale = log_scale(law, theta, x)
@@ -150,7 +150,7 @@ def _bound(law: Factors, x: int, theta: float, above: float, at: float, above_te
     return logs
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _enclose(bounds: NDArray[np.float64], scale: float, value: float, error: float) -> None:
     if error <= _EXACT * value:
         bounds[:] = min(scale + math.log(value), 0.0)
@@ -160,7 +160,7 @@ def _enclose(bounds: NDArray[np.float64], scale: float, value: float, error: flo
     bounds[1] = min(scale + math.log(high), 0.0) if high > 0 else -np.inf
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def direct_split(law: Factors, x: int) -> NDArray[np.float64]:
     """Do what `split` does, compiled as a whole and without a fast transform: for many small laws. Bounds are (field, bound)."""
     known, logs = _edges(law, x)

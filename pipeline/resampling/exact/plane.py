@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.fft import fft, ifft, next_fast_len
 
+from pipeline.compiled import kernel
 from pipeline.resampling.exact.chances import Event
 from pipeline.resampling.exact.factors import Factors, expected_hits, make_factor
 from pipeline.resampling.exact.lattice import TooWideError, split_at
@@ -146,7 +146,7 @@ def _marginal_window(
     return window(make_factor(distinct >> 1, counts, draws=draws, hollow=(distinct & 1).astype(np.bool_)), 0.0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _heavy_rows(
     points: int, gain: NDArray[np.int64], chances: NDArray[np.float64], which: NDArray[np.int64], n_values: int, floor: float
 ) -> NDArray[np.int64]:
@@ -169,7 +169,7 @@ def _heavy_rows(
     return np.array(found, np.int64)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _place_row(
     ring: NDArray[np.complex128],
     k: int,
@@ -183,7 +183,7 @@ def _place_row(
         ring[place[a]] += chances[a] * roots[(k * (gain[a] % points)) % points]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _reduce_row(
     law_of_c: NDArray[np.complex128],
     k: int,

@@ -10,10 +10,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.fft import rfft
 
+from pipeline.compiled import kernel
 from pipeline.resampling.exact.factors import Factors, expected_hits, is_partial
 from pipeline.resampling.exact.tilt import tilt, window
 
@@ -55,7 +55,7 @@ def transform_law(law: Factors, theta: float, points: int) -> NDArray[np.complex
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def direct_tail(law: Factors, x: int, theta: float) -> tuple[float, float, float, float]:
     """Evaluate a tilted tail without a fast transform: for few atoms on a short ring."""
     low, high = window(law, theta)
@@ -66,7 +66,7 @@ def direct_tail(law: Factors, x: int, theta: float) -> tuple[float, float, float
     return reduce_tail(out, points, x, high, theta)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def wrap(product: int, points: int, inverse: float) -> int:
     """Give product mod points for products below 2**52; a division of integers costs ten times as much."""
     rest = product - int(product * inverse) * points
@@ -75,7 +75,7 @@ def wrap(product: int, points: int, inverse: float) -> int:
     return rest - points if rest >= points else rest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def raise_powers(out: NDArray[np.complex128], values: NDArray[np.complex128], power: int) -> None:
     """Multiply ``values**power`` into ``out``; what vanishes becomes exactly zero."""
     floor = math.exp(-_VANISHED / power)
@@ -86,7 +86,7 @@ def raise_powers(out: NDArray[np.complex128], values: NDArray[np.complex128], po
             out[k] = out[k] * _power(value, power) if square > floor else 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def raise_both(
     out: NDArray[np.complex128], solid: NDArray[np.complex128], hollow: NDArray[np.complex128], share: float, power: int
 ) -> None:
@@ -96,7 +96,7 @@ def raise_both(
             out[k] *= power_of_both(solid[k], hollow[k], share, power)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def power_of_both(solid: complex, hollow: complex, share: float, power: int) -> complex:
     """Give ((share·solid + hollow)ⁿ − hollowⁿ) / (1 − (1 − share)ⁿ).
 
@@ -120,7 +120,7 @@ def power_of_both(solid: complex, hollow: complex, share: float, power: int) -> 
     return both * (expected_hits(power, share) / power)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _power(base: complex, power: int) -> complex:
     result = 1.0 + 0.0j
     while power > 0:
@@ -131,7 +131,7 @@ def _power(base: complex, power: int) -> complex:
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _multiply(
     out: NDArray[np.complex128], points: int, law: Factors, tilted: NDArray[np.float64], share: float, chosen: NDArray[np.int64]
 ) -> None:
@@ -175,7 +175,7 @@ def _multiply(
         out[k] = value
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def reduce_tail(
     transform: NDArray[np.complex128], points: int, x: int, high: int, theta: float
 ) -> tuple[float, float, float, float]:

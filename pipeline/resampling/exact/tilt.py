@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.exact.factors import Factors, expected_hits, highest, is_partial
 
 __all__ = ["aim", "cumulants", "log_scale", "tilt", "window"]
@@ -25,13 +25,13 @@ _CLOSE = 0.05  # of a standard deviation: any θ near the saddle point is as goo
 _STEPS = 200
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def cumulants(law: Factors, theta: float) -> tuple[float, float, float]:
     """Give K(θ), K'(θ) and K''(θ) of the sum."""
     return _cumulants_of_both(law, theta) if is_partial(law) else _cumulants_of_one(law, theta)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _cumulants_of_one(law: Factors, theta: float) -> tuple[float, float, float]:
     value, mean, variance = 0.0, 0.0, 0.0
     for j in range(len(law.powers)):
@@ -52,7 +52,7 @@ def _cumulants_of_one(law: Factors, theta: float) -> tuple[float, float, float]:
     return value, mean, variance
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _moments(law: Factors, theta: float, j: int, hollow: bool) -> tuple[float, float, float]:
     """Give the logarithm of the mass exp(θ·atom) has in one part of a law, and the tilted mean and variance of that part."""
     start, stop = law.starts[j], law.starts[j + 1]
@@ -73,7 +73,7 @@ def _moments(law: Factors, theta: float, j: int, hollow: bool) -> tuple[float, f
     return math.log(mass) + theta * peak, peak + first, max(second / mass - first * first, 0.0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _cumulants_of_both(law: Factors, theta: float) -> tuple[float, float, float]:
     draws = law.powers[0]
     log_solid, mean, variance = _moments(law, theta, 0, False)
@@ -90,7 +90,7 @@ def _cumulants_of_both(law: Factors, theta: float) -> tuple[float, float, float]
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _log_rest(law: Factors) -> float:
     """Give log P(N > 0) − log n."""
     share = 0.0
@@ -99,7 +99,7 @@ def _log_rest(law: Factors) -> float:
     return math.log(share / expected_hits(int(law.powers[0]), share))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def aim(law: Factors, target: float) -> float:
     """Find a θ ≥ 0 with K'(θ) close to a target between the mean and the highest value of the sum: Newton, kept in a bracket."""
     theta, low, high = 0.0, 0.0, np.inf
@@ -121,7 +121,7 @@ def aim(law: Factors, target: float) -> float:
     return theta
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def log_scale(law: Factors, theta: float, x: int) -> float:
     """Give K(θ) − θx, each law taken about its own tilted mean so that nothing large cancels."""
     value, moved = 0.0, -x
@@ -137,7 +137,7 @@ def log_scale(law: Factors, theta: float, x: int) -> float:
     return value + theta * moved
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def tilt(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
     """Give the chances of the atoms under the tilted law, and the share of what is not hollow.
 
@@ -156,7 +156,7 @@ def tilt(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
     return tilted, share
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _tilt_part(tilted: NDArray[np.float64], law: Factors, theta: float, j: int, hollow: bool) -> None:
     centre, mass = _centre(law, theta, j, hollow), 0.0
     for a in range(law.starts[j], law.starts[j + 1]):
@@ -168,7 +168,7 @@ def _tilt_part(tilted: NDArray[np.float64], law: Factors, theta: float, j: int, 
             tilted[a] /= mass
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _balance(law: Factors, theta: float) -> tuple[int, float, float]:
     """Give the centre of the heavier part, log E exp(θ(atom − centre)) of one draw, and log of the share that is not hollow."""
     centre, other = _centre(law, theta, 0, False), _centre(law, theta, 0, True)
@@ -182,7 +182,7 @@ def _balance(law: Factors, theta: float) -> tuple[int, float, float]:
     return centre, whole, solid - whole
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _mass(law: Factors, theta: float, j: int, hollow: bool, centre: int) -> float:
     mass = 0.0
     for a in range(law.starts[j], law.starts[j + 1]):
@@ -191,13 +191,13 @@ def _mass(law: Factors, theta: float, j: int, hollow: bool, centre: int) -> floa
     return mass
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _centre(law: Factors, theta: float, j: int, hollow: bool) -> int:
     """Give the tilted mean of one part of a law, rounded."""
     return round(_moments(law, theta, j, hollow)[1])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def window(law: Factors, theta: float, log_alias: float = LOG_ALIAS) -> tuple[int, int]:
     """Bound the tilted sum: the first and last of the values outside which it has a mass of at most 2e-30, or 2 exp(log_alias).
 

@@ -8,9 +8,9 @@ there are; δ* is the difference of the mean scores of the drawn runs on the dra
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.counts import FEWEST_RUNS, REASONS, NullCounts
@@ -81,7 +81,7 @@ def bootstrap_crossed(
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _average_runs(scores: NDArray[np.float64], drawn: NDArray[np.int64], out: NDArray[np.float64]) -> None:
     """Average (run, replicate) scores over (replicate, draw) runs; nan where a run that is drawn has no score."""
     runs = drawn.shape[1]
@@ -92,7 +92,7 @@ def _average_runs(scores: NDArray[np.float64], drawn: NDArray[np.int64], out: ND
         out[i] = total / runs
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_shifted(
     means: NDArray[np.float64],
     oriented: NDArray[np.int64],

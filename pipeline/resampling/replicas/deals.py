@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.permutations import draw_words, permute, shuffle_places, unit_words
 
@@ -73,7 +73,7 @@ def fill_shuffles(
     return given, taken
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sum_dealt(
     key: np.uint64,
     first: np.uint64,
@@ -112,7 +112,7 @@ def _sum_dealt(
                     out_behind[column, place, start + row] = sums_behind[row, place, column]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_shuffles(
     key: np.uint64, first: np.uint64, units: int, runs: int, given: NDArray[np.uint64], taken: NDArray[np.uint64]
 ) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.measures import ScoreFunction
 from pipeline.resampling.replicas.groups import Group
 from pipeline.resampling.replicas.outputs import Replicas, score_sums
@@ -81,7 +81,7 @@ def _mean(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_linear(
     ahead: NDArray[np.float64],
     behind: NDArray[np.float64],

@@ -8,9 +8,9 @@ shuffle from the last place down, place k − 1 against (word · k) >> 32; two p
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws, philox
 
 __all__ = ["draw_orders", "draw_permutations", "draw_runs", "draw_words", "permute", "shuffle_places", "unit_words"]
@@ -103,7 +103,7 @@ def permute(words: NDArray[np.uint64], places: int) -> list[int]:
     return order
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def draw_words(key: np.uint64, replicate: np.uint64, begin: int, quads: int, words: NDArray[np.uint64]) -> None:
     """Fill the words of consecutive quads of a replicate."""
     for quad in range(quads):
@@ -116,7 +116,7 @@ def draw_words(key: np.uint64, replicate: np.uint64, begin: int, quads: int, wor
         words[4 * quad], words[4 * quad + 1], words[4 * quad + 2], words[4 * quad + 3] = c0, c1, c2, c3
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def shuffle_places(words: NDArray[np.uint64], order: NDArray[np.int64]) -> None:
     """Fill a permutation: what `permute` gives for the same words."""
     for place in range(len(order)):
@@ -127,7 +127,7 @@ def shuffle_places(words: NDArray[np.uint64], order: NDArray[np.int64]) -> None:
         order[place], order[other] = order[other], order[place]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_orders(key: np.uint64, first: np.uint64, orders: NDArray[np.int64]) -> None:
     quads = (orders.shape[1] + 2) // 4
     words = np.empty(4 * quads, np.uint64)

@@ -11,9 +11,9 @@ from itertools import combinations, product
 from math import comb
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.counts import REASONS, NullCounts
@@ -120,7 +120,7 @@ def _split(chosen: NDArray[np.int64], runs_a: int, runs_b: int) -> NDArray[np.fl
     return weights
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_arrangements(values: NDArray[np.float64], weights: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.int64]:
     hits = np.zeros(len(values), np.int64)
     for pair in range(len(values)):

@@ -6,12 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from pipeline.compiled import kernel
 
 __all__ = ["agree", "diagonal_slope", "link_posteriors", "mark_best"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_prior(prior: Any, row: int, n_given: int, n_generated: int, null: float, tension: float) -> None:
     """Fill in the chances of the null word and of each given token, before any word is seen."""
     if n_given == 0:
@@ -29,7 +30,7 @@ def _fill_prior(prior: Any, row: int, n_given: int, n_generated: int, null: floa
     prior[0] = null
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def link_posteriors(given: Any, generated: Any, starts: Any, times: Any, chances: Any, null: float, tension: float) -> Any:
     """Give the posterior of each cell, and the log-likelihood of the bitext.
 
@@ -67,7 +68,7 @@ def link_posteriors(given: Any, generated: Any, starts: Any, times: Any, chances
     return posteriors, likelihood
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def diagonal_slope(given: Any, generated: Any, starts: Any, times: Any, posteriors: Any, tension: float) -> float:
     """Give the slope in λ of the expected log-likelihood: −|i/I − j/J| as expected less as the prior has it, summed."""
     slope = 0.0
@@ -88,7 +89,7 @@ def diagonal_slope(given: Any, generated: Any, starts: Any, times: Any, posterio
     return slope
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_best(given: Any, generated: Any, starts: Any, posteriors: Any) -> Any:
     """Mark the best cell of each row; the null word wins ties and is not marked, then the first given token."""
     marks = np.zeros(len(posteriors), dtype=np.bool_)
@@ -104,7 +105,7 @@ def mark_best(given: Any, generated: Any, starts: Any, posteriors: Any) -> Any:
     return marks
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def agree(given: Any, generated: Any, starts: Any, other_starts: Any, other: Any) -> Any:
     """Give what the other direction says of each cell: its posterior of the same link, and 1 of links to the null word."""
     turned = np.ones(starts[-1])

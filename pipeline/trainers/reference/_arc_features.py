@@ -7,9 +7,9 @@ tags between and around them, each also joined with direction and distance.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.trainers.reference._hashed_weights import bucket, find_row, join
 
 __all__ = ["MOST_FEATURES", "arc_features", "score_arcs"]
@@ -20,7 +20,7 @@ _N_ENDS = 31
 """Features of the ends; each is also joined with direction and distance."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arc_features(
     words: NDArray[np.int32],
     tags: NDArray[np.int32],
@@ -91,7 +91,7 @@ def arc_features(
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_arcs(
     words: NDArray[np.int32],
     tags: NDArray[np.int32],
@@ -114,7 +114,7 @@ def score_arcs(
                 scores[right, left] = _sum(weights, rows, size)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extend_between(tags: NDArray[np.int32], left: int, right: int, between: NDArray[np.int32], n_between: int) -> int:
     """Add the tag just left of ``right`` to the different tags between, which go in order of place; at most 250."""
     if right - 1 == left or n_between >= 250:
@@ -127,7 +127,7 @@ def extend_between(tags: NDArray[np.int32], left: int, right: int, between: NDAr
     return n_between + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum(weights: NDArray[np.int64] | NDArray[np.int32], rows: NDArray[np.int64], size: int) -> int:
     total = np.int64(0)
     for index in range(size):

@@ -7,9 +7,9 @@ learns, every wrong arc has an advantage, so that the right tree must win clearl
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.trainers.reference._arc_features import MOST_FEATURES, arc_features, extend_between, score_arcs
 from pipeline.trainers.reference._dependencies import Treebank
 from pipeline.trainers.reference._hashed_weights import average, change, shuffle, start_random
@@ -31,7 +31,7 @@ def learn_arcs(
     return average(weights, totals, max(1, epochs * len(order)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _learn(
     starts: NDArray[np.int64],
     all_words: NDArray[np.int32],
@@ -68,7 +68,7 @@ def _learn(
                     _add_arc(words, tags, wrong, dependent, -1, step, weights, totals, shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_arc(
     words: NDArray[np.int32],
     tags: NDArray[np.int32],
@@ -99,7 +99,7 @@ def parse_by_arcs(treebank: Treebank, weights: NDArray[np.int64], *, projective:
     return heads
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _parse(
     starts: NDArray[np.int64],
     all_words: NDArray[np.int32],

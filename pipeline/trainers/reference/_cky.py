@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from pipeline.compiled import kernel
 from pipeline.trainers.reference._grammar import Grammar
 from pipeline.trainers.reference._trees import ROOT, Tree
 
@@ -56,7 +56,7 @@ def best_tree(grammar: Grammar, words: tuple[str, ...], tags: tuple[Any, Any, An
     return float(score), done[0].parts[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _parse(
     n: int,
     tag_first: Any,
@@ -176,14 +176,14 @@ def _parse(
     return total, symbols[:n_nodes], chains[:n_nodes], splits[:n_nodes]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(values: Any, capacity: int) -> Any:
     larger = np.empty(capacity, dtype=values.dtype)
     larger[: len(values)] = values
     return larger
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(symbols: Any, wanted: int, begin: int, length: int) -> int:
     for entry in range(begin, begin + length):
         if symbols[entry] == wanted:
@@ -191,7 +191,7 @@ def _find(symbols: Any, wanted: int, begin: int, length: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bottom(first: Any, rule: int) -> Any:
     """Give the symbol whose rules, which begin at ``first[symbol]``, this one is among."""
     found: Any = np.searchsorted(first, rule, side="right") - 1

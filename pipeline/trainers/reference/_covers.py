@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["choose_candidates", "score_candidates"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_candidates(
     found: NDArray[np.int64], start: int, end: int, context: int, longest: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -108,7 +109,7 @@ def score_candidates(
     return span_array, number_array
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_candidates(spans: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Take candidates in this order, each unless it overlaps one that was taken."""
     taken = np.zeros(len(spans), np.bool_)

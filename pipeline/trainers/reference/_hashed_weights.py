@@ -6,8 +6,9 @@ Everything is integer arithmetic in a fixed order: the same sample and seed give
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["average", "bucket", "change", "find_row", "join", "next_random", "shuffle", "start_random"]
 
@@ -24,7 +25,7 @@ _HALF = np.uint64(32)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@kernel(signature="int64(int64, int64, int64, int64, int64, int64)")  # else once for every number of a template
 def join(template: int, a: int, b: int, c: int, d: int, e: int) -> int:
     """Give one number for the parts of a feature, of which `find_row` makes a row."""
     joined = (
@@ -38,7 +39,7 @@ def join(template: int, a: int, b: int, c: int, d: int, e: int) -> int:
     return int(np.int64(joined))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_row(joined: int, way: int, shift: int) -> int:
     """Give the row of a feature, joined with one part more if ``way`` is not 0, in a table of ``2 ** (64 - shift)`` rows.
 
@@ -50,7 +51,7 @@ def find_row(joined: int, way: int, shift: int) -> int:
     return int(np.int64(h >> np.uint64(shift)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bucket(distance: int) -> int:
     """Give the class of a distance in tokens: 1, 2, 3, 4, 5, then up to 10, then more (McDonald et al. 2005)."""
     if distance <= 5:
@@ -58,7 +59,7 @@ def bucket(distance: int) -> int:
     return 6 if distance <= 10 else 7
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def change(weights: NDArray[np.int32], totals: NDArray[np.int64], row: int, amount: int, step: int) -> None:
     """Add to a weight during step ``step`` (from 1); ``average`` reads from ``totals`` when that was."""
     weights[row] += np.int32(amount)
@@ -81,7 +82,7 @@ def start_random(seed: int, purpose: int) -> NDArray[np.uint64]:
     return np.array([mixed], dtype=np.uint64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_random(state: NDArray[np.uint64]) -> int:
     """Give 63 random bits and move the state on: SplitMix64 (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195)."""
     state[0] += _GOLDEN
@@ -92,7 +93,7 @@ def next_random(state: NDArray[np.uint64]) -> int:
     return int(np.int64(z >> np.uint64(1)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shuffle(order: NDArray[np.int64], state: NDArray[np.uint64]) -> None:
     """Put the entries in random order, in place (Fisher and Yates)."""
     for last in range(len(order) - 1, 0, -1):

@@ -10,12 +10,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from pipeline.compiled import kernel
 
 __all__ = ["hmm_posteriors"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_moves(moves: Any, jumps: Any, n_given: int, null: float) -> None:
     """Fill in the chances (memory, next token): memory 0 is the place before the sentence."""
     reach = (len(jumps) - 1) // 2
@@ -29,7 +30,7 @@ def _fill_moves(moves: Any, jumps: Any, n_given: int, null: float) -> None:
             moves[memory, token] *= (1.0 - null) / total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _go_forward(
     linked: Any, silent: Any, scales: Any, moves: Any, chances: Any, first: int, n_given: int, n_rows: int, null: float
 ) -> None:
@@ -63,7 +64,7 @@ def _go_forward(
             silent[row, : n_given + 1] /= total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hmm_posteriors(given: Any, generated: Any, starts: Any, times: Any, chances: Any, jumps: Any, null: float, weights: Any) -> Any:
     """Give the posterior of each cell, the expected jumps, and the log-likelihood of the bitext.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from pipeline.compiled import kernel
 
 __all__ = ["expect"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect(
     ends: Any,
     symbol: Any,
@@ -95,7 +96,7 @@ def expect(
     return likelihood
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scaled(values: Any) -> float:
     """Divide by the largest value, in place, and return it."""
     largest: float = values.max()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from pipeline.compiled import kernel
 
 __all__ = ["likely_spans", "most_expected_tree"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def likely_spans(
     n: int, spoken: Any, first: Any, left: Any, right: Any, chain_first: Any, bottom: Any, parameters: Any, least: float
 ) -> Any:
@@ -35,7 +36,7 @@ def likely_spans(
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def most_expected_tree(
     n: int, kept: Any, spoken: Any, first: Any, left: Any, right: Any, chain_first: Any, bottom: Any, parameters: Any
 ) -> Any:
@@ -126,7 +127,7 @@ def most_expected_tree(
     return nodes[:n_nodes]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _arrange(n: int, kept: Any) -> Any:
     """Give the kept symbols of all spans numbers, short spans first, with what they are and where each span begins."""
     n_symbols = kept.shape[2]
@@ -147,7 +148,7 @@ def _arrange(n: int, kept: Any) -> Any:
     return place, items, spans
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _inside(
     place: Any,
     items: Any,
@@ -196,7 +197,7 @@ def _inside(
     return low, up, alive
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _outside(
     n: int,
     place: Any,

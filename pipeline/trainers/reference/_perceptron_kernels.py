@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from pipeline.compiled import kernel
 
 __all__ = ["learn", "tag"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _look_around(features: Any, token: int, first: int, last: int, words: Any, rows: Any, slots: Any) -> None:
     """Fill in the features of a token that depend on words only; ``slots`` are (attribute, offset, first feature)."""
     for slot in range(len(slots)):
@@ -23,7 +24,7 @@ def _look_around(features: Any, token: int, first: int, last: int, words: Any, r
         features[slot] = slots[slot, 2] + rows[row, slots[slot, 0]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _look_back(features: Any, n_slots: int, before: int, previous: int, word: int, n_tags: int, bases: Any) -> None:
     """Fill in the features with the tags given before: the last, the last two, the last with the word."""
     features[n_slots] = bases[0] + previous
@@ -31,7 +32,7 @@ def _look_back(features: Any, n_slots: int, before: int, previous: int, word: in
     features[n_slots + 2] = bases[2] + word * (n_tags + 1) + previous
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_best(scores: Any) -> int:
     best = 0
     for candidate in range(1, len(scores)):
@@ -40,7 +41,7 @@ def _first_best(scores: Any) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn(orders: Any, words: Any, starts: Any, rows: Any, gold: Any, slots: Any, bases: Any, n_features: int, n_tags: int) -> Any:
     """Run over the sentences in the orders given, one row an epoch, and sum the weights as they are after each token.
 
@@ -119,14 +120,14 @@ def learn(orders: Any, words: Any, starts: Any, rows: Any, gold: Any, slots: Any
     return first_entry, tags, totals
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(values: Any, capacity: int) -> Any:
     larger = np.empty(capacity, dtype=values.dtype)
     larger[: len(values)] = values
     return larger
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tag(words: Any, starts: Any, rows: Any, slots: Any, bases: Any, first_entry: Any, of_tag: Any, weight: Any, n_tags: int) -> Any:
     """Give one tag a token, left to right, each from the tags given before it."""
     tags = np.empty(len(words), dtype=np.int32)

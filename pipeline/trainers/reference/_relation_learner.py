@@ -7,9 +7,9 @@ https://aclanthology.org/W06-2932), among those that the training sample shows o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.trainers.reference._dependencies import Treebank
 from pipeline.trainers.reference._hashed_weights import average, bucket, change, find_row, join, shuffle, start_random
 
@@ -43,7 +43,7 @@ def label_trees(
     return relations
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _kin(heads: NDArray[np.int32]) -> NDArray[np.int32]:
     """Give each token its outermost dependents and how many it has on each side: left, right, count left, count right."""
     n = len(heads) - 3
@@ -60,7 +60,7 @@ def _kin(heads: NDArray[np.int32]) -> NDArray[np.int32]:
     return kin
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _relation_features(
     words: NDArray[np.int32],
     tags: NDArray[np.int32],
@@ -123,7 +123,7 @@ def _relation_features(
         rows[index] = find_row(rows[index], 0, shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(
     rows: NDArray[np.int64],
     allowed: NDArray[np.bool_],
@@ -143,7 +143,7 @@ def _choose(
     return best, best_score
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _score(rows: NDArray[np.int64], relation: int, weights: NDArray[np.int32] | NDArray[np.int64], mask: int) -> int:
     total = np.int64(0)
     for index in range(_N_FEATURES):
@@ -151,7 +151,7 @@ def _score(rows: NDArray[np.int64], relation: int, weights: NDArray[np.int32] | 
     return int(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _learn(
     starts: NDArray[np.int64],
     all_words: NDArray[np.int32],
@@ -188,7 +188,7 @@ def _learn(
     return step
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _label(
     starts: NDArray[np.int64],
     all_words: NDArray[np.int32],

@@ -7,15 +7,16 @@ it as head, as Universal Dependencies wants.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["best_projective_tree", "best_tree", "is_projective"]
 
 _NEVER = np.int64(-(2**62))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_projective_tree(scores: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the head of each token in the best tree without crossing arcs; entry 0 is −1.
 
@@ -93,7 +94,7 @@ def best_projective_tree(scores: NDArray[np.int64]) -> NDArray[np.int64]:
     return heads
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_tree(scores: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the head of each token in the best tree, crossing arcs or not; entry 0 is −1.
 
@@ -167,7 +168,7 @@ def best_tree(scores: NDArray[np.int64]) -> NDArray[np.int64]:
     return _expand(n, count, holder, chosen, real_head, real_dependent)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expand(
     n: int,
     count: int,
@@ -191,7 +192,7 @@ def _expand(
     return heads
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_projective(heads: NDArray[np.int64]) -> bool:
     """Say whether no two arcs cross; ``heads`` has an entry for the root, which is not read."""
     n = len(heads) - 1

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["HEURISTICS", "Links", "symmetrise", "to_links"]
 
@@ -60,7 +61,7 @@ def to_links(matrix: NDArray[np.bool_]) -> Links:
     return tuple((i, j) for i, j in found)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow(links: Any, union: Any) -> None:
     # Links are gone through by source, then target; one added just now already has neighbours and already links its words.
     n_source, n_target = links.shape
@@ -90,7 +91,7 @@ def _grow(links: Any, union: Any) -> None:
                         added = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _finish(links: Any, directional: Any, both: bool) -> None:
     n_source, n_target = links.shape
     for i in range(n_source):

@@ -7,9 +7,9 @@ after the first pass the learner mostly takes the steps it believes in, so that 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.trainers.reference._dependencies import ROOT, Treebank
 from pipeline.trainers.reference._hashed_weights import average, change, next_random, shuffle, start_random
 from pipeline.trainers.reference._transitions import (
@@ -37,7 +37,7 @@ def learn_steps(
     return average(weights, totals, max(1, steps))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lay_out(entries: NDArray[np.int32], last: int, backwards: bool) -> NDArray[np.int32]:
     """Put nothing first and the root, ``last``, behind the tokens; from right to left if ``backwards``."""
     n = len(entries) - 3
@@ -48,7 +48,7 @@ def _lay_out(entries: NDArray[np.int32], last: int, backwards: bool) -> NDArray[
     return laid
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place(token: int, n: int, backwards: bool) -> int:
     """Give the place of a token that a sentence numbers from 1, with 0 the root; and the token at a place but the root's."""
     if token == 0:
@@ -56,7 +56,7 @@ def _place(token: int, n: int, backwards: bool) -> int:
     return n + 1 - token if backwards else token
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _attach(children: NDArray[np.int32], head: int, token: int) -> None:
     kin = children[head]
     if token < head:
@@ -73,7 +73,7 @@ def _attach(children: NDArray[np.int32], head: int, token: int) -> None:
         kin[5] = min(kin[5] + 1, 3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _score(weights: NDArray[np.int32] | NDArray[np.int64], rows: NDArray[np.int64], scores: NDArray[np.int64]) -> None:
     scores[:] = 0
     for index in range(N_FEATURES):
@@ -83,7 +83,7 @@ def _score(weights: NDArray[np.int32] | NDArray[np.int64], rows: NDArray[np.int6
         scores[2] += weights[row + 2]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _learn(
     starts: NDArray[np.int64],
     all_words: NDArray[np.int32],
@@ -143,7 +143,7 @@ def _learn(
     return step_number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take(step: int, stack: NDArray[np.int64], size: int, front: int, children: NDArray[np.int32]) -> tuple[int, int]:
     """Take a step and return the new size of the stack and front of the buffer."""
     if step == SHIFT:
@@ -161,7 +161,7 @@ def parse_by_steps(treebank: Treebank, weights: NDArray[np.int64], *, backwards:
     return heads
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _parse(
     starts: NDArray[np.int64],
     all_words: NDArray[np.int32],

@@ -8,9 +8,9 @@ and RIGHT the token below s, and s leaves the stack.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.trainers.reference._hashed_weights import bucket, find_row, join
 
 __all__ = ["LEFT", "N_FEATURES", "RIGHT", "SHIFT", "allowed_steps", "step_costs", "transition_features"]
@@ -19,7 +19,7 @@ SHIFT, LEFT, RIGHT = 0, 1, 2
 N_FEATURES = 85
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def allowed_steps(size: int, front: int, n: int, steps: NDArray[np.bool_]) -> None:
     """Say which steps may be taken with ``size`` tokens on the stack; the root, n + 1, takes one dependent, the last."""
     steps[SHIFT] = front <= n
@@ -27,7 +27,7 @@ def allowed_steps(size: int, front: int, n: int, steps: NDArray[np.bool_]) -> No
     steps[RIGHT] = size > 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_costs(stack: NDArray[np.int64], size: int, front: int, gold: NDArray[np.int64], costs: NDArray[np.int64]) -> None:
     """Fill in how many gold arcs each step puts out of reach (Goldberg and Nivre 2013, doi:10.1162/tacl_a_00237).
 
@@ -66,7 +66,7 @@ def step_costs(stack: NDArray[np.int64], size: int, front: int, gold: NDArray[np
                 costs[SHIFT] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transition_features(
     words: NDArray[np.int32],
     tags: NDArray[np.int32],

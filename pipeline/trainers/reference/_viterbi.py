@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from pipeline.compiled import kernel
 
 __all__ = ["best_tags"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_tags(
     words: Any,
     starts: Any,
@@ -90,7 +91,7 @@ def best_tags(
     return tags
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow(after: Any, a: int, b: int, bigram: Any, context: Any, row_first: Any, row_tag: Any, row_value: Any) -> None:
     """Fill in the log-probability of every tag after ``a, b``."""
     after[:] = bigram[b]

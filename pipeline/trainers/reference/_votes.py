@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.trainers.reference._spanning_trees import best_projective_tree, best_tree
 
 __all__ = ["reparse", "vote_relations"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reparse(starts: NDArray[np.int64], proposed: NDArray[np.int32], projective: bool) -> NDArray[np.int32]:
     """Return the heads of the tree whose arcs have the most votes (Sagae and Lavie 2006, https://aclanthology.org/N06-2033).
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
 
 __all__ = ["WinnowRule", "close_brackets", "train_winnow"]
 
@@ -33,7 +34,7 @@ class WinnowRule(NamedTuple):
     initial: float
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def train_winnow(
     features: NDArray[np.int32],
     targets: NDArray[np.bool_],
@@ -87,7 +88,7 @@ def train_winnow(
     return weights
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def close_brackets(opens: NDArray[np.float64], closes: NDArray[np.float64]) -> NDArray[np.int64]:
     """Give the chunks of a sentence that have the greatest sum of evidence for their first and last words.
 
