@@ -8,6 +8,7 @@ the middle.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -122,6 +123,7 @@ def survey_test_set(
             notes.extend(told)
         except DataError as exc:
             problems.extend(exc.problems)
+    sources = replace(sources, scored=frozenset(chosen))
     checked = check_alignment(full, candidates, right, missing=spec.missing, reread=files.reread, chosen=chosen)
     problems.extend(checked.problems)
     problems.extend(disagreeing_contents(candidates, chosen))

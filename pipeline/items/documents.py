@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,6 +98,8 @@ class Sources:
     gold : Items or None
     candidates : sequence of Candidate
         The outputs.
+    scored : set of str, optional
+        The items that need a group; all where it is not given. Those that are left out are of the group '' where none is known.
     """
 
     test_set: str
@@ -107,6 +109,7 @@ class Sources:
     numbered: bool
     gold: Items | None
     candidates: Sequence[Candidate]
+    scored: Set[str] | None = None
 
 
 def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
@@ -116,10 +119,10 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
     ------
     DataError
         P209 where the file names an item twice; P215 where it has another number of lines than there are items; P222 where an
-        item has no group, or two; P223 where nothing has such a column.
+        item that is scored has no group, or any has two; P223 where nothing has such a column.
     """
     if of.documents is not None and of.documents.has(column):
-        return of.documents.groups(column, of.ids, numbered=of.numbered)
+        return of.documents.groups(column, of.ids, numbered=of.numbered, scored=of.scored)
     known: dict[str, str] = {}
     sources: list[tuple[str, Sequence[str], Sequence[str]]] = []
     gold = of.gold
@@ -136,9 +139,10 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
             if known.setdefault(name, group) != group:
                 message = f"item '{name}' is of {column} '{group}', and of '{known[name]}' in another file"
                 problems.append(Problem("P222", message, source))
-    problems.extend(Problem("P222", f"item '{name}' has no {column}") for name in of.ids if not known.get(name))
+    scored = of.scored if of.scored is not None else of.ids
+    problems.extend(Problem("P222", f"item '{name}' has no {column}") for name in scored if not known.get(name))
     refuse(problems)
-    return tuple(known[name] for name in of.ids), []
+    return tuple(known.get(name, "") for name in of.ids), []
 
 
 def read_documents(sources: Sources) -> tuple[tuple[str, ...] | None, list[str]]:

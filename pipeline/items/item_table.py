@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -106,7 +106,9 @@ class ItemTable:
             help=f"did you mean '{close[0]}'?" if close else "mend `columns: {document: …}` of the test set",
         )
 
-    def groups(self, column: str, ids: Sequence[str], *, numbered: bool) -> tuple[tuple[str, ...], list[str]]:
+    def groups(
+        self, column: str, ids: Sequence[str], *, numbered: bool, scored: Set[str] | None = None
+    ) -> tuple[tuple[str, ...], list[str]]:
         """Give the group of each item by a column that is there, in the order of the items, and what is odd.
 
         Rows are found by the item column where items have names. Items that are line numbers go by it too where it holds all of
@@ -120,6 +122,8 @@ class ItemTable:
             The items.
         numbered : bool
             Whether they are line numbers.
+        scored : set of str, optional
+            The items that need a group; all where it is not given. Others that have none are of the group ''.
 
         Raises
         ------
@@ -127,26 +131,29 @@ class ItemTable:
             P209 an item twice; P215 another number of lines than items; P222 an item that is not there or has no group.
         """
         if not self.is_table:
-            return self._by_line(self.lines.values, column, ids, first=1), _told_lines(self.path, ids, numbered)
+            return self._by_line(self.lines.values, column, ids, scored, first=1), _told_lines(self.path, ids, numbered)
         name = self.columns.get(column, column)
         values, lines = self.table.column(name), self.table.lines
         item = self._item_column()
         if item is None or item == name:
-            return self._by_line(values, column, ids, first=2), _told_lines(self.path, ids, numbered)
+            return self._by_line(values, column, ids, scored, first=2), _told_lines(self.path, ids, numbered)
         names = self.table.column(item)
         if numbered and not self._names_lines(names, ids):
             told = f"{self.path}: the column '{item}' does not hold the line numbers of the items: documents go line by line"
-            return self._by_line(values, column, ids, first=2), [told]
-        places = self._places(names, ids)
-        self._refuse_empty(((lines[places[name]], values[places[name]]) for name in ids), column)
-        return tuple(values[places[name]] for name in ids), self._told_rest(names, ids)
+            return self._by_line(values, column, ids, scored, first=2), [told]
+        needed = set(ids) if scored is None else scored
+        places = self._places(names, ids, needed)
+        self._refuse_empty(((lines[places[name]], values[places[name]]) for name in ids if name in needed), column)
+        return tuple(values[places[name]] if name in places else "" for name in ids), self._told_rest(names, ids)
 
     def _item_column(self) -> str | None:
         # The study may name it for the outputs: this table need not call it so.
         known = {role: name for role, name in self.columns.items() if name in self.table.header}
         return find_column("item", self.table.header, known, self.table.source)
 
-    def _by_line(self, values: Sequence[str], column: str, ids: Sequence[str], *, first: int) -> tuple[str, ...]:
+    def _by_line(
+        self, values: Sequence[str], column: str, ids: Sequence[str], scored: Set[str] | None, *, first: int
+    ) -> tuple[str, ...]:
         if len(values) != len(ids):
             header = first == 1 and len(values) == len(ids) + 1 and values[0] == DOCUMENT
             raise DataError.of(
@@ -157,7 +164,8 @@ class ItemTable:
                 if header
                 else "write one document name a line, in the order of the items",
             )
-        self._refuse_empty(enumerate(values, start=first), column)
+        lines = zip(range(first, first + len(ids)), ids, values, strict=True)
+        self._refuse_empty(((line, group) for line, name, group in lines if scored is None or name in scored), column)
         return tuple(values)
 
     def _refuse_empty(self, found: Iterable[tuple[int, str]], column: str) -> None:
@@ -173,8 +181,8 @@ class ItemTable:
         held = sum(name in known for name in ids)
         return held == len(ids) or (2 * held >= len(ids) and not _ascend(names))
 
-    def _places(self, names: Sequence[str], ids: Sequence[str]) -> dict[str, int]:
-        """Give the row of each item."""
+    def _places(self, names: Sequence[str], ids: Sequence[str], needed: Set[str]) -> dict[str, int]:
+        """Give the row of each item that has one; those that are needed must."""
         wanted = set(ids)
         places: dict[str, int] = {}
         problems = []
@@ -187,7 +195,7 @@ class ItemTable:
                 problems.append(Problem("P209", message, f"{self.path}:{second}", "leave one row for each item"))
             places.setdefault(name, place)
         refuse(problems)
-        lacking = [name for name in ids if name not in places]
+        lacking = [name for name in ids if name not in places and name in needed]
         others = {name: line for name, line in zip(names, self.table.lines, strict=True) if name not in wanted}
         refuse([self._lacks(name, others, shown=k < 10) for k, name in enumerate(lacking)])
         return places

@@ -8,8 +8,9 @@ from pipeline.errors import DataError, StudyError
 from pipeline.items.align import survey_test_set
 from pipeline.items.gold import load_gold
 from pipeline.items.outputs import load_output
+from pipeline.study.grouping import with_asked_columns
 from pipeline.study.load import study_from_value
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Resampling, Systems, TestSet
 
 SEGMENTS = "item\tdomain\tdocument\n1\tcanary\td0\n2\tnews\td1\n3\tsocial\td2\n4\tnews\td1\n5\tspeech\td3\n"
 LINES = ("canary", "two", "three", "four", "five")
@@ -111,6 +112,56 @@ def test_an_item_that_is_left_out_may_lack_by_name_and_another_may_not(tmp_path)
     with pytest.raises(DataError) as caught:
         survey_test_set("t", TestSet(**given), base=tmp_path, systems=Systems(), unit="item")
     assert [(problem.code, "'d'" in problem.message) for problem in caught.value.problems] == [("P216", True)]
+
+
+@pytest.mark.parametrize(
+    "table", [SEGMENTS.replace("\td0", "\t"), "domain\tdocument\ncanary\t\nnews\td1\nsocial\td2\nnews\td1\nspeech\td3\n"]
+)
+def test_an_item_that_is_left_out_needs_no_document(folder, table):
+    (folder / "segments.tsv").write_text(table)
+    found = survey(folder, unit="document", items={"exclude": {"domain": "canary"}})
+    assert (found.frame.ids, found.frame.units, found.frame.unit_of_item) == (
+        ("2", "3", "4", "5"),
+        ("d1", "d2", "d3"),
+        (0, 1, 0, 2),
+    )
+    for items in ("1-5", {"exclude": {"domain": "social"}}):
+        with pytest.raises(DataError) as caught:
+            survey(folder, unit="document", items=items)
+        assert ("P222", f"{folder / 'segments.tsv'}:2") in [(problem.code, problem.where) for problem in caught.value.problems]
+    assert survey(folder, unit="document", items="2-5").frame.units == ("d1", "d2", "d3")
+
+
+def test_an_item_that_is_left_out_needs_no_row_in_the_documents(tmp_path):
+    for name in ("north", "south"):
+        (tmp_path / f"{name}.csv").write_text("item,kind,score\na,trial,1\n" + "".join(f"{k},real,2\n" for k in "bcd"))
+    (tmp_path / "documents.tsv").write_text("item\tdocument\nb\tx\nc\ty\nd\ty\n")
+    given = {"format": "scores", "outputs": "{system}.csv", "documents": "documents.tsv"}
+
+    def frame(**more):
+        asked = with_asked_columns(TestSet(**given, **more), Resampling(unit="document"))
+        return survey_test_set("t", asked, base=tmp_path, systems=Systems(), unit="document").frame
+
+    assert frame(items={"exclude": {"kind": "trial"}}).unit_of_item == (0, 1, 1)
+    with pytest.raises(DataError, match="the item 'a' is not in the table"):
+        frame()
+
+
+@pytest.mark.parametrize("first", ["include", "exclude"])
+def test_what_one_column_leaves_out_needs_no_group_in_another(folder, first):
+    rows = [("canary", "", ""), ("news", "d1", "24"), ("social", "d2", "24"), ("news", "d1", "23"), ("speech", "d3", "24")]
+    (folder / "segments.tsv").write_text(
+        "item\tdomain\tdocument\tyear\n" + "".join(f"{k}\t{a}\t{b}\t{c}\n" for k, (a, b, c) in enumerate(rows, 1))
+    )
+    domain, year = {"exclude": {"domain": "canary"}}, {"include": {"year": "24"}}
+    if first == "include":
+        domain, year = {"include": {"domain": ["news", "social", "speech"]}}, {"exclude": {"year": "23"}}
+    found = survey(folder, items={**domain, **year})
+    assert found.frame.ids == ("2", "3", "5")
+    assert sorted(told[:4] for told in found.warnings if "left out" in told) == ["1 of", "1 of"]
+    with pytest.raises(DataError) as caught:
+        survey(folder, items=year)
+    assert [(problem.code, problem.where) for problem in caught.value.problems] == [("P222", f"{folder / 'segments.tsv'}:2")]
 
 
 def test_ranges_choose_from_outputs_of_all_items_and_take_outputs_of_the_chosen_alone(folder):
