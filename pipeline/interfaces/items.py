@@ -31,6 +31,8 @@ class Items:
         What the file says of its system: ``model`` and ``replica``, where it holds several runs of one model.
     published : mapping of str to float
         What the file says is the mean of a column over these items: it is computed again, and the difference shown.
+    directions : mapping of str to bool
+        By column, where the file says so: whether a larger mean is a better one.
     """
 
     ids: tuple[str, ...]
@@ -40,6 +42,7 @@ class Items:
     numbered: bool = True
     coordinates: Mapping[str, str] = field(default_factory=dict)
     published: Mapping[str, float] = field(default_factory=dict)
+    directions: Mapping[str, bool] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)

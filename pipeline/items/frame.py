@@ -79,6 +79,8 @@ class Output:
         What the file, or its path, says of the system: ``model``, ``replica``.
     published : mapping of str to (float, float)
         By column, what the file says is the mean of its items, and what that is.
+    directions : mapping of str to bool
+        By column, where the file says so: whether a larger mean is a better one.
     """
 
     system: str
@@ -91,6 +93,7 @@ class Output:
     found: str | None = None
     coordinates: Mapping[str, str] = field(default_factory=dict)
     published: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    directions: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

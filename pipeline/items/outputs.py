@@ -143,6 +143,7 @@ def _candidate(system: str, found: Found, items: Items, fitted: Items, ids: tupl
         found=found.system if found.system != system else None,
         coordinates=_join_coordinates(found.coordinates, items.coordinates),
         published=_republish(items),
+        directions=items.directions,
     )
     there = {name: tuple(fitted.columns[name]) for name in groups if name in fitted.columns}
     noun = "line" if items.lines[-1:] == (len(items),) else "sentence"

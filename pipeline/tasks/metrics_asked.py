@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,7 +35,8 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
     """Give what is usual for the format, or each score that a harness logged.
 
     Some log ``acc`` beside ``acc_norm``; either is the mean of a column, called by its name. A harness may also log a likelihood
-    as ``perplexity``, or a difference of which less is better: a name that leaves this open is left out, and told.
+    as ``perplexity``, or a difference of which less is better: where no file says which way it is, a name that leaves this open
+    is left out, and told.
 
     Raises
     ------
@@ -50,16 +51,18 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
         return UsualMetrics([found.metric])
     columns = [_columns(found, base / path, system) for system, path in outputs.items()]
     common = [name for name in columns[0] if all(name in others for others in columns)]
-    clear = [name for name in common if not _is_doubtful(name)]
+    better = {name: _direction(name, columns) for name in common}
+    clear = [name for name in common if better[name] is not None]
     if common and not clear:
         raise _open_direction(common[0])
-    if len(common) < 2:
+    if len(common) < 2 and all(better.values()):
         return UsualMetrics([found.metric])
-    told = f"compared: {', '.join(clear)}, more is better"
+    ways = [("more", [name for name in clear if better[name]]), ("less", [name for name in clear if not better[name]])]
+    told = "compared: " + "; ".join(f"{', '.join(names)}, {way} is better" for way, names in ways if names)
     if clear != common:
         left = [name for name in common if name not in clear]
         told += f"; not compared: {', '.join(left)}: ask for it with {_spelt_out(left[0])}"
-    return UsualMetrics([_mean_of(name) for name in clear], told)
+    return UsualMetrics([_mean_of(name, higher_is_better=better[name] is True) for name in clear], told)
 
 
 def place_metric(
@@ -73,43 +76,55 @@ def place_metric(
     Raises
     ------
     UsageError
-        P016 where the name of a column leaves open which direction is better.
+        P016 where neither the name of a column nor a file says which direction is better.
     """
     if not isinstance(given, str):
         return given
     if found.metric == "mean" and ":" not in given and given not in _OF_SCORES:
-        system, path = next(iter(outputs.items()))
-        if not is_metric(given) or (not found.gold and given in _columns(found, base / path, system)):
-            if _is_doubtful(given):
+        system, path = next(iter(outputs.items()))  # the others say the same, or the survey tells
+        columns = _columns(found, base / path, system)
+        if not is_metric(given) or (not found.gold and given in columns):
+            higher_is_better = _direction(given, [columns])
+            if higher_is_better is None:
                 raise _open_direction(given)
-            return _mean_of(given)
+            return _mean_of(given, higher_is_better=higher_is_better)
     module = base / given.partition(":")[0].partition(".")[0]
     here = ":" in given and (module.is_dir() or module.with_suffix(".py").is_file())
     return {"name": given, "path": "."} if here else given
 
 
-def _columns(found: FormatInUse, path: Path, system: str) -> list[str]:
-    """Give the columns of numbers of one output; none where it cannot be read, which is told where all systems are."""
+def _columns(found: FormatInUse, path: Path, system: str) -> dict[str, bool | None]:
+    """Give the columns of numbers of one output, and the direction of each where its file says it.
+
+    There are none where it cannot be read, which is told where all systems are.
+    """
     try:
         read = load_reader(found.value).read_outputs(
             path, system=None if system == "*" and found.holds_systems else system, options={}
         )
     except DataError:
-        return []
-    columns = next(iter(read.values())).columns if read else {}
-    return [name for name, values in columns.items() if values and all(map(is_number, {*map(str, values)}))]
+        return {}
+    if not read:
+        return {}
+    items = next(iter(read.values()))
+    numbers = [name for name, values in items.columns.items() if values and all(map(is_number, {*map(str, values)}))]
+    return {name: items.directions.get(name) for name in numbers}
 
 
-def _mean_of(column: str) -> dict[str, Any]:
-    return {"name": column, "metric": "mean", "column": column}
+def _mean_of(column: str, *, higher_is_better: bool) -> dict[str, Any]:
+    return {"name": column, "metric": "mean", "column": column} | ({} if higher_is_better else {"higher_is_better": False})
 
 
-def _is_doubtful(column: str) -> bool:
-    return not _DOUBTFUL.isdisjoint(re.split(r"[^a-z0-9]+", column.lower()))
+def _direction(column: str, outputs: Sequence[Mapping[str, bool | None]]) -> bool | None:
+    """Give whether more is better: as the files say that do, if they agree, or by a name that leaves no doubt; else None."""
+    said = {output[column] for output in outputs if output.get(column) is not None}
+    if said:
+        return said.pop() if len(said) == 1 else None
+    return True if _DOUBTFUL.isdisjoint(re.split(r"[^a-z0-9]+", column.lower())) else None
 
 
 def _open_direction(column: str) -> PipelineError:
-    message = f"nobody says whether more of '{column}' is better, or less"
+    message = f"neither its name nor a file tells whether more of '{column}' is better, or less"
     return UsageError.of("P016", message, where="-m", help=f"say it: {_spelt_out(column)}")
 
 

@@ -20,6 +20,7 @@ from pipeline.study.complaints import suggest
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.study.schema import DatasetSpec, Study, TestSet
 from pipeline.tasks.coordinates import coordinates_of
+from pipeline.tasks.directions import tell_directions
 from pipeline.tasks.extract import frame_key, read_frame, store_frame
 from pipeline.tasks.groupings import grouping_key, read_grouping, store_grouping, tell_strata
 from pipeline.tasks.limits import refuse_bootstrap_t
@@ -114,6 +115,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
                 warnings=(
                     *survey.warnings,
                     *tell_taken(study, name, survey.taken),
+                    *tell_directions(metrics, survey.outputs),
                     *_tell_sizes(study, len(survey.frame.units)),
                     *tell_strata(study, survey.frame),
                 ),

@@ -1,4 +1,4 @@
-"""Aggregates of the lm-evaluation-harness. This module finds the file of results beside a file of samples, and its means."""
+"""Aggregates of the lm-evaluation-harness. This module finds the results beside a file of samples, and what they say of means."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.errors import DataError
 from pipeline.items.readers._json import number_text, read_json
 
-__all__ = ["read_published"]
+__all__ = ["PublishedMeans", "read_published"]
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9-]+(?:\.[0-9]+)?)\.jsonl(?:\.[a-z0-9]+)?")
 _MEANS = frozenset({"mean", "nanmean"})
@@ -19,8 +19,29 @@ _NO_MEANS = frozenset({"perplexity"})
 """Metrics that are numbers of items, and whose aggregate is no mean although a task does not say so."""
 
 
-def read_published(samples: Path, filter_: str | None, metrics: Sequence[str]) -> tuple[dict[str, float], list[str]]:
-    """Give what the file of results of the same run says of metrics, where it is their mean, and what is odd.
+_ALIKE = 1e-6
+
+
+class PublishedMeans(NamedTuple):
+    """What a file of results says.
+
+    Parameters
+    ----------
+    means : mapping of str to float
+    directions : mapping of str to bool
+        Whether more is better, of the metrics whose mean over the items is what is published: what is said of an aggregate that
+        is none need not hold of the numbers of items. Less of a perplexity is better, of which items have log-likelihoods.
+    told : tuple of str
+        What is odd.
+    """
+
+    means: Mapping[str, float]
+    directions: Mapping[str, bool]
+    told: tuple[str, ...]
+
+
+def read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Sequence[str]]) -> PublishedMeans:
+    """Give what the file of results of the same run says of metrics, where it is their mean.
 
     Parameters
     ----------
@@ -28,17 +49,19 @@ def read_published(samples: Path, filter_: str | None, metrics: Sequence[str]) -
         ``samples_<task>_<date>.jsonl``; a file of another name belongs to no results.
     filter_ : str or None
         The filter of the answers.
-    metrics : sequence of str
+    metrics : mapping of str to sequence of str
+        The numbers of the items by metric.
     """
     named = _SAMPLES.fullmatch(samples.name)
     results = samples.with_name(f"results_{named['date']}.json") if named else None
     if named is None or results is None or not results.is_file():
-        return {}, []
+        return PublishedMeans({}, {}, ())
     try:
         found, _ = read_json(results)
     except DataError as exc:
         problem = exc.problems[0]
-        return {}, [f"{problem.where or results}: {problem.message}; what it says of '{named['task']}' is not shown"]
+        told = f"{problem.where or results}: {problem.message}; what it says of '{named['task']}' is not shown"
+        return PublishedMeans({}, {}, (told,))
     said = _task(found, "results", named["task"])
     listed = _task(found, "configs", named["task"]).get("metric_list")
     how = {
@@ -46,14 +69,19 @@ def read_published(samples: Path, filter_: str | None, metrics: Sequence[str]) -
         for entry in (listed if isinstance(listed, list) else [])
         if isinstance(entry, Mapping) and "aggregation" in entry
     }
-    published = {}
-    for metric in metrics:
+    better = _task(found, "higher_is_better", named["task"])
+    published: dict[str, float] = {}
+    directions: dict[str, bool] = {}
+    for metric, values in metrics.items():
         value = said.get(f"{metric},{filter_}" if filter_ is not None else metric, said.get(metric))
         means = how[metric] in _MEANS if metric in how else metric not in _NO_MEANS
         said_mean = float(number_text(value) or "nan") if means else math.nan
         if math.isfinite(said_mean):
             published[metric] = said_mean
-    return published, []
+            here = sum(map(float, values)) / len(values)
+            if isinstance(better.get(metric), bool) and abs(here - said_mean) <= _ALIKE * max(1.0, abs(said_mean)):
+                directions[metric] = better[metric]
+    return PublishedMeans(published, directions, ())
 
 
 def _task(found: Any, part: str, task: str) -> Mapping[str, Any]:

@@ -42,10 +42,11 @@ class _Row(NamedTuple):
 
 
 class _Whole(NamedTuple):
-    """What is told of an evaluation as a whole: its score, and the score that stands for one that is not known."""
+    """What is told of an evaluation as a whole: its score, the score that stands for one that is not known, and its direction."""
 
     score: float | None
     unknown: str | None
+    higher_is_better: bool | None = None
 
 
 class EveryEvalEverReader(ScoredFormat):
@@ -103,7 +104,9 @@ class EveryEvalEverReader(ScoredFormat):
                 items = self._as_items(chosen, source, options, whole.unknown)
                 coordinates = {} if alone else {"model": label, "replica": epoch}
                 published = {"score": whole.score} if alone and len(models) == 1 and whole.score is not None else {}
-                result[label if alone else f"{label}/{epoch}"] = replace(items, coordinates=coordinates, published=published)
+                directions = {} if whole.higher_is_better is None else {"score": whole.higher_is_better}
+                name = label if alone else f"{label}/{epoch}"
+                result[name] = replace(items, coordinates=coordinates, published=published, directions=directions)
         return result
 
     def _choose(self, rows: Sequence[_Row], source: str) -> list[_Row]:
@@ -179,11 +182,11 @@ class EveryEvalEverReader(ScoredFormat):
             if len(found) == 1:
                 config = found[0].get("metric_config")
                 config = config if isinstance(config, Mapping) else {}
-                if config.get("lower_is_better") is True:
-                    self.warnings.append(f"{source}: less is better in '{asked}': set `higher_is_better: false` of the metric")
                 details = need(found[0], "score_details", dict, source)
                 score = score_of(need(details, "score", (int, float), source), f"the score of '{asked}'", source)
-                return _Whole(float(score), "-1" if config.get("has_unknown_level") is True else None)
+                lower = config.get("lower_is_better")
+                unknown = "-1" if config.get("has_unknown_level") is True else None
+                return _Whole(float(score), unknown, not lower if isinstance(lower, bool) else None)
         return _Whole(None, None)
 
 

@@ -120,11 +120,11 @@ class LmEvalReader:
         self.warnings.extend(told)
         content = tuple(digest_of([_digest(row, part, source) for part in self.agree]) for row in rows) if self.agree else ()
         values = make_columns(numbers.columns, groups, content, source)
-        published, told = read_published(path, filter_, tuple(numbers.columns))
-        self.warnings.extend(told)
+        results = read_published(path, filter_, numbers.columns)
+        self.warnings.extend(results.told)
         ids, places = tuple(row.name for row in rows), tuple(row.line for row in rows)
         refuse_halves(ids, source)
-        return Items(ids, values, source, places, numbered=False, published=published)
+        return Items(ids, values, source, places, numbered=False, published=results.means, directions=results.directions)
 
     def _choose_filter(self, lines: Sequence[JsonLine], source: str) -> tuple[str | None, list[JsonLine]]:
         """Give the filter, and its rows; older versions of the harness name none."""

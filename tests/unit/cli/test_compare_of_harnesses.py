@@ -41,16 +41,28 @@ def test_a_score_is_asked_for_by_its_name_and_a_metric_by_its_own() -> None:
     assert metrics_of(QUIZ, metrics=["mean"]) == [("mean", {})]
 
 
-def samples(folder: Path, scores: dict[str, list[dict[str, float]]]) -> list[str]:
-    """Write samples as the harness does, of each system the scores of its documents; give the paths."""
+DATE = "2026-01-02T03-04-05.678901"
+
+
+def samples(
+    folder: Path, scores: dict[str, list[dict[str, float]]], better: dict[str, dict[str, Any]] | None = None, off: float = 0.0
+) -> list[str]:
+    """Write samples as the harness does, of each system the scores of its documents; give the paths.
+
+    Results stand beside them where they say which way is better; they publish means, ``off`` by so much.
+    """
     for name, rows in scores.items():
         (folder / name).mkdir()
+        if better is not None:
+            means = {f"{key},none": sum(row[key] for row in rows) / len(rows) + off for key in rows[0]}
+            found = {"results": {"x": means}, "higher_is_better": {"x": better.get(name, better.get("*"))}}
+            (folder / name / f"results_{DATE}.json").write_text(json.dumps(found))
         lines = [
             {"doc_id": k, "doc": {"q": k}, "target": "a", "arguments": [["q", {}]], "metrics": list(row), "filter": "none", **row}
             for k, row in enumerate(rows)
         ]
-        (folder / name / "samples_x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return [str(folder / name / "samples_x.jsonl") for name in scores]
+        (folder / name / f"samples_x_{DATE}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return [str(folder / name / f"samples_x_{DATE}.jsonl") for name in scores]
 
 
 def test_a_score_whose_name_leaves_its_direction_open_is_left_out_and_told(tmp_path: Path) -> None:
@@ -64,7 +76,7 @@ def test_a_score_whose_name_leaves_its_direction_open_is_left_out_and_told(tmp_p
     told = "compared: acc, more is better; not compared: perplexity, likelihood_diff: ask for it with -m '{name: perplexity, metric"
     assert told in done.stderr
     assert [line for line in done.stdout.splitlines() if " · " in line] == ["test set · acc · paired-bootstrap"]
-    with pytest.raises(UsageError, match="nobody says whether more of 'likelihood_diff' is better") as caught:
+    with pytest.raises(UsageError, match="neither its name nor a file tells whether more of 'likelihood_diff' is better") as caught:
         metrics_of(paths, metrics=["likelihood_diff"])
     assert "higher_is_better: false" in str(caught.value.problems[0].help)
 
@@ -80,6 +92,60 @@ def test_a_score_of_which_less_is_better_is_headed_so_and_ranked_so(tmp_path: Pa
     document = compare(paths, metrics=[asked], replicates=1000)
     assert [row["name"] for row in document["leaderboard"] if row["rank"] == 1] == ["good"]
     assert summarise(document).startswith("test set · rate · paired-bootstrap · lower is better\n")
+
+
+RATES = {name: [{"acc": hit, "wer": 1.25 - hit, "brier_score": 0.75 - hit / 2} for hit in hits] for name, hits in HITS.items()}
+
+
+def test_a_direction_that_the_results_say_is_taken(tmp_path: Path) -> None:
+    paths = samples(tmp_path, RATES, {"*": {"acc": True, "wer": False}})
+    less = {"metric": "mean", "higher_is_better": False}
+    assert metrics_of(paths) == [("acc", {"metric": "mean", "column": "acc"}), ("wer", {**less, "column": "wer"})]
+    assert metrics_of(paths, metrics=["wer"]) == [("wer", {**less, "column": "wer"})]
+    done = run_cli("compare", *paths, "-b", "1000")
+    assert "compared: acc, more is better; wer, less is better; not compared: brier_score: ask for it with" in done.stderr
+    best = [line for line in done.stdout.splitlines() if line.startswith("   1  ")]
+    assert [line.split()[1] for line in best] == ["good", "good"], done.stdout
+    with pytest.raises(UsageError, match="P016"):
+        metrics_of(paths, metrics=["brier_score"])
+
+
+def test_what_alone_is_there_is_taken_the_way_the_results_say(tmp_path: Path) -> None:
+    rates = {name: [{"wer": row["wer"]} for row in rows] for name, rows in RATES.items()}
+    expected = {"metric": "mean", "column": "wer", "higher_is_better": False}
+    assert metrics_of(samples(tmp_path, rates, {"*": {"wer": False}})) == [("wer", expected)]
+
+
+@pytest.mark.parametrize(
+    ("better", "off"),
+    [
+        ({"*": {"acc": True, "wer": False}}, 0.01),  # the aggregate is something else than the mean of these numbers
+        ({"good": {"acc": True, "wer": False}, "bad": {"acc": True, "wer": True}}, 0.0),
+        ({"*": {"acc": True, "wer": "no"}}, 0.0),
+        ({"*": {"acc": True}}, 0.0),
+        ({"*": None}, 0.0),
+    ],
+    ids=["no mean", "at odds", "no truth", "not said", "nothing said"],
+)
+def test_a_direction_that_may_be_that_of_something_else_is_not_taken(
+    tmp_path: Path, better: dict[str, dict[str, Any]], off: float
+) -> None:
+    assert metrics_of(samples(tmp_path, RATES, better, off)) == [("acc", {"metric": "mean", "column": "acc"})]
+
+
+def test_a_study_that_takes_a_score_the_other_way_than_its_files_is_told(tmp_path: Path) -> None:
+    paths = samples(tmp_path, RATES, {"*": {"acc": True, "wer": False, "brier_score": False}})
+    metrics = [
+        {"name": "acc", "metric": "mean", "column": "acc"},
+        {"name": "rate", "metric": "mean", "column": "wer"},
+        {"name": "brier", "metric": "mean", "column": "brier_score", "higher_is_better": False},
+        {"name": "miss", "metric": "mean", "column": "acc", "higher_is_better": False},
+    ]
+    warnings = "\n".join(compare(paths, metrics=metrics, replicates=1000)["warnings"])
+    assert warnings.count("is better, and") == 2
+    assert "the files of 'good' and 1 more say that less of 'wer' is better, and rate takes more" in warnings
+    assert "the files of 'good' and 1 more say that more of 'acc' is better, and miss takes less" in warnings
+    assert "set `higher_is_better: true` of the metric" in warnings
 
 
 def test_a_table_has_a_column_named_and_one_that_no_system_lacks(tmp_path: Path) -> None:

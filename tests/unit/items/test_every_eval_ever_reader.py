@@ -78,7 +78,9 @@ def test_files_that_the_converter_of_the_project_wrote_are_read_with_their_publi
         (0.5, 0.5),
         (1.25 / 3, pytest.approx(1.25 / 3, abs=1e-15)),
     ]
-    assert sum("less is better in 'share'" in warning for warning in found.warnings) == 2
+    assert [output.directions for output in found.outputs] == [{"score": False}] * 2
+    found, _ = survey(FIXTURES, {"name": EEE, "evaluation": "exact_match"}, "{system}/*_samples.jsonl")
+    assert [output.directions for output in found.outputs] == [{"score": True}] * 2
 
 
 def test_an_evaluation_is_named_by_its_result_or_by_its_name(tmp_path: Path) -> None:
