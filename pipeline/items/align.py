@@ -16,7 +16,7 @@ from pipeline.errors import DataError, NothingToCompare, Problem
 from pipeline.interfaces import Items
 from pipeline.items.chosen import choose_by_groups
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
-from pipeline.items.discover import find_outputs
+from pipeline.items.discover import find_outputs, folders_without_output
 from pipeline.items.documents import Sources, make_frame, read_documents, read_group
 from pipeline.items.frame import Frame, Output, Survey, digest_items
 from pipeline.items.gold import choose_items, whole_gold
@@ -96,6 +96,9 @@ def survey_test_set(
     files = OutputFiles(reader, spec, whole)
     read = files.survey(found, systems, gold)
     candidates, notes, taken = read.candidates, read.notes, read.taken
+    if empty := folders_without_output(spec.outputs, found, base=base, exclude=systems.exclude):
+        shown = ", ".join(empty[:5]) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
+        notes.append(f"folders without a file that `outputs:` names are no systems: {shown}")
     problems.extend((*wrong, *read.problems))
     names = [candidate.system for candidate in candidates]
     problems.extend(_unprintable(names))

@@ -6,13 +6,13 @@ import fnmatch
 import glob
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.errors import Problem
 
-__all__ = ["Found", "find_outputs", "is_excluded", "is_table"]
+__all__ = ["Found", "find_outputs", "folders_without_output", "is_excluded", "is_table"]
 
 _PLACEHOLDER = re.compile(r"\{([^{}/]*)\}")
 _NAMED = re.compile(r"\{(system|replica)\}")
@@ -81,6 +81,20 @@ def find_outputs(
     return kept, _duplicates(kept)
 
 
+def folders_without_output(
+    outputs: str | Mapping[str, str] | None, found: Sequence[Found], *, base: Path, exclude: Iterable[str] = ()
+) -> list[str]:
+    """Give the folders that a pattern takes for those of systems, where no file of them matches the rest of it, sorted."""
+    if not isinstance(outputs, str) or "{system}" not in outputs:
+        return []
+    end = outputs.find("/", outputs.index("{system}"))
+    if end < 0:
+        return []
+    known = {one.coordinates.get("model", one.system) for one in found}
+    there = [(match["system"], path) for match, path in _paths(str(base / outputs[:end])) if os.path.isdir(path)]
+    return sorted(path for system, path in there if system not in known and not is_excluded(system, exclude))
+
+
 def _placeholders_of_one(found: Found) -> list[Problem]:
     """Tell of placeholders where systems have their paths: nothing is put in their place, and a file may well have such a name."""
     named = _NAMED.search(str(found.path))
@@ -92,6 +106,12 @@ def _placeholders_of_one(found: Found) -> list[Problem]:
 
 
 def _match(pattern: str) -> list[Found]:
+    matched = [_name(match, path) for match, path in _paths(pattern) if os.path.isfile(path)]
+    return sorted(matched, key=lambda f: (_in_order(f), str(f.path)))
+
+
+def _paths(pattern: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Give what is there and matches a pattern, with its names."""
     parts = _NAMED.split(pattern)  # what is between placeholders, and at odd places their names
     # Only * and ? are wild: a bracket in a folder's name is a bracket.
     found = glob.glob("*".join(part.replace("[", "[[]") for part in parts[::2]))
@@ -103,8 +123,9 @@ def _match(pattern: str) -> list[Found]:
             expression += f"(?P={part})" if part in seen else f"(?P<{part}>[^/]+)"
             seen.add(part)
     named = re.compile(expression, re.DOTALL)
-    matched = ((named.fullmatch(path), path) for path in found if os.path.isfile(path))
-    return sorted((_name(match, path) for match, path in matched if match), key=lambda f: (_in_order(f), str(f.path)))
+    for path in found:
+        if match := named.fullmatch(path):
+            yield match, path
 
 
 def _name(match: re.Match[str], path: str) -> Found:
@@ -146,4 +167,7 @@ def _suggest(pattern: Path) -> str:
         count = len(_match(other))
         if count:
             return f"did you mean {other}? ({count} files match)"
+    folders = sum(os.path.isdir(path) for _, path in _paths(text))
+    if folders:
+        return f"{folders} folder{'s match' if folders > 1 else ' matches'}: name the file in each, {text}/…"
     return "paths are relative to the study file; {system} stands for one part of a file's name"

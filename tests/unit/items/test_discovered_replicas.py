@@ -54,6 +54,29 @@ def test_the_survey_keeps_model_and_replica_of_each_output(folder):
     }
 
 
+@pytest.mark.parametrize("pattern", ["runs/{system}/out.txt", "runs/{system}/o*.txt", "r*s/{system}/{replica}.txt"])
+def test_a_folder_without_an_output_is_told_and_makes_no_system(folder, pattern):
+    for name in ("east", "north", "south", "west"):
+        (folder / "runs" / name).mkdir(parents=True)
+    for name in ("north", "south"):
+        (folder / "runs" / name / "out.txt").write_text("a\nb\n")
+    (folder / "runs" / "notes.txt").write_text("no folder")
+    spec = TestSet(references=("ref.txt",), outputs=pattern)
+    survey = survey_test_set("t", spec, base=folder, systems=Systems(), unit="item")
+    assert len(survey.outputs) == 2
+    east, west = (folder / "runs" / name for name in ("east", "west"))
+    (told,) = [warning for warning in survey.warnings if "folder" in warning]
+    assert told == f"folders without a file that `outputs:` names are no systems: {east}, {west}"
+    survey = survey_test_set("t", spec, base=folder, systems=Systems(exclude=("east", "w*")), unit="item")
+    assert not [warning for warning in survey.warnings if "folder" in warning]
+
+
+def test_a_pattern_that_finds_folders_only_is_refused_with_a_hint(folder):
+    (folder / "runs" / "north").mkdir(parents=True)
+    _, (problem,) = find_outputs("runs/{system}", base=folder)
+    assert (problem.code, problem.help) == ("P207", f"1 folder matches: name the file in each, {folder}/runs/{{system}}/…")
+
+
 def test_a_table_of_systems_overrules_what_the_path_says(folder):
     (folder / "systems.csv").write_text("system,model,group\nbase/0,first,x\n")
     value = {
