@@ -63,7 +63,7 @@ ONLY_IN = {
     "rapidfuzz": {"metrics"},
     "rouge_score": {"metrics"},
     "xarray": {"cubes", "analysis", "report", "api.py", "interfaces"},
-    "numba": {"compiled.py", "resampling/bitplanes.py"},
+    "numba": {"compiled", "resampling/bitplanes.py"},
     "sacrebleu": {"metrics"},
     "sklearn": {"trainers", "items/datasets.py"},
     "matplotlib": {"report"},

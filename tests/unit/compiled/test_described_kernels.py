@@ -1,0 +1,252 @@
+"""A kernel is compiled anew when anything that is compiled into it has changed, or what it is called with."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import pipeline
+from pipeline.compiled import kernel
+from pipeline.compiled.described import NotDescribed, describe_kernel, describe_types
+
+HEAD = "import math\nimport numpy as np\nfrom pipeline.compiled import kernel\n"
+PAIR = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: int\n    b: int\n"
+INTRINSIC = """
+from numba import types
+from numba.extending import intrinsic
+N = 5
+@intrinsic
+def number(context, x):
+    def generate(context, builder, signature, arguments):
+        return context.get_constant(types.int64, N)
+    return types.int64(x), generate
+"""
+HELPER = "@kernel\ndef change(x):\n    return x + 1\n"
+
+
+class Change(NamedTuple):
+    """What stands in another module, what of it becomes what, and what a kernel gives with it before and after."""
+
+    part: str
+    old: str
+    new: str
+    imports: str
+    body: str
+    results: tuple[Any, Any]
+
+
+CHANGES = {
+    "helper": Change(HELPER, "+ 1", "+ 2", "from part import change", "return change(x)", (5, 6)),
+    "helper by its module": Change(HELPER, "+ 1", "+ 2", "import part", "return part.change(x)", (5, 6)),
+    "options of a helper": Change(
+        "@kernel\ndef change(x):\n    return 1 / (x - 4)\n",
+        "@kernel\n",
+        '@kernel(error_model="numpy")\n',
+        "from part import change",
+        "return change(x + 2)",
+        (0.5, 0.5),
+    ),
+    "third level": Change(
+        f"{HELPER}@kernel\ndef middle(x):\n    return change(x) * 2\n@kernel\ndef outer(x):\n    return middle(x)\n",
+        "+ 1",
+        "+ 2",
+        "from part import outer",
+        "return outer(x)",
+        (10, 12),
+    ),
+    "constant": Change("N = 10\n", "10", "20", "from part import N", "return x * N", (40, 80)),
+    "constant by its module": Change("N = 10\n", "10", "20", "import part", "return x * part.N", (40, 80)),
+    "constants that change places": Change(
+        "N, M = 10, 3\n", "10, 3", "3, 10", "from part import M, N", "return x * N - M", (37, 2)
+    ),
+    "text": Change('N = "ab"\n', "ab", "abc", "from part import N", "return x * len(N)", (8, 12)),
+    "bytes": Change('N = b"a"\n', "a", "b", "from part import N", "return x * N[0]", (388, 392)),
+    "complex": Change("N = 1 + 0j\n", "1 +", "2 +", "from part import N", "return (x * N).real", (4.0, 8.0)),
+    "last digit": Change("N = 0.1\n", "0.1", "0.1000000001", "from part import N", "return x * N", (0.4, 0.4000000004)),
+    "number of NumPy": Change("N = np.uint8(7)\n", "7", "8", "from part import N", "return x + N", (11, 12)),
+    "type of a number of NumPy": Change(
+        "N = np.uint8(200)\n", "uint8", "uint16", "from part import N", "return np.array([N])[:1].itemsize + x", (5, 6)
+    ),
+    "array": Change("N = np.array([7, 0])\n", "0]", "3]", "from part import N", "return x + N[1]", (4, 7)),
+    "type of an array": Change("N = np.array([7], np.int64)\n", "int", "uint", "from part import N", "return x + N[0]", (11, 11)),
+    "shape of an array": Change("N = np.zeros((2, 0))\n", "(2,", "(3,", "from part import N", "return x + N.shape[0]", (6, 7)),
+    "tuple of arrays": Change(
+        "N = (np.arange(2000), np.array([0.1]))\n",
+        "0.1",
+        "0.1000000001",
+        "from part import N",
+        "return x * N[1][0]",
+        (0.4, 0.4000000004),
+    ),
+    "dtype": Change("T = np.int8\n", "int8", "int16", "from part import T", "return x + np.zeros(1, T).itemsize", (5, 6)),
+    "function of a library": Change("R = math.floor\n", "floor", "ceil", "from part import R", "return R(x + 0.5)", (4, 5)),
+    "function of NumPy": Change("R = np.floor\n", "floor", "ceil", "from part import R", "return R(x + 0.5)", (4.0, 5.0)),
+    "inner function": Change(
+        "N = 10\n", "10", "20", "from part import N", "def inner(y):\n        return y * N\n    return inner(x)", (40, 80)
+    ),
+    "comprehension": Change(
+        f"N = 10\n{HELPER}", "10", "20", "from part import N", "return sum([N * k for k in range(x)])", (60, 120)
+    ),
+    "default": Change(
+        "@kernel\ndef change(x, y=1):\n    return x + y\n", "y=1", "y=2", "from part import change", "return change(x)", (5, 6)
+    ),
+    "order of fields": Change(PAIR, "a: int\n    b", "b: int\n    a", "from part import Pair", "return Pair(x, 1).a", (4, 1)),
+    "intrinsic": Change(INTRINSIC, "N = 5", "N = 6", "from part import number", "return x + number(x)", (9, 10)),
+    "closure": Change(
+        "def make(n):\n    @kernel\n    def added(x):\n        return x + n\n    return added\nchange = make(1)\n",
+        "make(1)",
+        "make(2)",
+        "from part import change",
+        "return change(x)",
+        (5, 6),
+    ),
+}
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_a_kernel_is_compiled_anew_when_anything_in_it_has_changed(code: Any, change: Change) -> None:
+    caller = f"{HEAD}{change.imports}\n@kernel\ndef call(x):\n    {change.body}\n"
+    before, after = change.part, change.part.replace(change.old, change.new)
+    assert before != after
+    for part, result in zip((before, after), change.results, strict=True):
+        code.write(caller=caller, part=HEAD + part)
+        assert code.call(4) == (pytest.approx(result, rel=1e-15), 0)
+        assert code.call(4) == (pytest.approx(result, rel=1e-15), 1)
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    ("old", "new", "result"), [("x + 1", "x + 2", 6), ("x + 1", "x - 1", 3), ("x + 1", "min(x, 1)", 1), ("(x)", "(x, y=0)", 5)]
+)
+def test_a_kernel_is_compiled_anew_when_its_own_code_has_changed(code: Any, old: str, new: str, result: int) -> None:
+    caller = f"{HEAD}@kernel\ndef call(x):\n    return x + 1\n"
+    code.write(caller=caller)
+    assert code.call(4) == (5, 0)
+    code.write(caller=caller.replace(old, new))
+    assert code.call(4) == (result, 0)
+
+
+@pytest.mark.usefixtures("kept")
+def test_fields_that_change_places_are_another_argument(code: Any) -> None:
+    caller = (
+        f"{HEAD}from part import Pair\n@kernel\ndef take(pair):\n    return pair.a\ndef call(x):\n    return take(Pair(a=x, b=1))\n"
+    )
+    caller += "call.stats = take.stats\n"
+    code.write(caller=caller, part=PAIR)
+    assert code.call(4) == (4, 0)
+    assert code.call(4) == (4, 1)
+    code.write(part=PAIR.replace("a: int\n    b", "b: int\n    a"))
+    assert code.call(4) == (4, 0)
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("second", [PAIR, PAIR.replace("a: int\n    b", "b: int\n    a")], ids=["alike", "swapped"])
+def test_named_tuples_of_one_name_are_two_arguments(code: Any, second: str) -> None:
+    caller = f"{HEAD}import first, second\n@kernel\ndef take(pair):\n    return pair, pair.a\n"
+    caller += "def call(k):\n    return take((first, second)[k].Pair(a=7, b=1))\ncall.stats = take.stats\n"
+    code.write(caller=caller, first=PAIR, second=second)
+    found = [code.call(k) for k in (0, 1, 0, 1)]
+    assert [(type(pair).__module__, a, hits) for (pair, a), hits in found] == [
+        ("first", 7, 0),
+        ("second", 7, 0),
+        ("first", 7, 1),
+        ("second", 7, 1),
+    ]
+
+
+def kept_files(kept: Path) -> int:
+    return len(list(kept.rglob("*.nbc")))
+
+
+def test_a_kernel_as_an_argument_works_and_is_not_kept(code: Any, kept: Path) -> None:
+    caller = f"{HEAD}@kernel\ndef change(x):\n    return x + 1\n@kernel\ndef take(f, x):\n    return f(x)\n"
+    code.write(caller=f"{caller}def call(x):\n    return take(change, x)\ncall.stats = take.stats\n")
+    assert [code.call(4), code.call(4)] == [(5, 0), (5, 0)]
+    assert ["change" in path.name for path in kept.rglob("*.nbc")] == [True]
+
+
+class Opaque:
+    """Something that a kernel may name, and that says nothing of what it is."""
+
+
+THING = Opaque()
+
+
+def test_a_kernel_that_names_something_opaque_is_not_described() -> None:
+    def names_it(x: int) -> int:
+        return x if THING is None else x + 1
+
+    with pytest.raises(NotDescribed, match="Opaque"):
+        describe_kernel(kernel(names_it))  # type: ignore[arg-type]
+
+
+def test_types_that_look_alike_are_told_apart() -> None:
+    values = [
+        1,
+        np.int32(1),
+        1.0,
+        True,
+        None,
+        "a",
+        (1, 1),
+        (1, 1, 1),
+        (1, 1.0),
+        ((1, 1), 1),
+        (1, (1, 1)),
+        np.zeros(1),
+        np.zeros((1, 1)),
+        np.zeros((2, 2)).T,
+        np.zeros(4)[::2],
+        np.zeros(1, np.float32),
+        np.zeros(1, bool),
+        (np.zeros(1), 1),
+    ]
+    frozen = np.zeros(1)
+    frozen.setflags(write=False)
+    described = [describe_types((numba.typeof(value),)) for value in [*values, frozen]]
+    assert len(set(described)) == len(described)
+    assert not [text for text in described if " at 0x" in text]
+    with pytest.raises(NotDescribed):
+        describe_types((numba.typeof(np.zeros(1, [("a", int)])),))
+
+
+def test_options_and_versions_of_numba_are_told_apart(code: Any, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code.write(caller=f"{HEAD}@kernel\ndef call(x):\n    return x[0]\n")
+    numbers = np.arange(3)
+    assert code.call(numbers) == (0, 0)
+    for name, value in (("BOUNDSCHECK", 1), ("OPT", 0), ("DEBUGINFO_DEFAULT", 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"numba.core.config.{name}", value)
+            assert code.call(numbers) == (0, 0), name
+    monkeypatch.setattr(numba, "__version__", "0.0")
+    assert code.call(numbers) == (0, 0)
+    assert kept_files(kept) == 4  # one for each of the options; what another version kept is written over
+
+
+def test_a_division_by_zero_is_not_taken_from_a_kernel_that_allows_it() -> None:
+    def divide(a: float, b: float) -> float:
+        return a / b
+
+    with pytest.raises(ZeroDivisionError):
+        kernel(divide)(1.0, 0.0)
+    assert kernel(error_model="numpy")(divide)(1.0, 0.0) == float("inf")
+    with pytest.raises(ZeroDivisionError):
+        kernel(divide)(1.0, 0.0)
+
+
+def test_every_kernel_of_the_package_is_described() -> None:
+    kernels = {}
+    for found in pkgutil.walk_packages(pipeline.__path__, "pipeline."):
+        if not found.name.endswith("__main__"):
+            members = vars(importlib.import_module(found.name)).values()
+            kernels |= {id(value): value for value in members if isinstance(value, Dispatcher)}
+    assert len(kernels) > 100
+    assert {len(describe_kernel(value)) for value in kernels.values()} == {32}

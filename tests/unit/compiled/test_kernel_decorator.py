@@ -1,0 +1,76 @@
+"""The decorator of kernels: what it compiles, and when."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numba.core.caching import NullCache
+
+from pipeline.compiled import decorator, kernel
+
+pytestmark = pytest.mark.usefixtures("kept")
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Neither the package's folder nor the home may be written."""
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    monkeypatch.setattr(decorator, "_told", [])
+    return
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_without_a_place_to_keep_them_kernels_work_and_say_so_once() -> None:
+    def triple(x: int) -> int:
+        return x * 3
+
+    with pytest.warns(RuntimeWarning, match=r"cannot cache function.*triple.*NUMBA_CACHE_DIR"):
+        first: Any = kernel(triple)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        second = kernel(triple)
+    assert isinstance(first._cache, NullCache)
+    assert first(2) == second(2) == 6
+
+
+def test_a_signature_is_compiled_once_for_all_integers_and_when_it_is_first_called() -> None:
+    @kernel(signature="int64(int64, int64)")
+    def subtract(a: int, b: int) -> int:
+        return a - b
+
+    @kernel
+    def call_it(small: Any) -> Any:
+        return subtract(5, small) + subtract(7, small)
+
+    found: Any = subtract
+    assert not found.signatures
+    assert call_it(np.int32(2)) == 8
+    assert len(found.signatures) == 1
+    assert subtract(5, np.int8(2)) == 3
+    assert len(found.signatures) == 1
+    assert subtract(5, 2.7) == 3  # type: ignore[arg-type]
+
+
+def test_without_a_signature_every_constant_of_a_caller_is_a_type() -> None:
+    @kernel
+    def subtract(a: int, b: int) -> int:
+        return a - b
+
+    @kernel
+    def call_it(small: Any) -> Any:
+        return subtract(5, small) + subtract(7, small)
+
+    assert call_it(np.int32(2)) == 8
+    assert len(subtract.signatures) == 2  # type: ignore[attr-defined]
+
+
+def test_kernels_run_beside_other_threads() -> None:
+    @kernel
+    def same(x: int) -> int:
+        return x
+
+    assert same.targetoptions["nogil"] is True  # type: ignore[attr-defined]
