@@ -21,6 +21,8 @@ _LN2_HIGH = 5954088944.0 / 8589934592.0
 _LN2_LOW = -4.2009150726810846e-11
 INVERSE_LN2 = 1.4426950408889634
 _ROOT_HALF = 0.7071067811865476
+_FEW = 2**16
+"""Sums that are copied in less time than a kernel takes to score them."""
 
 
 @kernel
@@ -170,7 +172,8 @@ def apply_kernel(
     kernel : callable
         ``kernel(statistics (statistic, i, j), out (i, j), *constants)``, compiled.
     statistics : (statistic, …) ndarray
-        float32, float64 and integers go in as they are, views without a copy where they have at most three dimensions.
+        Many go in as they are, float32, float64 or integers, views without a copy where they have at most three dimensions. A few
+        go in as float64 in C order: a kernel is compiled for every type and order that it meets.
     n_statistics : int
         How many statistics the kernel reads.
     *constants : float
@@ -179,11 +182,12 @@ def apply_kernel(
     sums = np.asarray(statistics)
     if sums.ndim == 0 or sums.shape[0] != n_statistics:
         raise ValueError(f"{n_statistics} statistics expected on the first axis, the array has shape {sums.shape}")
-    if sums.dtype not in (np.float32, np.float64, np.int64):
-        sums = sums.astype(np.float64)
+    if sums.size <= _FEW or sums.dtype not in (np.float32, np.float64, np.int64):
+        sums = sums.astype(np.float64, copy=False)  # as kernels read integers too
     shape = sums.shape[1:]
     columns = shape[-1] if shape else 1
     rows = int(np.prod(shape[:-1], dtype=np.int64)) if shape else 1
     out = np.empty((rows, columns), dtype=np.float64)
-    kernel(sums.reshape(n_statistics, rows, columns), out, *constants)
+    given = sums.reshape(n_statistics, rows, columns)
+    kernel(np.ascontiguousarray(given) if sums.size <= _FEW else given, out, *constants)
     return out.reshape(shape)

@@ -85,7 +85,8 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
             pair = thresholds.pair[row]
             low_0, low_1, low_2 = thresholds.low[row]
             high_0, high_1, high_2 = thresholds.high[row]
-            less_0 = upto_0 = less_1 = upto_1 = less_2 = upto_2 = empty = 0
+            less_0 = upto_0 = less_1 = upto_1 = less_2 = upto_2 = 0
+            empty = int(np.int64(0))  # a plain 0 is a type of its own, for which what it is passed to would be compiled too
             for i in range(stop - start):
                 x = a[i] - b[i]
                 gain[i] = x
@@ -144,7 +145,8 @@ def compare_crossed(
             c = denominators[crossed.denominator[row], start:stop]
             total, observed = zero + crossed.total[row], zero + crossed.gain[row]
             pair = thresholds.pair[row]
-            less_0 = upto_0 = less_1 = upto_1 = less_2 = upto_2 = empty = 0
+            less_0 = upto_0 = less_1 = upto_1 = less_2 = upto_2 = 0
+            empty = int(np.int64(0))  # a plain 0 is a type of its own, for which what it is passed to would be compiled too
             for i in range(stop - start):
                 d = a[i] - b[i]
                 gain[i] = score_a[i] - score_b[i]
