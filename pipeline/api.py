@@ -124,7 +124,7 @@ def compare_study(
     from pipeline.study.load import study_from_value
     from pipeline.study.presets import PRESET_VALUES
     from pipeline.tasks.formats import find_format
-    from pipeline.tasks.metrics_asked import place_metric, usual_metrics
+    from pipeline.tasks.metrics_asked import place_metrics, usual_metrics
 
     base, paths = Path.cwd(), list(outputs.values())
     found = find_format(format, paths, references, base=base)
@@ -147,8 +147,7 @@ def compare_study(
         "schema": 1,
         "study": "compare",
         "test_sets": {"test set": test_set},
-        "metrics": [place_metric(given, found, outputs, base=base) for given in metrics]
-        or usual_metrics(found, outputs, base=base).metrics,
+        "metrics": place_metrics(metrics, found, outputs, base=base) or usual_metrics(found, outputs, base=base).metrics,
         "resampling": resampling,
     }
     if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):

@@ -4,7 +4,7 @@ This folder imports nothing of the package. Readers, trainers, metrics and analy
 """
 
 from pipeline.interfaces.analyses import Analysis, Column, Finding, ScoredStatistics, Table, TakesStatistics
-from pipeline.interfaces.items import FileSample, Items, Reader, Recognised
+from pipeline.interfaces.items import FileSample, Items, Reader, Recognised, usual_column
 from pipeline.interfaces.metrics import Metric, ScoreFunction, Statistics
 from pipeline.interfaces.training import Trainer, TrainingItems
 
@@ -24,4 +24,5 @@ __all__ = [
     "TakesStatistics",
     "Trainer",
     "TrainingItems",
+    "usual_column",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
-__all__ = ["FileSample", "Items", "Reader", "Recognised"]
+__all__ = ["FileSample", "Items", "Reader", "Recognised", "usual_column"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class Items:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+def usual_column(columns: Collection[str]) -> str:
+    """Give the column of scores where nobody names one: the only one there is, else ``score``."""
+    return next(iter(columns)) if len(columns) == 1 else "score"
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,9 @@ class Reader(Protocol):
     * ``holds_systems``, true where one file may hold all systems;
     * ``exact``, true where ``write`` refuses with a ValueError what would not be read back as it was given: outputs of trainings
       are not read once more before they are stored; it holds for the class that says it, and not for those made from it;
-    * ``named_scores``, true where outputs hold several scores of an item, as harnesses log them: `compare` takes each;
+    * ``named_scores``, true where outputs hold scores by their names, as harnesses log them: `compare` takes each, in the
+      direction that the files or its name tell;
+    * ``says_directions``, true where the direction of the one ``score`` may be told by the files;
     * ``gold_lists_items``, true where outputs are scores already, and a gold may name the items there are;
     * ``warnings``, a list of what was odd, and ``blank``, what stands for an output that is not there (``missing: zero``).
     """

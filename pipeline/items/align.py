@@ -96,9 +96,9 @@ def survey_test_set(
     files = OutputFiles(reader, spec, whole)
     read = files.survey(found, systems, gold)
     candidates, notes, taken = read.candidates, read.notes, read.taken
-    if empty := folders_without_output(spec.outputs, found, base=base, exclude=systems.exclude):
-        shown = ", ".join(empty[:5]) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
-        notes.append(f"folders without a file that `outputs:` names are no systems: {shown}")
+    empty = folders_without_output(spec.outputs, base=base, exclude=systems.exclude)
+    lost = [f"folders without a file that `outputs:` names are no systems: {_some(empty)}"] if empty else []
+    notes.extend(lost)
     problems.extend((*wrong, *read.problems))
     names = [candidate.system for candidate in candidates]
     problems.extend(_unprintable(names))
@@ -109,7 +109,11 @@ def survey_test_set(
             where=str(spec.outputs),
             help="see `outputs:` and `systems.exclude:` in the study",
             note="; ".join(
-                [*([f"found: {', '.join(names)}"] if names else []), *(f"the column '{group}' groups the items" for group in taken)]
+                [
+                    *([f"found: {', '.join(names)}"] if names else []),
+                    *lost,
+                    *(f"the column '{group}' groups the items" for group in taken),
+                ]
             )
             or None,
         )
@@ -186,6 +190,10 @@ def alignment_table(survey: Survey) -> list[AlignmentRow]:
         AlignmentRow(o.system, o.n_items, o.n_items - o.extra, o.missing, o.duplicates, twins.get(o.system, ()), o.published)
         for o in survey.outputs
     ]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _tell_published(outputs: Sequence[Output]) -> list[str]:

@@ -6,7 +6,7 @@ import fnmatch
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,18 +81,27 @@ def find_outputs(
     return kept, _duplicates(kept)
 
 
-def folders_without_output(
-    outputs: str | Mapping[str, str] | None, found: Sequence[Found], *, base: Path, exclude: Iterable[str] = ()
-) -> list[str]:
-    """Give the folders that a pattern takes for those of systems, where no file of them matches the rest of it, sorted."""
+def folders_without_output(outputs: str | Mapping[str, str] | None, *, base: Path, exclude: Iterable[str] = ()) -> list[str]:
+    """Give the folders that a pattern takes for those of systems or replicas and that hold no file of it, from the base, sorted.
+
+    Of a pattern that begins with a system nothing is given: what else lies beside the study would be told.
+    """
     if not isinstance(outputs, str) or "{system}" not in outputs:
         return []
-    end = outputs.find("/", outputs.index("{system}"))
-    if end < 0:
+    parts = outputs.split("/")[:-1]
+    while parts and not _NAMED.search(parts[-1]):
+        parts.pop()
+    if not parts or parts == ["{system}"]:
         return []
-    known = {one.coordinates.get("model", one.system) for one in found}
-    there = [(match["system"], path) for match, path in _paths(str(base / outputs[:end])) if os.path.isdir(path)]
-    return sorted(path for system, path in there if system not in known and not is_excluded(system, exclude))
+    depth = len((base / "/".join(parts)).parts)
+    full = {Path(*found.path.parts[:depth]) for found in _match(str(base / outputs))}
+    empty = []
+    for match, path in _paths(str(base / "/".join(parts))):
+        if os.path.isdir(path) and Path(path) not in full and not Path(path).name.startswith((".", "__")):
+            named = "/".join(match.groupdict()[name] for name in _KNOWN if name in match.groupdict())
+            if not is_excluded(named, exclude) and not is_excluded(match.groupdict().get("system", named), exclude):
+                empty.append(os.path.relpath(path, base) + ("" if os.access(path, os.R_OK | os.X_OK) else " (cannot be read)"))
+    return sorted(empty)
 
 
 def _placeholders_of_one(found: Found) -> list[Problem]:

@@ -139,8 +139,8 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
             if known.setdefault(name, group) != group:
                 message = f"item '{name}' is of {column} '{group}', and of '{known[name]}' in another file"
                 problems.append(Problem("P222", message, source))
-    scored = of.scored if of.scored is not None else of.ids
-    problems.extend(Problem("P222", f"item '{name}' has no {column}") for name in scored if not known.get(name))
+    lacking = [name for name in of.ids if not known.get(name) and (of.scored is None or name in of.scored)]
+    problems.extend(Problem("P222", f"item '{name}' has no {column}") for name in lacking)
     refuse(problems)
     return tuple(known.get(name, "") for name in of.ids), []
 

@@ -81,6 +81,8 @@ class Output:
         By column, what the file says is the mean of its items, and what that is.
     directions : mapping of str to bool
         By column, where the file says so: whether a larger mean is a better one.
+    columns : tuple of str
+        What it says of an item, beside what groups it.
     """
 
     system: str
@@ -94,6 +96,7 @@ class Output:
     coordinates: Mapping[str, str] = field(default_factory=dict)
     published: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     directions: Mapping[str, bool] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

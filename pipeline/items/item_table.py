@@ -138,10 +138,13 @@ class ItemTable:
         if item is None or item == name:
             return self._by_line(values, column, ids, scored, first=2), _told_lines(self.path, ids, numbered)
         names = self.table.column(item)
-        if numbered and not self._names_lines(names, ids):
+        needed = set(ids) if scored is None else scored
+        as_many = len(names) == len(ids)
+        if numbered and not self._names_lines(names, ids) and (as_many or not needed <= set(names)):
             told = f"{self.path}: the column '{item}' does not hold the line numbers of the items: documents go line by line"
             return self._by_line(values, column, ids, scored, first=2), [told]
-        needed = set(ids) if scored is None else scored
+        if numbered and as_many and not set(ids) <= set(names):
+            needed = set(ids)  # a row for each item, and some of other numbers: whatever these are, they name no lines
         places = self._places(names, ids, needed)
         self._refuse_empty(((lines[places[name]], values[places[name]]) for name in ids if name in needed), column)
         return tuple(values[places[name]] if name in places else "" for name in ids), self._told_rest(names, ids)

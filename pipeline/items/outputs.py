@@ -144,6 +144,7 @@ def _candidate(system: str, found: Found, items: Items, fitted: Items, ids: tupl
         coordinates=_join_coordinates(found.coordinates, items.coordinates),
         published=_republish(items),
         directions=items.directions,
+        columns=tuple(name for name in items.columns if name not in {*groups, CONTENT}),
     )
     there = {name: tuple(fitted.columns[name]) for name in groups if name in fitted.columns}
     noun = "line" if items.lines[-1:] == (len(items),) else "sentence"

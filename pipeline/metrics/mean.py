@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.interfaces import Items, ScoreFunction, Statistics, usual_column
 from pipeline.metrics._lattice import put_on_lattice
 from pipeline.metrics._options import check_flag, output_column
 from pipeline.metrics.kernels import score_ratio
@@ -47,7 +47,7 @@ class Mean:
 
     def extract(self, prepared: None, output: Items) -> Statistics:
         """Give the score of each item on the decimal lattice of the file, and 1."""
-        column = self.column or self._only_column(output)
+        column = self.column or usual_column([name for name in output.columns if name != "document"])
         numbers = output_column(self.name, output, column)
         lattice = put_on_lattice(numbers, source=output.source, column=column)
         values = np.column_stack([lattice.values, np.ones(len(numbers), dtype=np.int64)])
@@ -56,8 +56,3 @@ class Mean:
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
         """Give the mean of summed scores."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
-
-    @staticmethod
-    def _only_column(output: Items) -> str:
-        columns = [name for name in output.columns if name != "document"]
-        return columns[0] if len(columns) == 1 else "score"

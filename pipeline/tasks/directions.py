@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.interfaces import usual_column
 from pipeline.items.frame import Output
 from pipeline.study.inputs import MetricInputs
 
@@ -16,10 +17,11 @@ def tell_directions(metrics: Sequence[MetricInputs], outputs: Sequence[Output]) 
     for metric in metrics:
         if metric.options.get("metric", metric.name) != "mean":
             continue
-        column = metric.options.get("column") or "score"
         other_way = not metric.higher_is_better
-        others = [output.system for output in outputs if output.directions.get(column) is other_way]
+        taken = {output.system: metric.options.get("column") or usual_column(output.columns) for output in outputs}
+        others = [output.system for output in outputs if output.directions.get(taken[output.system]) is other_way]
         if others:
+            column = taken[others[0]]
             more, less = ("more", "less") if metric.higher_is_better else ("less", "more")
             many = len(others) > 1
             who = f"the files of '{others[0]}' and {len(others) - 1} more say" if many else f"the file of '{others[0]}' says"

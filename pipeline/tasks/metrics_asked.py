@@ -12,16 +12,22 @@ from pipeline.items.readers import is_number, load_reader
 from pipeline.metrics.registry import is_metric
 from pipeline.tasks.formats import FormatInUse
 
-__all__ = ["UsualMetrics", "place_metric", "usual_metrics"]
+__all__ = ["UsualMetrics", "place_metrics", "usual_metrics"]
 
 _DOUBTFUL = frozenset({
-    "bpb", "brier", "cer", "cost", "costs", "diff", "ece", "entropy", "error", "errors", "latency", "likelihood", "logprob", "loss",
-    "mae", "mse", "nll", "pct", "perplexity", "ppl", "rmse", "seconds", "ter", "time", "tokens", "toxicity", "wer",
+    "bpb", "brier", "cer", "cost", "costs", "ece", "entropy", "error", "errors", "latency", "likelihood", "logprob", "loss", "mae",
+    "mse", "nll", "perplexity", "ppl", "rmse", "runtime", "seconds", "ter", "time", "tokens", "toxicity", "wer",
 })  # fmt: skip
 """Words in the names of scores that are better when they are lower, no means of items as they are logged, or no scores."""
 
+_BALANCED = frozenset({"diff", "pct"})
+"""Words in the names of scores of which neither more nor less need be better: 50 % may be best. No file is believed there."""
+
 _OF_SCORES = {"mean", "ratio", "win-rate"}
 """Metrics that are made of scores; any other needs a gold, which scores do not have."""
+
+_Columns = Mapping[str, bool | None]
+"""The columns of numbers of one output, and the direction of each where its file says it."""
 
 
 class UsualMetrics(NamedTuple):
@@ -35,8 +41,8 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
     """Give what is usual for the format, or each score that a harness logged.
 
     Some log ``acc`` beside ``acc_norm``; either is the mean of a column, called by its name. A harness may also log a likelihood
-    as ``perplexity``, or a difference of which less is better: where no file says which way it is, a name that leaves this open
-    is left out, and told.
+    as ``perplexity``, or a difference of which less is better: where the files do not say which way it is, a name that leaves this
+    open is left out, and told.
 
     Raises
     ------
@@ -47,15 +53,21 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
         form = found.value if isinstance(found.value, str) else found.value["name"]
         message = f"no metric is usual for the format {form!r}, and none is given"
         raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
-    if not getattr(load_reader(found.value), "named_scores", False):
-        return UsualMetrics([found.metric])
-    columns = [_columns(found, base / path, system) for system, path in outputs.items()]
+    reader = load_reader(found.value)
+    if not getattr(reader, "named_scores", False):
+        less = getattr(reader, "says_directions", False) and _direction("score", _read_columns(found, outputs, base)) is False
+        return (
+            UsualMetrics([_mean_of(None, higher_is_better=False)], "compared: score, less is better")
+            if less
+            else UsualMetrics([found.metric])
+        )
+    columns = _read_columns(found, outputs, base)
     common = [name for name in columns[0] if all(name in others for others in columns)]
     better = {name: _direction(name, columns) for name in common}
     clear = [name for name in common if better[name] is not None]
     if common and not clear:
         raise _open_direction(common[0])
-    if len(common) < 2 and all(better.values()):
+    if all(better.values()) and (not common or all(len(others) == 1 for others in columns)):
         return UsualMetrics([found.metric])
     ways = [("more", [name for name in clear if better[name]]), ("less", [name for name in clear if not better[name]])]
     told = "compared: " + "; ".join(f"{', '.join(names)}, {way} is better" for way, names in ways if names)
@@ -65,10 +77,10 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
     return UsualMetrics([_mean_of(name, higher_is_better=better[name] is True) for name in clear], told)
 
 
-def place_metric(
-    given: str | Mapping[str, Any], found: FormatInUse, outputs: Mapping[str, str], *, base: Path
-) -> str | Mapping[str, Any]:
-    """Give a metric as a study names it: the module of one of the user's own may stand in the current folder.
+def place_metrics(
+    given: Sequence[str | Mapping[str, Any]], found: FormatInUse, outputs: Mapping[str, str], *, base: Path
+) -> list[str | Mapping[str, Any]]:
+    """Give metrics as a study names them: the module of one of the user's own may stand in the current folder.
 
     Where outputs are scores, whatever is no metric is the name of one of their columns; so is one that needs a gold, where there
     is such a column.
@@ -76,24 +88,46 @@ def place_metric(
     Raises
     ------
     UsageError
-        P016 where neither the name of a column nor a file says which direction is better.
+        P016 where neither the name of a column nor the files say which direction is better.
     """
-    if not isinstance(given, str):
-        return given
-    if found.metric == "mean" and ":" not in given and given not in _OF_SCORES:
-        system, path = next(iter(outputs.items()))  # the others say the same, or the survey tells
-        columns = _columns(found, base / path, system)
-        if not is_metric(given) or (not found.gold and given in columns):
-            higher_is_better = _direction(given, [columns])
-            if higher_is_better is None:
-                raise _open_direction(given)
-            return _mean_of(given, higher_is_better=higher_is_better)
-    module = base / given.partition(":")[0].partition(".")[0]
-    here = ":" in given and (module.is_dir() or module.with_suffix(".py").is_file())
-    return {"name": given, "path": "."} if here else given
+    columns: list[_Columns] = []
+    placed: list[str | Mapping[str, Any]] = []
+    for metric in given:
+        if isinstance(metric, str) and found.metric == "mean" and ":" not in metric:
+            columns = columns or _read_columns(found, outputs, base)
+            placed.append(_place_score(metric, found, columns))
+        else:
+            placed.append(_place(metric, base) if isinstance(metric, str) else metric)
+    return placed
 
 
-def _columns(found: FormatInUse, path: Path, system: str) -> dict[str, bool | None]:
+def _place(metric: str, base: Path) -> str | Mapping[str, Any]:
+    module = base / metric.partition(":")[0].partition(".")[0]
+    here = ":" in metric and (module.is_dir() or module.with_suffix(".py").is_file())
+    return {"name": metric, "path": "."} if here else metric
+
+
+def _place_score(metric: str, found: FormatInUse, columns: Sequence[_Columns]) -> str | Mapping[str, Any]:
+    """Give a metric of outputs that are scores."""
+    column: str | None = metric
+    if metric in _OF_SCORES or (is_metric(metric) and (found.gold or metric not in columns[0])):
+        only = {tuple(others) for others in columns}
+        names = next(iter(only)) if len(only) == 1 else ()
+        if metric != "mean" or len(names) != 1 or not getattr(load_reader(found.value), "named_scores", False):
+            return metric
+        column = None  # the mean takes the only one there is
+    name = column or names[0]
+    higher_is_better = _direction(name, columns)
+    if higher_is_better is None:
+        raise _open_direction(name)
+    return "mean" if column is None and higher_is_better else _mean_of(column, higher_is_better=higher_is_better)
+
+
+def _read_columns(found: FormatInUse, outputs: Mapping[str, str], base: Path) -> list[_Columns]:
+    return [_columns(found, base / path, system) for system, path in outputs.items()]
+
+
+def _columns(found: FormatInUse, path: Path, system: str) -> _Columns:
     """Give the columns of numbers of one output, and the direction of each where its file says it.
 
     There are none where it cannot be read, which is told where all systems are.
@@ -111,20 +145,29 @@ def _columns(found: FormatInUse, path: Path, system: str) -> dict[str, bool | No
     return {name: items.directions.get(name) for name in numbers}
 
 
-def _mean_of(column: str, *, higher_is_better: bool) -> dict[str, Any]:
-    return {"name": column, "metric": "mean", "column": column} | ({} if higher_is_better else {"higher_is_better": False})
+def _mean_of(column: str | None, *, higher_is_better: bool) -> dict[str, Any]:
+    """Give the mean of a column by its name, or of the only one there is."""
+    named = {"name": column, "metric": "mean", "column": column} if column else {"name": "mean"}
+    return named if higher_is_better else {**named, "higher_is_better": False}
 
 
-def _direction(column: str, outputs: Sequence[Mapping[str, bool | None]]) -> bool | None:
-    """Give whether more is better: as the files say that do, if they agree, or by a name that leaves no doubt; else None."""
-    said = {output[column] for output in outputs if output.get(column) is not None}
-    if said:
-        return said.pop() if len(said) == 1 else None
-    return True if _DOUBTFUL.isdisjoint(re.split(r"[^a-z0-9]+", column.lower())) else None
+def _direction(column: str, outputs: Sequence[_Columns]) -> bool | None:
+    """Give whether more is better, or None where that is open.
+
+    Less is, where all files say so that have the column: one that says nothing may have another number under its name. More is,
+    where the name leaves no doubt and no file says otherwise.
+    """
+    words = set(re.split(r"[^a-z0-9]+", column.lower()))
+    said = [output[column] for output in outputs if column in output]
+    if not words.isdisjoint(_BALANCED):
+        return None
+    if False in said:
+        return False if set(said) == {False} else None
+    return True if words.isdisjoint(_DOUBTFUL) else None
 
 
 def _open_direction(column: str) -> PipelineError:
-    message = f"neither its name nor a file tells whether more of '{column}' is better, or less"
+    message = f"neither its name nor the files tell whether more of '{column}' is better, or less"
     return UsageError.of("P016", message, where="-m", help=f"say it: {_spelt_out(column)}")
 
 

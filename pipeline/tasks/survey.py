@@ -13,6 +13,7 @@ from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.items.frame import Survey
 from pipeline.items.gold import read_gold
+from pipeline.items.readers import load_reader
 from pipeline.items.recognise import recognise_formats
 from pipeline.metrics.registry import PLACES, is_own, load_metric, pin_options
 from pipeline.store.runs import Store
@@ -154,7 +155,7 @@ def _refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:
             help="use `missing: drop`, or give the missing items the worst score in the file",
         )
         for name, spec in study.test_sets.items()
-        if spec.missing == "zero" and spec.format.name == "scores"
+        if spec.missing == "zero" and load_reader(spec.format).compares_with == "nothing"
         for metric in metrics
         for why in (["the best one"] if not metric.higher_is_better else ["0 of 0, left out"] if metric.name == "ratio" else [])
     ]

@@ -79,7 +79,7 @@ def read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Seq
         if math.isfinite(said_mean):
             published[metric] = said_mean
             here = sum(map(float, values)) / len(values)
-            if isinstance(better.get(metric), bool) and abs(here - said_mean) <= _ALIKE * max(1.0, abs(said_mean)):
+            if isinstance(better.get(metric), bool) and abs(here - said_mean) <= _ALIKE * abs(said_mean):
                 directions[metric] = better[metric]
     return PublishedMeans(published, directions, ())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,6 +27,8 @@ from pipeline.items.readers._tables import refuse
 
 __all__ = ["EveryEvalEverReader"]
 
+_ALIKE = 1e-6
+
 _KEYS = (b'"evaluation_id"', b'"evaluation_name"', b'"sample_id"', b'"interaction_type"')
 
 
@@ -46,7 +49,7 @@ class _Whole(NamedTuple):
 
     score: float | None
     unknown: str | None
-    higher_is_better: bool | None = None
+    less_is_better: bool = False
 
 
 class EveryEvalEverReader(ScoredFormat):
@@ -62,6 +65,7 @@ class EveryEvalEverReader(ScoredFormat):
     """
 
     name: ClassVar[str] = "every-eval-ever"
+    says_directions: ClassVar[bool] = True
     holds_systems: ClassVar[bool] = True
 
     def __init__(self, *, evaluation: str | None = None) -> None:
@@ -104,7 +108,7 @@ class EveryEvalEverReader(ScoredFormat):
                 items = self._as_items(chosen, source, options, whole.unknown)
                 coordinates = {} if alone else {"model": label, "replica": epoch}
                 published = {"score": whole.score} if alone and len(models) == 1 and whole.score is not None else {}
-                directions = {} if whole.higher_is_better is None else {"score": whole.higher_is_better}
+                directions = {"score": False} if whole.less_is_better and _is_mean(whole.score, items) else {}
                 name = label if alone else f"{label}/{epoch}"
                 result[name] = replace(items, coordinates=coordinates, published=published, directions=directions)
         return result
@@ -184,10 +188,17 @@ class EveryEvalEverReader(ScoredFormat):
                 config = config if isinstance(config, Mapping) else {}
                 details = need(found[0], "score_details", dict, source)
                 score = score_of(need(details, "score", (int, float), source), f"the score of '{asked}'", source)
-                lower = config.get("lower_is_better")
+                # Converters write `false` of whatever they know nothing of: it says nothing.
+                less = config.get("lower_is_better") is True
                 unknown = "-1" if config.get("has_unknown_level") is True else None
-                return _Whole(float(score), unknown, not lower if isinstance(lower, bool) else None)
+                return _Whole(float(score), unknown, less)
         return _Whole(None, None)
+
+
+def _is_mean(score: float | None, items: Items) -> bool:
+    """Say whether a score is the mean of the items: what is said of another aggregate need not hold of their numbers."""
+    values = [float(value) for value in items.columns["score"]]
+    return score is not None and bool(values) and math.isclose(score, sum(values) / len(values), rel_tol=_ALIKE)
 
 
 def _read_row(given: JsonLine, source: str) -> _Row:

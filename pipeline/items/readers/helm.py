@@ -82,6 +82,7 @@ class HelmReader(ScoredFormat):
     """
 
     name: ClassVar[str] = "helm"
+    named_scores: ClassVar[bool] = True
 
     def __init__(
         self, *, metric: str | Sequence[str] | None = None, split: str | None = "test", perturbation: str | None = None

@@ -12,7 +12,8 @@ from studies import run_cli
 from pipeline.api import compare, compare_study, name_outputs
 from pipeline.errors import StudyError, UsageError
 from pipeline.report.summary import summarise
-from pipeline.study.load import parse_flow
+from pipeline.study.load import parse_flow, study_from_value
+from pipeline.tasks.survey import survey_study
 
 HARNESS = Path(__file__).resolve().parents[2] / "fixtures" / "lm_eval"
 QUIZ, SUMS = (sorted(map(str, HARNESS.glob(f"*/samples_harbour_{task}_*.jsonl"))) for task in ("quiz", "sums"))
@@ -76,7 +77,9 @@ def test_a_score_whose_name_leaves_its_direction_open_is_left_out_and_told(tmp_p
     told = "compared: acc, more is better; not compared: perplexity, likelihood_diff: ask for it with -m '{name: perplexity, metric"
     assert told in done.stderr
     assert [line for line in done.stdout.splitlines() if " · " in line] == ["test set · acc · paired-bootstrap"]
-    with pytest.raises(UsageError, match="neither its name nor a file tells whether more of 'likelihood_diff' is better") as caught:
+    with pytest.raises(
+        UsageError, match="neither its name nor the files tell whether more of 'likelihood_diff' is better"
+    ) as caught:
         metrics_of(paths, metrics=["likelihood_diff"])
     assert "higher_is_better: false" in str(caught.value.problems[0].help)
 
@@ -121,16 +124,66 @@ def test_what_alone_is_there_is_taken_the_way_the_results_say(tmp_path: Path) ->
     [
         ({"*": {"acc": True, "wer": False}}, 0.01),  # the aggregate is something else than the mean of these numbers
         ({"good": {"acc": True, "wer": False}, "bad": {"acc": True, "wer": True}}, 0.0),
+        ({"good": {"acc": True, "wer": False}, "bad": {"acc": True}}, 0.0),
+        ({"*": {"acc": True, "wer": True}}, 0.0),
         ({"*": {"acc": True, "wer": "no"}}, 0.0),
         ({"*": {"acc": True}}, 0.0),
         ({"*": None}, 0.0),
     ],
-    ids=["no mean", "at odds", "no truth", "not said", "nothing said"],
+    ids=["no mean", "at odds", "one alone", "against its name", "no truth", "not said", "nothing said"],
 )
+@pytest.mark.parametrize("order", [1, -1])
 def test_a_direction_that_may_be_that_of_something_else_is_not_taken(
-    tmp_path: Path, better: dict[str, dict[str, Any]], off: float
+    tmp_path: Path, better: dict[str, dict[str, Any]], off: float, order: int
 ) -> None:
-    assert metrics_of(samples(tmp_path, RATES, better, off)) == [("acc", {"metric": "mean", "column": "acc"})]
+    paths = samples(tmp_path, RATES, better, off)[::order]
+    assert metrics_of(paths) == [("acc", {"metric": "mean", "column": "acc"})]
+    with pytest.raises(UsageError, match="P016"):
+        metrics_of(paths, metrics=["wer"])
+
+
+def test_a_score_that_is_best_in_the_middle_has_no_direction_whatever_files_say(tmp_path: Path) -> None:
+    rates = {name: [{"pct_stereotype": row["wer"]} for row in rows] for name, rows in RATES.items()}
+    with pytest.raises(UsageError, match="P016"):
+        metrics_of(samples(tmp_path, rates, {"*": {"pct_stereotype": False}}))
+
+
+def test_a_clear_name_of_which_files_say_that_less_is_better_is_believed_of_all_alone(tmp_path: Path) -> None:
+    rates = {name: [{"edits": row["wer"]} for row in rows] for name, rows in RATES.items()}
+    paths = samples(tmp_path, rates, {"good": {"edits": False}, "bad": {}})
+    for order in (1, -1):
+        with pytest.raises(UsageError, match="P016"):
+            metrics_of(paths[::order], metrics=["edits"])
+
+
+def test_the_mean_of_the_only_score_is_taken_its_way(tmp_path: Path) -> None:
+    rates = {name: [{"wer": row["wer"]} for row in rows] for name, rows in RATES.items()}
+    paths = samples(tmp_path, rates, {"*": {"wer": False}})
+    assert metrics_of(paths, metrics=["mean"]) == [("mean", {"higher_is_better": False})]
+    study = {
+        "schema": 1,
+        "study": "s",
+        "test_sets": {"t": {"format": "lm-eval", "outputs": dict(zip("ab", paths, strict=True))}},
+        "metrics": ["mean"],
+    }
+    (warning,) = survey_study(study_from_value(study, base=tmp_path).study, tmp_path).inputs.test_sets[0].warnings
+    assert "less of 'wer' is better, and mean takes more" in warning
+    likelihoods = {name: [{"perplexity": -row["wer"]} for row in rows] for name, rows in RATES.items()}
+    (tmp_path / "more").mkdir()
+    with pytest.raises(UsageError, match="P016"):
+        metrics_of(samples(tmp_path / "more", likelihoods), metrics=["mean"])
+
+
+def test_a_score_that_all_have_is_compared_where_one_has_another_beside_it(tmp_path: Path) -> None:
+    rows = {"good": [{"acc": 1, "f1": 1}, {"acc": 0, "f1": 1}], "bad": [{"acc": 0}, {"acc": 0}]}
+    assert metrics_of(samples(tmp_path, rows)) == [("acc", {"metric": "mean", "column": "acc"})]
+
+
+def test_what_is_missing_is_no_best_score(tmp_path: Path) -> None:
+    paths = samples(tmp_path, RATES, {"*": {"acc": True, "wer": False}})
+    with pytest.raises(StudyError, match="P114"):
+        compare(paths, missing="zero", metrics=["wer"], replicates=1000)
+    assert compare(paths, missing="zero", metrics=["acc"], replicates=1000)
 
 
 def test_a_study_that_takes_a_score_the_other_way_than_its_files_is_told(tmp_path: Path) -> None:

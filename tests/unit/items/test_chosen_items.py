@@ -147,6 +147,34 @@ def test_an_item_that_is_left_out_needs_no_row_in_the_documents(tmp_path):
         frame()
 
 
+def test_what_has_no_document_is_told_in_the_order_of_the_items(tmp_path):
+    ids = [f"q{k}" for k in range(10)]
+    for name in ("north", "south"):
+        (tmp_path / f"{name}.csv").write_text("item,document,score\n" + "".join(f"{k},{'' if k != 'q7' else 'x'},2\n" for k in ids))
+    spec = with_asked_columns(TestSet(format="scores", outputs="{system}.csv"), Resampling(unit="document"))
+    with pytest.raises(DataError) as caught:
+        survey_test_set("t", spec, base=tmp_path, systems=Systems(), unit="document")
+    lacking = [problem.message for problem in caught.value.problems if problem.code == "P222"]
+    assert lacking == [f"item '{k}' has no document" for k in ids if k != "q7"]
+
+
+def test_a_table_of_the_scored_lines_alone_names_them(folder):
+    lines = SEGMENTS.splitlines(keepends=True)
+    (folder / "segments.tsv").write_text("".join([lines[0], *lines[2:]]))
+    found = survey(folder, unit="document", items="2-5")
+    assert (found.frame.ids, found.frame.units) == (("2", "3", "4", "5"), ("d1", "d2", "d3"))
+    with pytest.raises(DataError, match="P215"):
+        survey(folder, unit="document")
+
+
+def test_a_table_of_as_many_rows_that_names_other_lines_is_no_table_of_some(folder):
+    rows = [("3", "a"), ("1", "b"), ("9", "c"), ("5", "d"), ("7", "e")]
+    (folder / "segments.tsv").write_text("item\tdocument\n" + "".join(f"{k}\t{name}\n" for k, name in rows))
+    with pytest.raises(DataError) as caught:
+        survey(folder, unit="document", items="1, 3, 5")
+    assert {problem.code for problem in caught.value.problems} == {"P222"}
+
+
 @pytest.mark.parametrize("first", ["include", "exclude"])
 def test_what_one_column_leaves_out_needs_no_group_in_another(folder, first):
     rows = [("canary", "", ""), ("news", "d1", "24"), ("social", "d2", "24"), ("news", "d1", "23"), ("speech", "d3", "24")]

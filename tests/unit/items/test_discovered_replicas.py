@@ -54,21 +54,66 @@ def test_the_survey_keeps_model_and_replica_of_each_output(folder):
     }
 
 
+def outputs_in(folder: Path, *files: str) -> None:
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        if not name.endswith("/"):
+            (folder / name).write_text("a\nb\n")
+        else:
+            (folder / name).mkdir()
+
+
+def told_of_folders(folder: Path, pattern: str, *exclude: str) -> list[str]:
+    spec = TestSet(references=("ref.txt",), outputs=pattern)
+    survey = survey_test_set("t", spec, base=folder, systems=Systems(exclude=exclude), unit="item")
+    assert {output.system.partition("/")[0] for output in survey.outputs} == {"north", "south"}
+    return [warning for warning in survey.warnings if "folder" in warning]
+
+
 @pytest.mark.parametrize("pattern", ["runs/{system}/out.txt", "runs/{system}/o*.txt", "r*s/{system}/{replica}.txt"])
 def test_a_folder_without_an_output_is_told_and_makes_no_system(folder, pattern):
-    for name in ("east", "north", "south", "west"):
-        (folder / "runs" / name).mkdir(parents=True)
-    for name in ("north", "south"):
-        (folder / "runs" / name / "out.txt").write_text("a\nb\n")
-    (folder / "runs" / "notes.txt").write_text("no folder")
-    spec = TestSet(references=("ref.txt",), outputs=pattern)
-    survey = survey_test_set("t", spec, base=folder, systems=Systems(), unit="item")
-    assert len(survey.outputs) == 2
-    east, west = (folder / "runs" / name for name in ("east", "west"))
-    (told,) = [warning for warning in survey.warnings if "folder" in warning]
-    assert told == f"folders without a file that `outputs:` names are no systems: {east}, {west}"
-    survey = survey_test_set("t", spec, base=folder, systems=Systems(exclude=("east", "w*")), unit="item")
-    assert not [warning for warning in survey.warnings if "folder" in warning]
+    outputs_in(folder, "runs/north/out.txt", "runs/south/out.txt", "runs/east/", "runs/west/other.md", "runs/notes.txt")
+    outputs_in(folder, "runs/.hidden/", "runs/__pycache__/")
+    (told,) = told_of_folders(folder, pattern)
+    assert told == "folders without a file that `outputs:` names are no systems: runs/east, runs/west"
+    assert not told_of_folders(folder, pattern, "east", "w*")
+
+
+def test_many_folders_without_an_output_are_counted(folder):
+    outputs_in(folder, "runs/north/out.txt", "runs/south/out.txt", *(f"runs/x{k}/" for k in range(8)))
+    (told,) = told_of_folders(folder, "runs/{system}/out.txt")
+    assert told.endswith(": runs/x0, runs/x1, runs/x2, runs/x3, runs/x4 and 3 more")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "files", "lost"),
+    [
+        ("runs/{system}.{replica}/out.txt", ["north.0/out.txt", "north.1/", "south.0/out.txt"], "runs/north.1"),
+        ("runs/{system}/{replica}/out.txt", ["north/0/out.txt", "north/1/", "south/0/out.txt"], "runs/north/1"),
+        ("runs/{replica}/{system}/out.txt", ["0/north/out.txt", "1/north/", "0/south/out.txt"], "runs/1/north"),
+    ],
+)
+def test_a_replica_without_an_output_is_told(folder, pattern, files, lost):
+    outputs_in(folder, *(f"runs/{name}" for name in files))
+    (told,) = told_of_folders(folder, pattern)
+    assert told.endswith(f": {lost}")
+    assert not told_of_folders(folder, pattern, "north/1")
+
+
+def test_what_is_left_out_is_not_told_and_what_lies_beside_the_study_neither(folder):
+    outputs_in(folder, "runs/north/0.txt", "runs/south/0.txt", "runs/east/0.txt", "north/out.txt", "south/out.txt", "data/x.txt")
+    assert not told_of_folders(folder, "runs/{system}/{replica}.txt", "east/0")
+    assert not told_of_folders(folder, "{system}/out.txt")
+
+
+def test_too_few_systems_are_told_with_the_folders_that_lack_an_output(folder):
+    outputs_in(folder, "runs/north/out.txt", "runs/south/uot.txt")
+    spec = TestSet(references=("ref.txt",), outputs="runs/{system}/out.txt")
+    with pytest.raises(DataError) as caught:
+        survey_test_set("t", spec, base=folder, systems=Systems(), unit="item")
+    (problem,) = caught.value.problems
+    assert problem.code == "P290"
+    assert "found: north; folders without a file that `outputs:` names are no systems: runs/south" in str(problem.note)
 
 
 def test_a_pattern_that_finds_folders_only_is_refused_with_a_hint(folder):

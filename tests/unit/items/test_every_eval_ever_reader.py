@@ -80,7 +80,19 @@ def test_files_that_the_converter_of_the_project_wrote_are_read_with_their_publi
     ]
     assert [output.directions for output in found.outputs] == [{"score": False}] * 2
     found, _ = survey(FIXTURES, {"name": EEE, "evaluation": "exact_match"}, "{system}/*_samples.jsonl")
-    assert [output.directions for output in found.outputs] == [{"score": True}] * 2
+    assert [output.directions for output in found.outputs] == [{}] * 2  # converters write "more" of what they know nothing of
+
+
+@pytest.mark.parametrize(
+    ("published", "lower", "directions"), [(0.5, True, {"score": False}), (0.5, False, {}), (0.6, True, {}), (0.5, 1, {})]
+)
+def test_less_is_better_where_the_file_says_so_of_the_mean_of_its_items(
+    tmp_path: Path, published: float, lower: Any, directions: dict[str, bool]
+) -> None:
+    path = put(tmp_path / "x_samples.jsonl", lines(row("a", 0.25, result="r"), row("b", 0.75, result="r")))
+    result = {"evaluation_result_id": "r", "metric_config": {"lower_is_better": lower}, "score_details": {"score": published}}
+    put(tmp_path / "x.json", json.dumps({"evaluation_results": [result]}))
+    assert read(path)[0]["north"].directions == directions
 
 
 def test_an_evaluation_is_named_by_its_result_or_by_its_name(tmp_path: Path) -> None:
