@@ -62,6 +62,7 @@ def _keep(compiled: Any, signature: str | None) -> None:
     except RuntimeError as error:
         _warn_that_nothing_is_kept(str(error))
     if signature is not None:
+        compiled.only_signature = signature
         compile_any = compiled.compile
         compiled.compile = lambda _: compile_any(signature)  # when it is first called, not when it is imported
 

@@ -24,9 +24,10 @@ __all__ = ["NotDescribed", "describe_kernel", "describe_types"]
 _FOREIGN = frozenset({"builtins", "cmath", "llvmlite", "math", "numba", "numpy", "operator"})
 """Packages whose functions and classes are the same wherever their versions are: a name says all."""
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
+_PLAIN = frozenset({bool, int, str, bytes, type(None), type(Ellipsis), slice})
+"""Types whose values say all of themselves when they are printed; what is derived from them may print anything."""
 
-_SCALARS = (types.Number, types.Boolean, types.NoneType, types.UnicodeType, types.StringLiteral)
+_SCALARS = (types.Number, types.Boolean, types.NoneType, types.UnicodeType)
 
 
 class NotDescribed(Exception):
@@ -81,10 +82,14 @@ def _of_value(value: Any, seen: dict[int, int]) -> Iterator[str]:
     """Give the parts of a description; ``seen`` has the functions that were described before, by their order."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, Dispatcher):
-        yield f"kernel {sorted((name, repr(option)) for name, option in value.targetoptions.items())}"
+        options = sorted((name, repr(option)) for name, option in value.targetoptions.items())
+        yield f"kernel {options} {getattr(value, 'locals', None)} {getattr(value, 'only_signature', None)}"
         yield from _of_function(value.py_func, seen)
     elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        yield f"array {value.dtype.descr} {value.shape} {value.strides} {value.tobytes().hex()}"
+        yield f"array {value.dtype!r} {value.shape} {value.strides} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    elif type(value) in (float, complex) or (isinstance(value, np.generic) and type(value).__module__ == "numpy"):
+        whole = np.asarray(value)  # its bits: a nan has a sign, and long records are printed in part
+        yield f"{kind} {whole.dtype!r} {whole.tobytes().hex()}"
     elif isinstance(value, tuple | frozenset):
         yield f"{kind} {len(value)} {getattr(value, '_fields', '')}"
         if isinstance(value, frozenset):  # in no order: that of the descriptions
@@ -92,32 +97,37 @@ def _of_value(value: Any, seen: dict[int, int]) -> Iterator[str]:
         else:
             for element in value:
                 yield from _of_value(element, seen)
-    elif isinstance(value, _PLAIN):
+    elif type(value) in _PLAIN or isinstance(value, np.dtype):
         yield f"{kind} {value!r}"
     elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
         yield _of_fields(value)
         yield from _of_value(tuple(getattr(value, "_field_defaults", {}).items()), seen)
     elif isinstance(value, _Intrinsic):
-        yield "intrinsic"
+        yield f"intrinsic {value._prefer_literal}"
         yield from _of_function(value._defn, seen)
+    elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] in _FOREIGN:
+        yield f"module {value.__name__}"
     elif isinstance(value, FunctionType | BuiltinFunctionType | type | np.ufunc | types.Type):
-        yield from _of_named(value, kind, seen)
+        yield from _of_named(value, kind)
     else:
         raise NotDescribed(f"{kind}: {value!r}")
 
 
-def _of_named(value: Any, kind: str, seen: dict[int, int]) -> Iterator[str]:
-    """Describe what goes by a name: in full where it is somebody's own function."""
+def _of_named(value: Any, kind: str) -> Iterator[str]:
+    """Describe what goes by a name and is the same wherever its version is.
+
+    A plain function of somebody's own is not followed: Numba may have been told to compile something else in its place.
+    """
     if isinstance(value, types.Type):
         yield f"type {describe_types(value)}"
         return
-    package = "numpy" if isinstance(value, np.ufunc) else str(getattr(value, "__module__", None) or "").partition(".")[0]
-    if package in _FOREIGN:
-        yield f"{kind} {getattr(value, '__module__', '')} {getattr(value, '__qualname__', value.__name__)}"
-    elif isinstance(value, FunctionType):
-        yield from _of_function(value, seen)
+    if isinstance(value, FunctionType):
+        home = value.__globals__.get("__name__")  # `functools.wraps` changes what it says of itself
     else:
+        home = "numpy" if isinstance(value, np.ufunc) else getattr(value, "__module__", None)
+    if str(home or "").partition(".")[0] not in _FOREIGN:
         raise NotDescribed(f"{kind}: {value!r}")
+    yield f"{kind} {home} {getattr(value, '__qualname__', value.__name__)}"
 
 
 def _of_function(function: Any, seen: dict[int, int]) -> Iterator[str]:
@@ -134,27 +144,14 @@ def _of_function(function: Any, seen: dict[int, int]) -> Iterator[str]:
 
 
 def _of_code(code: CodeType, known: dict[str, Any], seen: dict[int, int]) -> Iterator[str]:
-    yield repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_flags))
-    yield repr((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount))
+    yield repr((code.co_code, code.co_exceptiontable, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars))
+    yield repr((code.co_flags, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount))
     for constant in code.co_consts:  # codes among them are those of functions and comprehensions within
         yield from _of_code(constant, known, seen) if isinstance(constant, CodeType) else _of_value(constant, seen)
     for name in code.co_names:
         if name in known:
             yield name
-            yield from _of_members(known[name], code, seen)
-
-
-def _of_members(value: Any, code: CodeType, seen: dict[int, int]) -> Iterator[str]:
-    """Describe a value; of a module what the code may take from it."""
-    if not isinstance(value, ModuleType):
-        yield from _of_value(value, seen)
-        return
-    yield f"module {value.__name__}"
-    if value.__name__.partition(".")[0] not in _FOREIGN:
-        for name in code.co_names:
-            if hasattr(value, name):
-                yield name
-                yield from _of_members(getattr(value, name), code, seen)
+            yield from _of_value(known[name], seen)
 
 
 def _of_fields(kind: Any) -> str:

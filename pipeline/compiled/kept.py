@@ -19,8 +19,9 @@ import numba
 import numba.core.config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
+from numba.core.sigutils import normalize_signature
 
-from pipeline.compiled.described import NotDescribed, describe_kernel, describe_types
+from pipeline.compiled.described import describe_kernel, describe_types
 
 __all__ = ["KeptSignatures"]
 
@@ -34,10 +35,24 @@ class KeptSignatures(FunctionCache):
         super().__init__(kernel.py_func)
         self._cache_file = _NamedByContent(kernel, self._cache_path)
 
+    # Whatever goes wrong with what is kept, or would be, compiling is right: nothing of it reaches who calls a kernel.
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Give what was kept for these types; None where that is nothing, or for types that are described alike and are others."""
+        with contextlib.suppress(Exception):
+            found: Any = super().load_overload(signature, target_context)
+            if found is not None and found.signature.args == tuple(normalize_signature(signature)[0]):
+                return found
+        return None
+
     def save_overload(self, signature: object, compiled: object) -> None:
         """Keep what was compiled; a disk that is full or may not be written costs the next process time and nothing else."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Exception):
             super().save_overload(signature, compiled)
+
+    def _index_key(self, signature: object, codegen: Any) -> tuple[object, object]:
+        # Without the rest of Numba's key, which the description of the code has: it cannot be made of every closure.
+        return signature, codegen.magic_tuple()
 
 
 class _NamedByContent(IndexDataCacheFile):
@@ -46,26 +61,25 @@ class _NamedByContent(IndexDataCacheFile):
     def __init__(self, kernel: Dispatcher[Any], folder: str) -> None:
         function = kernel.py_func
         name = function.__qualname__.replace("<", "").replace(">", "")  # which Windows has not in names
-        base = f"{Path(function.__code__.co_filename).stem}.{name}.py{sys.version_info[0]}{sys.version_info[1]}{sys.abiflags}"
+        version = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+        base = f"{Path(function.__code__.co_filename).stem}.{name}.{version}"
         super().__init__(cache_path=folder, filename_base=base, source_stamp=None)
         self._kernel = kernel
         self._base = base
 
     def save(self, key: tuple[Any, ...], data: object) -> None:
-        """Write the file of a key, in one step; nothing where the code cannot be described."""
-        with contextlib.suppress(NotDescribed):
-            path, code = self._path(key), describe_kernel(self._kernel)
-            body = code + self._dump(data)
-            with self._open_for_write(path) as file:
-                file.write(hashlib.sha256(body).digest() + body)
+        """Write the file of a key, in one step."""
+        path, code = self._path(key), describe_kernel(self._kernel)
+        body = code + self._dump(data)
+        with self._open_for_write(path) as file:
+            file.write(hashlib.sha256(body).digest() + body)
 
     def load(self, key: tuple[Any, ...]) -> object:
         """Give what was kept under a key, or None if that is nothing, not whole, or made from other code."""
-        try:
-            path, code = self._path(key), describe_kernel(self._kernel)
-            content = Path(path).read_bytes()
-        except (NotDescribed, OSError):
+        path, code = Path(self._path(key)), describe_kernel(self._kernel)
+        if not path.exists():
             return None
+        content = path.read_bytes()
         seal, body = content[:_SEAL], content[_SEAL:]
         if hashlib.sha256(body).digest() != seal or not body.startswith(code):
             return None
@@ -79,7 +93,7 @@ class _NamedByContent(IndexDataCacheFile):
 
     def _path(self, key: tuple[Any, ...]) -> str:
         config: Any = numba.core.config
-        signature, machine = key[:2]  # the rest of Numba's key is in the description of the code
+        signature, machine = key
         options = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT)
         name = hashlib.sha256(repr((describe_types(signature), machine, options)).encode()).hexdigest()[:24]
         return os.path.join(self._cache_path, f"{self._base}.{name}.nbc")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,3 +75,14 @@ def test_kernels_run_beside_other_threads() -> None:
         return x
 
     assert same.targetoptions["nogil"] is True  # type: ignore[attr-defined]
+
+
+def test_a_kernel_is_kept_where_python_has_no_abi_flags(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("sys.abiflags", raising=False)  # as on Windows
+
+    @kernel
+    def same(x: int) -> int:
+        return x
+
+    assert same(3) == 3
+    assert len(list(kept.rglob("*.nbc"))) == 1
