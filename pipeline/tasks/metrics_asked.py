@@ -55,12 +55,9 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
         raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
     reader = load_reader(found.value)
     if not getattr(reader, "named_scores", False):
-        less = getattr(reader, "says_directions", False) and _direction("score", _read_columns(found, outputs, base)) is False
-        return (
-            UsualMetrics([_mean_of(None, higher_is_better=False)], "compared: score, less is better")
-            if less
-            else UsualMetrics([found.metric])
-        )
+        if getattr(reader, "says_directions", False) and _direction("score", _read_columns(found, outputs, base)) is False:
+            return UsualMetrics([_mean_of(None, higher_is_better=False)], "compared: score, less is better")
+        return UsualMetrics([found.metric])
     columns = _read_columns(found, outputs, base)
     common = [name for name in columns[0] if all(name in others for others in columns)]
     better = {name: _direction(name, columns) for name in common}

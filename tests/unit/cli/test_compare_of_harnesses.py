@@ -174,6 +174,31 @@ def test_the_mean_of_the_only_score_is_taken_its_way(tmp_path: Path) -> None:
         metrics_of(samples(tmp_path / "more", likelihoods), metrics=["mean"])
 
 
+def test_the_one_score_of_every_eval_ever_is_taken_the_way_its_files_say() -> None:
+    paths = sorted(map(str, HARNESS.parent.glob("every_eval_ever/*/*_samples.jsonl")))
+    outputs = dict(zip(("anchor", "buoy"), paths, strict=True))
+    asked = [("share", {"higher_is_better": False}), ("exact_match", {})]
+    for evaluation, options in asked:
+        study = compare_study(outputs, [], format={"name": "every-eval-ever", "evaluation": evaluation}).study
+        assert [(metric.name, metric.options) for metric in study.metrics] == [("mean", options)]
+
+
+@pytest.mark.parametrize("name", ["exact_match", "inference_runtime"])
+def test_the_statistic_of_helm_is_taken_by_its_name(tmp_path: Path, name: str) -> None:
+    for system in ("north", "south"):
+        stats = [{"name": {"name": name, "split": "test"}, "count": 1, "sum": k, "mean": k} for k in (0.5, 1.0)]
+        rows = [{"instance_id": f"id{k}", "train_trial_index": 0, "stats": [stat]} for k, stat in enumerate(stats)]
+        (tmp_path / system).mkdir()
+        (tmp_path / system / "per_instance_stats.json").write_text(json.dumps(rows))
+    paths = sorted(map(str, tmp_path.glob("*/per_instance_stats.json")))
+    if name == "exact_match":
+        assert metrics_of(paths) == [("mean", {})]
+    else:
+        for metrics in ([], ["mean"], [name]):
+            with pytest.raises(UsageError, match="P016"):
+                metrics_of(paths, metrics=metrics)
+
+
 def test_a_score_that_all_have_is_compared_where_one_has_another_beside_it(tmp_path: Path) -> None:
     rows = {"good": [{"acc": 1, "f1": 1}, {"acc": 0, "f1": 1}], "bad": [{"acc": 0}, {"acc": 0}]}
     assert metrics_of(samples(tmp_path, rows)) == [("acc", {"metric": "mean", "column": "acc"})]
