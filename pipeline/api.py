@@ -147,7 +147,7 @@ def compare_study(
         "schema": 1,
         "study": "compare",
         "test_sets": {"test set": test_set},
-        "metrics": place_metrics(metrics, found, outputs, base=base) or usual_metrics(found, outputs, base=base).metrics,
+        "metrics": place_metrics(metrics or usual_metrics(found, outputs, base=base).metrics, found, outputs, base=base),
         "resampling": resampling,
     }
     if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.errors import DataError, NothingToCompare, Problem
+from pipeline.errors import DataError, NothingToCompare, Problem, name_some
 from pipeline.interfaces import Items
 from pipeline.items.chosen import choose_by_groups
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
@@ -97,7 +97,7 @@ def survey_test_set(
     read = files.survey(found, systems, gold)
     candidates, notes, taken = read.candidates, read.notes, read.taken
     empty = folders_without_output(spec.outputs, base=base, exclude=systems.exclude)
-    lost = [f"folders without a file that `outputs:` names are no systems: {_some(empty)}"] if empty else []
+    lost = [f"folders without a file that `outputs:` names are no systems: {name_some(empty, 5)}"] if empty else []
     notes.extend(lost)
     problems.extend((*wrong, *read.problems))
     names = [candidate.system for candidate in candidates]
@@ -190,10 +190,6 @@ def alignment_table(survey: Survey) -> list[AlignmentRow]:
         AlignmentRow(o.system, o.n_items, o.n_items - o.extra, o.missing, o.duplicates, twins.get(o.system, ()), o.published)
         for o in survey.outputs
     ]
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _tell_published(outputs: Sequence[Output]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.errors import DataError, PipelineError, UsageError
+from pipeline.interfaces import usual_column
 from pipeline.items.readers import is_number, load_reader
 from pipeline.metrics.registry import is_metric
 from pipeline.tasks.formats import FormatInUse
@@ -53,10 +54,7 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
         form = found.value if isinstance(found.value, str) else found.value["name"]
         message = f"no metric is usual for the format {form!r}, and none is given"
         raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
-    reader = load_reader(found.value)
-    if not getattr(reader, "named_scores", False):
-        if getattr(reader, "says_directions", False) and _direction("score", _read_columns(found, outputs, base)) is False:
-            return UsualMetrics([_mean_of(None, higher_is_better=False)], "compared: score, less is better")
+    if not getattr(load_reader(found.value), "named_scores", False):
         return UsualMetrics([found.metric])
     columns = _read_columns(found, outputs, base)
     common = [name for name in columns[0] if all(name in others for others in columns)]
@@ -65,7 +63,7 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
     if common and not clear:
         raise _open_direction(common[0])
     if all(better.values()) and (not common or all(len(others) == 1 for others in columns)):
-        return UsualMetrics([found.metric])
+        return UsualMetrics([_mean_of(None, higher_is_better=True)])
     ways = [("more", [name for name in clear if better[name]]), ("less", [name for name in clear if not better[name]])]
     told = "compared: " + "; ".join(f"{', '.join(names)}, {way} is better" for way, names in ways if names)
     if clear != common:
@@ -87,15 +85,22 @@ def place_metrics(
     UsageError
         P016 where neither the name of a column nor the files say which direction is better.
     """
-    columns: list[_Columns] = []
+    are_scores = {metric for metric in given if isinstance(metric, str) and found.metric == "mean" and ":" not in metric}
+    read = any(metric not in _OF_SCORES or (metric == "mean" and _tells(found)) for metric in are_scores)
+    columns = _read_columns(found, outputs, base) if read else []
     placed: list[str | Mapping[str, Any]] = []
     for metric in given:
-        if isinstance(metric, str) and found.metric == "mean" and ":" not in metric:
-            columns = columns or _read_columns(found, outputs, base)
-            placed.append(_place_score(metric, found, columns))
+        if not isinstance(metric, str):
+            placed.append(metric)
         else:
-            placed.append(_place(metric, base) if isinstance(metric, str) else metric)
+            placed.append(_place_score(metric, found, columns) if metric in are_scores else _place(metric, base))
     return placed
+
+
+def _tells(found: FormatInUse) -> bool:
+    """Say whether the directions of scores may be told by their files or names."""
+    reader = load_reader(found.value)
+    return any(getattr(reader, flag, False) for flag in ("named_scores", "says_directions"))
 
 
 def _place(metric: str, base: Path) -> str | Mapping[str, Any]:
@@ -108,12 +113,12 @@ def _place_score(metric: str, found: FormatInUse, columns: Sequence[_Columns]) -
     """Give a metric of outputs that are scores."""
     column: str | None = metric
     if metric in _OF_SCORES or (is_metric(metric) and (found.gold or metric not in columns[0])):
-        only = {tuple(others) for others in columns}
-        names = next(iter(only)) if len(only) == 1 else ()
-        if metric != "mean" or len(names) != 1 or not getattr(load_reader(found.value), "named_scores", False):
+        taken = {usual_column(others) for others in columns}
+        if metric != "mean" or not _tells(found) or len(taken) != 1:
             return metric
-        column = None  # the mean takes the only one there is
-    name = column or names[0]
+        (name,), column = taken, None
+    else:
+        name = metric
     higher_is_better = _direction(name, columns)
     if higher_is_better is None:
         raise _open_direction(name)
@@ -121,7 +126,9 @@ def _place_score(metric: str, found: FormatInUse, columns: Sequence[_Columns]) -
 
 
 def _read_columns(found: FormatInUse, outputs: Mapping[str, str], base: Path) -> list[_Columns]:
-    return [_columns(found, base / path, system) for system, path in outputs.items()]
+    """Give the columns of all outputs; of the first alone where no file says anything of directions."""
+    asked = list(outputs.items())[: None if _tells(found) else 1]
+    return [_columns(found, base / path, system) for system, path in asked]
 
 
 def _columns(found: FormatInUse, path: Path, system: str) -> _Columns:

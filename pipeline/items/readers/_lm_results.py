@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pipeline.errors import DataError
 from pipeline.items.readers._json import number_text, read_json
+from pipeline.items.readers._scored import is_mean_of
 
 __all__ = ["PublishedMeans", "read_published"]
 
@@ -17,9 +18,6 @@ _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2}
 _MEANS = frozenset({"mean", "nanmean"})
 _NO_MEANS = frozenset({"perplexity"})
 """Metrics that are numbers of items, and whose aggregate is no mean although a task does not say so."""
-
-
-_ALIKE = 1e-6
 
 
 class PublishedMeans(NamedTuple):
@@ -78,8 +76,7 @@ def read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Seq
         said_mean = float(number_text(value) or "nan") if means else math.nan
         if math.isfinite(said_mean):
             published[metric] = said_mean
-            here = sum(map(float, values)) / len(values)
-            if isinstance(better.get(metric), bool) and abs(here - said_mean) <= _ALIKE * abs(said_mean):
+            if isinstance(better.get(metric), bool) and is_mean_of(said_mean, values):
                 directions[metric] = better[metric]
     return PublishedMeans(published, directions, ())
 

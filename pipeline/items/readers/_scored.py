@@ -19,6 +19,7 @@ __all__ = [
     "choose_numbers",
     "find_at",
     "group_values",
+    "is_mean_of",
     "make_columns",
     "name_parts",
     "refuse_depth",
@@ -126,6 +127,13 @@ def choose_numbers(rows: Sequence[Mapping[str, Any]], wanted: Wanted, place: Cal
     columns = {name: tuple(str(texts[name][k]) for k in kept) for name in chosen}
     lacking = {name: sum(texts[name][k] is None for k in kept) for name in numeric if name not in chosen}
     return Numbers(columns, tuple(kept), tuple(_tell(rows, wanted, others, lacking, len(kept))))
+
+
+def is_mean_of(published: float | None, values: Sequence[str]) -> bool:
+    """Say whether what is published is the mean of the items: what is said of another aggregate need not hold of their numbers."""
+    if published is None or not values:
+        return False
+    return math.isclose(published, sum(map(float, values)) / len(values), rel_tol=1e-6)
 
 
 def name_parts(name: str, value: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,11 +22,10 @@ from pipeline.items.readers._records import (
     text_of,
     twice,
 )
+from pipeline.items.readers._scored import is_mean_of
 from pipeline.items.readers._tables import refuse
 
 __all__ = ["EveryEvalEverReader"]
-
-_ALIKE = 1e-6
 
 _KEYS = (b'"evaluation_id"', b'"evaluation_name"', b'"sample_id"', b'"interaction_type"')
 
@@ -108,7 +106,7 @@ class EveryEvalEverReader(ScoredFormat):
                 items = self._as_items(chosen, source, options, whole.unknown)
                 coordinates = {} if alone else {"model": label, "replica": epoch}
                 published = {"score": whole.score} if alone and len(models) == 1 and whole.score is not None else {}
-                directions = {"score": False} if whole.less_is_better and _is_mean(whole.score, items) else {}
+                directions = {"score": False} if whole.less_is_better and is_mean_of(whole.score, items.columns["score"]) else {}
                 name = label if alone else f"{label}/{epoch}"
                 result[name] = replace(items, coordinates=coordinates, published=published, directions=directions)
         return result
@@ -193,12 +191,6 @@ class EveryEvalEverReader(ScoredFormat):
                 unknown = "-1" if config.get("has_unknown_level") is True else None
                 return _Whole(float(score), unknown, less)
         return _Whole(None, None)
-
-
-def _is_mean(score: float | None, items: Items) -> bool:
-    """Say whether a score is the mean of the items: what is said of another aggregate need not hold of their numbers."""
-    values = [float(value) for value in items.columns["score"]]
-    return score is not None and bool(values) and math.isclose(score, sum(values) / len(values), rel_tol=_ALIKE)
 
 
 def _read_row(given: JsonLine, source: str) -> _Row:

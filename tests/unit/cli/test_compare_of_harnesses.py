@@ -13,6 +13,7 @@ from pipeline.api import compare, compare_study, name_outputs
 from pipeline.errors import StudyError, UsageError
 from pipeline.report.summary import summarise
 from pipeline.study.load import parse_flow, study_from_value
+from pipeline.tasks import metrics_asked
 from pipeline.tasks.survey import survey_study
 
 HARNESS = Path(__file__).resolve().parents[2] / "fixtures" / "lm_eval"
@@ -224,6 +225,25 @@ def test_a_study_that_takes_a_score_the_other_way_than_its_files_is_told(tmp_pat
     assert "the files of 'good' and 1 more say that less of 'wer' is better, and rate takes more" in warnings
     assert "the files of 'good' and 1 more say that more of 'acc' is better, and miss takes less" in warnings
     assert "set `higher_is_better: true` of the metric" in warnings
+
+
+def test_outputs_are_read_for_their_directions_only_where_these_may_be_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("item,score\n1,0.5\n2,0\n")
+    tables = [str(tmp_path / f"{name}.csv") for name in "ab"]
+    harness = samples(tmp_path, RATES, {"*": {"acc": True, "wer": False}})
+    asked: list[Path] = []
+    columns = metrics_asked._columns
+    monkeypatch.setattr(
+        metrics_asked, "_columns", lambda found, path, system: (asked.append(path), columns(found, path, system))[1]
+    )
+    cases = [(tables, [], 0), (tables, ["mean"], 0), (tables, ["f1", "score"], 1), (harness, [], 2), (harness, ["acc", "wer"], 2)]
+    for paths, metrics, reads in cases:
+        asked.clear()
+        metrics_of(paths, metrics=metrics)
+        assert len(asked) == reads, (paths, metrics)
 
 
 def test_a_table_has_a_column_named_and_one_that_no_system_lacks(tmp_path: Path) -> None:
