@@ -99,7 +99,7 @@ def test_options_are_those_of_the_class_with_their_defaults(what: str) -> None:
 
 def test_options_of_some_are_as_they_are() -> None:
     rows = rows_of("metrics")
-    assert rows["las"]["options"] == {"punctuation": True, "subtypes": True}
+    assert rows["las"]["options"] == {"punctuation": True, "subtypes": False}
     assert rows["las"]["page"] == rows["uas"]["page"] == "docs/metrics/attachment.md"
     assert rows["ratio"]["needs"] == ["numerator", "denominator"]
     assert rows["tag-accuracy"]["page"] == "docs/metrics/tag-accuracy.md"

@@ -24,6 +24,9 @@ def items(**columns: Any) -> Items:
     return Items(tuple(f"s{k + 1}" for k in range(count)), columns, "north.conllu", tuple(10 * k + 1 for k in range(count)))
 
 
+RELATIONS_WITHOUT_SUBTYPES = (("nsubj", "root", "punct"), *RELATIONS[1:])
+
+
 GOLD = items(word=WORDS, head=HEADS, relation=RELATIONS)
 BETTER = items(
     word=WORDS,
@@ -56,9 +59,9 @@ class TestLas(MetricContract):
         return MetricExample(load_metric("las"), GOLD, BETTER, WORSE)
 
 
-class TestLasOfUniversalRelations(MetricContract):
+class TestLasWithSubtypes(MetricContract):
     def example(self) -> MetricExample:
-        return MetricExample(load_metric("las", {"subtypes": False, "punctuation": False}), GOLD, BETTER, WORSE)
+        return MetricExample(load_metric("las", {"subtypes": True}), GOLD, BETTER, WORSE)
 
 
 # Words of its own: `Fo` and `g`; `lifts.`; all of the third sentence in the second; heads are numbers of gold words.
@@ -98,18 +101,34 @@ def test_a_symbol_is_no_punctuation() -> None:
 
 
 def test_the_relation_must_be_right_too() -> None:
-    assert count("las") == [[1, 6], [2, 6], [2, 4], [1, 2]]
+    assert count("las") == [[2, 6], [2, 6], [2, 4], [1, 2]]
+    assert count("las", punctuation=False) == [[2, 4], [1, 4], [0, 0], [1, 2]]
 
 
-def test_subtypes_of_relations_are_told_apart_unless_asked_otherwise() -> None:
-    assert count("las", subtypes=False) == [[2, 6], [2, 6], [2, 4], [1, 2]]
-    assert count("las", subtypes=False, punctuation=False) == [[2, 4], [1, 4], [0, 0], [1, 2]]
+def test_subtypes_of_relations_count_only_where_they_are_asked_for() -> None:
+    assert count("las", subtypes=True) == [[1, 6], [2, 6], [2, 4], [1, 2]]
+
+
+def test_a_parser_without_subtypes_is_not_behind_a_worse_one_with_them() -> None:
+    # As on outputs of CoNLL 2018: `plain` has every head and relation right, and writes what stands before the colon.
+    gold = items(
+        word=WORDS, head=HEADS, relation=(("nsubj:pass", "root", "punct"), ("nsubj:pass", "punct", "root"), *RELATIONS[2:])
+    )
+    plain = items(word=WORDS, head=HEADS, relation=RELATIONS_WITHOUT_SUBTYPES)
+    worse = items(**{**gold.columns, "head": ((2, 0, 1), *HEADS[1:])})
+
+    def score(output: Items, **options: Any) -> float:
+        metric = load_metric("las", options)
+        return float(metric.scorer((0, 0))(metric.extract(metric.prepare(gold), output).values.sum(axis=0)))
+
+    assert (score(plain), score(worse)) == (100.0, 100 * 8 / 9)
+    assert score(plain, subtypes=True) < score(worse, subtypes=True)
 
 
 def test_words_that_are_aligned_are_right_or_wrong_and_all_words_of_both_are_counted() -> None:
     assert count("uas", OTHER) == [[2, 7], [1, 5], [0, 3], [1, 2]]
-    assert count("las", OTHER) == [[1, 7], [0, 5], [0, 3], [1, 2]]
-    assert count("las", OTHER, subtypes=False) == [[1, 7], [1, 5], [0, 3], [1, 2]]
+    assert count("las", OTHER) == [[1, 7], [1, 5], [0, 3], [1, 2]]
+    assert count("las", OTHER, subtypes=True) == [[1, 7], [0, 5], [0, 3], [1, 2]]
     assert count("uas", OTHER, punctuation=False) == [[1, 5], [1, 4], [0, 0], [1, 2]]
 
 
@@ -179,7 +198,7 @@ def test_options_are_true_or_false(options: dict[str, Any]) -> None:
 
 def test_signatures_name_the_options() -> None:
     assert load_metric("uas", {"punctuation": False}).signature == "uas|punctuation:no|aligned:conll18|unit:percent"
-    assert load_metric("las").signature == "las|punctuation:yes|subtypes:yes|aligned:conll18|unit:percent"
+    assert load_metric("las").signature == "las|punctuation:yes|subtypes:no|aligned:conll18|unit:percent"
 
 
 words = st.lists(st.sampled_from(["a", "bc", ".", "--", "?!", "$", "a.b", "。"]), min_size=1, max_size=6)
