@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError, UsageError
+from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError
 from pipeline.store.files import read_json
 from pipeline.store.runs import RunDirectory
 
@@ -87,14 +86,14 @@ def submit(study: str | Path, *, runs: str | Path = "runs", cluster: str = "loca
 
 
 def compare_study(
-    outputs: Mapping[str, str],
-    references: Sequence[str],
+    outputs: Mapping[str, str | Path],
+    references: str | Path | Sequence[str | Path],
     *,
-    metrics: Sequence[str | Mapping[str, Any]] = (),
-    procedures: Sequence[str] = (),
+    metrics: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = (),
+    procedures: str | Sequence[str] = (),
     format: str | Mapping[str, Any] = "auto",
     missing: str = "error",
-    documents: str | None = None,
+    documents: str | Path | None = None,
     replicates: int | None = None,
     seed: int | None = None,
     alpha: float = 0.05,
@@ -104,17 +103,17 @@ def compare_study(
 
     Parameters
     ----------
-    outputs : mapping of str to str
+    outputs : mapping of str to str or Path
         Path of each system's output; the single key ``*`` names a table that holds all systems.
-    references : sequence of str
+    references : str or Path, or sequence of them
         References (text) or one gold file (labels, columns and the others); none for scores.
-    metrics : sequence of str or mapping
+    metrics : str or mapping, or sequence of them
         Metrics as a study names them; of a format that holds scores, their names too. By default what is usual for the format.
     format : str or mapping
         A reader as a study names it, or ``auto``: the format that the first output is recognised as.
     missing : {"error", "drop", "zero"}
         What becomes of items that a system lacks.
-    procedures : sequence of str
+    procedures : str or sequence of str
         Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
     replicates, seed : int, optional
         By default 100 000 and 20120712, or what the preset has.
@@ -125,19 +124,23 @@ def compare_study(
     from pipeline.study.presets import PRESET_VALUES
     from pipeline.tasks.formats import find_format
     from pipeline.tasks.metrics_asked import place_metrics, usual_metrics
+    from pipeline.tasks.outputs_asked import as_paths, name_outputs, name_systems
 
-    base, paths = Path.cwd(), list(outputs.values())
-    found = find_format(format, paths, references, base=base)
+    base, outputs = Path.cwd(), name_systems(outputs)
+    paths = list(outputs.values())
+    found = find_format(format, paths, as_paths(references), base=base)
     if set(outputs) == {"*"}:
         named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(paths)
     else:
-        named = dict(outputs)
+        named = outputs
+    metrics = [metrics] if isinstance(metrics, (str, Mapping)) else metrics
+    procedures = [procedures] if isinstance(procedures, str) else procedures
     test_set: dict[str, Any] = {"format": found.value, "outputs": named}
     test_set |= found.gold
     if missing != "error":
         test_set["missing"] = missing
     if documents is not None:
-        test_set["documents"] = documents
+        test_set["documents"] = str(documents)
     resampling: dict[str, Any] = {"alpha": alpha}
     if preset is None:
         resampling |= {"replicates": 100_000, "keep_replicates": 0}
@@ -157,8 +160,8 @@ def compare_study(
 
 
 def compare(
-    outputs: Mapping[str, str] | Sequence[str],
-    references: Sequence[str] = (),
+    outputs: Mapping[str, str | Path] | str | Path | Sequence[str | Path],
+    references: str | Path | Sequence[str | Path] = (),
     *,
     runs: str | Path | None = None,
     progress: Progress = lambda state: None,
@@ -168,9 +171,9 @@ def compare(
 
     Parameters
     ----------
-    outputs : mapping of str to str, or sequence of str
+    outputs : mapping of str to str or Path, str or Path, or sequence of them
         Paths by system name, or paths whose file names name the systems; one alone may hold all systems.
-    references : sequence of str
+    references : str or Path, or sequence of them
         References, or the gold file.
     runs : str or Path, optional
         Keep the run there; by default nothing is kept.
@@ -183,9 +186,9 @@ def compare(
     """
     from pipeline.engine.launch import Launch, execute, is_complete, prepare
     from pipeline.tasks.limits import refuse_untestable
+    from pipeline.tasks.outputs_asked import name_systems
 
-    named = outputs if isinstance(outputs, Mapping) else {"*": outputs[0]} if len(outputs) == 1 else name_outputs(outputs)
-    loaded = compare_study(named, references, **options)
+    loaded = compare_study(name_systems(outputs), references, **options)
     refuse_untestable(loaded.study, loaded.base)
     with tempfile.TemporaryDirectory(prefix="pipeline-compare-") as scratch:
         launch = Launch("serial")
@@ -203,43 +206,3 @@ def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:
         kinds = {kind.exit_code: kind for kind in (TaskError, DataError, ClusterError, StoreError, Interrupted)}
         told = Problem("P409", f"the run ended {ending.state.lower()}: {ending.message}", str(directory.root))
         raise kinds.get(ending.exit_code, PipelineError)(*(ending.problems or (told,)))
-
-
-_TIME = re.compile(r"(?P<before>_?)\d{4}-\d{2}-\d{2}T[-:\d]{8}(\.\d+)?(Z|[+-]\d\d[-:]\d\d)?(?P<after>_?)")
-
-
-def name_outputs(paths: Sequence[str]) -> dict[str, str]:
-    """Name systems by their files: the part before the first dot; where that is not unique, the name, then what paths differ in.
-
-    The time at which a file was written, as harnesses put it into its name, names no system.
-
-    Examples
-    --------
-    >>> name_outputs(["a/uedin.txt.gz", "a/nvidia.txt"])
-    {'uedin': 'a/uedin.txt.gz', 'nvidia': 'a/nvidia.txt'}
-    >>> sorted(name_outputs(["runs/one/x/out.txt", "runs/two/x/out.txt"]))
-    ['one', 'two']
-    >>> sorted(name_outputs(["one/samples_2026-11-22T08-47-11.849806.jsonl", "two/samples_2026-11-22T08-47-28.282321.jsonl"]))
-    ['one', 'two']
-    """
-    if len(set(paths)) != len(paths):
-        doubled = sorted({path for path in paths if list(paths).count(path) > 1})
-        raise UsageError.of("P013", f"an output is given twice: {', '.join(doubled)}", help="give each file once")
-    timeless = [_TIME.sub(lambda time: "_" if time["before"] and time["after"] else "", path) for path in paths]
-    for told in (timeless, paths):
-        files = [Path(path).name for path in told]
-        for names in ([file.split(".")[0] or file for file in files], files, _differing_parts(told)):
-            nothing_left = told is timeless and any(name.startswith(".") or name in {"", "_"} for name in names)
-            if len(set(names)) == len(names) and not nothing_left:
-                return dict(zip(names, paths, strict=True))
-    return {path: path for path in paths}
-
-
-def _differing_parts(paths: Sequence[str]) -> list[str]:
-    """Give paths without the folders that all begin with, and without what all end in."""
-    parts = [list(Path(path).parts) for path in paths]
-    while all(len(one) > 1 for one in parts) and len({one[0] for one in parts}) == 1:
-        parts = [one[1:] for one in parts]
-    while all(len(one) > 1 for one in parts) and len({one[-1] for one in parts}) == 1:
-        parts = [one[:-1] for one in parts]
-    return ["/".join(one) for one in parts]

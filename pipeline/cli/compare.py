@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 @cli.command()
-@click.argument("outputs", nargs=-1, required=True)
+@click.argument("outputs", nargs=-1, required=True, metavar="[NAME=]OUTPUT...")
 @click.option(
     "-r", "--reference", "references", multiple=True, help="A reference, or the gold file; several for several references."
 )
@@ -64,26 +64,29 @@ def compare(
 ) -> None:
     """Compare outputs, without a study file; any number of systems.
 
+    Systems are called by their files, without known endings and what all file names share, or by NAME=OUTPUT.
+
     \b
     Examples:
       pipeline compare baseline.txt new.txt -r reference.txt
       pipeline compare runs/*.txt -r ref.A.txt -r ref.B.txt -m bleu -m chrf --json
+      pipeline compare ours=runs/17/out.txt base=runs/9/out.txt -r reference.txt
       pipeline compare scores.csv --format scores --procedure approximate-randomization
       pipeline compare north.conll south.conll -r gold.conll --format columns -m chunk-recall
       pipeline compare baseline.txt new.txt -r reference.txt -m bleu -m chrf --preset sacrebleu-bs
       pipeline compare runs/*/samples_gsm8k_*.jsonl --format '{name: lm-eval, filter: strict-match}' -m exact_match
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
-    from pipeline.api import name_outputs
     from pipeline.engine.progress import show_progress
     from pipeline.report.summary import summarise
     from pipeline.study.load import parse_flow
     from pipeline.tasks.formats import find_format
     from pipeline.tasks.metrics_asked import usual_metrics
+    from pipeline.tasks.outputs_asked import parse_named
 
     form = parse_flow(format_, "--format")
-    found = find_format(form, outputs, references, base=Path.cwd())
-    systems = {"*": outputs[0]} if len(outputs) == 1 else name_outputs(outputs)
+    systems = parse_named(outputs, base=Path.cwd())
+    found = find_format(form, list(systems.values()), references, base=Path.cwd())
     asked: list[Any] = [parse_flow(metric, "-m") for metric in metrics]
     told = [found.told]
     if not asked:

@@ -107,6 +107,7 @@ class Reader(Protocol):
     A reader may also have
 
     * ``recognise(sample)``, a static method that gives `Recognised` or None of a `FileSample`: with it ``format: auto`` finds it;
+    * ``endings``, how names of its files end, in lower case, ``(".trn", ".txt")``: they are no part of a system's name;
     * ``fit(gold, output)``, which gives an output the items of the gold, where files part the same text in their own ways;
     * ``holds_systems``, true where one file may hold all systems;
     * ``exact``, true where ``write`` refuses with a ValueError what would not be read back as it was given: outputs of trainings

@@ -11,25 +11,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.errors import Problem
+from pipeline.items.names import COMPRESSIONS, name_without_ending
 
 __all__ = ["Found", "find_outputs", "folders_without_output", "is_excluded", "is_table"]
 
 _PLACEHOLDER = re.compile(r"\{([^{}/]*)\}")
 _NAMED = re.compile(r"\{(system|replica)\}")
 _KNOWN = ("system", "replica")
-_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+_OPEN = re.compile(rf"\.?\*?({'|'.join(map(re.escape, COMPRESSIONS))})?")
+"""What may follow the last placeholder of a pattern that leaves open how names of files end."""
 
 
 @dataclass(frozen=True)
 class Found:
     """A file and the system it holds; ``system`` is None for a table of all systems.
 
-    ``coordinates`` has ``model`` and ``replica`` where the path tells both: the system is then ``model/replica``.
+    ``coordinates`` has ``model`` and ``replica`` where the path tells both: the system is then ``model/replica``. ``written`` is
+    the name with the ending of the file that was left out of it; empty where none was.
     """
 
     system: str | None
     path: Path
     coordinates: Mapping[str, str] = field(default_factory=dict)
+    written: str = ""
 
 
 def is_table(outputs: str | Mapping[str, str] | None) -> bool:
@@ -51,7 +55,8 @@ def find_outputs(
     ----------
     outputs : str, mapping or None
         A pattern with ``{system}``, and ``{replica}`` where there are several runs of each, in which ``*`` and ``?`` match within
-        one folder name; the path of a table; or paths by system.
+        one folder name; the path of a table; or paths by system. Where a pattern leaves open how files end, ``systems/{system}``,
+        their endings are no part of the names.
     base : Path
         The folder relative paths start from.
     exclude : iterable of str
@@ -77,7 +82,11 @@ def find_outputs(
     matches = _match(str(base / outputs))
     if not matches:
         return [], [Problem("P207", "no file matches the pattern of the outputs", str(base / outputs), _suggest(base / outputs))]
-    kept = [found for found in matches if not is_excluded(str(found.system), exclude)]
+    kept = [
+        found
+        for found in matches
+        if not (is_excluded(str(found.system), exclude) or (found.written and is_excluded(found.written, exclude)))
+    ]
     return kept, _duplicates(kept)
 
 
@@ -115,7 +124,8 @@ def _placeholders_of_one(found: Found) -> list[Problem]:
 
 
 def _match(pattern: str) -> list[Found]:
-    matched = [_name(match, path) for match, path in _paths(pattern) if os.path.isfile(path)]
+    open_at = _open_placeholder(pattern)
+    matched = [_name(match, path, open_at) for match, path in _paths(pattern) if os.path.isfile(path)]
     return sorted(matched, key=lambda f: (_in_order(f), str(f.path)))
 
 
@@ -137,11 +147,19 @@ def _paths(pattern: str) -> Iterator[tuple[re.Match[str], str]]:
             yield match, path
 
 
-def _name(match: re.Match[str], path: str) -> Found:
-    groups = match.groupdict()
-    if "replica" not in groups:
-        return Found(groups["system"], Path(path))
-    return Found(f"{groups['system']}/{groups['replica']}", Path(path), {"model": groups["system"], "replica": groups["replica"]})
+def _open_placeholder(pattern: str) -> str | None:
+    """Give the placeholder that the ending of a file's name is part of: the last one, where no ending is written behind it."""
+    parts = _NAMED.split(pattern)
+    last = parts[-2]
+    return last if parts[1::2].count(last) == 1 and _OPEN.fullmatch(parts[-1]) else None
+
+
+def _name(match: re.Match[str], path: str, open_at: str | None) -> Found:
+    written = match.groupdict()
+    groups = {key: name_without_ending(value) if key == open_at else value for key, value in written.items()}
+    system, full = ("/".join(names[key] for key in _KNOWN if key in names) for names in (groups, written))
+    coordinates = {"model": groups["system"], "replica": groups["replica"]} if "replica" in groups else {}
+    return Found(system, Path(path), coordinates, full if full != system else "")
 
 
 def _in_order(found: Found) -> tuple[str, int, str]:
@@ -171,8 +189,8 @@ def _duplicates(found: list[Found]) -> list[Problem]:
 def _suggest(pattern: Path) -> str:
     """Look for the same names compressed, or not compressed."""
     text = str(pattern)
-    suffix = next((suffix for suffix in _SUFFIXES if text.endswith(suffix)), None)
-    for other in (text.removesuffix(suffix),) if suffix else tuple(text + suffix for suffix in _SUFFIXES):
+    suffix = next((suffix for suffix in COMPRESSIONS if text.endswith(suffix)), None)
+    for other in (text.removesuffix(suffix),) if suffix else tuple(text + suffix for suffix in COMPRESSIONS):
         count = len(_match(other))
         if count:
             return f"did you mean {other}? ({count} files match)"

@@ -46,6 +46,7 @@ class AlpacaEvalReader(ScoredFormat):
     """
 
     name: ClassVar[str] = "alpaca-eval"
+    endings: ClassVar[tuple[str, ...]] = (".json",)
     usual_metric: ClassVar[str | None] = "win-rate"
     holds_systems: ClassVar[bool] = True
 

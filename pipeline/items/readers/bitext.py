@@ -28,6 +28,7 @@ class BitextReader:
     """
 
     name: ClassVar[str] = "bitext"
+    endings: ClassVar[tuple[str, ...]] = (".txt", ".bitext")
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
     usual_metric: ClassVar[str | None] = None

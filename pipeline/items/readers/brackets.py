@@ -33,6 +33,7 @@ class BracketReader:
     """
 
     name: ClassVar[str] = "brackets"
+    endings: ClassVar[tuple[str, ...]] = (".txt", ".mrg", ".brackets", ".trees", ".tree", ".ptb", ".parse", ".parsed")
     targets: ClassVar[tuple[str, ...]] = ("tree",)
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
     usual_metric: ClassVar[str | None] = "bracket-f1"

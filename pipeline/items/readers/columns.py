@@ -42,6 +42,7 @@ class ColumnsReader:
     """
 
     name: ClassVar[str] = "columns"
+    endings: ClassVar[tuple[str, ...]] = (".txt", ".conll", ".iob", ".iob2", ".bio")
     targets: ClassVar[tuple[str, ...]] = ("chunk",)
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
     usual_metric: ClassVar[str | None] = "chunk-f1"

@@ -49,6 +49,7 @@ class ConlluReader:
     """
 
     name: ClassVar[str] = "conllu"
+    endings: ClassVar[tuple[str, ...]] = (".conllu", ".conllx", ".conll", ".dep")
     targets: ClassVar[tuple[str, ...]] = ("head", "relation")
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
     usual_metric: ClassVar[str | None] = "las"

@@ -63,6 +63,7 @@ class EveryEvalEverReader(ScoredFormat):
     """
 
     name: ClassVar[str] = "every-eval-ever"
+    endings: ClassVar[tuple[str, ...]] = (".jsonl",)
     says_directions: ClassVar[bool] = True
     holds_systems: ClassVar[bool] = True
 

@@ -82,6 +82,7 @@ class HelmReader(ScoredFormat):
     """
 
     name: ClassVar[str] = "helm"
+    endings: ClassVar[tuple[str, ...]] = (".json",)
     named_scores: ClassVar[bool] = True
 
     def __init__(

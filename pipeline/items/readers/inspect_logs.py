@@ -61,6 +61,7 @@ class InspectReader:
     """
 
     name: ClassVar[str] = "inspect"
+    endings: ClassVar[tuple[str, ...]] = (".eval", ".json")
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
     usual_metric: ClassVar[str | None] = "mean"

@@ -49,6 +49,7 @@ class JsonLinesReader:
     """
 
     name: ClassVar[str] = "json-lines"
+    endings: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
     targets: ClassVar[tuple[str, ...]] = ()
     holds_systems: ClassVar[bool] = True
 

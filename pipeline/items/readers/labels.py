@@ -44,6 +44,19 @@ class LabelReader:
     """
 
     name: ClassVar[str] = "labels"
+    endings: ClassVar[tuple[str, ...]] = (
+        ".txt",
+        ".csv",
+        ".tsv",
+        ".label",
+        ".labels",
+        ".pred",
+        ".preds",
+        ".predictions",
+        ".parquet",
+        ".arrow",
+        ".feather",
+    )
     targets: ClassVar[tuple[str, ...]] = ("label",)
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
     usual_metric: ClassVar[str | None] = "accuracy"

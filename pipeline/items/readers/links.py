@@ -36,6 +36,7 @@ class LinksReader:
     """
 
     name: ClassVar[str] = "links"
+    endings: ClassVar[tuple[str, ...]] = (".txt", ".links", ".align", ".aligned", ".alignments")
     targets: ClassVar[tuple[str, ...]] = ("sure", "possible")
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
     usual_metric: ClassVar[str | None] = "aer"

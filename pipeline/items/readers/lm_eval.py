@@ -57,6 +57,7 @@ class LmEvalReader:
     """
 
     name: ClassVar[str] = "lm-eval"
+    endings: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
     usual_metric: ClassVar[str | None] = "mean"

@@ -36,6 +36,7 @@ class MtMetricsEvalReader:
     """
 
     name: ClassVar[str] = "mt-metrics-eval"
+    endings: ClassVar[tuple[str, ...]] = (".seg.score", ".score")
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
     usual_metric: ClassVar[str | None] = "mean"

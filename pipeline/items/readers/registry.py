@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.errors import StudyError
+from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import Reader
-from pipeline.plugins import check_options, import_plugin
+from pipeline.plugins import check_options, import_plugin, list_plugins
 from pipeline.study.schema import FormatSpec
 
-__all__ = ["load_reader"]
+__all__ = ["known_endings", "load_reader"]
+
+_ENDING = re.compile(r"(\.[a-z][a-z0-9_-]*)+")
+"""A dot and a letter: what begins with a digit would cut the version off a model's name."""
 
 
 def load_reader(form: FormatSpec | str | Mapping[str, Any]) -> Reader:
@@ -36,3 +40,18 @@ def load_reader(form: FormatSpec | str | Mapping[str, Any]) -> Reader:
     except (TypeError, ValueError) as error:
         raise StudyError.of("P151", f"format '{name}': {error}") from error
     return reader
+
+
+def known_endings() -> tuple[str, ...]:
+    """Give the endings of file names that installed readers know, in lower case, sorted.
+
+    They are the same whichever format is read, so that a file's name is too.
+    """
+    found: set[str] = set()
+    for name in list_plugins("readers"):
+        try:
+            made = import_plugin("readers", name)
+        except PluginError:
+            continue  # it is installed, and what it needs is not
+        found.update(ending for ending in map(str, getattr(made, "endings", ())) if _ENDING.fullmatch(ending))
+    return tuple(sorted(found))

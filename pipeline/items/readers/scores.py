@@ -38,6 +38,7 @@ class ScoreReader:
     """
 
     name: ClassVar[str] = "scores"
+    endings: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".score", ".scores", ".parquet", ".arrow", ".feather")
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
     usual_metric: ClassVar[str | None] = "mean"

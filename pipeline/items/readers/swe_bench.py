@@ -69,6 +69,7 @@ class SweBenchReader(ScoredFormat):
     """
 
     name: ClassVar[str] = "swe-bench"
+    endings: ClassVar[tuple[str, ...]] = (".json", ".jsonl")
     gold_lists_items: ClassVar[bool] = True
 
     def __init__(self, *, metric: str = "resolved") -> None:

@@ -31,6 +31,7 @@ class TaggedReader:
     """
 
     name: ClassVar[str] = "tagged"
+    endings: ClassVar[tuple[str, ...]] = (".txt", ".tagged", ".tags", ".pos")
     targets: ClassVar[tuple[str, ...]] = ("tag",)
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
     usual_metric: ClassVar[str | None] = "tag-accuracy"

@@ -31,6 +31,19 @@ class TextReader:
     """
 
     name: ClassVar[str] = "text"
+    endings: ClassVar[tuple[str, ...]] = (
+        ".txt",
+        ".text",
+        ".out",
+        ".output",
+        ".hyp",
+        ".hyps",
+        ".hypo",
+        ".pred",
+        ".ref",
+        ".tok",
+        ".detok",
+    )
     targets: ClassVar[tuple[str, ...]] = ("text",)
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "references"
     usual_metric: ClassVar[str | None] = "bleu"

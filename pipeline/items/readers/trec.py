@@ -50,6 +50,7 @@ class TrecReader:
     """
 
     name: ClassVar[str] = "trec"
+    endings: ClassVar[tuple[str, ...]] = (".run", ".txt", ".res", ".trec")
     targets: ClassVar[tuple[str, ...]] = ("relevance",)
     outputs: ClassVar[tuple[str, ...]] = ("ranking",)
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"

@@ -63,6 +63,7 @@ class TrnReader:
     """
 
     name: ClassVar[str] = "trn"
+    endings: ClassVar[tuple[str, ...]] = (".trn", ".txt", ".text")
     targets: ClassVar[tuple[str, ...]] = ("text",)
     compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
     usual_metric: ClassVar[str | None] = "wer"

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from studies import run_cli
 
-from pipeline.api import compare, compare_study, name_outputs
+from pipeline.api import compare, compare_study
 from pipeline.errors import StudyError, UsageError
+from pipeline.items.names import name_outputs
 from pipeline.report.summary import summarise
 from pipeline.study.load import parse_flow, study_from_value
 from pipeline.tasks import metrics_asked
