@@ -13,13 +13,14 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+from pipeline.engine.jobs import Jobs, refuse_odd_path
 from pipeline.engine.placement import declare, offer_of_machine
 from pipeline.errors import ClusterError
 from pipeline.store.files import make_directory
 from pipeline.study.amounts import parse_bytes
 from pipeline.study.load import ClusterProfile
 
-__all__ = ["CONFIG", "make_cluster"]
+__all__ = ["CONFIG", "fewest_workers", "make_cluster"]
 
 CONFIG: dict[str, Any] = {
     # A worker that dies makes all its tasks suspects; preemption must not condemn the innocent. The coordinator counts itself.
@@ -47,13 +48,20 @@ CONFIG: dict[str, Any] = {
 """How clusters are set here, in place of what Dask does by itself; a profile's own settings come after."""
 
 
-def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> Any:
+START_ATTEMPTS = 3
+"""How often the workers of this machine are started before the run gives up: one may be killed before it is watched."""
+
+
+def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path, jobs: Jobs | None = None) -> Any:
     """Make the cluster of a profile with so many workers; None where the profile names a scheduler that runs already.
+
+    ``jobs`` learns what a batch system says to the jobs of workers.
 
     Raises
     ------
     ClusterError
-        P601 it cannot be started; P604 its class cannot be imported.
+        P601 it cannot be started; P604 its class cannot be imported, or is none; P611 its jobs cannot write logs there; P612 its
+        workers die while they start.
     """
     if profile.cluster is None:
         return None
@@ -65,8 +73,15 @@ def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> An
             "P604",
             f"the cluster class {profile.cluster!r} cannot be imported: {error}",
             where=profile.name,
-            help="`pip install dask-jobqueue` for SLURM and its kin, or mend `cluster:` in the profile",
+            help="`pip install dask-jobqueue` for SLURM and its kin, or correct `cluster:` in the profile",
         ) from error
+    if not callable(getattr(factory, "scale", None)):
+        raise ClusterError.of(
+            "P604",
+            f"{profile.cluster!r} is no cluster class: it has no scale()",
+            where=profile.name,
+            help="name a class such as distributed.LocalCluster or dask_jobqueue.SLURMCluster in `cluster:`",
+        )
     options = dict(profile.options)
     environment = dict(profile.environment)
     if name == "LocalCluster":
@@ -81,7 +96,11 @@ def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> An
         # What the profile says of its workers wins: it may know of an accelerator, or give less memory away.
         options["resources"] = {**has, "cores": max(threads, has["cores"]), **options.get("resources", {})}
     elif name.endswith("Cluster") and module.startswith("dask_jobqueue"):
+        if "log_directory" not in options:
+            refuse_odd_path(logs, profile.name)
         make_directory(logs)
+        if jobs is not None:
+            options["job_cls"] = jobs.watch(options.get("job_cls") or factory.job_cls)
         # By default the dashboard of a batch cluster listens on every interface, without a password.
         scheduler = {"dashboard_address": "127.0.0.1:0", **options.pop("scheduler_options", {})}
         options = {"python": sys.executable, "log_directory": str(logs), "scheduler_options": scheduler, **options}
@@ -90,21 +109,48 @@ def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path) -> An
     try:
         if module.startswith("dask_jobqueue"):
             options["worker_extra_args"] = _declared(options)
-        with _interrupts_held_back():
-            cluster = factory(**options)
+        cluster = _start_local(factory, options, profile) if name == "LocalCluster" else _start(factory, options)
         if name != "LocalCluster":
             if profile.adapt:
                 cluster.adapt(**profile.adapt)
             else:
-                cluster.scale(workers or 1)
+                cluster.scale(workers or fewest_workers(profile))
     except (OSError, TypeError, ValueError, RuntimeError, TimeoutError) as error:
         raise ClusterError.of(
             "P601",
             f"the cluster cannot be started: {type(error).__name__}: {error}",
             where=profile.name,
-            help="mend `options:` of the profile",
+            help="correct `options:` of the profile",
         ) from error
     return cluster
+
+
+def fewest_workers(profile: ClusterProfile) -> int | None:
+    """Give how many workers are asked for where nobody says how many; None where that is left to the cluster's class."""
+    local = profile.cluster is None or profile.cluster.endswith(".LocalCluster")
+    return None if local else 1
+
+
+def _start(factory: Any, options: Mapping[str, Any]) -> Any:
+    with _interrupts_held_back():
+        return factory(**options)
+
+
+def _start_local(factory: Any, options: Mapping[str, Any], profile: ClusterProfile) -> Any:
+    """Start the workers of this machine, again where one dies before its nanny watches it."""
+    for left in reversed(range(START_ATTEMPTS)):
+        try:
+            return _start(factory, options)
+        except (RuntimeError, OSError) as error:
+            if left:
+                continue
+            raise ClusterError.of(
+                "P612",
+                f"workers die while they start: {type(error).__name__}: {error}",
+                where=profile.name,
+                help="start fewer with --workers, or allow more memory and open files (`ulimit -v`, `ulimit -n`)",
+            ) from error
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _declared(options: Mapping[str, Any]) -> list[str]:

@@ -173,7 +173,6 @@ class Coordinator:
         plan = self._plan()
         if plan.tasks and not stop.wanted:
             with open_executor(lambda: stop.wanted) as executor:
-                self.state.facts["engine"] = executor.describe()
                 self._loop(executor, stop)
             plan = self._plan()
         if stop.wanted and plan.tasks:
@@ -213,7 +212,9 @@ class Coordinator:
                 if deadline is None and len(self.queue):
                     raise RuntimeError(f"{len(self.queue)} tasks wait for something that nobody makes")
                 return
-            if deadline is not None and (stop.urgent or time.monotonic() > deadline):
+            engine = self.state.facts["engine"] = executor.describe()
+            idle = engine.get("workers") == 0  # nobody does anything that could be waited for
+            if deadline is not None and (stop.urgent or idle or time.monotonic() > deadline):
                 return
             for outcome in executor.wait(0.5):
                 self._take(outcome)

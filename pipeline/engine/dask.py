@@ -21,9 +21,11 @@ from distributed import Client, Future, as_completed
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 
-from pipeline.engine.cluster import CONFIG, make_cluster
+from pipeline.engine.cluster import CONFIG, fewest_workers, make_cluster
 from pipeline.engine.executor import Outcome
+from pipeline.engine.jobs import Jobs
 from pipeline.engine.placement import lacking
+from pipeline.engine.state import now as time_of_day
 from pipeline.errors import ClusterError, Problem
 from pipeline.study.load import ClusterProfile
 from pipeline.study.task import Failure, Receipt, Task
@@ -48,10 +50,40 @@ LOOK_SECONDS = 1.0
 
 
 class DaskExecutor:
-    """A client and its window of futures."""
+    """A client and its window of futures.
 
-    def __init__(self, client: Client, runs: Path, *, prefix: str, cluster: Any = None, workers: int | None = None) -> None:
+    Parameters
+    ----------
+    client : Client
+        Of the scheduler.
+    runs : Path
+        The folder of runs.
+    prefix : str
+        Before every key.
+    profile : ClusterProfile
+        What the cluster was made by.
+    cluster : Cluster, optional
+        The one that was started for this run, and is closed with it.
+    workers : int, optional
+        How many it should have, where those that are lost are to be asked for again.
+    jobs : Jobs, optional
+        What the batch system says to the cluster's jobs.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        runs: Path,
+        *,
+        prefix: str,
+        profile: ClusterProfile,
+        cluster: Any = None,
+        workers: int | None = None,
+        jobs: Jobs | None = None,
+    ) -> None:
         self._client = client
+        self._profile = profile
+        self._jobs = jobs or Jobs()
         self._runs = str(runs)
         self._prefix = prefix
         self._cluster = cluster
@@ -64,6 +96,9 @@ class DaskExecutor:
         self._looked = 0.0
         self._rescaled = time.monotonic()
         self._worked = time.monotonic()
+        self._idle_since = time_of_day()
+        self._seen = 0
+        self._ever_seen = False
 
     def free(self) -> int:
         """Give the room left in the window."""
@@ -140,28 +175,45 @@ class DaskExecutor:
         return Outcome(task, result)
 
     def _look(self) -> None:
-        """Count threads about once a second, ask for lost workers again, and notice starvation."""
+        """Count threads about once a second, ask for lost workers again, and notice refused jobs and starvation."""
         now = time.monotonic()
         if now - self._looked < LOOK_SECONDS:
             return
         self._looked = now
         workers = _workers(self._client)
-        self._threads = sum(int(worker["nthreads"]) for worker in workers.values())
+        self._seen, self._threads = len(workers), sum(int(worker["nthreads"]) for worker in workers.values())
         if workers:
-            self._worked = now
-        elif now - self._worked > STARVED_SECONDS:
-            raise ClusterError.of(
-                "P602",
-                f"no worker for {STARVED_SECONDS:.0f} s",
-                help="look at the queue and the workers' logs; `pipeline resume` goes on",
-            )
+            self._worked, self._idle_since, self._ever_seen = now, time_of_day(), True
+        else:
+            self._refuse_starvation(now - self._worked)
         self._refuse_unplaceable([worker.get("resources", {}) for worker in workers.values()], now)
         if self._cluster is not None and self._workers and len(workers) < self._workers and now - self._rescaled > RESCALE_SECONDS:
             self._rescaled = now
+            self._jobs.retry(self._cluster)
             self._cluster.scale(self._workers)
+
+    def _refuse_starvation(self, seconds: float) -> None:
+        if self._jobs.hopeless:
+            raise ClusterError.of(
+                "P610",
+                f"the batch system refuses the jobs of workers: {self._jobs.refusal}",
+                where=self._profile.name,
+                help="correct `options:` of the profile (queue, account, memory, walltime); then `pipeline resume` goes on",
+            )
+        patience = STARVED_SECONDS if self._ever_seen else self._profile.start_seconds
+        if seconds > patience:
+            raise ClusterError.of(
+                "P602",
+                f"no worker for {patience:.0f} s" if self._ever_seen else f"no worker came within {patience:.0f} s",
+                where=self._profile.name,
+                help="look at the queue and at the logs of the workers in the run's logs/; `pipeline resume` goes on",
+            )
 
     def _refuse_unplaceable(self, offers: Sequence[Mapping[str, float]], now: float) -> None:
         """Give up what no worker has had room for in a while: the scheduler would keep it for ever."""
+        if not offers:  # nobody to judge by: starvation has a patience of its own
+            self._placed = {key: (future, now) for key, (future, _) in self._placed.items()}
+            return
         patience = PLACING_SECONDS if len(offers) >= (self._workers or 1) else STARVED_SECONDS
         for key, (future, had) in list(self._placed.items()):
             lack = lacking(self._running[key].resources, offers)
@@ -174,16 +226,30 @@ class DaskExecutor:
                 self._refused.append(Outcome(task, _unplaceable(task, lack)))
 
     def describe(self) -> dict[str, object]:
-        """Give the scheduler's address and its workers."""
-        info = self._client.scheduler_info(n_workers=-1)
-        return {"engine": "dask", "scheduler": info["address"], "workers": len(info["workers"])}
+        """Give the scheduler's address and its workers; where there are none since when, and what was refused."""
+        if not self._looked:
+            self._look()
+        facts: dict[str, object] = {"engine": "dask", "scheduler": self._client.scheduler.address, "workers": self._seen}
+        if not self._seen:
+            facts["no_workers_since"] = self._idle_since
+        if self._jobs.refusal:
+            facts["refused"] = self._jobs.refusal
+        return facts
 
     def close(self) -> None:
         """Close client and cluster."""
         self._ended.clear()
-        self._client.close(timeout=10)
-        if self._cluster is not None:
-            self._cluster.close(timeout=30)
+        _close(self._client, self._cluster, seconds=30)
+
+
+def _close(client: Client | None, cluster: Any, *, seconds: float) -> None:
+    """Close what was opened. What goes wrong there is logged: it must neither hide an error nor spoil what is done."""
+    for closable in (client, cluster):
+        try:
+            if closable is not None:
+                closable.close(timeout=min(10.0, seconds) if closable is client else seconds)
+        except Exception:
+            logging.getLogger(__name__).warning("closing the cluster failed", exc_info=True)
 
 
 def _unplaceable(task: Task, lack: str) -> Failure:
@@ -231,31 +297,30 @@ def open_executor(
     logs : Path
         A folder for the logs of workers.
     stop : callable
-        Asked while workers are awaited: once it says True the executor is given without any, for its user to stop at once.
+        Asked while a scheduler's file is awaited: once it says True nothing is awaited any longer.
 
     Raises
     ------
     ClusterError
-        P601 the cluster cannot be made or reached; P602 it gives no workers.
+        P601 the cluster cannot be made or reached. That it gives no workers is found by the executor (P602, P610): it is given
+        before the first one is there, so that the run can say what it waits for.
     """
     for name in ("distributed", "distributed.nanny", "distributed.worker", "distributed.scheduler", "distributed.core", "tornado"):
         logging.getLogger(name).setLevel(logging.ERROR)
     with dask.config.set({**CONFIG, **dict(profile.config)}):
         wanted = workers or profile.workers
-        cluster = make_cluster(profile, wanted, logs)
+        jobs = Jobs()
+        cluster = make_cluster(profile, wanted, logs, jobs)
         client: Client | None = None
         try:
             _await_file(profile, stop)
             client = _connect(profile, cluster)
-            executor = DaskExecutor(client, runs, prefix=prefix, cluster=cluster, workers=None if profile.adapt else wanted)
-            _await_workers(client, profile, stop)
+            kept = None if profile.adapt else wanted or fewest_workers(profile)
+            executor = DaskExecutor(client, runs, prefix=prefix, profile=profile, cluster=cluster, workers=kept, jobs=jobs)
             yield executor
             executor.close()
         except BaseException:
-            if client is not None:
-                client.close(timeout=2)
-            if cluster is not None:
-                cluster.close(timeout=10)
+            _close(client, cluster, seconds=10)
             raise
 
 
@@ -275,7 +340,7 @@ def _connect(profile: ClusterProfile, cluster: Any) -> Client:
             "P601",
             f"no scheduler answers at {place}: {error}",
             where=profile.name,
-            help="start it, or mend `address:` in the profile",
+            help="start it, or correct `address:` in the profile",
         ) from error
 
 
@@ -287,17 +352,7 @@ def _await_file(profile: ClusterProfile, stop: Callable[[], bool]) -> None:
             "P601",
             f"no scheduler has written {profile.scheduler_file}",
             where=profile.name,
-            help="start it with --scheduler-file, or mend `scheduler_file:` in the profile",
-        )
-
-
-def _await_workers(client: Client, profile: ClusterProfile, stop: Callable[[], bool]) -> None:
-    if not _await(lambda: bool(_workers(client)), profile.start_seconds, stop) and not stop():
-        raise ClusterError.of(
-            "P602",
-            f"no worker came within {profile.start_seconds:.0f} s",
-            where=profile.name,
-            help="look at the queue and at the logs of the workers in the run's logs/",
+            help="start it with --scheduler-file, or correct `scheduler_file:` in the profile",
         )
 
 

@@ -36,7 +36,9 @@ def format_line(facts: Mapping[str, Any]) -> str:
     stages = "  ".join(f"{name} {count['done']}/{count['total']}" for name, count in facts.get("stages", {}).items())
     left, failed = facts.get("eta_seconds"), facts.get("failed")
     lost = f"{failed} failed" if failed else ""
-    parts = (facts["run"], facts["state"].lower(), stages, lost, f"about {format_seconds(left)} left" if left else "")
+    since = facts.get("engine", {}).get("no_workers_since") if facts["state"] in {"RUNNING", "DRAINING"} else None
+    idle = f"no workers since {since}" if since else ""
+    parts = (facts["run"], facts["state"].lower(), stages, lost, idle or (f"about {format_seconds(left)} left" if left else ""))
     return "  ".join(part for part in parts if part)
 
 

@@ -55,7 +55,19 @@ def _judge(run: RunDirectory) -> tuple[dict[str, Any], bool]:
 def _judge_held(facts: dict[str, Any]) -> tuple[str, str]:
     if facts["state"] == "UNKNOWN":
         return "RUNNING", "its state.json cannot be read; its coordinator writes it anew"
+    if facts["state"] == "RUNNING":
+        return facts["state"], _advise_idle(facts.get("engine"))
     return facts["state"], ""
+
+
+def _advise_idle(engine: object) -> str:
+    """Say what to do about a run that waits for workers, or nothing."""
+    if not isinstance(engine, dict):
+        return ""
+    refused = f"the batch system refuses jobs: {engine['refused']}" if engine.get("refused") else ""
+    if not engine.get("no_workers_since"):
+        return refused
+    return refused or "jobs of workers wait in the queue, or were cancelled: look at it with squeue, qstat or the like"
 
 
 def _judge_free(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:

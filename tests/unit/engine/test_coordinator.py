@@ -173,3 +173,20 @@ def test_nothing_is_written_once_another_process_has_taken_over(run: RunDirector
 def test_a_run_that_is_held_is_not_driven(run: RunDirectory) -> None:
     with hold_lease(run.root), pytest.raises(RunLocked, match=str(os.getpid())):
         drive(run, lambda task, n: None)
+
+
+def test_a_stop_does_not_wait_for_tasks_that_no_worker_does(run: RunDirectory) -> None:
+    class Idle(Scripted):
+        def wait(self, seconds: float) -> Sequence[Outcome]:
+            assert not run.cancel.exists(), "nothing can end any more"
+            run.cancel.touch()
+            return []
+
+        def describe(self) -> dict[str, object]:
+            return {"engine": "scripted", "workers": 0}
+
+    @contextmanager
+    def opened(stop: Callable[[], bool]) -> Iterator[Idle]:
+        yield Idle(run.root.parent, lambda task, n: None)
+
+    assert coordinate(run, opened).state == "CANCELLED"

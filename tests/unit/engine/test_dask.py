@@ -46,11 +46,13 @@ def test_a_stop_is_heard_while_a_first_worker_is_awaited(tmp_path: Path) -> None
 
 
 def test_a_cluster_without_workers_is_an_error_after_the_time_of_its_profile(tmp_path: Path) -> None:
-    with (
-        pytest.raises(ClusterError, match="no worker came within 0 s"),
-        opened(NOBODY.model_copy(update={"start_seconds": 0.1}), tmp_path),
-    ):
-        pass
+    def await_one() -> None:
+        with opened(NOBODY.model_copy(update={"start_seconds": 0.1}), tmp_path) as executor:
+            executor.submit(TASK, "1.0")
+            executor.wait(10)
+
+    with pytest.raises(ClusterError, match="P602: no worker came within 0 s"):
+        await_one()
 
 
 def test_a_scheduler_file_that_nobody_writes_is_awaited_no_longer_than_asked(tmp_path: Path) -> None:

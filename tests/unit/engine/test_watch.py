@@ -205,3 +205,24 @@ def test_waiting_for_a_coordinator_that_dies_has_an_exit_code_of_the_table(run: 
 def test_a_name_that_can_be_no_run_is_not_found(tmp_path: Path, run: RunDirectory, name: str) -> None:
     with pytest.raises(RunNotFound, match="P501"):
         find_run(tmp_path, name)
+
+
+# without workers
+
+
+def test_a_run_without_workers_says_since_when(run: RunDirectory) -> None:
+    state = RunState(run, study="small", fence=1)
+    state.facts["engine"] = {"engine": "dask", "workers": 0, "no_workers_since": "2026-11-22T23:41:05Z"}
+    state.write(at_once=True)
+    with hold_lease(run.root):
+        told = read_status(run)
+    assert format_line(told) == "small-1  running  no workers since 2026-11-22T23:41:05Z"
+    assert "wait in the queue, or were cancelled" in told["advice"]
+
+
+def test_a_run_of_whose_jobs_some_are_refused_says_in_which_words(run: RunDirectory) -> None:
+    state = RunState(run, study="small", fence=1)
+    state.facts["engine"] = {"engine": "dask", "workers": 3, "refused": "sbatch: error: QOSMaxSubmitJobPerUserLimit"}
+    state.write(at_once=True)
+    with hold_lease(run.root):
+        assert "QOSMaxSubmitJobPerUserLimit" in read_status(run)["advice"]
