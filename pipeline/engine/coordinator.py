@@ -19,10 +19,10 @@ from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopRequest, listen
 from pipeline.engine.state import RunState
 from pipeline.engine.stock import take_stock
-from pipeline.errors import Interrupted, PipelineError, Problem, StoreError, name_some
+from pipeline.errors import Interrupted, PipelineError, Problem, RunLocked, StoreError, name_some
 from pipeline.store.files import sweep_temporaries
 from pipeline.store.lease import Lease, hold_lease
-from pipeline.store.ledger import Ledger
+from pipeline.store.ledger import Ledger, last_fence
 from pipeline.store.runs import RunDirectory
 from pipeline.study.costs import TaskCosts
 from pipeline.study.inventory import Inventory
@@ -97,9 +97,9 @@ def coordinate(
     Raises
     ------
     RunLocked
-        Another process writes this run.
+        Another process writes this run (P801), has taken it over, or somebody has removed this one's lease (P802).
     """
-    with hold_lease(run.root) as lease, Ledger(run.ledger, fence=lease.fence) as ledger:
+    with hold_lease(run.root, above=last_fence(run.ledger)) as lease, Ledger(run.ledger, fence=lease.fence) as ledger:
         manifest = read_manifest(run)
         state = RunState(run, study=manifest.study.study, fence=lease.fence)
         coordinator = Coordinator(run, manifest, lease, ledger, state, progress, block_cells, workers)
@@ -107,6 +107,8 @@ def coordinate(
         try:
             with listen(stop):
                 ending = coordinator.drive(open_executor, stop, verify=verify)
+        except RunLocked:
+            raise  # the state is another's now
         except PipelineError as error:
             ending = Ending("FAILED", error.exit_code, "; ".join(p.message for p in error.problems))
             _try_to_end(state, ending)
@@ -231,11 +233,11 @@ class Coordinator:
             free -= 1
 
     def _take(self, outcome: Outcome) -> None:
+        self.lease.check()
         task = outcome.task
         result = replace(outcome.result, attempts=self.attempts[task.key] + 1)
         del self.running[task.key]
         if isinstance(result, Receipt):
-            self.lease.check()
             self.receipts.append("done", result)
             self.inventory.add(result)
             self.queue.finish(result.key)

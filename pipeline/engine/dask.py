@@ -7,7 +7,6 @@ memory, and a graph of the whole study is never built.
 from __future__ import annotations
 
 import logging
-import os
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,8 +23,8 @@ from distributed.scheduler import KilledWorker
 from pipeline.engine.cluster import CONFIG, fewest_workers, make_cluster
 from pipeline.engine.executor import Outcome
 from pipeline.engine.jobs import Jobs
+from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_scheduler_file
 from pipeline.engine.placement import lacking
-from pipeline.engine.state import now as time_of_day
 from pipeline.errors import ClusterError, Problem
 from pipeline.study.load import ClusterProfile
 from pipeline.study.task import Failure, Receipt, Task
@@ -39,14 +38,8 @@ WINDOW_PER_THREAD = 3
 RESCALE_SECONDS = 30.0
 """How often workers that are gone are asked for again: a batch system does not do that by itself."""
 
-STARVED_SECONDS = 600.0
-"""How long a run waits without a single worker before it gives up, resumable."""
-
 PLACING_SECONDS = 15.0
 """How long a task waits for a worker that has what it asks for, once all workers are there: another may be about to return."""
-
-LOOK_SECONDS = 1.0
-"""How often the scheduler is asked for its workers."""
 
 
 class DaskExecutor:
@@ -82,8 +75,8 @@ class DaskExecutor:
         jobs: Jobs | None = None,
     ) -> None:
         self._client = client
-        self._profile = profile
         self._jobs = jobs or Jobs()
+        self._patience = Patience(profile, self._jobs)
         self._runs = str(runs)
         self._prefix = prefix
         self._cluster = cluster
@@ -95,10 +88,7 @@ class DaskExecutor:
         self._threads = 1
         self._looked = 0.0
         self._rescaled = time.monotonic()
-        self._worked = time.monotonic()
-        self._idle_since = time_of_day()
-        self._seen = 0
-        self._ever_seen = False
+        self._address = ""
 
     def free(self) -> int:
         """Give the room left in the window."""
@@ -180,34 +170,15 @@ class DaskExecutor:
         if now - self._looked < LOOK_SECONDS:
             return
         self._looked = now
-        workers = _workers(self._client)
-        self._seen, self._threads = len(workers), sum(int(worker["nthreads"]) for worker in workers.values())
-        if workers:
-            self._worked, self._idle_since, self._ever_seen = now, time_of_day(), True
-        else:
-            self._refuse_starvation(now - self._worked)
+        info: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)
+        workers, self._address = info["workers"], info["address"]
+        self._threads = sum(int(worker["nthreads"]) for worker in workers.values())
+        self._patience.note(len(workers))
         self._refuse_unplaceable([worker.get("resources", {}) for worker in workers.values()], now)
         if self._cluster is not None and self._workers and len(workers) < self._workers and now - self._rescaled > RESCALE_SECONDS:
             self._rescaled = now
             self._jobs.retry(self._cluster)
             self._cluster.scale(self._workers)
-
-    def _refuse_starvation(self, seconds: float) -> None:
-        if self._jobs.hopeless:
-            raise ClusterError.of(
-                "P610",
-                f"the batch system refuses the jobs of workers: {self._jobs.refusal}",
-                where=self._profile.name,
-                help="correct `options:` of the profile (queue, account, memory, walltime); then `pipeline resume` goes on",
-            )
-        patience = STARVED_SECONDS if self._ever_seen else self._profile.start_seconds
-        if seconds > patience:
-            raise ClusterError.of(
-                "P602",
-                f"no worker for {patience:.0f} s" if self._ever_seen else f"no worker came within {patience:.0f} s",
-                where=self._profile.name,
-                help="look at the queue and at the logs of the workers in the run's logs/; `pipeline resume` goes on",
-            )
 
     def _refuse_unplaceable(self, offers: Sequence[Mapping[str, float]], now: float) -> None:
         """Give up what no worker has had room for in a while: the scheduler would keep it for ever."""
@@ -229,12 +200,7 @@ class DaskExecutor:
         """Give the scheduler's address and its workers; where there are none since when, and what was refused."""
         if not self._looked:
             self._look()
-        facts: dict[str, object] = {"engine": "dask", "scheduler": self._client.scheduler.address, "workers": self._seen}
-        if not self._seen:
-            facts["no_workers_since"] = self._idle_since
-        if self._jobs.refusal:
-            facts["refused"] = self._jobs.refusal
-        return facts
+        return {"engine": "dask", "scheduler": self._address, **self._patience.facts()}
 
     def close(self) -> None:
         """Close client and cluster."""
@@ -265,11 +231,6 @@ def _unrunnable(task: Task, error: Exception) -> Failure:
         help="do workers have this package, its dependencies and Python in the same versions?",
     )
     return Failure(task.key, task.label, 70, (problem,), "".join(traceback.format_exception(error)))
-
-
-def _workers(client: Client) -> Mapping[str, Any]:
-    workers: Mapping[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
-    return workers
 
 
 @contextmanager
@@ -313,7 +274,7 @@ def open_executor(
         cluster = make_cluster(profile, wanted, logs, jobs)
         client: Client | None = None
         try:
-            _await_file(profile, stop)
+            await_scheduler_file(profile, stop)
             client = _connect(profile, cluster)
             kept = None if profile.adapt else wanted or fewest_workers(profile)
             executor = DaskExecutor(client, runs, prefix=prefix, profile=profile, cluster=cluster, workers=kept, jobs=jobs)
@@ -342,23 +303,3 @@ def _connect(profile: ClusterProfile, cluster: Any) -> Client:
             where=profile.name,
             help="start it, or correct `address:` in the profile",
         ) from error
-
-
-def _await_file(profile: ClusterProfile, stop: Callable[[], bool]) -> None:
-    if profile.scheduler_file is None:
-        return
-    if not _await(lambda: os.path.exists(str(profile.scheduler_file)), profile.start_seconds, stop):
-        raise ClusterError.of(
-            "P601",
-            f"no scheduler has written {profile.scheduler_file}",
-            where=profile.name,
-            help="start it with --scheduler-file, or correct `scheduler_file:` in the profile",
-        )
-
-
-def _await(there: Callable[[], bool], seconds: float, stop: Callable[[], bool]) -> bool:
-    """Wait until something is there, and say whether it is; give up after so many seconds, or when a stop is asked."""
-    deadline = time.monotonic() + seconds
-    while not (found := there()) and time.monotonic() < deadline and not stop():
-        time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
-    return found

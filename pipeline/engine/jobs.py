@@ -29,6 +29,8 @@ class Jobs:
         jobs = self
 
         class WatchedJob(job_class):  # type: ignore[misc]
+            status: Any
+
             async def start(self) -> None:
                 name = str(self.name)
                 jobs._submitting.add(name)

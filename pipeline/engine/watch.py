@@ -14,7 +14,7 @@ from typing import Any
 
 from pipeline.errors import Interrupted, StoreError
 from pipeline.store.files import store_error, write_bytes
-from pipeline.store.lease import read_holder
+from pipeline.store.lease import Holder, read_holder
 from pipeline.store.process import Process, process_is_gone, this_process
 from pipeline.store.runs import RunDirectory
 
@@ -37,24 +37,26 @@ def read_status(run: RunDirectory) -> dict[str, Any]:
 def _judge(run: RunDirectory) -> tuple[dict[str, Any], bool]:
     """Give a run's state and advice, and whether it may still change without anybody doing something."""
     try:
-        held = _is_held(run)
+        holder = _holder_of(run)
         facts = run.read_state()
-        if not held and facts["state"] in {"RUNNING", "DRAINING"}:
-            held = _is_held(run)  # it may have begun between the two looks
+        if holder is None and facts["state"] in {"RUNNING", "DRAINING"}:
+            holder = _holder_of(run)  # it may have begun between the two looks
     except StoreError as error:
         return {
             **run.read_state(),
             "state": "UNKNOWN",
             "advice": "; ".join(f"{p.message}: {p.help}" for p in error.problems),
         }, False
-    state, advice = _judge_held(facts) if held else _judge_free(run, facts)
-    live = state in LIVE and (held or not advice)
+    state, advice = _judge_free(run, facts) if holder is None else _judge_held(facts)
+    if holder is not None and holder.process is None:
+        advice = f"its lease is damaged; if no process writes the run, `pipeline resume {run.id}` takes it over in a minute"
+    live = state in LIVE and (holder is not None or not advice)
     return {**facts, "state": state, **({"advice": advice} if advice else {})}, live
 
 
 def _judge_held(facts: dict[str, Any]) -> tuple[str, str]:
     if facts["state"] == "UNKNOWN":
-        return "RUNNING", "its state.json cannot be read; its coordinator writes it anew"
+        return "RUNNING", "its state.json cannot be read; its coordinator will write it again"
     if facts["state"] == "RUNNING":
         return facts["state"], _advise_idle(facts.get("engine"))
     return facts["state"], ""
@@ -78,13 +80,14 @@ def _judge_free(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
     if state in LIVE:
         return "LOST", f"its coordinator is gone; `pipeline resume {run.id}` goes on"
     if state == "UNKNOWN":
-        return state, f"its state.json cannot be read; `pipeline resume {run.id}` writes it anew"
+        return state, f"its state.json cannot be read; `pipeline resume {run.id}` writes it again"
     return state, "" if state == "COMPLETED" else f"`pipeline resume {run.id}` goes on"
 
 
-def _is_held(run: RunDirectory) -> bool:
+def _holder_of(run: RunDirectory) -> Holder | None:
+    """Give who holds the lease now."""
     holder = read_holder(run.root)
-    return holder is not None and holder.in_force
+    return holder if holder is not None and holder.in_force else None
 
 
 def _judge_pending(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
@@ -168,17 +171,17 @@ def follow_run(run: RunDirectory, pid: int, progress: Callable[[Any], None]) -> 
 
 def cancel_run(run: RunDirectory) -> str:
     """Ask a run's coordinator to stop, wherever it is and even if it has not begun, and say what was done."""
-    holder = read_holder(run.root)
-    held = holder is not None and holder.in_force
+    holder = _holder_of(run)
     facts, live = _judge(run)
-    if not held and not live:
+    if holder is None and not live:
         return f"{run.id} is not running"
     write_bytes(run.cancel, b"")
-    if holder is None or not held:
+    if holder is None:
         return f"{run.id} has not begun; it stops as soon as it does"
     # The file is enough; the signal only hurries. Before the coordinator has written its state it would kill it.
-    ours = holder.process.host == this_process().host and process_is_gone(holder.process) is False
-    if ours and facts.get("pid") == holder.process.pid:
+    process = holder.process
+    ours = process is not None and process.host == this_process().host and process_is_gone(process) is False
+    if process is not None and ours and facts.get("pid") == process.pid:
         with suppress(ProcessLookupError, PermissionError):  # it has just ended, or it is another user's
-            os.kill(holder.process.pid, signal.SIGTERM)
+            os.kill(process.pid, signal.SIGTERM)
     return f"{run.id} is asked to stop; tasks that run may end first"

@@ -20,9 +20,10 @@ from pipeline.errors import Problem, StoreError
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import store_error, sync_directory
 
-__all__ = ["Ledger", "read_ledger"]
+__all__ = ["Ledger", "last_fence", "read_ledger"]
 
 _CHECKED = re.compile(rb',"crc32":"([0-9a-f]{8})"\}$')
+_FENCE = re.compile(rb'(?<!\\)"fence":([0-9]{1,9})[,}]')  # not the one in a text, where quotes are escaped
 _RESERVED = ("crc32", "fence")
 
 
@@ -87,6 +88,17 @@ def read_ledger(path: Path | str) -> tuple[tuple[dict[str, Any], ...], int]:
     """
     entries, dropped, _ = _scan(Path(path))
     return entries, dropped
+
+
+def last_fence(path: Path | str) -> int:
+    """Give the highest fence that a ledger names, damaged or not; 0 where there is none: a lease's number may not be lower."""
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise store_error(error, path) from error
+    return max((int(found) for found in _FENCE.findall(content)), default=0)
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:

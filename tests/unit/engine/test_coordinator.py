@@ -170,6 +170,21 @@ def test_nothing_is_written_once_another_process_has_taken_over(run: RunDirector
     assert not [e for e in ledger(run.root) if e["event"] == "done" and e["receipt"]["kind"] == "resample"]
 
 
+def test_of_two_coordinators_one_stops_although_the_lease_was_removed_and_nothing_is_done_twice(run: RunDirectory) -> None:
+    def script(task: Task, n: int) -> Failure | None:
+        if task.kind == "resample" and not removed:
+            removed.append((run.root / "lease.1").unlink())
+            assert drive(run, lambda task, n: None)[0].state == "COMPLETED"  # a second one, while the first is at work
+        return None
+
+    removed: list[None] = []
+    with pytest.raises(RunLocked, match="P802"):
+        drive(run, script)
+    assert set(times_done(run.root).values()) == {1}
+    assert {entry["fence"] for entry in ledger(run.root)} == {1, 2}
+    assert run.read_state()["state"] == "COMPLETED"  # which the first does not write over
+
+
 def test_a_run_that_is_held_is_not_driven(run: RunDirectory) -> None:
     with hold_lease(run.root), pytest.raises(RunLocked, match=str(os.getpid())):
         drive(run, lambda task, n: None)

@@ -100,10 +100,15 @@ def test_an_unreadable_state_that_somebody_will_write_again_is_running(run: RunD
 
 
 def test_a_run_with_a_damaged_lease_is_told_and_hides_no_other(run: RunDirectory) -> None:
+    run.state.write_text(json.dumps({"run": "small-1", "state": "RUNNING"}))
     (run.root / "lease.1").write_bytes(b"{")
     told = read_status(run)
-    assert told["state"] == "UNKNOWN"
-    assert "lease" in told["advice"]
+    assert told["state"] == "RUNNING"  # for all that can be known
+    assert "lease is damaged" in told["advice"]
+    os.utime(run.root / "lease.1", (1, 1))
+    told = read_status(run)
+    assert told["state"] == "LOST"
+    assert "pipeline resume small-1" in told["advice"]
 
 
 # pending, lost

@@ -1,0 +1,88 @@
+"""How long a run waits for what is not there yet: the file of a scheduler, a first worker, or another after the last one."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from pipeline.engine.jobs import Jobs
+from pipeline.engine.state import now as time_of_day
+from pipeline.errors import ClusterError
+from pipeline.study.load import ClusterProfile
+
+__all__ = ["LOOK_SECONDS", "STARVED_SECONDS", "Patience", "await_scheduler_file"]
+
+STARVED_SECONDS = 600.0
+"""How long a run waits without a single worker before it gives up, resumable."""
+
+LOOK_SECONDS = 1.0
+"""How often somebody looks."""
+
+
+class Patience:
+    """Since when there are no workers, and whether it is of use to wait for them."""
+
+    def __init__(self, profile: ClusterProfile, jobs: Jobs) -> None:
+        self._profile, self._jobs = profile, jobs
+        self._worked, self._since = time.monotonic(), time_of_day()
+        self._ever, self._workers = False, 0
+
+    def note(self, workers: int) -> None:
+        """Note how many workers there are.
+
+        Raises
+        ------
+        ClusterError
+            P602 there was none for too long; P610 none can come: the batch system refuses every job.
+        """
+        self._workers = workers
+        if workers:
+            self._worked, self._since, self._ever = time.monotonic(), time_of_day(), True
+            return
+        if self._jobs.hopeless:
+            raise ClusterError.of(
+                "P610",
+                f"the batch system refuses the jobs of workers: {self._jobs.refusal}",
+                where=self._profile.name,
+                help="correct `options:` of the profile (queue, account, memory, walltime); then `pipeline resume` goes on",
+            )
+        most = STARVED_SECONDS if self._ever else self._profile.start_seconds
+        if time.monotonic() - self._worked > most:
+            raise ClusterError.of(
+                "P602",
+                f"no worker for {most:.0f} s" if self._ever else f"no worker came within {most:.0f} s",
+                where=self._profile.name,
+                help="look at the queue and at the logs of the workers in the run's logs/; `pipeline resume` goes on",
+            )
+
+    def facts(self) -> dict[str, object]:
+        """Give for `state.json` how many workers there are; where there are none since when, and what was refused."""
+        facts: dict[str, object] = {"workers": self._workers}
+        if not self._workers:
+            facts["no_workers_since"] = self._since
+        if self._jobs.refusal:
+            facts["refused"] = self._jobs.refusal
+        return facts
+
+
+def await_scheduler_file(profile: ClusterProfile, stop: Callable[[], bool]) -> None:
+    """Wait until the scheduler of a profile has written its file, or a stop is asked.
+
+    Raises
+    ------
+    ClusterError
+        P601 it has not done so within the profile's time.
+    """
+    if profile.scheduler_file is None:
+        return
+    deadline = time.monotonic() + profile.start_seconds
+    while not (written := os.path.exists(profile.scheduler_file)) and time.monotonic() < deadline and not stop():
+        time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
+    if not written:
+        raise ClusterError.of(
+            "P601",
+            f"no scheduler has written {profile.scheduler_file}",
+            where=profile.name,
+            help="start it with --scheduler-file, or correct `scheduler_file:` in the profile",
+        )
