@@ -24,7 +24,10 @@ _MOST_SHOWN = 10
 
 @dataclass(frozen=True)
 class Gold:
-    """The sure and the possible links of each pair (these include the sure ones), and how many words its sentences have."""
+    """The sure and the possible links of each pair (these include the sure ones), and how many words its sentences have.
+
+    ``sizes`` is empty where the sentences are not known: links beyond them are then as wrong as any other.
+    """
 
     sure: tuple[frozenset[_Link], ...]
     possible: tuple[frozenset[_Link], ...]
@@ -50,12 +53,13 @@ class Aer:
 
     def prepare(self, gold: Items | None) -> Gold:
         """Make sets of the gold links."""
-        sure, possible, source, target = (
-            gold_columns(self.name, gold, name)[0] for name in ("sure", "possible", "source", "target")
-        )
+        sure, possible = (gold_columns(self.name, gold, name)[0] for name in ("sure", "possible"))
+        assert gold is not None
+        sides = [gold.columns[name] for name in ("source", "target") if name in gold.columns]
         certain: tuple[frozenset[Any], ...] = tuple(map(frozenset, sure))
         every: tuple[frozenset[Any], ...] = tuple(one | frozenset(other) for one, other in zip(certain, possible, strict=True))
-        return Gold(certain, every, tuple(zip(map(len, source), map(len, target), strict=True)))
+        sizes = tuple((len(one), len(other)) for one, other in zip(*sides, strict=True)) if len(sides) == 2 else ()
+        return Gold(certain, every, sizes)
 
     def extract(self, prepared: Gold, output: Items) -> Statistics:
         """Count the links of each pair; one that the output lacks has none.
@@ -66,7 +70,8 @@ class Aer:
             P254, where a link is beyond the words of its sentences.
         """
         found: Sequence[frozenset[Any]] = [frozenset(links) for links in output_column(self.name, output, "link")]
-        _refuse_strays(prepared, found, output)
+        if prepared.sizes:
+            _refuse_strays(prepared, found, output)
         rows = [
             (len(links & sure), len(links & possible), len(links), len(sure))
             for links, sure, possible in zip(found, prepared.sure, prepared.possible, strict=True)

@@ -1,4 +1,4 @@
-"""Word alignments. This module reads a bitext with sure and possible links, and the links of systems; it writes both."""
+"""Word alignments: sure and possible links of the gold, with the sentences or without, and the links of systems; and writes them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ _A_LINK = re.compile(r"[0-9]+[-p?][0-9]+")
 
 
 class LinksReader:
-    """The gold is a bitext and a file of links, or one file ``source ||| target ||| links``; outputs are links, one line a pair.
+    """The gold is a file of links, alone or with the bitext they are of; outputs are links, one line a pair.
+
+    Gold and bitext may be one file, ``source ||| target ||| links``. Only what is trained needs the words; where they are known,
+    links beyond them are refused.
 
     Links are ``i-j``, in the gold also ``ipj`` for those that are possible only; or lines of the NAACL shared task. The first word
     has the number 0, or 1 where ``columns: {base: "1"}`` says so, and a file may say it itself in a first line ``# base: 0``.
-    Items have the columns ``source``, ``target``, ``sure`` and ``possible`` (which includes the sure links), those of outputs
-    ``link``; there the first word is 0.
+    Items have the columns ``sure`` and ``possible`` (which includes the sure links), with a bitext also ``source`` and ``target``;
+    those of outputs have ``link``. In the columns the first word is 0.
 
     Attributes
     ----------
@@ -55,10 +58,12 @@ class LinksReader:
         return None
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the pairs with their links; None without files. The last file holds the links, unless all files hold both."""
+        """Give the links, and the pairs they are of; None without files. The last file holds links, unless all hold both."""
         if not paths:
             return None
         base = _base(options)
+        if len(paths) == 1 and not _has_words(read_lines(paths[0])):
+            return self._read_alone(paths[0], base)
         if len(paths) == 1 or _has_links(read_lines(paths[0])):
             return join_items([self._read_together(path, base) for path in paths])
         pairs = join_items(read_bitext(paths[:-1], self.warnings))
@@ -72,14 +77,11 @@ class LinksReader:
         """Give the links of one system."""
         name = need_system(system, path, "links")
         lines = self._read(path)
-        start, base = split_base(lines.values, _base(options))
-        links = parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base)
-        ids = tuple(str(k + 1) for k in range(len(links)))
-        numbers = tuple(range(start + 1, start + 1 + len(links)))
-        return {name: Items(ids, {"link": tuple(one.possible for one in links)}, lines.source, numbers)}
+        links, numbers = _parse(lines, _base(options))
+        return {name: Items(_number(links), {"link": tuple(one.possible for one in links)}, lines.source, numbers)}
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Write the links of an output, or else the pairs, with their links where they are there; the first word is 0.
+        """Write the links of an output or of a gold, and the pairs where they are known; the first word is 0.
 
         Raises
         ------
@@ -92,6 +94,12 @@ class LinksReader:
         lines = read_lines(path)
         self.warnings.extend(lines.warnings)
         return lines
+
+    def _read_alone(self, path: Path, base: int) -> Items:
+        lines = self._read(path)
+        links, numbers = _parse(lines, base)
+        columns = {"sure": tuple(one.sure for one in links), "possible": tuple(one.possible for one in links)}
+        return Items(_number(links), columns, lines.source, numbers)
 
     def _read_together(self, path: Path, base: int) -> Items:
         lines = self._read(path)
@@ -120,6 +128,22 @@ def _base(options: Mapping[str, Any]) -> int:
     return int(base)
 
 
+def _parse(lines: Lines, base: int) -> tuple[list[Links], tuple[int, ...]]:
+    """Give the links of each sentence of a file that has nothing else, and the line of each sentence."""
+    start, base = split_base(lines.values, base)
+    links = parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base)
+    return links, tuple(range(start + 1, start + 1 + len(links)))
+
+
+def _number(links: Sequence[Links]) -> tuple[str, ...]:
+    return tuple(str(k + 1) for k in range(len(links)))
+
+
+def _has_words(lines: Lines) -> bool:
+    """Say whether a file has sentences, with links or without."""
+    return any(BITEXT_SEPARATOR in line for line in lines.values)
+
+
 def _has_links(lines: Lines) -> bool:
     start, _ = split_base(lines.values, 0)
     return len(lines.values) > start and len(split_fields(lines.values[start])) > 2
@@ -138,15 +162,13 @@ def _as_lines(columns: Mapping[str, Sequence[Any]]) -> Iterator[str]:
         for links in columns["link"]:
             yield " ".join(f"{i}-{j}" for i, j in links)
         return
-    gold = "sure" in columns or "possible" in columns
+    gold = [name for name in ("sure", "possible") if name in columns]
     if gold:
         yield "# base: 0"
-    for k, (source, target) in enumerate(zip(columns["source"], columns["target"], strict=True)):
-        pair = f"{join_words(source)} {BITEXT_SEPARATOR} {join_words(target)}"
-        if not gold:
-            yield pair
-            continue
-        sure = set(columns["sure"][k]) if "sure" in columns else set()
-        every = sorted(sure | set(columns["possible"][k])) if "possible" in columns else sorted(sure)
-        links = (f"{i}{'-' if (i, j) in sure else 'p'}{j}" for i, j in every)
-        yield f"{pair} {BITEXT_SEPARATOR} {' '.join(links)}"
+    for k in range(len(columns[gold[0] if gold else "source"])):
+        parts = [join_words(columns[side][k]) for side in ("source", "target") if side in columns]
+        if gold:
+            sure = set(columns["sure"][k]) if "sure" in columns else set()
+            every = sorted(sure.union(*(columns[name][k] for name in gold)))
+            parts.append(" ".join(f"{i}{'-' if (i, j) in sure else 'p'}{j}" for i, j in every))
+        yield f" {BITEXT_SEPARATOR} ".join(parts)

@@ -61,6 +61,21 @@ def test_one_file_may_hold_pairs_and_links(tmp_path: Path) -> None:
     assert together.columns == gold(tmp_path, PAIRS, "0-0 2-2 1p1\n\n").columns
 
 
+@pytest.mark.parametrize("links", ["0-0 2-2 1p1\n\n0-1\n", "1 1 1 S\n1 3 3 S\n1 2 2 P\n3 1 2 S\n"])
+def test_links_need_no_sentences(tmp_path: Path, links: str) -> None:
+    alone = gold(tmp_path, links)
+    assert dict(alone.columns) == {
+        "sure": (((0, 0), (2, 2)), (), ((0, 1),)),
+        "possible": (((0, 0), (1, 1), (2, 2)), (), ((0, 1),)),
+    }
+    assert gold(tmp_path, "# base: 1\n1-1 3-3 2p2\n\n1-2\n").columns == alone.columns
+
+
+def test_a_gold_that_holds_neither_links_nor_pairs_is_refused_with_its_line(tmp_path: Path) -> None:
+    (problem,) = refused(tmp_path, "0-0\nthe red boat\n").problems
+    assert (problem.code, problem.where) == ("P253", f"{tmp_path / 'file0.txt'}:2")
+
+
 def test_source_and_target_may_be_two_files(tmp_path: Path) -> None:
     items = gold(tmp_path, "the red boat\nfog\n", "das rote Boot\nNebel kommt\n", "0-0\n0-1\n")
     assert items.columns == gold(tmp_path, PAIRS, "0-0\n0-1\n").columns
@@ -140,6 +155,11 @@ def test_what_is_written_is_read_again_whatever_the_base_of_the_study(
     again = reader.read_gold([path], options)
     assert again is not None
     assert dict(again.columns) == columns
+    alone = {name: columns[name] for name in ("sure", "possible")}
+    reader.write(path, alone, ids)
+    again = reader.read_gold([path], options)
+    assert again is not None
+    assert dict(again.columns) == alone
     reader.write(path, {"link": columns["possible"]}, ids)
     assert reader.read_outputs(path, system="x", options=options)["x"].columns["link"] == columns["possible"]
     blind = {name: columns[name] for name in ("source", "target")}

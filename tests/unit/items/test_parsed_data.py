@@ -96,6 +96,17 @@ def test_alignments_have_the_links_and_rates_that_were_counted_elsewhere(data_di
     assert 'base: "1"' in (caught.value.problems[0].help or "")
 
 
+def test_systems_are_compared_by_gold_links_without_the_sentences(data_dir: Path) -> None:
+    folder = data_dir / "align-enfr-hansards"
+    wanted = json.loads((folder / "expected.json").read_text())["systems"]
+    outputs = {name: str(folder / f"systems/{name}.txt.gz") for name in wanted}
+    document = compare(outputs, [str(folder / "gold.txt.gz")], replicates=100)
+    scores = {row["name"]: round(row["scores"]["aer"], 4) for row in document["systems"]}
+    assert scores == {name: numbers["aer"] for name, numbers in wanted.items()}
+    assert document["test_sets"][0]["units"] == 447
+    assert document["warnings"] == []
+
+
 QUICK = {
     "conll2017-zh/zh": ["Wenba-NLU__2017-05-13-01-44-52", "TRL__2017-05-15-07-43-56", "fbaml__2017-05-15-18-00-23"],
     "conll2018-en/en_gum": ["ArmParser", "NLP-Cube"],

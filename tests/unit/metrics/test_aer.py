@@ -82,6 +82,12 @@ def test_links_beyond_the_words_are_refused_and_the_base_offered_where_it_fits(l
     assert ('base: "1"' in (problem.help or "")) == offered
 
 
+def test_links_are_counted_the_same_where_the_sentences_are_not_known() -> None:
+    alone = items(**{name: GOLD.columns[name] for name in ("sure", "possible")})
+    assert count(BETTER, alone) == count(BETTER)
+    assert count(items(link=(((7, 7),), (), (), ())), alone)[0] == [0, 0, 1, 2]
+
+
 def test_counts_have_no_decimals() -> None:
     with pytest.raises(ValueError, match="decimals"):
         load_metric("aer").scorer((0, 0, 0, 2))
