@@ -62,5 +62,6 @@ CODES: dict[str, str] = {
     "P271": "no file matches the pattern of the training data",
     "P273": "the training data have no items",
     "P274": "the format of the training data has no gold",
+    "P280": "precision, recall or F1 do not know which label is the positive one, or how labels are averaged",
     "P290": "there are fewer than two systems",
 }

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of labels in percent. This module counts over all classes together (micro) or class by class (macro)."""
+"""Precision, recall and F1 of labels in percent: of one class, of several together (micro), or class by class (macro)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from pipeline.metrics.kernels import apply_kernel, score_ratio
 
 __all__ = ["F1", "Precision", "Recall"]
 
-_AVERAGES = ("micro", "macro")
+_AVERAGES = ("binary", "micro", "macro")
+_POSITIVE = "1"
+"""The positive label of two, where none is named: as in scikit-learn."""
 _MOST_SHOWN = 20
 
 
@@ -43,20 +45,24 @@ class _Classification:
     below: tuple[int, int]
     """How often what was found, and what the gold has, counts below the line."""
 
-    def __init__(self, *, average: str = "micro", labels: Sequence[str] | None = None, positive: str | None = None) -> None:
-        self.average = check_choice("average", average, _AVERAGES)
+    def __init__(self, *, average: str | None = None, labels: Sequence[str] | None = None, positive: str | None = None) -> None:
+        asked = None if average is None else check_choice("average", average, _AVERAGES)
         if positive is not None:
             if not isinstance(positive, str) or not positive:
                 raise ValueError(f"option 'positive' is a label, not {positive!r}: write a number in quotes")
-            if labels is not None or average != "micro":
+            if labels is not None or asked not in {None, "binary"}:
                 raise ValueError("option 'positive' is for one label: leave out 'labels' and 'average'")
-        if average == "macro" and labels is None:
+        if asked == "binary" and labels is not None:
+            raise ValueError("average 'binary' is of one label: name it as 'positive', and leave out 'labels'")
+        if asked == "macro" and labels is None:
             raise ValueError("average 'macro' needs the option 'labels': which classes are averaged, whatever a sample holds")
-        self.positive = positive
-        self.labels = (positive,) if positive is not None else None if labels is None else check_words("labels", labels)
-        self.form = "ratio" if average == "micro" else "general"
+        self.average = asked or ("binary" if labels is None else "micro")
+        self.is_assumed = self.average == "binary" and positive is None
+        self.positive = (positive or _POSITIVE) if self.average == "binary" else None
+        self.labels = (self.positive,) if self.positive else None if labels is None else check_words("labels", labels)
+        self.form = "general" if self.average == "macro" else "ratio"
         self.statistics: tuple[str, ...] = self.micro
-        if average == "macro":
+        if self.average == "macro":
             self.statistics = tuple(f"{kind}.{label}" for kind in ("tp", "found", "gold") for label in self.labels or ())
 
     @property
@@ -73,15 +79,24 @@ class _Classification:
         Raises
         ------
         DataError
-            P246, where the gold has no item with one of the labels that count.
+            P246, where the gold has no item with one of the labels that count; P280, where no option says which count, and the
+            gold does not have two labels of which one is 1.
         """
         labels = gold_columns(self.name, gold, "label")[0]
         assert gold is not None
         there = Counter(label for label in labels if label)
         unknown = [label for label in self.labels or () if label not in there]
+        shown = ", ".join(f"{label!r} ({count})" for label, count in there.most_common(_MOST_SHOWN))
+        more = f" and {len(there) - _MOST_SHOWN} more" if len(there) > _MOST_SHOWN else ""
+        if self.is_assumed and (unknown or len(there) > 2):
+            raise DataError.of(
+                "P280",
+                f"{self.name} is of one label of two, {_POSITIVE!r} where none is named; the gold has {shown or 'none'}{more}",
+                where=gold.source,
+                help=f"say what is counted: `{{name: {self.name}, positive: LABEL}}` for one label, `average: micro` or `macro` "
+                "with `labels: [...]` for several",
+            )
         if unknown:
-            shown = ", ".join(f"{label!r} ({count})" for label, count in there.most_common(_MOST_SHOWN))
-            more = f" and {len(there) - _MOST_SHOWN} more" if len(there) > _MOST_SHOWN else ""
             raise DataError.of(
                 "P246",
                 f"{self.name}: the gold has no item with the label{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown))}; "
@@ -119,7 +134,7 @@ class _Classification:
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
         """Give the score in percent of summed counts; nan where nothing is left to divide by."""
-        if self.average == "micro":
+        if self.average != "macro":
             return partial(score_ratio, decimals=decimals, factor=self.factor)
         if any(decimals):
             raise ValueError(f"{self.name} has counts, not numbers with {max(decimals)} decimals")
@@ -127,16 +142,17 @@ class _Classification:
 
 
 class F1(_Classification):
-    """F1 of labels in percent: 200 · right / (found + gold), over the labels together, or the mean over labels.
+    """F1 of labels in percent: 200 · right / (found + gold), of one label, over several together, or their mean.
 
     Parameters
     ----------
-    average : {"micro", "macro"}
-        Sums over labels before the division, or the mean of what each label has.
+    average : {"binary", "micro", "macro"}, optional
+        Of one label; of sums over labels; or the mean of what each label has. By default ``micro`` where labels are named, else
+        ``binary``, as in scikit-learn.
     labels : list of str, optional
-        The labels that count; all by default, which makes micro the accuracy. Needed for macro.
+        The labels that count. Needed for macro; without them ``micro`` counts all, which makes it the accuracy.
     positive : str, optional
-        The one label that counts, where there are two classes.
+        The one label that counts. By default ``1``, where it is one of two in the gold.
     """
 
     name = "f1"
@@ -146,16 +162,17 @@ class F1(_Classification):
 
 
 class Precision(_Classification):
-    """Share of found labels that are right, in percent, over the labels together, or the mean over labels.
+    """Share of found labels that are right, in percent, of one label, over several together, or their mean.
 
     Parameters
     ----------
-    average : {"micro", "macro"}
-        Sums over labels before the division, or the mean of what each label has.
+    average : {"binary", "micro", "macro"}, optional
+        Of one label; of sums over labels; or the mean of what each label has. By default ``micro`` where labels are named, else
+        ``binary``, as in scikit-learn.
     labels : list of str, optional
-        The labels that count; all by default, which makes micro the accuracy. Needed for macro.
+        The labels that count. Needed for macro; without them ``micro`` counts all, which makes it the accuracy.
     positive : str, optional
-        The one label that counts, where there are two classes.
+        The one label that counts. By default ``1``, where it is one of two in the gold.
     """
 
     name = "precision"
@@ -165,16 +182,17 @@ class Precision(_Classification):
 
 
 class Recall(_Classification):
-    """Share of gold labels that are found, in percent, over the labels together, or the mean over labels.
+    """Share of gold labels that are found, in percent, of one label, over several together, or their mean.
 
     Parameters
     ----------
-    average : {"micro", "macro"}
-        Sums over labels before the division, or the mean of what each label has.
+    average : {"binary", "micro", "macro"}, optional
+        Of one label; of sums over labels; or the mean of what each label has. By default ``micro`` where labels are named, else
+        ``binary``, as in scikit-learn.
     labels : list of str, optional
-        The labels that count; all by default, which makes micro the accuracy. Needed for macro.
+        The labels that count. Needed for macro; without them ``micro`` counts all, which makes it the accuracy.
     positive : str, optional
-        The one label that counts, where there are two classes.
+        The one label that counts. By default ``1``, where it is one of two in the gold.
     """
 
     name = "recall"

@@ -64,7 +64,7 @@ class Nist:
     tokenize : str
         A tokenizer of sacreBLEU: 13a, intl, char, zh, none, …
     lowercase : bool
-        Ignore case, as mteval-v13a does unless it is told not to.
+        Ignore case; true by default, as of mteval-v13a unless it is run with ``-c``.
     order : int
         Longest n-grams.
     """
@@ -73,7 +73,7 @@ class Nist:
     form: Literal["ratio", "general"] = "general"
     higher_is_better = True
 
-    def __init__(self, *, tokenize: str = "13a", lowercase: bool = False, order: int = 5) -> None:
+    def __init__(self, *, tokenize: str = "13a", lowercase: bool = True, order: int = 5) -> None:
         self.tokenize = check_tokenizer(tokenize)
         self.lowercase = check_flag("lowercase", lowercase)
         self.order = check_count("order", order, least=1, most=9)

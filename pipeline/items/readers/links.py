@@ -1,4 +1,4 @@
-"""Word alignments: sure and possible links of the gold, with the sentences or without, and the links of systems; and writes them."""
+"""Word alignments: sure and possible links of the gold, with its sentences or without, and links of systems, read and written."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class _Example(MetricContract):
 
 
 class TestMicroF1(_Example):
-    name, options = "f1", {}
+    name, options = "f1", {"average": "micro"}
 
 
 class TestPositivePrecision(_Example):
@@ -70,8 +70,8 @@ class TestMacroRecall(_Example):
     ("name", "options", "expected"),
     [
         # cat: 2 right, 3 found, 3 gold; dog: 1, 3, 3; hen: 1, 1, 1. The eighth item has no gold label, the fourth found none.
-        ("precision", {}, 100 * 4 / 7),
-        ("recall", {}, 100 * 4 / 7),
+        ("precision", {"average": "micro"}, 100 * 4 / 7),
+        ("recall", {"average": "micro"}, 100 * 4 / 7),
         ("precision", {"labels": ["hen", "cat"]}, 100 * 3 / 4),
         ("recall", {"positive": "dog"}, 100 / 3),
         ("f1", {"positive": "cat"}, 200 * 2 / 6),
@@ -95,7 +95,7 @@ def test_statistics_say_item_by_item_what_is_right_found_and_gold():
         [0, 0, 0, 0, 0, 1],  # dog, nothing found
         [0, 0, 1, 0, 0, 1],  # dog found cat
     ]
-    micro = load_metric("f1")
+    micro = load_metric("f1", {"average": "micro"})
     assert micro.extract(micro.prepare(items(GOLD)), items(FOUND)).values[:5].tolist() == [[1, 2], [0, 2], [1, 2], [0, 1], [0, 2]]
 
 
@@ -108,7 +108,8 @@ def test_scores_are_those_of_scikit_learn(name, seed):
     found = np.where(rng.random(300) < 0.6, gold, rng.choice(labels, 300))
     ask = SCIKIT[name]
     some = sorted(labels[1:4])
-    assert score(load_metric(name), gold, found) == pytest.approx(100 * ask(gold, found, average="micro"), rel=1e-14)
+    every = load_metric(name, {"average": "micro"})
+    assert score(every, gold, found) == pytest.approx(100 * ask(gold, found, average="micro"), rel=1e-14)
     micro = load_metric(name, {"labels": some})
     assert score(micro, gold, found) == pytest.approx(100 * ask(gold, found, labels=some, average="micro"), rel=1e-14)
     macro = load_metric(name, {"average": "macro", "labels": some})
@@ -116,6 +117,23 @@ def test_scores_are_those_of_scikit_learn(name, seed):
     two, other = (np.where(column == "class 1", "yes", "no") for column in (gold, found))
     binary = load_metric(name, {"positive": "yes"})
     assert score(binary, two, other) == pytest.approx(100 * ask(two, other, pos_label="yes", average="binary"), rel=1e-14)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_options_scores_are_those_of_scikit_learn_without_options(name):
+    rng = np.random.default_rng(5)
+    gold = rng.integers(0, 2, 200)
+    found = np.where(rng.random(200) < 0.8, gold, 1 - gold)
+    texts = [[str(label) for label in labels.tolist()] for labels in (gold, found)]
+    assert score(load_metric(name), *texts) == pytest.approx(100 * SCIKIT[name](gold, found), rel=1e-14)
+    assert score(load_metric(name), *texts) != pytest.approx(100 * (gold == found).mean(), rel=1e-3)  # nor the accuracy
+    with pytest.raises(ValueError, match="multiclass"):
+        SCIKIT[name]([0, 1, 2], [0, 1, 2])
+    for labels in ("012", "xy", "0"):
+        with pytest.raises(DataError, match=f"'1' where none is named; the gold has '{labels[0]}'") as caught:
+            score(load_metric(name), labels, labels)
+        assert caught.value.problems[0].code == "P280"
+    assert score(load_metric(name, {"positive": "1"}), "012", "012") == 100.0
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -186,10 +204,11 @@ def test_labels_that_the_gold_has_not_are_refused_with_those_it_has(options):
     ("options", "says"),
     [
         ({"average": "macro"}, "needs the option 'labels'"),
-        ({"average": "weighted", "labels": ["a"]}, "is one of micro, macro"),
+        ({"average": "weighted", "labels": ["a"]}, "is one of binary, micro, macro"),
         ({"positive": 1}, "write a number in quotes"),
         ({"positive": "a", "labels": ["a"]}, "for one label"),
         ({"positive": "a", "average": "macro"}, "for one label"),
+        ({"average": "binary", "labels": ["a"]}, "name it as 'positive'"),
         ({"labels": []}, "is a list of words"),
         ({"labels": ["a", "a"]}, "names a word twice"),
     ],
@@ -202,7 +221,8 @@ def test_options_that_make_no_sense_are_refused(options, says):
 
 
 def test_signatures_pin_average_and_labels_in_whatever_order_they_are_named():
-    assert load_metric("f1").signature == "f1|average:micro|labels:all|unit:percent"
+    assert load_metric("f1").signature == "f1|positive:1|unit:percent"
+    assert load_metric("f1", {"average": "micro"}).signature == "f1|average:micro|labels:all|unit:percent"
     assert load_metric("f1", {"positive": "yes"}).signature == "f1|positive:yes|unit:percent"
     macro = [load_metric("f1", {"average": "macro", "labels": labels}).signature for labels in (["b", "a"], ["a", "b"])]
     assert macro == ["f1|average:macro|labels:a,b|undefined:0|absent:left-out|unit:percent"] * 2

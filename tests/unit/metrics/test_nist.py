@@ -121,6 +121,12 @@ def test_a_line_separator_is_no_word():
     )
 
 
+def test_case_counts_where_it_is_asked_for_as_by_mteval():
+    gold, output = references(("The Boat sails",)), ("the boat Sails",)
+    np.testing.assert_array_equal(extract(gold, output)[1].values, extract(gold, ("The Boat sails",))[1].values)
+    assert score(gold, output, lowercase=False) == 0.0
+
+
 def test_options_that_are_none_are_refused():
     for options in ({"order": 0}, {"order": True}, {"tokenize": "words"}, {"lowercase": 1}):
         with pytest.raises(Exception, match="P151"):
@@ -187,9 +193,9 @@ def test_translations_score_as_nltk_and_the_rules_of_mteval_say(data_dir):
         texts = read(folder / "systems" / f"{system}.txt.gz")
         one, two = ([[tokens(text) for text in row] for row in zip(*columns, strict=True)] for columns in (both[:1], both))
         outputs = [tokens(text) for text in texts]
-        assert score(references(*both[:1]), texts, lowercase=True) == pytest.approx(corpus_nist(one, outputs, 5), rel=1e-7)
-        assert score(references(*both[:1]), texts, lowercase=True) == pytest.approx(count_again(one, outputs, 5), rel=1e-7)
-        assert score(references(*both), texts, lowercase=True) == pytest.approx(count_again(two, outputs, 5), rel=1e-7)
+        assert score(references(*both[:1]), texts) == pytest.approx(corpus_nist(one, outputs, 5), rel=1e-7)
+        assert score(references(*both[:1]), texts) == pytest.approx(count_again(one, outputs, 5), rel=1e-7)
+        assert score(references(*both), texts) == pytest.approx(count_again(two, outputs, 5), rel=1e-7)
 
 
 def tokens(text: str) -> list[str]:
