@@ -107,7 +107,8 @@ class Reader(Protocol):
     A reader may also have
 
     * ``recognise(sample)``, a static method that gives `Recognised` or None of a `FileSample`: with it ``format: auto`` finds it;
-    * ``endings``, how names of its files end, in lower case, ``(".trn", ".txt")``: they are no part of a system's name;
+    * ``endings``, how names of its files end, in lower case, ``(".trn", ".txt")``: they are no part of a system's name, and
+      ``format: auto`` offers JSON only to readers with ``.json``, ``.jsonl`` or ``.ndjson`` among them;
     * ``fit(gold, output)``, which gives an output the items of the gold, where files part the same text in their own ways;
     * ``holds_systems``, true where one file may hold all systems;
     * ``exact``, true where ``write`` refuses with a ValueError what would not be read back as it was given: outputs of trainings

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from pipeline.errors import DataError, PluginError
+from pipeline.errors import DataError, PluginError, Problem, name_some
 from pipeline.interfaces import FileSample, Recognised
 from pipeline.items.discover import find_outputs
+from pipeline.items.names import COMPRESSIONS
 from pipeline.items.readers._files import read_head, read_text
 from pipeline.items.readers._zip import open_zip
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.study.schema import FormatSpec, Study, TestSet
 
-__all__ = ["AUTO", "recognise_file", "recognise_formats", "take_sample"]
+__all__ = ["AUTO", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]
 
 AUTO = "auto"
 _HEAD = 1 << 16
 _ZIP = b"PK\x03\x04"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 """How texts in UTF-16 begin."""
+_JSON = (".json", ".jsonl", ".ndjson")
+_OBJECT = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
+"""How a JSON object, or a list of them, begins."""
 _NEAR = 0.05
 """Readers whose confidence is as near as this to the best one's are as good as it."""
 
@@ -32,7 +38,7 @@ def recognise_formats(study: Study, base: Path) -> tuple[Study, dict[str, str]]:
     Raises
     ------
     DataError
-        P259 where no reader recognises the first output, P260 where two do alike.
+        P259 where no reader recognises the first output, P260 where two do alike, P275 where a file is JSON and is not read as such.
     """
     told: dict[str, str] = {}
     test_sets: dict[str, TestSet] = {}
@@ -48,6 +54,8 @@ def recognise_formats(study: Study, base: Path) -> tuple[Study, dict[str, str]]:
             format_, told[name] = recognise_file(
                 found[0].path, gold=settled.gold is not None, references=bool(settled.references), options=spec.format.options
             )
+            compared = [*settled.references, *([settled.gold] if isinstance(settled.gold, str) else [])]
+            refuse_json([*(one.path for one in found[1:]), *(base / path for path in compared)], format_.name)
             settled = settled.model_copy(update={"format": format_})
         test_sets[name] = settled
     return study.model_copy(update={"test_sets": test_sets}), told
@@ -69,10 +77,14 @@ def recognise_file(
     """
     sample = take_sample(path, gold=gold, references=references)
     answers, failed = _ask_all(sample)
+    if _is_json(path, sample.head):
+        answers = [answer for answer in answers if _reads_json(answer[0])]
+        if not answers:
+            raise DataError(_refuse_json(path, sample.head))
     found = sorted(answers, key=lambda answer: (-answer[1].confidence, answer[0]))
     if not found:
-        if not sample.head or sample.head.startswith(_WIDE):
-            read_text(path)  # which says that it is empty, or no UTF-8
+        if not sample.lines or sample.head.startswith(_WIDE):
+            read_text(path)  # which says that it is empty, binary, or no UTF-8
         raise DataError.of(
             "P259",
             f"no format is recognised in {path.name}",
@@ -90,6 +102,26 @@ def recognise_file(
             help=f"name the format: `format: {name}`",
         )
     return FormatSpec(name=name, **{**best.options, **(options or {})}), f"{path.name} is read as {name}: {best.why}"
+
+
+def refuse_json(paths: Iterable[Path], form: str) -> None:
+    """Refuse files in JSON beside one that was recognised as a format without it: they would be taken for plain text.
+
+    Raises
+    ------
+    DataError
+        P275, for all of them.
+    """
+    if _reads_json(form):
+        return
+    problems = []
+    for path in paths:
+        with suppress(DataError):  # one that cannot be read is told by its reader
+            head, _ = read_head(path, _HEAD)
+            if _is_json(path, head):
+                problems.append(_refuse_json(path, head))
+    if problems:
+        raise DataError(*problems)
 
 
 def take_sample(path: Path, *, gold: bool = False, references: bool = False) -> FileSample:
@@ -131,6 +163,35 @@ def _ask_all(sample: FileSample) -> tuple[list[tuple[str, Recognised]], list[str
         if answer is not None:
             answers.append((name, answer))
     return answers, failed
+
+
+def _is_json(path: Path, head: bytes) -> bool:
+    """Say whether a file is JSON, by its name or by how it begins."""
+    name = path.name.lower()
+    for ending in COMPRESSIONS:
+        name = name.removesuffix(ending)
+    return name.endswith(_JSON) or _OBJECT.match(head) is not None
+
+
+def _reads_json(name: str) -> bool:
+    """Say whether a reader reads JSON, by the endings of its files; one that names none says itself what it recognises."""
+    endings = getattr(import_plugin("readers", name), "endings", None)
+    return endings is None or not set(_JSON).isdisjoint(endings)
+
+
+def _refuse_json(path: Path, head: bytes) -> Problem:
+    keys: list[str] = []
+    with suppress(ValueError, RecursionError):
+        first = json.loads(head.decode("utf-8-sig").partition("\n")[0])
+        keys = [repr(str(key)) for key in first] if isinstance(first, dict) else []
+    return Problem(
+        "P275",
+        f"{path.name} is JSON, and nothing says where in it the outputs are",
+        str(path),
+        "with an object a line, name the key: `format: {name: json-lines, text: KEY}`, or `label: KEY`, or `score: KEY`; to take each "
+        "line as it is for a text, name the format: `format: text`",
+        f"the keys of line 1 are {name_some(keys, 8)}" if keys else None,
+    )
 
 
 def _with_name(spec: TestSet, name: str) -> TestSet:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.errors import DataError, UsageError
 from pipeline.items.readers import load_reader
-from pipeline.items.recognise import AUTO, recognise_file
+from pipeline.items.recognise import AUTO, recognise_file, refuse_json
 from pipeline.study.schema import FormatSpec
 
 __all__ = ["FormatInUse", "find_format"]
@@ -48,7 +48,7 @@ def find_format(named: str | Mapping[str, Any], outputs: Sequence[str], referenc
     UsageError
         P011 where it needs one gold file, P012 where it needs references, P014 where it needs neither.
     DataError
-        P259 where no reader recognises the file, P260 where two do alike.
+        P259 where no reader recognises the file, P260 where two do alike, P275 where a file is JSON and is not read as such.
     """
     form: Any = named
     told = ""
@@ -58,6 +58,7 @@ def find_format(named: str | Mapping[str, Any], outputs: Sequence[str], referenc
         form = named["name"] if len(named) == 1 else named
     if form == AUTO:
         form, told = _recognise(base / outputs[0], bool(references))
+        refuse_json([base / path for path in (*outputs[1:], *references)], form.name)
     reader = load_reader(form)
     kind = reader.compares_with
     if kind == "gold" and len(references) != 1:

@@ -198,9 +198,10 @@ def _decode(data: bytes, path: Path) -> str:
         line = data.count(b"\n", 0, start) + 1
         column = start - (data.rfind(b"\n", 0, start) + 1) + 1
         wide = data.startswith(_WIDE_BOMS)
+        convert = "the file looks like UTF-16: " * wide + f"convert it: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8"
         raise DataError.of(
             "P204",
             f"line {line} is not UTF-8: byte 0x{data[start]:02x} at byte {column} of the line, offset {start} of the text",
             where=f"{path}:{line}",
-            help="the file looks like UTF-16: " * wide + f"convert it: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8",
+            help=convert if wide or b"\0" not in data else "the file is binary, and no text: check that it is the one you mean",
         ) from exc

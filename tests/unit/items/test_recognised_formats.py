@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.api import compare_study
 from pipeline.errors import DataError
 from pipeline.items.recognise import recognise_file, recognise_formats, take_sample
+from pipeline.items.readers._files import read_lines
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.study.load import study_from_value
 
@@ -50,13 +52,75 @@ def test_the_first_line_of_tokens_is_named_in_the_reason(tmp_path):
 
 
 def test_what_no_reader_knows_is_refused_with_the_names_of_all(tmp_path):
-    (tmp_path / "x").write_bytes(b"\x00\x01 \xff nothing")
+    (tmp_path / "x").write_text("nothing that is known\n")
     with pytest.raises(DataError) as caught:
         recognise_file(tmp_path / "x", gold=True)
     (problem,) = caught.value.problems
     assert problem.code == "P259"
     assert problem.where == str(tmp_path / "x")
     assert all(name in problem.help for name in list_plugins("readers"))
+
+
+@pytest.mark.parametrize(("data", "cure"), [("élan\n".encode("latin-1"), "iconv -f LATIN1"), (b"\x89PNG\x00\xff", "is binary")])
+def test_what_is_no_text_is_told_so_and_not_that_no_format_is_known(data, cure, tmp_path):
+    (tmp_path / "x").write_bytes(data)
+    for read in (lambda path: recognise_file(path, references=True), read_lines):  # the first file, and any other
+        with pytest.raises(DataError) as caught:
+            read(tmp_path / "x")
+        (problem,) = caught.value.problems
+        assert problem.code == "P204"
+        assert cure in problem.help
+
+
+OBJECTS = '{"id": 7, "prediction": "a/b c/d", "gold": "a/b c/e"}\n{"id": 8, "prediction": "e/f", "gold": "e/f"}\n'
+
+
+@pytest.mark.parametrize(
+    ("file", "data"),
+    [
+        ("x.txt", OBJECTS),
+        ("x", "\ufeff" + OBJECTS),
+        ("x.txt", OBJECTS.replace(" ", "")),
+        ("x.txt", "\n" + OBJECTS),
+        ("x.txt", "[\n" + OBJECTS),
+        ("x.txt", '{"long": "' + "a" * 70_000 + '"}\n'),
+        ("x.jsonl", "the ship left\n"),
+        ("x.JSONL.gz", "1-1 2-2\n"),
+        ("x.json", '{\n  "id": 1\n}\n'),
+        ("x.ndjson", "3\n4\n"),
+    ],
+)
+def test_json_is_never_taken_for_plain_text_or_labels_or_tags(file, data, tmp_path):
+    (tmp_path / file).write_text(data)
+    with pytest.raises(DataError) as caught:
+        recognise_file(tmp_path / file, gold=True, references=True)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("P275", str(tmp_path / file))
+    assert "json-lines, text: KEY" in problem.help
+    assert problem.note == ("the keys of line 1 are 'id', 'prediction', 'gold'" if "7" in data.split("\n")[0] else None)
+
+
+def test_text_that_has_braces_and_quotes_in_it_is_text(tmp_path):
+    for k, line in enumerate(['{"no colon"} behind it', "{", "[1] the ship", '"a": 1', "{a: 1}"]):
+        (tmp_path / str(k)).write_text(f"{line}\nthe ship left\n")
+        assert recognise_file(tmp_path / str(k), references=True)[0].name == "text"
+
+
+def test_json_beside_plain_text_is_refused_whichever_file_it_is(tmp_path):
+    for file, data in {"north.txt": "a b\nc d\n", "ref.txt": "a b\nc e\n", "south.txt": OBJECTS, "gold.jsonl": OBJECTS}.items():
+        (tmp_path / file).write_text(data)
+    asked = {"north": "north.txt", "south": "south.txt"}
+    with pytest.raises(DataError) as caught:
+        recognise_formats(study(tmp_path, format="auto", outputs=asked, references=["ref.txt", "gold.jsonl"]), tmp_path)
+    assert [(problem.code, Path(str(problem.where)).name) for problem in caught.value.problems] == [
+        ("P275", "south.txt"),
+        ("P275", "gold.jsonl"),
+    ]
+    paths = {name: str(tmp_path / file) for name, file in asked.items()}
+    with pytest.raises(DataError, match="P275"):
+        compare_study(paths, [str(tmp_path / "ref.txt")])
+    named = compare_study(paths, [str(tmp_path / "ref.txt")], format="text").study  # what is named is taken
+    assert [spec.format.name for spec in named.test_sets.values()] == ["text"]
 
 
 def test_a_reader_that_breaks_over_a_file_of_others_hinders_none(tmp_path, monkeypatch):
