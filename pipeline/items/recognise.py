@@ -38,7 +38,8 @@ def recognise_formats(study: Study, base: Path) -> tuple[Study, dict[str, str]]:
     Raises
     ------
     DataError
-        P259 where no reader recognises the first output, P260 where two do alike, P275 where a file is JSON and is not read as such.
+        P259 where no reader recognises the first output, P260 where two do alike, P275 where a file is JSON that would be taken
+        for plain text.
     """
     told: dict[str, str] = {}
     test_sets: dict[str, TestSet] = {}
@@ -188,8 +189,8 @@ def _refuse_json(path: Path, head: bytes) -> Problem:
         "P275",
         f"{path.name} is JSON, and nothing says where in it the outputs are",
         str(path),
-        "with an object a line, name the key: `format: {name: json-lines, text: KEY}`, or `label: KEY`, or `score: KEY`; to take each "
-        "line as it is for a text, name the format: `format: text`",
+        "with an object a line, name the key: `format: {name: json-lines, text: KEY}`, or `label: KEY`, or `score: KEY`; "
+        "to take each line as it is for a text, name the format: `format: text`",
         f"the keys of line 1 are {name_some(keys, 8)}" if keys else None,
     )
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
-from pipeline.items.readers._tables import Table, find_column, refuse
+from pipeline.items.readers._tables import Table, find_column, is_number, refuse
 from pipeline.study.grouping import ROLES
 
 __all__ = ["LAYOUTS", "check_layout", "find_systems", "only_rows", "refuse_twice", "split_systems"]
 
 LAYOUTS = ("auto", "wide", "long", "rows")
 """*wide*: a column each system. *long*: a row for each item and system. *rows*: a row each system, a column each item."""
+
+_ITEMS = (
+    "question", "question_id", "prompt", "prompt_id", "example", "example_id", "sample", "sample_id", "doc_id", "instance",
+    "instance_id", "task_id", "segment_id", "index", "idx",
+)  # fmt: skip
+"""Other names of columns of items, in long tables alone: in a wide one each might be a system."""
+
+ConvertColumns = Callable[[Table, Sequence[str], bool], Table]
+"""Gives a table whose chosen columns are written as they are to be read, and whether all of them are of one quantity."""
 
 ChooseColumns = Callable[[Table, Sequence[str]], list[str]]
 """Which of the columns without another role hold values; raises where one of them is malformed."""
@@ -29,6 +38,8 @@ def split_systems(
     leave_out: Sequence[str] = (),
     rename: bool = False,
     layout: str = "auto",
+    convert: ConvertColumns | None = None,
+    models: bool = False,
 ) -> dict[str, Items]:
     """Give the items of each system in a table.
 
@@ -54,9 +65,14 @@ def split_systems(
         Whether the one column of values of a long table is given under the name ``value`` too.
     layout : str
         One of `LAYOUTS`.
+    convert : callable, optional
+        What writes the values of the chosen columns as they are to be read.
+    models : bool
+        Whether a column ``model`` may hold the systems, where values are numbers and cannot be mistaken for names.
     """
+    convert = convert or _as_they_are
     if layout == "rows" and system is None:
-        return _split_rows(table, columns, choose, value, leave_out)
+        return _split_rows(table, columns, choose, value, leave_out, convert)
     item = find_column("item", table.header, columns, table.source)
     # Named for the table of all systems, or for the file of documents: a file of one system need not have them.
     groups = {
@@ -65,6 +81,10 @@ def split_systems(
         if (name := _if_there(role, table, columns)) is not None
     }
     of_system = _system_column(table, columns, layout) if system is None else _if_there("system", table, columns)
+    if of_system is None and system is None and models and layout in {"auto", "long"}:
+        of_system = _model_column(table, item)
+    if of_system is not None and item is None:
+        item = _item_column(table, of_system, {*groups.values(), *leave_out})
     roles = {item, of_system, *groups.values(), *leave_out}
     others = [name for name in table.header if name not in roles]
     if not others:
@@ -73,6 +93,7 @@ def split_systems(
         chosen = choose(table, others)
         if not chosen:
             return {}
+        table = convert(table, chosen, True)
         # Lines, identifiers and groups are looked at once: a table of 150 systems has them 150 times.
         first = _select(table, range(len(table.rows)), item, groups, {value: chosen[0]})
         scores = {name: {**first.columns, value: table.column(name)} for name in chosen[1:]}
@@ -87,7 +108,9 @@ def split_systems(
             rows_of = {system: only_rows(table, system, rows_of)}
     chosen = choose(table, others)
     one_each = of_system is not None and item is None and all(len(rows) == 1 for rows in rows_of.values())
-    if one_each and len(chosen) > 1 and layout == "auto":
+    across = one_each and len(chosen) > 1 and layout == "auto"
+    table = convert(table, chosen, across)
+    if across:
         return {name: _transpose(table, rows[0], chosen, value) for name, rows in rows_of.items()}
     single = {value: chosen[0]} if rename and len(chosen) == 1 else {name: name for name in chosen}
     return {name: _select(table, rows, item, groups, single) for name, rows in rows_of.items()}
@@ -120,7 +143,12 @@ def _system_column(table: Table, columns: Mapping[str, str], layout: str) -> str
 
 
 def _split_rows(
-    table: Table, columns: Mapping[str, str], choose: ChooseColumns, value: str, leave_out: Sequence[str]
+    table: Table,
+    columns: Mapping[str, str],
+    choose: ChooseColumns,
+    value: str,
+    leave_out: Sequence[str],
+    convert: ConvertColumns,
 ) -> dict[str, Items]:
     """Give the systems of a table with a row each: every other column is an item, whatever its name."""
     of_system = find_systems(table, columns)
@@ -130,7 +158,33 @@ def _split_rows(
     if not others:
         raise DataError.of("P211", "the table has no column of values", where=f"{table.source}:1")
     chosen = choose(table, others)
+    table = convert(table, chosen, True)
     return {name: _transpose(table, row, chosen, value) for row, name in enumerate(names)}
+
+
+def _as_they_are(table: Table, chosen: Sequence[str], alike: bool) -> Table:
+    return table
+
+
+def _model_column(table: Table, item: str | None) -> str | None:
+    """Give the column ``model`` where it names systems: it holds no numbers, and some items belong to several models."""
+    if "model" not in table.header or any(map(is_number, set(table.column("model")))):
+        return None
+    several = item is None or len(set(table.column(item))) < len(table.rows)
+    return "model" if several and len(set(table.column("model"))) > 1 else None
+
+
+def _item_column(table: Table, of_system: str, taken: Collection[str]) -> str | None:
+    """Give the column that names the items of a long table under another usual name: each once a system, the same for several."""
+    systems = table.column(of_system)
+    if len(set(systems)) == len(systems):
+        return None  # a row a system: every column is an item
+    for name in _ITEMS:
+        if name in table.header and name not in taken:
+            values = table.column(name)
+            if len(set(zip(systems, values, strict=True))) == len(values) > len(set(values)):
+                return name
+    return None
 
 
 def _if_there(role: str, table: Table, columns: Mapping[str, str]) -> str | None:

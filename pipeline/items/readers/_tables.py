@@ -28,13 +28,14 @@ NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 @dataclass(frozen=True)
 class Table:
-    """A header, rows of strings, the 1-based line on which each row begins, and what was odd."""
+    """A header, rows of strings, the 1-based line on which each row begins, what was odd, and what stands between fields."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]
     source: str
     warnings: tuple[str, ...] = ()
+    delimiter: str | None = None
 
     def column(self, name: str) -> tuple[str, ...]:
         """Give the values of a column from top to bottom."""
@@ -80,7 +81,8 @@ def parse_table(lines: Lines) -> Table:
     )
     refuse(problems)
     told = (f"{lines.source}: the last {blank} row{'s' * (blank > 1)} of empty fields were left out",) if blank else ()
-    return Table(header, tuple(row for _, row in body), tuple(line for line, _ in body), lines.source, told)
+    delimiter = find_delimiter(lines.values[0])
+    return Table(header, tuple(row for _, row in body), tuple(line for line, _ in body), lines.source, told, delimiter)
 
 
 def parse_header(lines: Lines) -> tuple[str, ...]:

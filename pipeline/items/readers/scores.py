@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pipeline.errors import DataError, Problem
+from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.interfaces import FileSample, Items, Recognised
 from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
 from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._layouts import check_layout, split_systems
-from pipeline.items.readers._tables import NUMBER, Table, find_delimiter, is_number, parse_table, refuse, write_table
+from pipeline.items.readers._numerals import Spelling, is_numeral, spell
+from pipeline.items.readers._tables import Table, find_delimiter, is_number, parse_table, refuse, write_table
 
 __all__ = ["ScoreReader"]
 
-_MISSING = frozenset({"", "-", "nan", "na", "n/a", "none", "null", "inf", "+inf", "-inf", "infinity", "-infinity", "#n/a"})
+
+_DECIDE = "a score that is missing must be decided upon: leave the row out and set `missing:`, or write a number"
 
 
 class ScoreReader:
@@ -48,6 +51,7 @@ class ScoreReader:
     def __init__(self, *, layout: str = "auto") -> None:
         self.layout = check_layout(layout)
         self.warnings: list[str] = []
+        self._percent: dict[str, tuple[bool, str]] = {}  # by column, what the first file of one system had, and which it was
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -58,10 +62,18 @@ class ScoreReader:
         if columnar is not None or len(sample.lines) < 2:
             return columnar
         delimiter = find_delimiter(sample.lines[0])
-        rows = [line.split(delimiter) for line in sample.lines[:2]] if delimiter else []
-        if rows and len(rows[0]) == len(rows[1]) and any(map(is_number, rows[1])) and not all(map(is_number, rows[0])):
-            return Recognised(0.5, f"a table of {len(rows[0])} columns with numbers below its header")
-        return None
+        rows = [[field.strip().strip('"') for field in line.split(delimiter)] for line in sample.lines[:2]] if delimiter else []
+        if not rows or len(rows[0]) != len(rows[1]) or all(map(is_number, rows[0])):
+            return None
+        plain = [field for field in rows[1] if is_number(field)]
+        fields = dict(zip(*rows, strict=True))
+        words = [name for name, field in fields.items() if not is_number(field) and is_numeral(field, commas=delimiter == ";")]
+        if words == ["label"] and len(fields) == 2:
+            return None  # under this name yes and no are labels, whose gold was forgotten
+        if not plain and not words:
+            return None
+        what = "numbers" if plain else f"{fields[words[0]]} and the like"
+        return Recognised(0.5, f"a table of {len(rows[0])} columns with {what} below its header")
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give None: scores are already compared with the gold."""
@@ -75,7 +87,22 @@ class ScoreReader:
         """Give the numbers of each system: the column ``score`` of wide tables, else the columns of the file."""
         columns: Mapping[str, str] = options.get("columns", {})
         table = self._read(path)
-        return split_systems(table, system=system, columns=columns, choose=self._choose, value="score", layout=self.layout)
+        spelled: dict[str, Spelling] = {}
+
+        def convert(of: Table, chosen: Sequence[str], alike: bool) -> Table:
+            self._refuse_scales(of, chosen, spelled, system=system, alike=alike)
+            return _write_plainly(of, {name: spelled[name].numbers for name in chosen if spelled[name].numbers})
+
+        return split_systems(
+            table,
+            system=system,
+            columns=columns,
+            choose=lambda of, others: self._choose(of, others, spelled),
+            value="score",
+            layout=self.layout,
+            convert=convert,
+            models=True,
+        )
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
         """Write a table of identifiers and numbers, of one system."""
@@ -91,34 +118,80 @@ class ScoreReader:
         self.warnings.extend(table.warnings)
         return table
 
-    def _choose(self, table: Table, others: Sequence[str]) -> list[str]:
-        """Take the columns of numbers; one that has text from top to bottom is something else."""
+    def _choose(self, table: Table, others: Sequence[str], spelled: dict[str, Spelling]) -> list[str]:
+        """Take the columns of numbers, and note how they are written; one that has text from top to bottom is something else."""
         chosen = []
         problems: list[Problem] = []
         for name in others:
             values = table.column(name)
             distinct = set(values)  # of ten thousand items that are right or wrong, two are looked at
-            if all(_is_text(value) for value in distinct):
+            odd = {value for value in distinct if not is_number(value)}
+            spelling = spell(distinct, odd, commas=table.delimiter == ";")
+            if spelling.kind == "other":
                 self.warnings.append(f"{table.source}: the column '{name}' holds text, and was left out")
                 continue
             chosen.append(name)
-            wrong = {value for value in distinct if not is_number(value)}
-            problems.extend(
-                Problem(
-                    "P210",
-                    f"column '{name}' has {value!r}, which is not a finite number",
-                    f"{table.source}:{line}:{name}",
-                    "a score that is missing must be decided upon: leave the row out and set `missing:`, or write a number",
-                )
-                for value, line in zip(values if wrong else (), table.lines if wrong else (), strict=True)
-                if value in wrong
-            )
+            spelled[name] = spelling
+            problems.extend(_doubts(table, name, values, spelling))
         refuse(problems)
         if not chosen:
             raise DataError.of("P211", "the table has no column of numbers", where=f"{table.source}:1")
         return chosen
 
+    def _refuse_scales(
+        self, table: Table, chosen: Sequence[str], spelled: Mapping[str, Spelling], *, system: str | None, alike: bool
+    ) -> None:
+        """Refuse percent beside plain numbers of one quantity, in a table and in files of one column, and two decimal marks."""
+        marks = {spelled[name].mark: name for name in chosen if spelled[name].mark}
+        if len(marks) > 1:
+            raise DataError.of(
+                "P277",
+                f"the column '{marks['comma']}' has decimal commas, '{marks['point']}' decimal points",
+                where=f"{table.source}:1",
+                help="write all numbers of a table with the same decimal mark",
+            )
+        kinds = {spelled[name].kind: name for name in chosen}
+        if alike and len(kinds) > 1 and "percent" in kinds:
+            other = next(name for kind, name in kinds.items() if kind != "percent")
+            raise _two_scales(f"the column '{kinds['percent']}'", f"'{other}'", f"{table.source}:1")
+        if system is None:
+            return
+        for name in chosen:
+            key = "" if len(chosen) == 1 else name  # the only column is compared whatever its name
+            percent = spelled[name].kind == "percent"
+            before, source = self._percent.setdefault(key, (percent, table.source))
+            if before != percent:
+                files = (table.source, source) if percent else (source, table.source)
+                raise _two_scales(f"the column '{name}' of {files[0]}", files[1], table.source)
 
-def _is_text(value: str) -> bool:
-    text = value.strip()
-    return text.lower() not in _MISSING and NUMBER.fullmatch(text) is None
+
+def _two_scales(percent: str, other: str, where: str) -> PipelineError:
+    message = f"{percent} is in percent, and {other} is not"
+    return DataError.of("P277", message, where=where, help="write the numbers of all systems on the same scale")
+
+
+def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling) -> Iterator[Problem]:
+    """Yield what of a column is no number, or is written in another way than the rest of it."""
+    if not (spelling.mixed or spelling.wrong):
+        return
+    for value, line in zip(values, table.lines, strict=True):
+        place = f"{table.source}:{line}:{name}"
+        if value in spelling.wrong:
+            comma = is_numeral(value, commas=True)
+            yield Problem(
+                "P210",
+                f"column '{name}' has {value!r}, which is not a finite number",
+                place,
+                "write a decimal point, or separate the fields of the table by semicolons" if comma else _DECIDE,
+            )
+        elif value in spelling.rarer:
+            yield Problem("P276", f"column '{name}' mixes {spelling.mixed}: {value!r}", place, "write all of them in one way")
+
+
+def _write_plainly(table: Table, numbers: Mapping[str, Mapping[str, str]]) -> Table:
+    """Give a table with plain numbers in place of what its columns have."""
+    if not numbers:
+        return table
+    plain = [numbers.get(name, {}) for name in table.header]
+    rows = tuple(tuple(known.get(value, value) for known, value in zip(plain, row, strict=True)) for row in table.rows)
+    return replace(table, rows=rows)

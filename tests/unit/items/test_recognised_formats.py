@@ -10,8 +10,8 @@ import pytest
 
 from pipeline.api import compare_study
 from pipeline.errors import DataError
-from pipeline.items.recognise import recognise_file, recognise_formats, take_sample
 from pipeline.items.readers._files import read_lines
+from pipeline.items.recognise import recognise_file, recognise_formats, take_sample
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.study.load import study_from_value
 
