@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from pipeline.items.readers._tables import is_number
 
 __all__ = ["MISSING", "Spelling", "is_numeral", "spell"]
-
-Kind = Literal["number", "truth", "percent", "other"]
 
 MISSING = frozenset({"", "-", "nan", "na", "n/a", "none", "null", "inf", "+inf", "-inf", "infinity", "-infinity", "#n/a"})
 """How tables write a number that is not there."""
@@ -47,7 +44,7 @@ class Spelling:
         ``comma`` or ``point`` where some value has that decimal mark.
     """
 
-    kind: Kind
+    kind: str
     numbers: Mapping[str, str]
     wrong: frozenset[str]
     mixed: str = ""
@@ -82,7 +79,7 @@ def spell(values: Collection[str], odd: Collection[str], *, commas: bool) -> Spe
     for value in values:
         kind, number = _read(value, commas=commas) if value in odd else ("number", value)
         kinds.setdefault(kind, set()).add(value)
-        if kind != "truth" and kind != "other" and (mark := "comma" if "," in value else "point" if "." in value else ""):
+        if kind in {"number", "percent"} and (mark := "comma" if "," in value else "point" if "." in value else ""):
             marks.setdefault(mark, set()).add(value)
         if number != value:
             numbers[value] = number
@@ -93,12 +90,12 @@ def spell(values: Collection[str], odd: Collection[str], *, commas: bool) -> Spe
     kind = next(iter(kinds), "other")
     mark = next(iter(marks), "")
     if not mixed:
-        return Spelling(kind, numbers, wrong, mark=mark)  # type: ignore[arg-type]  # a key of kinds
+        return Spelling(kind, numbers, wrong, mark=mark)
     words = " and ".join(_WORDS[name] for name in sorted(mixed, key=lambda name: -len(mixed[name])))
-    return Spelling(kind, numbers, wrong, words, frozenset(min(mixed.values(), key=len)), mark)  # type: ignore[arg-type]
+    return Spelling(kind, numbers, wrong, words, frozenset(min(mixed.values(), key=len)), mark)
 
 
-def _read(value: str, *, commas: bool) -> tuple[Kind, str]:
+def _read(value: str, *, commas: bool) -> tuple[str, str]:
     """Give the kind of a value, and the plain number that it is."""
     text = value.strip()
     if is_number(text):
