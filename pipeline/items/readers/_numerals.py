@@ -92,7 +92,8 @@ def spell(values: Collection[str], odd: Collection[str], *, commas: bool) -> Spe
     if not mixed:
         return Spelling(kind, numbers, wrong, mark=mark)
     words = " and ".join(_WORDS[name] for name in sorted(mixed, key=lambda name: -len(mixed[name])))
-    return Spelling(kind, numbers, wrong, words, frozenset(min(mixed.values(), key=len)), mark)
+    rarer: set[str] = min(mixed.values(), key=len)
+    return Spelling(kind, numbers, wrong, words, frozenset(rarer), mark)
 
 
 def _read(value: str, *, commas: bool) -> tuple[str, str]:
