@@ -240,4 +240,15 @@ def render_problems(problems: Iterable[Problem] | Sequence[Problem]) -> str:
             lines.append(f"   = help: {problem.help}")
         if problem.note:
             lines.append(f"   = note: {problem.note}")
-    return "\n".join(lines)
+    return "".join(map(_printable, "\n".join(lines)))
+
+
+def _printable(character: str) -> str:
+    """Give what a terminal shows as it is, and an escape in place of what it would obey: names of files may hold anything."""
+    if character.isprintable() or character in _JOINERS or character == "\n":
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+_JOINERS = "\u200c\u200d"
+"""Part of words in Persian, Hindi and others."""

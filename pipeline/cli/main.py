@@ -11,6 +11,9 @@ from pipeline.cli.group import cli
 
 __all__ = ["main"]
 
+MOST_PROBLEMS = 200
+"""Problems that a terminal shows: a file of another kind may have one on every line."""
+
 
 def main() -> None:
     """Run the command line; every ending has its exit code."""
@@ -24,7 +27,10 @@ def main() -> None:
     except PipelineError as error:
         if debug:
             traceback.print_exc()
-        click.echo(render_problems(join_files(error.problems)), err=True)
+        problems = join_files(error.problems)
+        click.echo(render_problems(problems[:MOST_PROBLEMS]), err=True)
+        if len(problems) > MOST_PROBLEMS:
+            click.echo(f"… and {len(problems) - MOST_PROBLEMS} more problems", err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
@@ -36,6 +42,15 @@ def main() -> None:
         # The reader of our output has gone: nothing more to say, and nothing went wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except MemoryError:
+        if debug:
+            traceback.print_exc()
+        click.echo("error[P403]: the command needs more memory than it may have", err=True)
+        click.echo(
+            "   = help: free memory or raise its limit (`ulimit -v`, the job's `--mem`), or compare fewer or smaller files",
+            err=True,
+        )
+        sys.exit(4)
     except Exception as error:  # the outermost border: a fault of ours has an exit code of its own, never 1
         if debug:
             traceback.print_exc()

@@ -13,11 +13,11 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+from pipeline.amounts import parse_bytes
 from pipeline.engine.jobs import Jobs, refuse_odd_path
 from pipeline.engine.placement import declare, offer_of_machine
 from pipeline.errors import ClusterError
 from pipeline.store.files import make_directory
-from pipeline.study.amounts import parse_bytes
 from pipeline.study.load import ClusterProfile
 
 __all__ = ["CONFIG", "fewest_workers", "make_cluster"]

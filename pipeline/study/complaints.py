@@ -51,10 +51,10 @@ def complain(error: ValidationError, document: Document, model: type[BaseModel])
         followed, _, passed = look_up(document.value, detail["loc"])
         places.setdefault(followed, []).append((detail, passed))
     problems: list[Problem] = []
+    around = {path[:length] for path in places for length in range(len(path))}
     for path, details in places.items():
         # A complaint deeper within this value comes from the branch the user meant.
-        deeper = any(other[: len(path)] == path and len(other) > len(path) for other in places)
-        problems += _at(path, details, document, model, deeper=deeper)
+        problems += _at(path, details, document, model, deeper=path in around)
     return problems
 
 

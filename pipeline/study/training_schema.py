@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator
 
-from pipeline.study.amounts import parse_bytes
+from pipeline.amounts import parse_bytes
 from pipeline.study.frozen import Frozen
 
 __all__ = [

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import DataError, Problem
+from pipeline.inputs import read_input, size_text
 from pipeline.items.discover import is_excluded
 from pipeline.study.complaints import suggest
 from pipeline.study.schema import Study
@@ -16,6 +17,8 @@ from pipeline.study.trainings import trainings_of
 __all__ = ["coordinates_of"]
 
 _MOST_SHOWN = 5
+_MOST_BYTES = 64 << 20
+"""Bytes of a table of systems: one of a hundred thousand has some megabytes."""
 
 
 def coordinates_of(
@@ -105,7 +108,11 @@ def _some(names: Sequence[str]) -> str:
 
 def _read_table(path: Path) -> dict[str, _Row]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        data = read_input(path, _MOST_BYTES)
+        if data is None:
+            message = f"systems.table has more than {size_text(_MOST_BYTES)}"
+            raise DataError.of("P286", message, where=str(path), help="give it one row for each system")
+        text = data.decode("utf-8-sig")
     except OSError as error:
         raise DataError.of(
             "P233", f"systems.table cannot be read: {error.strerror}", where=str(path), help="mend the path"

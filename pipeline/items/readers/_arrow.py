@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from pipeline.errors import DataError
+from pipeline.inputs import PART, Meter, largest_input, open_input
 from pipeline.interfaces import FileSample, Recognised
+from pipeline.items.readers._arrow_sizes import weigh_arrow
+from pipeline.items.readers._streams import open_data
 from pipeline.items.readers._tables import Table
 
 __all__ = ["is_columnar", "read_columnar", "recognise_columnar"]
@@ -24,13 +28,15 @@ _KINDS: tuple[tuple[bytes, str], ...] = (
     (b"FEA1", "a Feather file of the first version"),
     (_STREAM, "a stream of Arrow"),
 )
+_ROWS = 1 << 10
+"""Rows that are unpacked at a time: a text that is there once in the file may be each row's."""
 _PIP = "`pip install pyarrow`, or `pip install 'pipeline[parquet]'`; or write the table as CSV"
 
 
 def is_columnar(path: Path) -> bool:
     """Tell by its first bytes whether a file is a table in columns; what cannot be read is none, and its reader says why."""
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             head = file.read(8)
     except (OSError, ValueError):
         return False
@@ -52,14 +58,12 @@ def read_columnar(path: Path) -> Table:
     Raises
     ------
     DataError
-        P206 where pyarrow lacks or the file is damaged; P211 a column name twice, or no column of single values; P212 no rows.
+        P201, P202 or P285 where it cannot be opened; P206 where pyarrow is missing or the file is damaged; P211 a column name
+        twice, or no column of single values; P212 no rows; P286 where it holds more than is read.
     """
     source = str(path)
-    read, arrow_error = _open(path)
-    try:
-        found = read()
-    except (arrow_error, OSError, ValueError, MemoryError) as exc:
-        raise DataError.of("P206", f"{path.name} is damaged: {exc}", where=source, help="copy or make the file again") from exc
+    with open_data(path) as file:
+        found = _read(path, file)
     names = [str(name) for name in found.column_names]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -71,7 +75,8 @@ def read_columnar(path: Path) -> Table:
     if not single:
         message = f"every column of the table holds lists or structures: {', '.join(nested)[:300]}"
         raise DataError.of("P211", message, where=source, help="write the values as columns of their own")
-    columns = [_as_text(found.column(k)) for k in single]
+    meter = Meter(source, largest_input())  # of the texts alone
+    columns = [_as_text(found.column(k), meter) for k in single]
     told = (f"{source}: columns of lists or structures were left out: {', '.join(nested)[:300]}",) if nested else ()
     rows = tuple(zip(*columns, strict=True))
     return Table(tuple(names[k] for k in single), rows, tuple(range(1, len(rows) + 1)), source, told)
@@ -86,10 +91,10 @@ def _kind(head: bytes) -> str | None:
     return None
 
 
-def _open(path: Path) -> tuple[Callable[[], Any], type[Exception]]:
-    """Give what reads the file, and what pyarrow raises where it cannot."""
-    with path.open("rb") as file:
-        head = file.read(8)
+def _read(path: Path, file: BinaryIO) -> Any:
+    """Give the file's table, as Arrow has it."""
+    head = file.read(8)
+    file.seek(0)
     kind = _kind(head) or "a table in columns"
     try:
         arrow: Any = importlib.import_module("pyarrow")
@@ -97,12 +102,32 @@ def _open(path: Path) -> tuple[Callable[[], Any], type[Exception]]:
         parquet: Any = importlib.import_module("pyarrow.parquet")
     except ImportError as exc:
         raise DataError.of("P206", f"{path.name} is {kind}, which needs pyarrow to be read", where=str(path), help=_PIP) from exc
-    if head.startswith(b"PAR"):
-        # One file is one table: folders of parts and types guessed from their names are nobody's wish here.
-        return (lambda: parquet.ParquetFile(path).read()), arrow.ArrowException
-    if head.startswith(_STREAM):
-        return (lambda: arrow.ipc.open_stream(path.read_bytes()).read_all()), arrow.ArrowException
-    return (lambda: feather.read_table(str(path), memory_map=False)), arrow.ArrowException
+    stored = os.fstat(file.fileno()).st_size
+    meter = Meter(str(path), largest_input())  # how well it was compressed says little: columns of one value take no room
+    meter.expect(stored)
+    try:
+        if head.startswith(b"PAR"):
+            # One file is one table: folders of parts and types guessed from their names are nobody's wish here.
+            return _read_parquet(parquet.ParquetFile(file), arrow, meter)
+        if head.startswith(b"FEA1"):
+            return feather.read_table(file)  # which knows no compression
+        weigh_arrow(file, meter)
+        opened = arrow.ipc.open_stream(file) if head.startswith(_STREAM) else arrow.ipc.open_file(file)
+        return opened.read_all()
+    except (arrow.ArrowException, OSError, ValueError, MemoryError) as exc:
+        raise DataError.of("P206", f"{path.name} is damaged: {exc}", where=str(path), help="copy or make the file again") from exc
+
+
+def _read_parquet(file: Any, arrow: Any, meter: Meter) -> Any:
+    """Read some rows at a time: a value that is there a million times takes no more room in the file than once."""
+    described = file.metadata
+    meter.expect(sum(described.row_group(k).total_byte_size for k in range(described.num_row_groups)))
+    meter.expect(PART * described.num_rows * described.num_columns)
+    batches = []
+    for batch in file.iter_batches(batch_size=_ROWS):
+        meter.add(batch.nbytes, batch.num_rows * batch.num_columns)
+        batches.append(batch)
+    return arrow.Table.from_batches(batches, schema=file.schema_arrow)
 
 
 def _is_nested(kind: Any) -> bool:
@@ -112,7 +137,23 @@ def _is_nested(kind: Any) -> bool:
     return bool(types.is_nested(kind) or binary)
 
 
-def _as_text(column: Any) -> Sequence[str]:
+def _as_text(column: Any, meter: Meter) -> Sequence[str]:
+    """Give a column's values, counting what they take."""
+    types: Any = importlib.import_module("pyarrow.types")
+    found: list[str] = []
+    for chunk in column.iterchunks():
+        if types.is_dictionary(chunk.type):
+            words = _as_text_at_once(chunk.dictionary)
+            found += ["" if k is None else words[k] for k in chunk.indices.to_pylist()]
+            continue
+        for start in range(0, len(chunk), _ROWS):
+            texts = _as_text_at_once(chunk.slice(start, _ROWS))
+            meter.add(sum(map(len, texts)))
+            found += texts
+    return found
+
+
+def _as_text_at_once(column: Any) -> Sequence[str]:
     types: Any = importlib.import_module("pyarrow.types")
     values = column.to_pylist()
     if types.is_float32(column.type):

@@ -24,7 +24,7 @@ def read_bitext(paths: Sequence[Path], warnings: list[str]) -> list[Items]:
     DataError
         P255 where a line is no pair, or a file has no partner of the same length.
     """
-    files = [read_lines(path) for path in paths]
+    files = [read_lines(path, tokens=True) for path in paths]
     for file in files:
         warnings.extend(file.warnings)
     if any(BITEXT_SEPARATOR in line for file in files for line in file.values):

@@ -72,7 +72,7 @@ class BracketReader:
         write_lines(path, _as_lines(columns, len(ids)))
 
     def _read(self, path: Path, *, gold: bool) -> Items:
-        lines = read_lines(path)
+        lines = read_lines(path, tokens=True)
         self.warnings.extend(lines.warnings)
         trees = list(read_trees(lines))
         if not trees:

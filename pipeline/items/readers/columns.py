@@ -100,7 +100,7 @@ class ColumnsReader:
         write_lines(path, lines)
 
     def _read(self, path: Path, columns: Mapping[str, str]) -> Part:
-        lines = read_lines(path)
+        lines = read_lines(path, tokens=True)
         rows, starts, documents = _parse(lines)
         places = _find_places(columns, len(rows[0][0]) if rows else 3, lines.source) if rows else {}
         found = given_columns({role: [tuple([row[at] for row in sentence]) for sentence in rows] for role, at in places.items()})

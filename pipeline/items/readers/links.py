@@ -91,7 +91,7 @@ class LinksReader:
         write_lines(path, _as_lines(columns))
 
     def _read(self, path: Path) -> Lines:
-        lines = read_lines(path)
+        lines = read_lines(path, tokens=True)
         self.warnings.extend(lines.warnings)
         return lines
 

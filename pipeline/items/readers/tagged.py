@@ -83,7 +83,7 @@ class TaggedReader:
         write_lines(path, lines)
 
     def _read(self, path: Path, options: Mapping[str, Any]) -> Part:
-        lines = read_lines(path)
+        lines = read_lines(path, tokens=True)
         self.warnings.extend(lines.warnings)
         separator = _find_separator(options.get("columns", {}), lines.source)
         words: list[tuple[str, ...]] = []

@@ -18,7 +18,7 @@ from page_studies import YAML, Page, columns_of, score, surveys, training_items,
 
 from pipeline.cli import cli
 from pipeline.cli.catalogue import member_page
-from pipeline.items.readers import _files, load_reader
+from pipeline.items.readers import _streams, load_reader
 from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.report.summary import format_alignment
@@ -60,8 +60,8 @@ def first_cells(text: str, head: str) -> list[list[str]]:
 def files_read(monkeypatch: pytest.MonkeyPatch) -> set[Path]:
     """Give a set that gets every file that readers read from now on."""
     found: set[Path] = set()
-    read_bytes = _files._read_bytes
-    monkeypatch.setattr(_files, "_read_bytes", lambda path: (found.add(path), read_bytes(path))[1])
+    open_data = _streams.open_data
+    monkeypatch.setattr(_streams, "open_data", lambda path: (found.add(path), open_data(path))[1])
     return found
 
 

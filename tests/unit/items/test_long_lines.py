@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
@@ -29,8 +28,8 @@ FORMATS = {
 
 @pytest.fixture(scope="module")
 def long_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("long") / "output.gz"
-    with gzip.open(path, "wb", compresslevel=1) as file:
+    path = tmp_path_factory.mktemp("long") / "output"
+    with path.open("wb") as file:
         file.write(b"short\n")
         for _ in range(LONG // 1_000_000):
             file.write(b"a" * 1_000_000)
@@ -46,7 +45,7 @@ def refusal(name: str, path: Path) -> tuple[str, str, str | None]:
 
 
 def test_a_line_of_200_megabytes_is_refused_with_its_number(long_file: Path) -> None:
-    message = "line 2 has 200,000,000 characters, and the longest that is read has 50,000,000"
+    message = "line 2 has more than 50,000,000 characters, the most that is read"
     assert refusal("text", long_file) == ("P265", message, f"{long_file}:2")
 
 

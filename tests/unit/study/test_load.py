@@ -200,7 +200,7 @@ def test_bad_yaml_has_a_line_and_a_column(tmp_path: Path, text: str, place: str,
 
 
 def test_absurd_nesting_is_refused(tmp_path: Path) -> None:
-    assert only(tmp_path, "a: " + "[" * 5000)[0] == "P106"
+    assert only(tmp_path, "a: " + "[" * 5000)[0] == "P129"
 
 
 def test_a_file_that_is_not_there_empty_or_of_another_encoding_is_said(tmp_path: Path) -> None:
