@@ -21,6 +21,7 @@ from pipeline.items.documents import Sources, make_frame, read_documents, read_g
 from pipeline.items.frame import Frame, Output, Survey, digest_items
 from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
+from pipeline.items.kinds import describe_kind
 from pipeline.items.outputs import OutputFiles
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import ITEM
@@ -180,6 +181,8 @@ def survey_test_set(
         identical=identical,
         taken=taken,
         gold=gold,
+        kinds=read.kinds,
+        gold_kind=describe_kind(gold) if gold is not None else None,
     )
 
 

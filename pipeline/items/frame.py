@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
+from pipeline.items.kinds import Kind
 
 __all__ = ["CONTENT", "Frame", "Output", "Survey", "align_items", "digest_items"]
 
@@ -121,6 +122,10 @@ class Survey:
         Columns of a table of all systems that group its items, and hold what an output would hold.
     gold : Items or None
         The gold or references, all items, as they were read.
+    kinds : mapping of str to Kind
+        By system, what the values of its output are like.
+    gold_kind : Kind or None
+        The same of the gold or references.
     """
 
     frame: Frame
@@ -131,6 +136,8 @@ class Survey:
     identical: tuple[tuple[str, ...], ...] = ()
     taken: tuple[str, ...] = ()
     gold: Items | None = None
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    gold_kind: Kind | None = None
 
 
 def digest_items(items: Items, *, leave_out: Iterable[str] = ()) -> str:

@@ -14,6 +14,7 @@ from pipeline.items.discover import Found, is_excluded, is_table
 from pipeline.items.documents import groups_like_systems
 from pipeline.items.frame import CONTENT, Frame, Output, align_items, digest_items
 from pipeline.items.gold import reader_options, whole_gold_once
+from pipeline.items.kinds import Kind, describe_kind
 from pipeline.items.last_table import read_table_once
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import group_columns
@@ -36,12 +37,15 @@ class ReadOutputs:
         What is wrong.
     taken : tuple of str
         Groups that might have been systems.
+    kinds : dict of str to Kind
+        What the values of each output are like.
     """
 
     candidates: list[Candidate]
     notes: list[str]
     problems: list[Problem]
     taken: tuple[str, ...]
+    kinds: dict[str, Kind]
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class OutputFiles:
 
     def survey(self, found: list[Found], systems: Systems, gold: Items | None) -> ReadOutputs:
         """Read every output, and keep of each what is needed to align it."""
-        result = ReadOutputs([], [], [], ())
+        result = ReadOutputs([], [], [], (), {})
         taken: tuple[str, ...] = ()
         ids_seen: dict[tuple[str, ...], tuple[str, ...]] = {}
         for one in found:
@@ -94,6 +98,8 @@ class OutputFiles:
                     ids = ids_seen.setdefault(fitted[system].ids, fitted[system].ids)
                     result.candidates.append(_candidate(system, one, items, fitted[system], ids, group_columns(self.spec)))
                     result.notes.extend(_oddities(system, items, gold))
+                    if gold is not None:
+                        result.kinds[system] = describe_kind(items)
         return replace(result, taken=taken)
 
 

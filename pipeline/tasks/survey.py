@@ -24,6 +24,7 @@ from pipeline.tasks.coordinates import coordinates_of
 from pipeline.tasks.directions import tell_directions
 from pipeline.tasks.extract import frame_key, read_frame, store_frame
 from pipeline.tasks.groupings import grouping_key, read_grouping, store_grouping, tell_strata
+from pipeline.tasks.kinds import tell_kinds
 from pipeline.tasks.limits import refuse_bootstrap_t
 from pipeline.tasks.predicted import gold_digest_of
 from pipeline.tasks.survey_training import load_trainers, refuse_without_gold, signatures, survey_training
@@ -117,6 +118,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
                     *survey.warnings,
                     *tell_taken(study, name, survey.taken),
                     *tell_directions(metrics, survey.outputs),
+                    *tell_kinds(metrics, survey),
                     *_tell_sizes(study, len(survey.frame.units)),
                     *tell_strata(study, survey.frame),
                 ),

@@ -72,6 +72,12 @@ def test_every_format_and_metric_has_a_page_and_no_other_page_is_there() -> None
         assert re.search(rf"(?<![\w-]){name}(?![\w-])", path.read_text(encoding="utf-8")), name
 
 
+def test_every_metric_has_its_official_scorer_in_one_row() -> None:
+    cells = first_cells((DOCS / "metrics.md").read_text(encoding="utf-8"), "metric | official scorer")
+    named = [name for row in cells for name in re.findall(r"`([^`]+)`", row[0])]
+    assert sorted(named) == sorted(METRICS)
+
+
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_every_yaml_example_is_a_study_whose_formats_and_metrics_load(path: Path, tmp_path: Path) -> None:
     for study, _ in studies(path, tmp_path):
