@@ -94,6 +94,7 @@ def compare_study(
     format: str | Mapping[str, Any] = "auto",
     missing: str = "error",
     documents: str | Path | None = None,
+    unit: str | None = None,
     replicates: int | None = None,
     seed: int | None = None,
     alpha: float = 0.05,
@@ -115,6 +116,10 @@ def compare_study(
         What becomes of items that a system lacks.
     procedures : str or sequence of str
         Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
+    documents : str or Path, optional
+        A file with the document of each item.
+    unit : str, optional
+        What is drawn: ``item``, ``document``, or a column. By default documents where they are given or marked in the files.
     replicates, seed : int, optional
         By default 100 000 and 20120712, or what the preset has.
     preset : str, optional
@@ -144,7 +149,7 @@ def compare_study(
     resampling: dict[str, Any] = {"alpha": alpha}
     if preset is None:
         resampling |= {"replicates": 100_000, "keep_replicates": 0}
-    given = {"procedures": list(procedures) or None, "replicates": replicates, "unit": "document" if documents else None}
+    given = {"procedures": list(procedures) or None, "replicates": replicates, "unit": unit or ("document" if documents else None)}
     resampling |= {key: found for key, found in given.items() if found is not None}
     value: dict[str, Any] = {
         "schema": 1,
@@ -178,7 +183,7 @@ def compare(
     runs : str or Path, optional
         Keep the run there; by default nothing is kept.
     **options
-        As for `compare_study`: metrics, procedures, format, missing, documents, replicates, seed, alpha, preset.
+        As for `compare_study`: metrics, procedures, format, missing, documents, unit, replicates, seed, alpha, preset.
 
     Raises
     ------

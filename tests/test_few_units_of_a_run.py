@@ -17,7 +17,7 @@ SIZES = np.array([9, 1, 3, 2, 6, 1, 4, 2, 2, 5, 1, 3])  # items of each document
 SMALL, SYSTEMS, KEPT = 7, ("east", "north", "south", "west"), 3000
 DOMAIN = np.array(list("aabbabababba"))
 ASKED: dict[str, dict[str, Any]] = {
-    "items": {},
+    "items": {"unit": "item"},
     "documents": {"unit": "document"},
     "strata": {"unit": "document", "strata": "domain"},
     "a system more": {"unit": "document"},

@@ -39,7 +39,8 @@ __all__: list[str] = []
 @click.option(
     "--missing", type=click.Choice(["error", "drop", "zero"]), default="error", show_default=True, help="Items that a system lacks."
 )
-@click.option("--documents", help="File with a document name a line: documents are resampled, not segments.")
+@click.option("--documents", help="File with the document of each item, a name a line: documents are drawn, not items.")
+@click.option("--unit", help="What is drawn: item, document, or a column. [documents where the files mark them, else items]")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
 @click.option("--seed", type=int, help="Seed of all draws. [20120712, or the preset's]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of decisions.")
@@ -55,6 +56,7 @@ def compare(
     format_: str,
     missing: str,
     documents: str | None,
+    unit: str | None,
     replicates: int | None,
     seed: int | None,
     alpha: float,
@@ -106,6 +108,7 @@ def compare(
             format=form,
             missing=missing,
             documents=documents,
+            unit=unit,
             replicates=replicates,
             seed=seed,
             alpha=alpha,

@@ -37,6 +37,7 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
                 "test_set": t.name,
                 "items": t.n_items,
                 "units": t.n_units,
+                "unit": t.unit,
                 "systems": list(t.alignment),
                 "warnings": list(t.warnings),
                 "recognised": t.recognised,
@@ -48,7 +49,7 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
     for test_set in inputs.test_sets:
         planned = sum(output.training is not None for output in test_set.outputs)
         table = (test_set.name, test_set.n_items, test_set.n_units, test_set.alignment, test_set.warnings)
-        click.echo(format_alignment(*table, planned=planned, recognised=test_set.recognised))
+        click.echo(format_alignment(*table, unit=test_set.unit, planned=planned, recognised=test_set.recognised))
 
 
 @cli.command()

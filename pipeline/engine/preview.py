@@ -16,6 +16,7 @@ from pipeline.engine.launch import run_id
 from pipeline.engine.progress import format_seconds
 from pipeline.engine.stock import adoptable_receipts, sound_receipts
 from pipeline.store.runs import RunDirectory
+from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.inventory import Inventory
 from pipeline.study.load import LoadedStudy, load_profile, locate_profile
 from pipeline.study.presets import list_deviations
@@ -68,7 +69,8 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "study": loaded.study.study,
         "systems": len({output.system for t in inputs.test_sets for output in t.outputs}),
         "test_sets": [
-            {"name": t.name, "items": t.n_items, "units": t.n_units, "systems": len(t.outputs)} for t in inputs.test_sets
+            {"name": t.name, "items": t.n_items, "units": t.n_units, "unit": t.unit, "systems": len(t.outputs)}
+            for t in inputs.test_sets
         ],
         "metrics": [metric.signature for metric in inputs.metrics],
         "replicates": b,
@@ -108,7 +110,7 @@ def _describe(estimate: Estimate) -> dict[str, Any]:
 def format_preview(preview: Mapping[str, Any]) -> str:
     """Give a preview as a table for a terminal."""
     lines = [f"study {preview['study']}   {preview['systems']} systems   b = {preview['replicates']:,}   run {preview['run']}"]
-    lines.extend(f"  {t['name']}: {t['systems']} systems, {t['items']} items in {t['units']} units" for t in preview["test_sets"])
+    lines.extend(f"  {t['name']}: {t['systems']} systems, {_count(t)}" for t in preview["test_sets"])
     if preview["preset"]:
         lines.append(f"  preset {preview['preset']}" + ("" if preview["deviations"] else ", as it is"))
         lines.extend(f"    {line}" for line in preview["deviations"])
@@ -126,6 +128,14 @@ def format_preview(preview: Mapping[str, Any]) -> str:
         f"smallest p that can be seen: {preview['smallest_p']:.1g}"
     )
     return "\n".join(lines)
+
+
+def _count(test_set: Mapping[str, Any]) -> str:
+    """Give how many items a test set has, and in how many units where items are not drawn one by one."""
+    unit, items = test_set["unit"], f"{test_set['items']:,} items"
+    if unit == ITEM:
+        return items
+    return f"{items} in {test_set['units']:,} " + (f"{unit}s" if unit == DOCUMENT else f"units ({unit})")
 
 
 def _training_line(model: Mapping[str, Any]) -> str:

@@ -15,9 +15,10 @@ from typing import NamedTuple
 from pipeline.errors import DataError, NothingToCompare, Problem, name_some
 from pipeline.interfaces import Items
 from pipeline.items.chosen import choose_by_groups
+from pipeline.items.chosen_unit import ChosenUnit, choose_unit
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
 from pipeline.items.discover import find_outputs, folders_without_output
-from pipeline.items.documents import Sources, make_frame, read_documents, read_group
+from pipeline.items.documents import Sources, make_frame, read_group
 from pipeline.items.frame import Frame, Output, Survey, digest_items
 from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
@@ -52,7 +53,7 @@ def survey_test_set(
     *,
     base: Path,
     systems: Systems,
-    unit: str,
+    unit: str | None,
     strata: str | None = None,
     gold: Items | None = None,
     min_systems: int = 2,
@@ -69,8 +70,8 @@ def survey_test_set(
         The folder of the study file.
     systems : Systems
         Whose ``exclude`` applies.
-    unit : str
-        ``item``, ``document`` or any column that ``spec`` brings.
+    unit : str or None
+        ``item``, ``document`` or any column that ``spec`` brings; None for documents where they are known, else items.
     strata : str, optional
         A column that no unit crosses.
     gold : Items, optional
@@ -135,21 +136,24 @@ def survey_test_set(
     checked = check_alignment(full, candidates, right, missing=spec.missing, reread=files.reread, chosen=chosen)
     problems.extend(checked.problems)
     problems.extend(disagreeing_contents(candidates, chosen))
-    groups: dict[str, tuple[str, ...]] = {}
-    for column in dict.fromkeys([*([] if unit == ITEM else [unit]), *([] if strata is None else [strata])] if full.ids else []):
-        try:
-            groups[column], doubts = read_group(column, sources)
-            notes.extend(doubts)
-        except DataError as exc:
-            problems.extend(exc.problems)
-    documents, doubts = read_documents(sources) if unit == ITEM else (None, [])
-    notes.extend(doubts)
+    stratum: tuple[str, ...] | None = None
+    chosen_unit = ChosenUnit(unit or ITEM)
     frame = Frame(name, (), (), ())
     try:
-        given = {"unit": groups.get(unit), "stratum": groups.get(strata or ""), "document": documents}
-        frame = make_frame(name, full.ids, checked.kept, **given, names=(unit, strata or ""))
+        if strata is not None and full.ids:
+            stratum, doubts = read_group(strata, sources)
+            notes.extend(doubts)
     except DataError as exc:
         problems.extend(exc.problems)
+    try:
+        if full.ids:
+            chosen_unit = choose_unit(unit, sources, checked.kept, stratum)
+            notes.extend(chosen_unit.notes)
+        given = {"unit": chosen_unit.groups, "stratum": stratum, "document": chosen_unit.documents}
+        frame = make_frame(name, full.ids, checked.kept, **given, names=(chosen_unit.name, strata or ""))
+    except DataError as exc:
+        problems.extend(exc.problems)
+    unit = chosen_unit.name
     if not problems and strata is not None and len(frame.strata) == len(frame.units):
         message = f"every {unit} of test set '{name}' is alone in its stratum: resampling always gives the same test set"
         problems.append(Problem("P229", message, str(spec.outputs or ""), f"leave out `strata: {strata}`, or take larger strata"))
@@ -183,6 +187,8 @@ def survey_test_set(
         gold=gold,
         kinds=read.kinds,
         gold_kind=describe_kind(gold) if gold is not None else None,
+        unit=unit,
+        unit_reason=chosen_unit.reason,
     )
 
 

@@ -18,7 +18,7 @@ from pipeline.items.readers._tables import find_delimiter, is_number, refuse
 from pipeline.study.grouping import DOCUMENT, WITHOUT_DOCUMENTS, group_columns
 from pipeline.study.schema import TestSet
 
-__all__ = ["Grouping", "Sources", "groups_like_systems", "make_frame", "read_documents", "read_group"]
+__all__ = ["Grouping", "Sources", "documents_are_told", "groups_like_systems", "make_frame", "read_documents", "read_group"]
 
 Grouping = Sequence[str]
 """The group of each item by name, in the order of the items."""
@@ -72,7 +72,7 @@ def make_frame(
             several = "two" if len(found) == 2 else str(len(found))
             shown, items = (" and ".join(f"'{name}'" for name in list(of)[:2]) for of in (found, found.values()))
             message = f"the {names[0]} '{units[number]}' lies in {several} strata: its {names[1]} is {shown}"
-            help_ = "draw smaller units, or take strata that no unit crosses"
+            help_ = f"take strata that no {names[0]} crosses, or draw smaller units: `unit: item`"
             problems.append(Problem("P224", message, f"test set '{test_set}', items {items}", help_))
     refuse(problems)
     strata, stratum_of_unit = _number([next(iter(strata_of[number])) for number in range(len(units))])
@@ -131,7 +131,7 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
     sources.extend((c.source, c.ids, c.groups[column]) for c in of.candidates if column in c.groups)
     if column == DOCUMENT and of.documents is not None and not (sources and of.documents.is_table):
         of.documents.refuse_documents()
-    if not sources and (column != DOCUMENT or of.spec.format.name not in WITHOUT_DOCUMENTS):
+    if not sources:
         raise DataError(_unknown(column, of))
     problems = []
     for source, names, groups in sources:
@@ -143,6 +143,14 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
     problems.extend(Problem("P222", f"item '{name}' has no {column}") for name in lacking)
     refuse(problems)
     return tuple(known.get(name, "") for name in of.ids), []
+
+
+def documents_are_told(sources: Sources) -> bool:
+    """Say whether the study names documents, or a file says which one an item belongs to."""
+    spec, gold = sources.spec, sources.gold
+    in_gold = gold is not None and DOCUMENT in gold.columns and spec.format.name not in WITHOUT_DOCUMENTS
+    named = spec.documents is not None or DOCUMENT in spec.columns
+    return named or in_gold or any(DOCUMENT in candidate.groups for candidate in sources.candidates)
 
 
 def read_documents(sources: Sources) -> tuple[tuple[str, ...] | None, list[str]]:
@@ -184,11 +192,12 @@ def _unknown(column: str, of: Sources) -> Problem:
         systems = {candidate.system for candidate in candidates}
         in_outputs += [name for name in _header(Path(candidates[0].source)) if name not in systems]
     names = list(dict.fromkeys([*there, *in_gold, *in_outputs]))
-    close = difflib.get_close_matches(column, names, n=1)
+    named = spec.columns.get(column, column)
+    close = difflib.get_close_matches(named, names, n=1)
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "") if names else "none"
     return Problem(
         "P223",
-        f"no column '{column}' groups the items of test set '{of.test_set}'; there are: {shown}",
+        f"no column '{named}' groups the items of test set '{of.test_set}'; there are: {shown}",
         where=str(spec.documents or spec.outputs or ""),
         help=f"did you mean '{close[0]}'?" if close else "give it in the table that `documents:` names, or in a table of outputs",
     )

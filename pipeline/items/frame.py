@@ -126,6 +126,10 @@ class Survey:
         By system, what the values of its output are like.
     gold_kind : Kind or None
         The same of the gold or references.
+    unit : str
+        What the units of the frame are: ``item``, ``document`` or a column.
+    unit_reason : str
+        Why, where the study leaves it open; else empty.
     """
 
     frame: Frame
@@ -138,6 +142,8 @@ class Survey:
     gold: Items | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     gold_kind: Kind | None = None
+    unit: str = "item"
+    unit_reason: str = ""
 
 
 def digest_items(items: Items, *, leave_out: Iterable[str] = ()) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -131,7 +132,8 @@ class ItemTable:
             P209 an item twice; P215 another number of lines than items; P222 an item that is not there or has no group.
         """
         if not self.is_table:
-            return self._by_line(self.lines.values, column, ids, scored, first=1), _told_lines(self.path, ids, numbered)
+            values = self._by_line(self.lines.values, column, ids, scored, first=1)
+            return values, [*_told_lines(self.path, ids, numbered), *_told_names(self.path, values)]
         name = self.columns.get(column, column)
         values, lines = self.table.column(name), self.table.lines
         item = self._item_column()
@@ -222,6 +224,21 @@ class ItemTable:
 
 def _told_lines(path: Path, ids: Sequence[str], numbered: bool) -> list[str]:
     return [] if numbered else [f"{path} does not name the items: it goes line by line, and the first is that of '{ids[0]}'"]
+
+
+def _told_names(path: Path, names: Sequence[str]) -> list[str]:
+    """Say that lines do not look like names of documents: nearly all stand alone, or few come again and again."""
+    count, alone = len(set(names)), sum(times == 1 for times in Counter(names).values())
+    if len(names) >= 10 and alone > 0.9 * count and count > 0.5 * len(names):
+        what = "every line is" if alone == len(names) else f"{alone:,} of {len(names):,} lines are"
+        return [f"{path} may hold no names of documents: {what} a document alone. A document's name stands on each of its lines"]
+    stretches = 1 + sum(a != b for a, b in pairwise(names))
+    if stretches >= 10 and stretches > 3 * count:
+        return [
+            f"{path} may hold no names of documents: {count:,} names come again in {stretches:,} places. Lines of one name are "
+            "drawn together, wherever they stand"
+        ]
+    return []
 
 
 def _ascend(names: Sequence[str]) -> bool:

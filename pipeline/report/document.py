@@ -44,17 +44,18 @@ def build_document(report: ReportInput) -> dict[str, Any]:
     study = report.study
     alpha = study.resampling.alpha
     # What was drawn is what the cubes say: `study` may ask for another report.
-    seed, unit = (_made_with(report, name, own) for name, own in (("seed", study.seed), ("unit", study.resampling.unit)))
+    seed = _made_with(report, "seed", study.seed)
+    units = list(dict.fromkeys(_unit(report, cube) for cube in report.cubes.values()))
     pairs: list[dict[str, Any]] = []
     board: list[dict[str, Any]] = []
     clusters: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     family = FamilyOf(study.resampling.family, study.resampling.family_baseline)
-    asked: dict[str, Any] = {"alpha": alpha, "unit": unit, "margins": study.resampling.margin, "family": family}
+    asked: dict[str, Any] = {"alpha": alpha, "margins": study.resampling.margin, "family": family}
     for name, cube in report.cubes.items():
         for metric, procedure in list_slices(cube):
             of: dict[str, Any] = {"metric": metric, "procedure": procedure}
-            rows = list_pairs(cube, name, **of, **asked, intervals=study.resampling.intervals)
+            rows = list_pairs(cube, name, **of, **asked, unit=_unit(report, cube), intervals=study.resampling.intervals)
             rows = add_tool_p(rows, cube, **of)
             pairs += rows
             here = {"test_set": name, **of}
@@ -71,7 +72,7 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         "run_id": report.run_id,
         "alpha": alpha,
         "seed": seed,
-        "unit": unit,
+        "unit": units[0] if len(units) == 1 else None,
         "signature": [row for name, cube in report.cubes.items() for row in _signatures(report, name, cube, families)],
         "family": {"name": family.name, "baseline": family.baseline},
         "families": _families(report),
@@ -92,7 +93,7 @@ def build_document(report: ReportInput) -> dict[str, Any]:
             if f.analysis not in OWN
         ],
         "notes": {finding.analysis: list(finding.notes) for finding in report.findings},
-        "reasons": (NO_RANKS if family.baseline is not None else {}) | _reasons(report) | unit_reasons(report.cubes),
+        "reasons": (NO_RANKS if family.baseline is not None else {}) | _reasons(report) | unit_reasons(report.cubes, units),
         "alignment": plain(spread_published(report.alignment)),
         "warnings": [str(warning) for warning in report.warnings],
         "failures": plain(list(report.failures)),
@@ -156,7 +157,7 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
     sizes = read_units(cube)
     empty = [count_of(cube, "empty", metric=m, procedure=p, test_size=FULL) for m, p in list_slices(cube)]
     empty_replicates = None if any(e is None for e in empty) else sum(int(e.max(initial=0)) for e in empty if e is not None)
-    unit = cube.attrs.get("unit", report.study.resampling.unit)
+    unit = _unit(report, cube)
     resting = any(READINGS[procedure].needs_units for _, procedure in list_slices(cube))
     effective = plain(cube.attrs.get("effective_units")) or (sizes[FULL] if unit == "item" else None)
     row: dict[str, Any] = plain(
@@ -166,6 +167,7 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
             "recognised": report.recognised.get(name),
             "units": sizes[FULL],
             "unit": unit,
+            "unit_reason": report.unit_reasons.get(name),
             "effective_units": effective,
             "expected_rejection": expect_rejection(cube, effective or sizes[FULL]) if resting else None,
             **describe_units(cube),
@@ -197,6 +199,11 @@ def _made_with(report: ReportInput, name: str, own: Any) -> Any:
     return next((plain(cube.attrs[name]) for cube in report.cubes.values() if name in cube.attrs), own)
 
 
+def _unit(report: ReportInput, cube: xr.Dataset) -> str:
+    """Give what is drawn of a test set: what its cube says, where that says nothing what the study does."""
+    return str(cube.attrs.get("unit") or report.study.resampling.unit or "item")
+
+
 def _families(report: ReportInput) -> dict[str, int]:
     """Count the families of tests: within one of them p-values are adjusted, between them they are not."""
     slices = {name: len(list(list_slices(cube))) for name, cube in report.cubes.items()}
@@ -217,7 +224,7 @@ def _signatures(report: ReportInput, name: str, cube: xr.Dataset, families: Fami
             procedure,
             f"b:{cube.attrs.get('replicates', study.resampling.replicates)}",
             f"seed:{cube.attrs.get('seed', study.seed)}",
-            f"unit:{cube.attrs.get('unit', study.resampling.unit)}",
+            f"unit:{_unit(report, cube)}",
             *sign_strata((cube.attrs.get("strata") or {}).get("column", study.resampling.strata)),
             f"n:{n}",
             "sides:two",

@@ -40,6 +40,8 @@ class ReportInput:
         The run's id.
     recognised : mapping of str to str
         By test set, why its format is the one it is, where the study left that open.
+    unit_reasons : mapping of str to str
+        By test set, why its units are what they are, where the study left that open.
     """
 
     study: Study
@@ -52,3 +54,4 @@ class ReportInput:
     versions: Mapping[str, str] = field(default_factory=dict)
     run_id: str = ""
     recognised: Mapping[str, str] = field(default_factory=dict)
+    unit_reasons: Mapping[str, str] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.report.adjustment import references
 from pipeline.report.presets import preset_methods
 from pipeline.report.procedures import WORDS, Method, procedures_of
+from pipeline.report.units import count_units
 
 __all__ = ["Method", "describe_methods", "methods_paragraph"]
 
@@ -116,8 +117,9 @@ def methods_paragraph(document: Mapping[str, Any]) -> str:
     sets, metrics = document["test_sets"], sorted({row["metric"] for row in document["signature"]})
     if not sets:
         return ""
-    where = "; ".join(f"{t['name']}: {t['units']:,} {t['unit']}s, {t['systems']} systems, {t['pairs']:,} pairs" for t in sets)
+    where = "; ".join(f"{t['name']}: {count_units(t)}, {t['systems']} systems, {t['pairs']:,} pairs" for t in sets)
     families = document["families"]["full_size"]
+    units = " and ".join(dict.fromkeys(f"{t['unit']}s" for t in sets))
     count = "" if families == 1 else f", {families:,} families in all"
     procedures = procedures_of(document)
     titles = " and by ".join(WORDS[procedure].title for procedure in procedures)
@@ -126,7 +128,7 @@ def methods_paragraph(document: Mapping[str, Any]) -> str:
     what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
     first = f", verdicts those of {WORDS[procedures[0]].title}" if len(procedures) > 1 else ""
     return (
-        f"We compared {what} by {titles} over {sets[0]['unit']}s with b = {sets[0]['replicates'] or 0:,} "
+        f"We compared {what} by {titles} over {units} with b = {sets[0]['replicates'] or 0:,} "
         f"replicates shared by all systems (seed {document['seed']}; {where}; {', '.join(metrics)}). P-values are two-sided, "
         f"(s + 1)/(b + 1) (Phipson and Smyth, 2010), and corrected by {references(judged)} within each test set and metric"
         f"{count}, at α = {document['alpha']:g}{first}; thresholds follow Berg-Kirkpatrick et al. (2012)."

@@ -8,7 +8,8 @@ from typing import Any
 
 from pipeline.report.alignment import spread_published
 from pipeline.report.presets import tell_preset
-from pipeline.report.verdict import by_family, family_of
+from pipeline.report.units import count_units
+from pipeline.report.verdict import by_family, family_of, select
 from pipeline.report.views import MARKS, View, mark_of, view_all
 
 __all__ = ["format_alignment", "summarise"]
@@ -38,8 +39,9 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
         board, pairs = shown[family_of(verdict)]
         rows = families[family_of(verdict)]
         total = len(rows)
+        (test_set,) = select(document["test_sets"], name=verdict["test_set"])
         lines = [
-            board.title + _LOWER * (family_of(verdict) in lower),
+            f"{board.title} · {count_units(test_set)}" + _LOWER * (family_of(verdict) in lower),
             "",
             *_lines(_pick(board, [c for c in board.columns if c in BOARD or c.startswith("than ")])),
             "",
@@ -64,15 +66,18 @@ def format_alignment(
     rows: Sequence[Mapping[str, Any]],
     warnings: Sequence[str] = (),
     *,
+    unit: str = "item",
     planned: int = 0,
     recognised: str = "",
 ) -> str:
     """Give the alignment table of one test set as aligned text, a line a system, with what is odd below it.
 
-    ``planned`` systems have no outputs yet: they are to be trained. ``recognised`` says which format was found, and why.
+    ``unit`` is what is drawn. ``planned`` systems have no outputs yet: they are to be trained. ``recognised`` says which format was
+    found, and why.
     """
     there = [f"{len(rows)} systems"] * bool(rows or not planned) + [f"{planned} systems to be trained"] * bool(planned)
-    head = f"{test_set}: {items:,} items" + (f" in {units:,} units" if units != items else "") + f", {' and '.join(there)}"
+    counted = count_units({"format": None, "items": items, "units": units, "unit": unit})
+    head = f"{test_set}: {counted}, {' and '.join(there)}"
     spread = spread_published(rows)
     columns = tuple(spread[0]) if spread else ()
     cells = tuple(tuple(_cell(row[column]) for column in columns) for row in spread)

@@ -13,7 +13,7 @@ from pipeline.report.p_words import say_missing
 from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
 from pipeline.report.procedures import WORDS, name_procedure, procedures_of
 from pipeline.report.trainings import count_failures
-from pipeline.report.units import check_units
+from pipeline.report.units import check_units, count_units, trust_independence
 from pipeline.report.values import format_p
 from pipeline.report.verdict import are, by_family, family_of, replicates_needed
 
@@ -30,14 +30,14 @@ def describe_trust(document: Mapping[str, Any]) -> list[dict[str, str]]:
         supposed = WORDS[procedure].unchecked
         if supposed is not None:
             rows.append({"check": f"What {procedure} supposes", "status": "not checked", "detail": supposed})
-    return [*rows, describe_laboratory(document)]
+    return [*rows, *trust_independence(document), describe_laboratory(document)]
 
 
 def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
     pairs, sets = document["pairs"], document["test_sets"]
     total = f"of {len(pairs):,}"
     missing = sum(int(row.get("missing") or 0) for row in document["alignment"])
-    aligned = "; ".join(f"{t['name']}: {t['units']:,} units, {t['systems']} systems" for t in sets)
+    aligned = "; ".join(f"{t['name']}: {count_units(t)}, {t['systems']} systems" for t in sets)
     yield "Items aligned", bool(missing), f"{aligned}. {missing:,} missing outputs{' filled or dropped' if missing else ''}."
     yield "Identical outputs", *_identical([row for row in pairs if row["identical"]])
     lacking = list(_missing(document))

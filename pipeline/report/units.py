@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
@@ -15,7 +16,17 @@ from pipeline.inference.unit_guard import expected_stratified_rejection, guard_u
 from pipeline.report.cube_facts import FULL, read_variable
 from pipeline.report.values import plain
 
-__all__ = ["UNIT_COLUMNS", "check_units", "describe_units", "expect_rejection", "read_unit_columns", "sign_strata", "unit_reasons"]
+__all__ = [
+    "UNIT_COLUMNS",
+    "check_units",
+    "count_units",
+    "describe_units",
+    "expect_rejection",
+    "read_unit_columns",
+    "sign_strata",
+    "trust_independence",
+    "unit_reasons",
+]
 
 UNIT_COLUMNS = ("intra_cluster_correlation", "design_effect")
 
@@ -46,15 +57,42 @@ def describe_units(cube: xr.Dataset) -> dict[str, Any]:
     return {name: plain(dict(cube.attrs[name])) if cube.attrs.get(name) else None for name in ("strata", "clusters")}
 
 
-def unit_reasons(cubes: Mapping[str, xr.Dataset]) -> dict[str, str]:
-    """Say why pairs have no design effect."""
+def count_units(test_set: Mapping[str, Any]) -> str:
+    """Give how many items there are, and in how many units where items are not drawn one by one.
+
+    Examples
+    --------
+    >>> count_units({"format": "text", "items": 2037, "units": 181, "unit": "document"})
+    '2,037 segments in 181 documents'
+    >>> count_units({"format": "scores", "items": 12, "units": 3, "unit": "genre"})
+    '12 items in 3 units (genre)'
+    """
+    items, units, unit = test_set["items"], test_set["units"], test_set["unit"]
+    noun = _ITEMS.get(test_set["format"] or "", "items")
+    if unit == "item":
+        return f"{units:,} {noun}"
+    drawn = f"{units:,} {unit}s" if unit == "document" else f"{units:,} units ({unit})"
+    return drawn if items is None else f"{items:,} {noun} in {drawn}"
+
+
+_ITEMS = {
+    **dict.fromkeys(("text", "mt-metrics-eval"), "segments"),
+    **dict.fromkeys(("columns", "conllu", "tagged", "brackets"), "sentences"),
+    **{"links": "sentence pairs", "trn": "utterances", "trec": "topics", "swe-bench": "instances"},
+}
+"""What the items of a format are called."""
+
+
+def unit_reasons(cubes: Mapping[str, xr.Dataset], units: Sequence[str]) -> dict[str, str]:
+    """Say why pairs have no design effect, and why a study has no one unit."""
+    several = {"unit": f"test sets have units of their own: {', '.join(units)}"} if len(units) > 1 else {}
     lacking = [name for name, cube in cubes.items() if not cube.attrs.get("clusters")]
     if not lacking:
-        return {}
+        return several
     where = "" if len(lacking) == len(cubes) else f" on {', '.join(lacking)}"
     why = f"no design effect{where}: it is not known which items stand together in documents"
     same = f"no intra-cluster correlation{where}, for the same reason"
-    return {"pairs.design_effect": why, "pairs.intra_cluster_correlation": same}
+    return several | {"pairs.design_effect": why, "pairs.intra_cluster_correlation": same}
 
 
 def expect_rejection(cube: xr.Dataset, units: float) -> float | None:
@@ -89,6 +127,22 @@ def check_units(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
         found = [_strata(*one) for one in within]
         tails = " Tails below 10/b are counted, not computed."
         yield "Strata", any(bad for bad, _ in found), " ".join(words for _, words in found) + tails
+
+
+def trust_independence(document: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Give the check that cannot be made: of test sets whose items are drawn while nothing says which of them stand together."""
+    unknown = [t for t in document["test_sets"] if t["unit"] == "item" and not t["clusters"]]
+    if not unknown:
+        return []
+    names = defaultdict(list)
+    for test_set in unknown:
+        names[test_set["unit_reason"] or "it is not known which items stand together"].append(test_set["name"])
+    reasons = "; ".join(f"{', '.join(some)}: {reason}" for reason, some in names.items())
+    detail = (
+        f"{reasons}. Items are drawn as if they were independent: where several share a document, a speaker or a source, p is too "
+        "small. Documents are named by `documents:` of a test set, or `--documents` of `compare`."
+    )
+    return [{"check": "Independence of items", "status": "not checked", "detail": detail}]
 
 
 def _effects(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[tuple[str, str, str], float]]:

@@ -39,7 +39,7 @@ _PLACES = {"columns": frozenset({"word", "tag", "chunk", "gold"}), "tagged": fro
 
 
 def asked_columns(resampling: Resampling) -> tuple[str, ...]:
-    """Give the columns that units and strata are made of, each once; none where every item is a unit."""
+    """Give the columns that a study makes units and strata of, each once; none where items are drawn, or where that is open."""
     asked = (None if resampling.unit == ITEM else resampling.unit, resampling.strata)
     return tuple(dict.fromkeys(name for name in asked if name is not None))
 

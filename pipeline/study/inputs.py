@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pipeline.study.grouping import ITEM
+
 __all__ = ["Inputs", "MetricInputs", "OutputInputs", "TestSetInputs"]
 
 
@@ -47,7 +49,7 @@ class TestSetInputs:
 
     ``strata`` and ``documents`` are the addresses of the stratum of each unit, where units are drawn within strata, and of the
     document of each item, where items are drawn although it is known; else empty. ``recognised`` says which format was found
-    where the study left it open, and why.
+    where the study left it open, and why. ``unit`` is what is drawn, and ``unit_reason`` why where the study left it open.
     """
 
     __test__ = False
@@ -63,6 +65,8 @@ class TestSetInputs:
     strata: str = ""
     documents: str = ""
     recognised: str = ""
+    unit: str = ITEM
+    unit_reason: str = ""
 
     @property
     def groupings(self) -> list[list[str]]:
@@ -86,13 +90,14 @@ class Inputs:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Inputs:
-        """Read what `to_json` wrote."""
+    def from_json(cls, value: Mapping[str, Any], *, unit: str | None = None) -> Inputs:
+        """Read what `to_json` wrote; ``unit`` is for plans of earlier versions, where only the study names it."""
         return cls(
             base=value["base"],
             test_sets=tuple(
                 TestSetInputs(
                     **{
+                        "unit": unit or ITEM,
                         **entry,
                         "outputs": tuple(OutputInputs(**output) for output in entry["outputs"]),
                         "alignment": tuple(entry["alignment"]),

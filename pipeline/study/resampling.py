@@ -54,7 +54,11 @@ class Resampling(Frozen):
     keep_replicates: int = Field(
         default=131_072, ge=0, description="Of the paired bootstrap; intervals and max-T are read off the kept ones."
     )
-    unit: str = Field(default="item", min_length=1, description="What is drawn: item, document, or any column of the test set.")
+    unit: str | None = Field(
+        default=None,
+        min_length=1,
+        description="What is drawn: item, document, or any column of the test set. By default documents where they are known.",
+    )
     strata: str | None = Field(default=None, min_length=1, description="A column; as many units are drawn of each of its values.")
     test_sizes: Annotated[TestSizes, BeforeValidator(_sizes)] = TestSizes()
     alpha: float = Field(default=0.05, gt=0.0, lt=1.0)

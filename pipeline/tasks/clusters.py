@@ -46,11 +46,11 @@ class Clusters:
         return {"clusters": {"column": self.column, "count": len(sizes), "effective": effective_units(sizes)}}
 
 
-def clusters_of(store: Store, study: Study, test_set: TestSetInputs) -> Clusters | None:
+def clusters_of(store: Store, test_set: TestSetInputs) -> Clusters | None:
     """Give the clusters of a test set; None where items are drawn and nobody knows their documents."""
     unit_of_item = np.asarray(load_frame(store, test_set.frame).unit_of_item, np.int64)
-    if study.resampling.unit != ITEM:
-        return Clusters(study.resampling.unit, unit_of_item, unit_of_item)
+    if test_set.unit != ITEM:
+        return Clusters(test_set.unit, unit_of_item, unit_of_item)
     if test_set.documents:
         return Clusters(DOCUMENT, load_grouping(store, test_set.documents), unit_of_item)
     return None

@@ -42,7 +42,7 @@ def collect(task: Task, runs: Path) -> Receipt:
     manifest, inventory = read_manifest(run), read_inventory(run)
     test_set = next(t for t in manifest.inputs.test_sets if t.name == spec.test_set)
     present, _ = present_outputs(manifest.study, manifest.inputs, test_set, inventory)
-    clusters = clusters_of(run.store, manifest.study, test_set)
+    clusters = clusters_of(run.store, test_set)
     facts = {"effective_units": _effective_units(run.store, test_set.frame)}
     facts |= {**(clusters.facts() if clusters else {}), **strata_facts(run.store, manifest.study, test_set)}
     without = [*([] if clusters else [v.name for v in UNIT_EFFECTS]), *([] if _asks_bootstrap_t(manifest) else [INTERVAL_P])]
@@ -122,7 +122,7 @@ def _layout(
         presets=own_presets(study.preset),
         coordinates={name: [coordinates.get(name) for coordinates in known] for name in names},
         attrs={
-            "unit": study.resampling.unit,
+            "unit": test_set.unit,
             "n_items": test_set.n_items,
             **facts,
             "relation": study.systems.relation or "",

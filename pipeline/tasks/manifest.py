@@ -78,7 +78,8 @@ def read_manifest(run: RunDirectory) -> Manifest:
             where=str(run.plan),
             help="run the study again: what is stored is used again",
         )
-    return Manifest(Study.model_validate(value["study"]), Inputs.from_json(value["inputs"]), tuple(value["overrides"]))
+    study = Study.model_validate(value["study"])
+    return Manifest(study, Inputs.from_json(value["inputs"], unit=study.resampling.unit), tuple(value["overrides"]))
 
 
 def failure_entry(failure: Failure) -> dict[str, Any]:

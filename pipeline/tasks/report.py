@@ -71,6 +71,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         versions=read_json(run.root / "versions.json"),
         run_id=run.id,
         recognised={t.name: t.recognised for t in manifest.inputs.test_sets if t.recognised},
+        unit_reasons={t.name: t.unit_reason for t in manifest.inputs.test_sets if t.unit_reason},
     )
 
 

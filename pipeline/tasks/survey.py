@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pipeline.items.recognise import recognise_formats
 from pipeline.metrics.registry import PLACES, is_own, load_metric, pin_options
 from pipeline.store.runs import Store
 from pipeline.study.complaints import suggest
+from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.study.schema import DatasetSpec, Study, TestSet
 from pipeline.tasks.coordinates import coordinates_of
@@ -98,6 +99,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
         problems = [problem for error in errors for problem in error.problems]
         kind = NothingToCompare if all(isinstance(error, NothingToCompare) for error in errors) else DataError
         raise kind(*problems)
+    _refuse_unclear_sizes(study, surveys)
     golds = {name: (survey.gold, survey.gold_digest) for name, survey in surveys.items()}
     training = survey_training(study, base, trainers, golds)
     test_sets = []
@@ -119,12 +121,14 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
                     *tell_taken(study, name, survey.taken),
                     *tell_directions(metrics, survey.outputs),
                     *tell_kinds(metrics, survey),
-                    *_tell_sizes(study, len(survey.frame.units)),
+                    *_tell_sizes(study, len(survey.frame.units), survey.unit),
                     *tell_strata(study, survey.frame),
                 ),
                 strata=grouping_key(survey.frame.stratum_of_unit),
                 documents=grouping_key(survey.frame.document_of_item),
                 recognised=recognised.get(name, ""),
+                unit=survey.unit,
+                unit_reason=survey.unit_reason,
             )
         )
     refuse_baseline(study.resampling.baseline, test_sets)
@@ -181,10 +185,26 @@ def refuse_baseline(baseline: str | None, test_sets: Sequence[TestSetInputs]) ->
         raise StudyError(*problems)
 
 
-def _tell_sizes(study: Study, units: int) -> tuple[str, ...]:
+def _refuse_unclear_sizes(study: Study, surveys: Mapping[str, Survey]) -> None:
+    """Refuse test sizes in numbers where a study leaves open what is drawn, and some test set has documents to draw."""
+    numbers = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int)]
+    known = {name: survey for name, survey in surveys.items() if survey.unit == DOCUMENT}
+    if study.resampling.unit is not None or not numbers or not known:
+        return
+    counts = "; ".join(f"{name} has {len(s.frame.ids):,} items in {len(s.frame.units):,} documents" for name, s in known.items())
+    raise StudyError.of(
+        "P291",
+        f"are the test sizes {', '.join(numbers)} items or documents? {counts}, and `resampling.unit` does not say what is drawn",
+        where="resampling.test_sizes",
+        help="write `unit: document`, with sizes in documents, or `unit: item`",
+    )
+
+
+def _tell_sizes(study: Study, units: int, unit: str) -> tuple[str, ...]:
     """Say which test sizes are asked that the test set does not have."""
     larger = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size >= units]
-    return (f"test sizes {', '.join(larger)} are left out: there are {units} units",) if larger else ()
+    noun = f"{unit}s" if unit in {ITEM, DOCUMENT} else f"units ({unit})"
+    return (f"test sizes {', '.join(larger)} are left out: there are {units} {noun}",) if larger else ()
 
 
 def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:

@@ -152,7 +152,7 @@ def test_a_second_study_trains_nothing_and_a_changed_option_one_model(tmp_path: 
     everything = [f"{model}/bootstrap-0.5/{k}" for model in models for k in (0, 1)]
     assert go() == everything
     assert go() == []
-    other = {"replicates": 200, "keep_replicates": 0, "test_sizes": [10, "full"], "alpha": 0.1}
+    other = {"replicates": 200, "keep_replicates": 0, "unit": "item", "test_sizes": [10, "full"], "alpha": 0.1}
     assert go(study="another", resampling=other, metrics=[{"name": "tag-accuracy"}]) == []
     models["letter"] = counted(depth=2)
     assert go() == ["letter/bootstrap-0.5/0", "letter/bootstrap-0.5/1"]

@@ -78,7 +78,7 @@ def test_a_score_whose_name_leaves_its_direction_open_is_left_out_and_told(tmp_p
     assert done.returncode == 0, done.stderr
     told = "compared: acc, more is better; not compared: perplexity, likelihood_diff: ask for it with -m '{name: perplexity, metric"
     assert told in done.stderr
-    assert [line for line in done.stdout.splitlines() if " · " in line] == ["test set · acc · paired-bootstrap"]
+    assert [line for line in done.stdout.splitlines() if " · " in line] == ["test set · acc · paired-bootstrap · 3 items"]
     with pytest.raises(
         UsageError, match="neither its name nor the files tell whether more of 'likelihood_diff' is better"
     ) as caught:
@@ -96,7 +96,7 @@ def test_a_score_of_which_less_is_better_is_headed_so_and_ranked_so(tmp_path: Pa
     asked = {"name": "rate", "metric": "mean", "column": "Scorer.WER", "higher_is_better": False}
     document = compare(paths, metrics=[asked], replicates=1000)
     assert [row["name"] for row in document["leaderboard"] if row["rank"] == 1] == ["good"]
-    assert summarise(document).startswith("test set · rate · paired-bootstrap · lower is better\n")
+    assert summarise(document).startswith("test set · rate · paired-bootstrap · 3 items · lower is better\n")
 
 
 RATES = {name: [{"acc": hit, "wer": 1.25 - hit, "brier_score": 0.75 - hit / 2} for hit in hits] for name, hits in HITS.items()}

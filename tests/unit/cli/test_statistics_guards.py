@@ -37,7 +37,7 @@ def test_test_sizes_that_do_not_fit_are_told(tmp_path: Path) -> None:
     ran = run_cli("run", study, "--runs", tmp_path / "runs", "--serial")
     assert ran.returncode == 0, ran.stderr
     report = json.loads((Path(ran.stdout.strip()) / "report" / "report.json").read_text())
-    assert any("60, 500 are left out: there are 60 units" in warning for warning in report["warnings"])
+    assert any("60, 500 are left out: there are 60 items" in warning for warning in report["warnings"])
 
 
 def test_documents_are_resampled_whole_and_their_worth_is_told(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Items, documents and documents within domains, in one folder of runs."""
     folder = tmp_path_factory.mktemp("units")
     asked: dict[str, dict[str, Any]] = {
-        "items": {},
+        "items": {"unit": "item"},
         "documents": {"unit": "document"},
         "strata": {"unit": "document", "strata": "domain"},
     }

@@ -361,7 +361,9 @@ def test_documents_come_from_a_column_too(folder):
     changes = {"references": (), "format": "scores", "outputs": "t.csv", "columns": {"document": "doc"}}
     assert survey(folder, unit="document", **changes).frame.unit_of_item == (0, 0, 1)
     (folder / "t.csv").write_text("item,A,B\n1,5,6\n2,6,7\n")
-    assert codes_of(folder, unit="document", **changes) == ["P222", "P222"]
+    for unit in ("document", None):
+        (problem,) = problems_of(folder, unit=unit, **changes)
+        assert (problem.code, problem.message) == ("P223", "no column 'doc' groups the items of test set 'news'; there are: 'item'")
 
 
 def test_dropped_items_take_their_documents_along(folder):

@@ -204,8 +204,8 @@ def test_the_summary_explains_its_marks():
 
 def test_the_alignment_table_lines_up_and_names_twins():
     rows = [{"system": "中文", "items": 1000, "identical_to": ("b",)}, {"system": "b", "items": 998, "identical_to": ()}]
-    assert format_alignment("news", 1000, 100, rows, ["line 3 is empty"]).splitlines() == [
-        "news: 1,000 items in 100 units, 2 systems",
+    assert format_alignment("news", 1000, 100, rows, ["line 3 is empty"], unit="document").splitlines() == [
+        "news: 1,000 items in 100 documents, 2 systems",
         "  system  items  identical to",
         "  中文    1,000  b",
         "  b         998",

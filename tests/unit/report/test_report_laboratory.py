@@ -118,7 +118,7 @@ def test_strata_and_documents_of_a_study_reach_the_laboratory(tmp_path: Path) ->
         tmp_path / "study.yaml",
         test_sets={"few": {"format": "scores", "outputs": "scores.csv", "documents": "documents.txt"}},
         metrics=["mean"],
-        resampling={"replicates": 1000, "keep_replicates": 0, "strata": "genre"},
+        resampling={"replicates": 1000, "keep_replicates": 0, "unit": "item", "strata": "genre"},
         analyses=[{"type-one": {"nulls": 200}}],
     )
     root = run(path, runs=tmp_path / "runs", serial=True).root
