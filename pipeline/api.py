@@ -95,6 +95,7 @@ def compare_study(
     missing: str = "error",
     documents: str | Path | None = None,
     unit: str | None = None,
+    columns: Mapping[str, str] | None = None,
     replicates: int | None = None,
     seed: int | None = None,
     alpha: float = 0.05,
@@ -114,6 +115,8 @@ def compare_study(
         A reader as a study names it, or ``auto``: the format that the first output is recognised as.
     missing : {"error", "drop", "zero"}
         What becomes of items that a system lacks.
+    columns : mapping of str to str, optional
+        Which columns of tables hold what, ``{"system": "llm", "item": "question"}``, as ``columns:`` of a study.
     procedures : str or sequence of str
         Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
     documents : str or Path, optional
@@ -133,7 +136,7 @@ def compare_study(
 
     base, outputs = Path.cwd(), name_systems(outputs)
     paths = list(outputs.values())
-    found = find_format(format, paths, as_paths(references), base=base)
+    found = find_format(format, paths, as_paths(references), base=base, columns=columns)
     if set(outputs) == {"*"}:
         named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(paths)
     else:
@@ -144,6 +147,8 @@ def compare_study(
     test_set |= found.gold
     if missing != "error":
         test_set["missing"] = missing
+    if columns:
+        test_set["columns"] = dict(columns)
     if documents is not None:
         test_set["documents"] = str(documents)
     resampling: dict[str, Any] = {"alpha": alpha}
@@ -183,24 +188,27 @@ def compare(
     runs : str or Path, optional
         Keep the run there; by default nothing is kept.
     **options
-        As for `compare_study`: metrics, procedures, format, missing, documents, unit, replicates, seed, alpha, preset.
+        As for `compare_study`: metrics, procedures, format, missing, documents, unit, columns, replicates, seed, alpha, preset.
 
     Raises
     ------
     PipelineError
     """
     from pipeline.engine.launch import Launch, execute, is_complete, prepare
+    from pipeline.tasks.compare_words import in_words_of_compare, speaking_of_compare
     from pipeline.tasks.limits import refuse_untestable
     from pipeline.tasks.outputs_asked import name_systems
 
-    loaded = compare_study(name_systems(outputs), references, **options)
-    refuse_untestable(loaded.study, loaded.base)
-    with tempfile.TemporaryDirectory(prefix="pipeline-compare-") as scratch:
+    with speaking_of_compare(), tempfile.TemporaryDirectory(prefix="pipeline-compare-") as scratch:
+        loaded = compare_study(name_systems(outputs), references, **options)
+        refuse_untestable(loaded.study, loaded.base)
         launch = Launch("serial")
         directory = prepare(loaded, Path(runs or scratch), launch)
         if not is_complete(directory):
             _raise_unless_done(execute(directory, launch, progress=progress), directory)
         document: dict[str, Any] = read_json(directory.report / "report.json")
+    if runs is None:  # nothing is kept: there is no study that a warning could speak of
+        document["warnings"] = [in_words_of_compare(warning) for warning in document["warnings"]]
     return document
 
 

@@ -9,6 +9,7 @@ import difflib
 import hashlib
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -31,6 +32,9 @@ __all__ = [
 
 _IMPORTED: dict[str, str] = {}
 """Digest of the code of each module at the time it was imported: a process goes on with that one."""
+
+_NEURAL = re.compile(r"(x?comet|bleurt|bert-?score|metricx|gemba|yisi|bartscore|unite|prism)", re.IGNORECASE)
+_NOT_COMPUTED = "metrics of neural models are not computed here: export their scores of segments and compare that table, scores.csv"
 
 FilesBelow = Callable[[Path, str], Iterable[Path]]
 """Which files of a folder are the code of an object, by the name of its module."""
@@ -58,7 +62,8 @@ def import_plugin(family: str, name: str) -> Any:
     known = list_plugins(family)
     kind = {"analyses": "analysis", "readers": "format"}.get(family, family.removesuffix("s"))
     if name not in known:
-        raise PluginError.of("P301", f"there is no {kind} '{name}'", help=suggest(name, known))
+        note = _NOT_COMPUTED if kind == "metric" and _NEURAL.match(name) else None
+        raise PluginError.of("P301", f"there is no {kind} '{name}'", help=suggest(name, known), note=note)
     try:
         return known[name].load()
     except Exception as error:  # foreign code runs on import: whatever it raises, the plugin cannot be had
@@ -100,12 +105,13 @@ def suggest(word: str, known: Collection[str]) -> str:
 
     Examples
     --------
-    >>> suggest("blue", ["bleu", "chrf"])
+    >>> suggest("BLUE", ["bleu", "chrf"])
     "did you mean 'bleu'? (there are: bleu, chrf)"
     """
-    close = difflib.get_close_matches(word, known, n=1)
+    spelled = {one.casefold(): one for one in known}
+    close = difflib.get_close_matches(word.casefold(), spelled, n=1)
     there_are = f"there are: {', '.join(known)}" if known else "there are none"
-    return f"did you mean '{close[0]}'? ({there_are})" if close else there_are
+    return f"did you mean '{spelled[close[0]]}'? ({there_are})" if close else there_are
 
 
 class ImportedObject(NamedTuple):

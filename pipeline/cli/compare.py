@@ -41,6 +41,7 @@ __all__: list[str] = []
 )
 @click.option("--documents", help="File with the document of each item, a name a line: documents are drawn, not items.")
 @click.option("--unit", help="What is drawn: item, document, or a column. [documents where the files mark them, else items]")
+@click.option("--columns", help="Which columns of tables hold what: '{system: llm, item: question}'.")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
 @click.option("--seed", type=int, help="Seed of all draws. [20120712, or the preset's]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of decisions.")
@@ -57,6 +58,7 @@ def compare(
     missing: str,
     documents: str | None,
     unit: str | None,
+    columns: str | None,
     replicates: int | None,
     seed: int | None,
     alpha: float,
@@ -82,19 +84,22 @@ def compare(
     from pipeline.engine.progress import show_progress
     from pipeline.report.summary import summarise
     from pipeline.study.load import parse_flow
+    from pipeline.tasks.compare_words import speaking_of_compare
     from pipeline.tasks.formats import find_format
     from pipeline.tasks.metrics_asked import usual_metrics
-    from pipeline.tasks.outputs_asked import parse_named
+    from pipeline.tasks.outputs_asked import parse_columns, parse_named
 
-    form = parse_flow(format_, "--format")
-    systems = parse_named(outputs, base=Path.cwd())
-    found = find_format(form, list(systems.values()), references, base=Path.cwd())
-    asked: list[Any] = [parse_flow(metric, "-m") for metric in metrics]
-    told = [found.told]
-    if not asked:
-        usual = usual_metrics(found, systems, base=Path.cwd())
-        asked = usual.metrics
-        told.append(usual.told)
+    with speaking_of_compare():
+        form = parse_flow(format_, "--format")
+        named = parse_columns(columns)
+        systems = parse_named(outputs, base=Path.cwd())
+        found = find_format(form, list(systems.values()), references, base=Path.cwd(), columns=named)
+        asked: list[Any] = [parse_flow(metric, "-m") for metric in metrics]
+        told = [found.told]
+        if not asked:
+            usual = usual_metrics(found, systems, base=Path.cwd())
+            asked = usual.metrics
+            told.append(usual.told)
     for line in filter(None, told):
         if not quiet:
             click.echo(line, err=True)
@@ -109,6 +114,7 @@ def compare(
             missing=missing,
             documents=documents,
             unit=unit,
+            columns=named,
             replicates=replicates,
             seed=seed,
             alpha=alpha,

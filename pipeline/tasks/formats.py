@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class FormatInUse:
         Whether one file may hold all systems.
     told : str
         What the format was recognised by; empty where it was named.
+    columns : mapping
+        Which columns of tables hold what, by role.
     """
 
     value: str | Mapping[str, Any]
@@ -38,9 +40,17 @@ class FormatInUse:
     gold: Mapping[str, Any]
     holds_systems: bool
     told: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_format(named: str | Mapping[str, Any], outputs: Sequence[str], references: Sequence[str], *, base: Path) -> FormatInUse:
+def find_format(
+    named: str | Mapping[str, Any],
+    outputs: Sequence[str],
+    references: Sequence[str],
+    *,
+    base: Path,
+    columns: Mapping[str, str] | None = None,
+) -> FormatInUse:
     """Give the format that is named, or that the first output has, and what it is compared with.
 
     Raises
@@ -77,7 +87,7 @@ def find_format(named: str | Mapping[str, Any], outputs: Sequence[str], referenc
         message = f"the format {reader.name} has scores already: it takes no reference"
         raise UsageError.of("P014", message, where="-r", help="leave out -r, or name another --format")
     value = form.model_dump() if isinstance(form, FormatSpec) else form
-    return FormatInUse(value, reader.usual_metric, gold, bool(getattr(reader, "holds_systems", False)), told)
+    return FormatInUse(value, reader.usual_metric, gold, bool(getattr(reader, "holds_systems", False)), told, columns or {})
 
 
 def _recognise(path: Path, compared: bool) -> tuple[FormatSpec, str]:

@@ -138,7 +138,7 @@ def _columns(found: FormatInUse, path: Path, system: str) -> _Columns:
     """
     try:
         read = load_reader(found.value).read_outputs(
-            path, system=None if system == "*" and found.holds_systems else system, options={}
+            path, system=None if system == "*" and found.holds_systems else system, options={"columns": found.columns}
         )
     except DataError:
         return {}

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from pipeline.errors import Problem, UsageError
 from pipeline.items.names import name_outputs
+from pipeline.metrics.registry import is_metric
+from pipeline.study.load import parse_flow
 
-__all__ = ["as_paths", "name_outputs", "name_systems", "parse_named"]
+__all__ = ["as_paths", "name_outputs", "name_systems", "parse_columns", "parse_named"]
 
 OneOrMore = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One path, or several."""
@@ -43,13 +45,16 @@ def parse_named(arguments: Sequence[str], *, base: Path) -> dict[str, str]:
     ------
     UsageError
         P013 where a path without a name is there twice, P017 where two outputs have one name, P018 where one side of ``=`` is
-        empty.
+        empty, P019 where what is no file is a metric.
     """
     given: list[tuple[str, str]] = []
     problems: list[Problem] = []
     for argument in arguments:
         name, equals, path = argument.partition("=")
-        if not equals or "/" in name or os.path.exists(base / argument):
+        if ":" not in argument and is_metric(argument) and not os.path.exists(base / argument):
+            help_ = f"give -m with each metric: -m {argument}"
+            problems.append(Problem("P019", f"there is no file {argument}, which is a metric", help=help_))
+        elif not equals or "/" in name or os.path.exists(base / argument):
             given.append(("", argument))
         elif name and path:
             given.append((name, path))
@@ -80,3 +85,18 @@ def parse_named(arguments: Sequence[str], *, base: Path) -> dict[str, str]:
     if problems:
         raise UsageError(*problems)
     return {name: path for name, (path,) in files.items()}
+
+
+def parse_columns(text: str | None) -> dict[str, str]:
+    """Give columns by role from what was typed in braces.
+
+    Raises
+    ------
+    UsageError
+        P018 where it is no mapping of names to names.
+    """
+    found = parse_flow(text, "--columns") if text is not None else {}
+    if isinstance(found, str) or not all(isinstance(name, str) for name in found.values()):
+        help_ = "write roles and names in braces, --columns '{system: llm, item: question}'"
+        raise UsageError.of("P018", f"these are no names of columns: {text}", where="--columns", help=help_)
+    return found

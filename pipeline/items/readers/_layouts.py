@@ -21,6 +21,8 @@ _ITEMS = (
 )  # fmt: skip
 """Other names of columns of items, in long tables alone: in a wide one each might be a system."""
 
+_ONE_ROW = "leave one row for each item; or, where there is a row for each item and system, name the column: `columns: {system: …}`"
+
 ConvertColumns = Callable[[Table, Sequence[str], bool], Table]
 """Gives a table whose chosen columns are written as they are to be read, and whether all of them are of one quantity."""
 
@@ -95,7 +97,7 @@ def split_systems(
             return {}
         table = convert(table, chosen, True)
         # Lines, identifiers and groups are looked at once: a table of 150 systems has them 150 times.
-        first = _select(table, range(len(table.rows)), item, groups, {value: chosen[0]})
+        first = _select(table, range(len(table.rows)), item, groups, {value: chosen[0]}, help_=_ONE_ROW)
         scores = {name: {**first.columns, value: table.column(name)} for name in chosen[1:]}
         return {chosen[0]: first, **{name: replace(first, columns=columns) for name, columns in scores.items()}}
     rows_of: dict[str, list[int]] = {}
@@ -206,7 +208,15 @@ def only_rows(table: Table, system: str, rows_of: Mapping[str, list[int]]) -> li
     )
 
 
-def _select(table: Table, rows: Sequence[int], item: str | None, groups: Mapping[str, str], columns: Mapping[str, str]) -> Items:
+def _select(
+    table: Table,
+    rows: Sequence[int],
+    item: str | None,
+    groups: Mapping[str, str],
+    columns: Mapping[str, str],
+    *,
+    help_: str = "leave one row for each item",
+) -> Items:
     lines = tuple(table.lines[row] for row in rows)
     taken = {**columns, **{name: column for name, column in groups.items() if name not in columns}}
     places = {name: table.header.index(column) for name, column in taken.items()}
@@ -215,7 +225,7 @@ def _select(table: Table, rows: Sequence[int], item: str | None, groups: Mapping
         return Items(tuple(str(k + 1) for k in range(len(rows))), values, table.source, lines)
     place = table.header.index(item)
     ids = tuple([table.rows[row][place] for row in rows])
-    _refuse_duplicates(ids, lines, table.source)
+    _refuse_duplicates(ids, lines, table.source, help_=help_)
     return Items(ids, values, table.source, lines, numbered=False)
 
 

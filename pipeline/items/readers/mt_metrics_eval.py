@@ -112,7 +112,8 @@ class MtMetricsEvalReader:
                 "P215",
                 f"the documents have {len(documents.documents)} lines, the scores have {count} segments",
                 where=str(found),
-                help="take the documents of the same test set and language pair, or say `documents: none`",
+                help="take the documents of the same test set and language pair, or say "
+                "`format: {name: mt-metrics-eval, documents: none}`",
             )
         columns: Mapping[str, str] = options.get("columns", {})
         groups: dict[str, Sequence[str]] = {"document": documents.documents}

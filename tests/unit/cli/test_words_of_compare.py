@@ -1,0 +1,122 @@
+"""`compare` speaks of its own options: there is no study whose keys could be changed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import pipeline
+from pipeline.api import compare
+from pipeline.cli import cli
+from pipeline.errors import DataError, PipelineError
+from pipeline.tasks.compare_words import in_words_of_compare
+
+PACKAGE = Path(pipeline.__file__).parent
+
+OF_STUDIES = re.compile(
+    r"\bstudy\b|`(outputs|columns|systems\.exclude|missing|documents|references|gold|format|unit)\b[^`]*:|\bcolumns: \{"
+)
+"""Words that only somebody who wrote a study understands."""
+
+ONLY_IN_STUDIES = (
+    "items/training.py",  # training data
+    "items/codes.py",  # the list of codes
+    "items/discover.py",  # patterns with {system}
+    "items/gold.py: start the study again",  # items: and embedded data sets
+)
+
+
+def strings(path: Path) -> Iterator[str]:
+    """Yield what a module says: texts with a blank in them that are no docstrings, with … for what is put in."""
+    tree = ast.parse(path.read_text())
+    silent = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Expr, ast.JoinedStr))
+        for part in ([node.value] if isinstance(node, ast.Expr) else node.values)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent and " " in node.value:
+            yield node.value
+
+
+def spoken() -> list[str]:
+    paths = [*(PACKAGE / "items").rglob("*.py"), *(PACKAGE / "tasks" / name for name in ("formats.py", "metrics_asked.py"))]
+    paths += [PACKAGE / "tasks" / name for name in ("survey.py", "taken.py", "directions.py", "outputs_asked.py")]
+    told = []
+    for path in sorted(paths):
+        place = path.relative_to(PACKAGE).as_posix()
+        told += [f"{place}: {text}" for text in strings(path)] if place not in ONLY_IN_STUDIES else []
+    return [text for text in told if OF_STUDIES.search(text) and not text.startswith(ONLY_IN_STUDIES)]
+
+
+def test_no_message_about_files_speaks_of_a_study() -> None:
+    found = spoken()
+    assert len(found) > 30, "nothing is tested"
+    left = [text for text in found if OF_STUDIES.search(in_words_of_compare(text.partition(": ")[2]))]
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("paths are relative to the study file", "paths are relative to the current folder"),
+        ("set `missing: drop` or `missing: zero`, or mend the file", "set `--missing drop` or `--missing zero`, or mend the file"),
+        ("name it in the study: columns: {label: …}", "name it: `--columns '{label: …}'`"),
+        ("name the format: `format: tagged`", "name the format: `--format tagged`"),
+        ("leave it out of the study", "leave it out"),
+        ("resampling.alpha must be below 1.0, not 5.0", "--alpha must be below 1.0, not 5.0"),
+        ("mend the file: a line is lost, split or joined there", "mend the file: a line is lost, split or joined there"),
+    ],
+)
+def test_keys_become_options(text: str, words: str) -> None:
+    assert in_words_of_compare(text) == words
+    assert in_words_of_compare(words) == words, "said twice it is another"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b", "ref"):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{name if k % 3 else 'x'} {k} y z\n" for k in range(12)))
+    (tmp_path / "long.csv").write_text(
+        "llm,nr,acc\n" + "".join(f"{m},{k},{k % (2 + (m == 'n'))}\n" for m in "mn" for k in range(9))
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a.txt", "none.txt", "-r", "ref.txt"), "relative to the current folder"),
+        (("a.txt", "-r", "ref.txt"), "give two outputs or more"),
+        (("a.txt", "b.txt", "-r", "ref.txt", "-m", "bleu", "chrf"), "there is no file chrf, which is a metric"),
+        (("a.txt", "b.txt", "-r", "ref.txt", "-m", "BLEU"), "did you mean 'bleu'"),
+        (("a.txt", "b.txt", "-r", "ref.txt", "-m", "comet"), "export their scores of segments"),
+        (("a.txt", "b.txt", "-r", "ref.txt", "--alpha", "5"), "--alpha must be below"),
+        (("a.txt", "b.txt", "-r", "ref.txt", "--columns", "system"), "these are no names of columns"),
+        (("a.txt", "n=", "-r", "ref.txt"), "NAME=PATH"),
+    ],
+)
+def test_mistakes_are_told_in_the_words_of_compare(folder: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = CliRunner().invoke(cli, ["compare", *arguments, "-b", "100", "-q"])
+    assert isinstance(done.exception, PipelineError), done.output  # which `main` prints
+    told = "\n".join(str(part) for problem in done.exception.problems for part in (problem.message, problem.help, problem.note))
+    assert words in told
+    assert not OF_STUDIES.search(told)
+
+
+def test_a_long_table_of_any_header_is_compared_with_its_columns_named(folder: Path) -> None:
+    document = compare("long.csv", columns={"system": "llm", "item": "nr"}, replicates=100)
+    assert {row["name"] for row in document["systems"]} == {"m", "n"}
+    assert document["pairs"][0]["units"] == 9
+    with pytest.raises(DataError, match="P209") as caught:
+        compare("long.csv", columns={"item": "nr"}, replicates=100)
+    assert "name the column: `--columns '{system: …}'`" in str(caught.value.problems[0].help)
