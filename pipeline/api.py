@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -195,6 +196,7 @@ def compare(
     PipelineError
     """
     from pipeline.engine.launch import Launch, execute, is_complete, prepare
+    from pipeline.study.load import override_study
     from pipeline.tasks.compare_words import in_words_of_compare, speaking_of_compare
     from pipeline.tasks.limits import refuse_untestable
     from pipeline.tasks.outputs_asked import name_systems
@@ -202,6 +204,8 @@ def compare(
     with speaking_of_compare(), tempfile.TemporaryDirectory(prefix="pipeline-compare-") as scratch:
         loaded = compare_study(name_systems(outputs), references, **options)
         refuse_untestable(loaded.study, loaded.base)
+        if runs is None:  # nothing is kept: a page would be drawn for nobody
+            loaded = replace(loaded, study=override_study(loaded.study, ["report.formats=[json]"]))
         launch = Launch("serial")
         directory = prepare(loaded, Path(runs or scratch), launch)
         if not is_complete(directory):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
+import textwrap
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -14,10 +18,13 @@ if TYPE_CHECKING:
     from pipeline.store.runs import RunDirectory
     from pipeline.study.load import LoadedStudy
 
-__all__ = ["coordinate", "find", "load", "print_json"]
+__all__ = ["coordinate", "find", "load", "print_json", "tell_page", "tell_report"]
 
 MOST_PROBLEMS = 10
 """Failures told in full on a terminal, those alike as one."""
+
+MOST_BYTES = 100_000_000
+"""Of a report.json that is read for its verdict: a larger one has pairs by the hundred thousand, and takes seconds."""
 
 
 def load(study: Path, overrides: dict[str, Any]) -> LoadedStudy:
@@ -46,6 +53,7 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
     from pipeline.engine.progress import show_progress
     from pipeline.errors import join_alike, render_problems
 
+    begun = time.time()
     with show_progress(quiet=quiet) as progress:
         ending = execute(directory, launch, progress=progress, verify=verify)
     if ending.message:
@@ -55,8 +63,45 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
         click.echo(render_problems(told[:MOST_PROBLEMS]), err=True)
         if len(told) > MOST_PROBLEMS:
             click.echo(f"… and {len(told) - MOST_PROBLEMS} more failures: the report lists them all, `pipeline logs` too", err=True)
+    # A run that is incomplete may have the report of an earlier attempt.
+    page = directory.page
+    if not quiet and page is not None and (not ending.exit_code or page.stat().st_mtime >= begun):
+        tell_report(directory)
     if ending.exit_code:
         sys.exit(ending.exit_code)
+
+
+def tell_report(directory: RunDirectory) -> None:
+    """Say on stderr what a run found and where its report is; nothing where there is no report."""
+    from pipeline.report.summary import conclude
+
+    document = directory.report / "report.json"
+    if document.is_file() and document.stat().st_size <= MOST_BYTES:
+        for line in conclude(json.loads(document.read_bytes())):
+            click.echo(_fit(line), err=True)
+    tell_page(directory, err=True)
+
+
+def tell_page(directory: RunDirectory, *, err: bool) -> None:
+    """Say where the report of a run is, on stderr or on stdout; nothing where there is none."""
+    page = directory.page
+    if page is not None:
+        click.echo(f"report: {_link(page, sys.stderr if err else sys.stdout)}", err=err)
+
+
+def _fit(line: str) -> str:
+    """Break a line between words where a terminal would break it within one."""
+    if not sys.stderr.isatty():
+        return line
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _link(path: Path, stream: TextIO) -> str:
+    """Give a path that can be clicked on where a stream is a terminal that knows links (OSC 8), else the path."""
+    if not stream.isatty() or os.environ.get("TERM", "dumb") in {"dumb", "linux"}:
+        return str(path)
+    return f"\x1b]8;;{path.absolute().as_uri()}\x1b\\{path}\x1b]8;;\x1b\\"
 
 
 def print_json(value: dict[str, Any]) -> None:

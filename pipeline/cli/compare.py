@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from pipeline.cli.actions import tell_page
 from pipeline.cli.group import cli
 from pipeline.cli.options import COUNT, json_option, quiet_option
 
@@ -83,6 +84,7 @@ def compare(
     from pipeline.api import compare as compare_outputs
     from pipeline.engine.progress import show_progress
     from pipeline.report.summary import summarise
+    from pipeline.store.runs import RunDirectory
     from pipeline.study.load import parse_flow
     from pipeline.tasks.compare_words import speaking_of_compare
     from pipeline.tasks.formats import find_format
@@ -121,4 +123,10 @@ def compare(
             runs=runs,
             progress=progress,
         )
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2) if as_json else summarise(document))
+    if as_json:
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        rest = "are in the report" if runs else "are not shown: `--json` prints them all, `--runs DIR` keeps a report"
+        click.echo(summarise(document, rest=rest))
+    if runs and not (as_json and quiet):
+        tell_page(RunDirectory(runs.absolute() / document["run_id"]), err=as_json)

@@ -27,7 +27,8 @@ def status(run: str | None, runs: Path, as_json: bool) -> None:
         print_json(facts)
     else:
         click.echo(format_line(facts))
-        for line in (facts.get("message"), facts.get("advice")):
+        report = f"report: {facts['report']}" if "report" in facts else ""
+        for line in (facts.get("message"), facts.get("advice"), report):
             if line:
                 click.echo(f"  {line}")
 
@@ -93,6 +94,8 @@ def list_(runs: Path, as_json: bool) -> None:
         return
     for facts in found:
         click.echo(format_line(facts))
+        if "report" in facts:
+            click.echo(f"  report: {facts['report']}")
 
 
 @cli.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.cli.actions import coordinate, load, print_json
+from pipeline.cli.actions import coordinate, load, print_json, tell_report
 from pipeline.cli.group import cli
 from pipeline.cli.options import json_option, override_options, place_options, quiet_option, runs_option, study_argument
 
@@ -78,7 +78,8 @@ def run(study: Path, workers: int | None, block_cells: int | None, runs: Path, s
       pipeline run study.yaml
       pipeline run study.yaml --workers 2 -b 10000 --set resampling.alpha=0.01
 
-    Prints the run directory. The same study again is the same run: done at once.
+    Prints the run directory; the verdict and the path of the report follow on stderr. The same study again is the same run:
+    done at once.
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.engine.launch import Launch
 
@@ -124,6 +125,9 @@ def submit(
     directory = prepare(loaded, runs, launch)
     click.echo(str(directory.root))
     if is_complete(directory):
+        if not quiet:
+            click.echo(f"{directory.id} is done already", err=True)
+            tell_report(directory)
         return
     pid = start_detached(directory, launch)
     if not quiet:
@@ -143,6 +147,7 @@ def _execute(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> No
     if is_complete(directory):
         if not quiet:
             click.echo(f"{directory.id} is done already", err=True)
+            tell_report(directory)
         return
     forget_cancel(directory)
     coordinate(directory, launch, quiet)
@@ -158,6 +163,8 @@ def _follow(directory: RunDirectory, pid: int, quiet: bool) -> None:
         click.echo(f"{facts['state'].lower()}: {facts['message']}", err=True)
     if facts["exit_code"]:
         sys.exit(facts["exit_code"])
+    if not quiet:
+        tell_report(directory)
 
 
 def _show_plan(loaded: LoadedStudy, runs: Path, workers: int | None, block_cells: int | None, as_json: bool) -> None:

@@ -34,12 +34,17 @@ def format_seconds(seconds: float | None) -> str:
 def format_line(facts: Mapping[str, Any]) -> str:
     """Give the state of a run as one line."""
     stages = "  ".join(f"{name} {count['done']}/{count['total']}" for name, count in facts.get("stages", {}).items())
-    left, failed = facts.get("eta_seconds"), facts.get("failed")
+    left, failed = _left(facts.get("eta_seconds"), "left"), facts.get("failed")
     lost = f"{failed} failed" if failed else ""
     since = facts.get("engine", {}).get("no_workers_since") if facts["state"] in {"RUNNING", "DRAINING"} else None
     idle = f"no workers since {since}" if since else ""
-    parts = (facts["run"], facts["state"].lower(), stages, lost, idle or (f"about {format_seconds(left)} left" if left else ""))
+    parts = (facts["run"], facts["state"].lower(), stages, lost, idle or left)
     return "  ".join(part for part in parts if part)
+
+
+def _left(seconds: float | None, words: str) -> str:
+    """Give the time that is left; nothing where that is not known, or less than can be told."""
+    return f"about {format_seconds(seconds)} {words}" if seconds and round(seconds) else ""
 
 
 @contextmanager
@@ -92,7 +97,7 @@ def _bars() -> Iterator[Callable[[Any], None]]:
                 if name not in bars:
                     bars[name] = progress.add_task(name, total=count["total"], left="")
                 here = name == state.facts["phase"]
-                left = f"about {format_seconds(state.facts['eta_seconds'])} left in all" if here else ""
+                left = _left(state.facts["eta_seconds"], "left in all") if here else ""
                 progress.update(bars[name], completed=count["done"], total=count["total"], left=left)
                 if count["done"] == count["total"]:
                     progress.stop_task(bars[name])

@@ -31,7 +31,10 @@ def read_status(run: RunDirectory) -> dict[str, Any]:
 
     LOST is a run that should be running and that nobody runs; UNKNOWN is one whose `state.json` or lease cannot be read.
     """
-    return {**_judge(run)[0], "directory": str(run.root)}
+    facts, page = _judge(run)[0], run.page
+    # While it runs again, what is there is the report of an earlier time.
+    told = {"report": str(page)} if page is not None and facts["state"] not in LIVE else {}
+    return {**facts, "directory": str(run.root), **told}
 
 
 def _judge(run: RunDirectory) -> tuple[dict[str, Any], bool]:

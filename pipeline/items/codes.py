@@ -62,6 +62,13 @@ CODES: dict[str, str] = {
     "P271": "no file matches the pattern of the training data",
     "P273": "the training data have no items",
     "P274": "the format of the training data has no gold",
+    "P275": "the outputs are in JSON, and nothing says where in it",
+    "P276": "a column of a table writes numbers in two ways",
+    "P277": "a table writes some numbers in percent, or with decimal commas, and others not",
     "P280": "precision, recall or F1 do not know which label is the positive one, or how labels are averaged",
+    "P285": "an input is no regular file",
+    "P286": "an input would take too much memory",
+    "P287": "what is compressed is too many times its size on disk",
+    "P288": "decompressing would take too much memory",
     "P290": "there are fewer than two systems",
 }

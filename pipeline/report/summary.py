@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from pipeline.report.alignment import spread_published
+from pipeline.report.document import digits_of
+from pipeline.report.pair_table import pair_table
 from pipeline.report.presets import tell_preset
 from pipeline.report.units import count_units
-from pipeline.report.verdict import by_family, family_of, select
+from pipeline.report.verdict import FAMILY, by_family, family_of, select
 from pipeline.report.views import MARKS, View, mark_of, view_all
 
-__all__ = ["format_alignment", "summarise"]
+__all__ = ["conclude", "format_alignment", "summarise"]
 
 SHOWN = ("better", "worse", "gain", "p", "p few units", "exact", "max-T", "Holm", "Holm eq.", "verdict")
 BOARD = ("rank", "system", "score", "rank interval", "letters")
@@ -20,25 +23,41 @@ BOARD = ("rank", "system", "score", "rank interval", "letters")
 _LOWER = " · lower is better"
 
 
-def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
+def conclude(document: Mapping[str, Any], *, most: int = 5) -> list[str]:
+    """Give what a run found in a few lines: the verdict of one family, or the first sentence of each of several.
+
+    Parameters
+    ----------
+    most : int
+        Families to name; the rest is counted.
+    """
+    verdicts = document["verdict"]
+    if len(verdicts) == 1:
+        return [" ".join(verdicts[0]["sentences"])]
+    lines = [f"{verdict['test_set']} · {verdict['metric']}: {verdict['sentences'][0]}" for verdict in verdicts[:most]]
+    rest = len(verdicts) - most
+    return [*lines, f"… {rest:,} more verdict{'s are' if rest > 1 else ' is'} in the report"] if rest > 0 else lines
+
+
+def summarise(document: Mapping[str, Any], *, most_pairs: int = 20, rest: str = "are in the report") -> str:
     """Give systems by score, the pairs and the verdict of each test set and metric, and what is odd, as aligned text.
 
     Parameters
     ----------
     most_pairs : int
-        Pairs to list, in the order of the report; the rest is counted.
+        Where there are more pairs, those of the best system and of neighbours in rank are listed, and the rest is counted.
+    rest : str
+        Where the rest is.
     """
-    views = view_all(document)
-    boards = [view for view in views if view.kind == "leaderboard"]
-    tables = [view for view in views if view.kind == "pairs"]
+    boards = [view for view in view_all(document) if view.kind == "leaderboard"]
     blocks = []
     families = by_family(document["pairs"])
-    shown = {family_of(row): both for row, *both in zip(document["signature"], boards, tables, strict=True)}
+    shown = {family_of(row): board for row, board in zip(document["signature"], boards, strict=True)}
     lower = {family_of(row) for row in document["signature"] if "|higher:worse" in row["line"]}
     for verdict in document["verdict"]:
-        board, pairs = shown[family_of(verdict)]
-        rows = families[family_of(verdict)]
-        total = len(rows)
+        board, rows = shown[family_of(verdict)], families[family_of(verdict)]
+        listed = choose_pairs(rows, select(document["leaderboard"], **{key: verdict[key] for key in FAMILY}), most_pairs)
+        pairs = pair_table(document, verdict, listed, "", digits=digits_of(document, verdict["metric"]), tables=1)
         (test_set,) = select(document["test_sets"], name=verdict["test_set"])
         lines = [
             f"{board.title} · {count_units(test_set)}" + _LOWER * (family_of(verdict) in lower),
@@ -49,10 +68,10 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20) -> str:
         # A terminal has room for the adjustment that decides, and not for the other.
         asked = {*SHOWN} - ({"Holm"} if "max-T" in pairs.columns else set()) | {(document["preset"] or {}).get("name")}
         chosen = _pick(pairs, tuple(column for column in pairs.columns if column in asked))
-        lines += [*_lines(View("", "", chosen.columns, chosen.rows[:most_pairs], "", chosen.text))]
-        if total > most_pairs:
-            lines.append(f"… {total - min(most_pairs, len(chosen.rows)):,} more pairs are in the report")
-        marks = {mark for row in rows for mark in mark_of(row)}
+        lines += _lines(chosen)
+        if len(rows) > len(chosen.rows):
+            lines.append(f"… {len(rows) - len(chosen.rows):,} more pairs {rest}")
+        marks = {mark for row in listed for mark in mark_of(row)}
         lines += [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in marks]
         blocks.append("\n".join([*lines, "", *verdict["sentences"]]))
     warned = "\n".join(f"warning: {warning}" for warning in document["warnings"])
@@ -86,6 +105,26 @@ def format_alignment(
     told = [f"  {recognised}"] * bool(recognised)
     lines = [f"  {line}" for line in _lines(table) if line]
     return "\n".join([head, *told, *lines, *(f"  warning: {warning}" for warning in warnings)])
+
+
+def choose_pairs(rows: Sequence[Mapping[str, Any]], board: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[str, Any]]:
+    """Give the pairs that a reader looks for first: the best system with each other one, then neighbours in rank.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        All pairs of a family, the largest gain first.
+    board : sequence of mapping
+        Its leaderboard.
+    most : int
+        All pairs are given where they are no more; of more than that many systems the first ones have theirs.
+    """
+    names = [row["name"] for row in board if row["rank"] is not None][: most + 1]
+    if len(rows) <= most or len(names) < 2:
+        return rows[:most]
+    wanted = [frozenset(pair) for pair in (*((names[0], other) for other in names[1:]), *pairwise(names))]
+    known = {frozenset((row["system_a"], row["system_b"])): row for row in rows}
+    return [known[pair] for pair in dict.fromkeys(wanted) if pair in known]
 
 
 def _cell(value: Any) -> str:

@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.report.document import build_document
-from pipeline.report.figures import draw_all
-from pipeline.report.html import render_html
 from pipeline.report.input import ReportInput
-from pipeline.report.markdown import render_markdown
 from pipeline.report.tables import make_tables
 from pipeline.report.values import encode_document
 from pipeline.report.views import view_all
@@ -20,13 +17,23 @@ __all__ = ["ReportInput", "render_report", "write_report"]
 
 
 def render_report(report: ReportInput, document: Mapping[str, Any]) -> dict[str, bytes]:
-    """Give the bytes of every file of a report by its path below the report's directory."""
+    """Give the bytes of every file of a report by its path below the report's directory; figures only where a page shows them."""
     formats = report.study.report.formats
-    views, drawings = view_all(document), draw_all(report, document)
     files = {f"tables/{name}": content for name, content in make_tables(document, report.cubes).items()}
-    files |= {f"figures/{drawing.file}": drawing.svg.encode() for drawing in drawings}
     if "json" in formats:
         files["report.json"] = encode_document(document)
+    return files | _render_pages(report, document) if {"markdown", "html"} & {*formats} else files
+
+
+def _render_pages(report: ReportInput, document: Mapping[str, Any]) -> dict[str, bytes]:
+    # A comparison without a page draws nothing: matplotlib is half of what it would load.
+    from pipeline.report.figures import draw_all
+    from pipeline.report.html import render_html
+    from pipeline.report.markdown import render_markdown
+
+    formats = report.study.report.formats
+    views, drawings = view_all(document), draw_all(report, document)
+    files = {f"figures/{drawing.file}": drawing.svg.encode() for drawing in drawings}
     if "markdown" in formats:
         files["report.md"] = render_markdown(document, views, drawings).encode()
     if "html" in formats:

@@ -92,6 +92,12 @@ class RunDirectory:
         """The report's folder."""
         return self.root / "report"
 
+    @property
+    def page(self) -> Path | None:
+        """The page of the report, or what else there is to read of it; None where there is no report."""
+        pages = (self.report / name for name in ("index.html", "report.md", "report.json"))
+        return next((page for page in pages if page.is_file()), None)
+
     def read_state(self) -> dict[str, Any]:
         """Give the last state the coordinator wrote; ``UNKNOWN`` where it cannot be read, for nothing depends on it."""
         try:

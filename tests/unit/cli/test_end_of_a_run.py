@@ -1,0 +1,173 @@
+"""How a run ends for the person who waits for it: the verdict and the path of the report, on a terminal and off it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from studies import write_scores, write_study
+
+from pipeline.api import compare
+from pipeline.cli import cli
+from pipeline.cli.actions import tell_report
+from pipeline.engine.progress import format_line
+from pipeline.report.summary import choose_pairs, conclude, summarise
+from pipeline.store.runs import RunDirectory
+
+LINK = re.compile(r"\x1b]8;;(file://[^\x1b]*)\x1b\\([^\x1b]*)\x1b]8;;\x1b\\")
+
+
+def study(folder: Path, **changes: Any) -> Path:
+    write_scores(folder / "scores.csv", ["old", "new"])
+    given = {"test_sets": {"talks": {"format": "scores", "outputs": "scores.csv"}}, "metrics": ["mean"], "analyses": []}
+    asked = {"replicates": 500, "keep_replicates": 500}
+    return write_study(folder / "study.yaml", **{**given, "resampling": asked, "report": {"null_laboratory": False}, **changes})
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A study that was run, and what the command printed."""
+    folder = tmp_path_factory.mktemp("ended")
+    return folder, invoke("run", str(study(folder)), "--serial", "--runs", str(folder / "runs"))
+
+
+def invoke(*arguments: str) -> Any:
+    ended = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    assert ended.exit_code == 0, ended.stderr
+    return ended
+
+
+def page_of(folder: Path) -> Path:
+    (run,) = (path for path in (folder / "runs").iterdir() if not path.name.startswith("."))
+    return run / "report" / "index.html"
+
+
+def test_a_run_ends_with_its_verdict_and_the_path_of_its_report(done: tuple[Path, Any]) -> None:
+    folder, ended = done
+    page = page_of(folder)
+    assert ended.stdout == f"{page.parents[1]}\n"
+    *_, verdict, last = ended.stderr.splitlines()
+    assert re.match(r"(new|old) is (ahead of|better than) (old|new) by ", verdict)
+    assert last == f"report: {page}"
+
+
+def test_a_run_that_is_done_already_says_the_same(done: tuple[Path, Any]) -> None:
+    folder, ended = done
+    again = invoke("run", str(folder / "study.yaml"), "--serial", "--runs", str(folder / "runs"))
+    assert again.stdout == ended.stdout
+    assert "done already" in again.stderr
+    assert again.stderr.splitlines()[-2:] == ended.stderr.splitlines()[-2:]
+    quiet = invoke("run", str(folder / "study.yaml"), "--serial", "--quiet", "--runs", str(folder / "runs"))
+    assert (quiet.stdout, quiet.stderr) == (ended.stdout, "")
+
+
+def test_resume_status_and_list_say_where_the_report_is(done: tuple[Path, Any]) -> None:
+    folder, ended = done
+    runs, page = ("--runs", str(folder / "runs")), page_of(folder)
+    assert f"report: {page}" in invoke("status", *runs).stdout
+    assert f"report: {page}" in invoke("list", *runs).stdout
+    assert f'"report": "{page}"' in invoke("status", *runs, "--json").stdout
+    resumed = invoke("resume", *runs, "--serial")
+    assert resumed.stderr.splitlines()[-1] == ended.stderr.splitlines()[-1]
+    submitted = invoke("submit", str(folder / "study.yaml"), *runs)
+    assert (submitted.stdout, submitted.stderr.splitlines()[-1]) == (ended.stdout, f"report: {page}")
+
+
+def test_a_terminal_gets_a_link_to_the_report_and_lines_that_fit(done: tuple[Path, Any]) -> None:
+    """The command in a terminal of its own, as a person would run it again."""
+    folder, _ = done
+    told = in_terminal(folder, "run", "study.yaml", "--serial", term="xterm-256color")
+    page = page_of(folder)
+    assert LINK.findall(told) == [(page.as_uri(), str(page))]
+    assert "done already" in told
+    assert all(len(line) <= 60 for line in told.split("\r\n") if "runs" not in line and "report: " not in line)
+    assert f"report: {page}" in in_terminal(folder, "run", "study.yaml", "--serial", term="dumb")
+
+
+def in_terminal(folder: Path, *arguments: str, term: str) -> str:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "pipeline", *arguments]
+    environment = {**os.environ, "TERM": term, "COLUMNS": "60"}
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, env=environment, close_fds=True)
+    os.close(theirs)
+    read = b""
+    while True:
+        try:
+            data = os.read(ours, 4096)
+        except OSError:  # Linux says so that the other end is closed
+            break
+        if not data:
+            break
+        read += data
+    os.close(ours)
+    assert process.wait() == 0, read
+    return read.decode()
+
+
+def test_many_verdicts_are_named_and_counted() -> None:
+    several = [{"test_set": f"set {k}", "metric": "bleu", "sentences": [f"{k} wins.", "More."]} for k in range(9)]
+    assert conclude({"verdict": several[:1]}) == ["0 wins. More."]
+    assert conclude({"verdict": several[:2]}) == ["set 0 · bleu: 0 wins.", "set 1 · bleu: 1 wins."]
+    assert conclude({"verdict": several})[4:] == ["set 4 · bleu: 4 wins.", "… 4 more verdicts are in the report"]
+
+
+def test_a_report_that_is_not_there_is_not_spoken_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tell_report(RunDirectory(tmp_path))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_no_time_left_is_not_told() -> None:
+    facts = {"run": "r", "state": "RUNNING", "stages": {"report": {"done": 0, "total": 1}}}
+    assert format_line({**facts, "eta_seconds": 0.3}) == "r  running  report 0/1"
+    assert format_line({**facts, "eta_seconds": 12.0}).endswith("about 12 s left")
+
+
+# --- compare
+
+
+def test_compare_speaks_of_a_report_only_where_it_keeps_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_scores(tmp_path / "scores.csv", [f"s{k}" for k in range(8)])
+    ended = invoke("compare", "scores.csv", "-b", "500", "-q")
+    assert "in the report" not in ended.stdout
+    assert "… 15 more pairs are not shown: `--json` prints them all, `--runs DIR` keeps a report" in ended.stdout
+    kept = invoke("compare", "scores.csv", "-b", "500", "-q", "--runs", "kept")
+    (page,) = (tmp_path / "kept").glob("compare-*/report/index.html")
+    assert "… 15 more pairs are in the report" in kept.stdout
+    assert kept.stdout.splitlines()[-1] == f"report: {page}"
+
+
+def test_compare_without_a_folder_draws_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_scores(tmp_path / "scores.csv", ["one", "two", "three"])
+    for name in ("figures.draw_all", "html.render_html", "markdown.render_markdown"):
+        monkeypatch.setattr(f"pipeline.report.{name}", None)
+    document = compare(["scores.csv"], replicates=500)
+    assert len(document["pairs"]) == 3
+    with pytest.raises(Exception, match="NoneType"):
+        compare(["scores.csv"], replicates=500, runs="kept")
+
+
+def test_pairs_of_the_best_and_of_neighbours_come_before_large_gains() -> None:
+    names = [f"s{k}" for k in range(8)]
+    board = [{"name": name, "rank": k + 1} for k, name in enumerate(names)]
+    rows = [{"system_a": a, "system_b": b} for i, a in enumerate(names) for b in names[i + 1 :]]
+    rows.sort(key=lambda row: int(row["system_a"][1]) - int(row["system_b"][1]))  # the largest gain first
+    chosen = [(row["system_a"], row["system_b"]) for row in choose_pairs(rows, board, 20)]
+    assert chosen[:7] == [("s0", name) for name in names[1:]]
+    assert chosen[7:] == list(pairwise(names[1:]))
+    assert choose_pairs(rows[:20], board, 20) == rows[:20]
+    assert len(choose_pairs(rows, board, 3)) == 5  # of the first four systems
+
+
+def test_the_document_says_how_many_there_are(tmp_path: Path) -> None:
+    document = compare([str(write_scores(tmp_path / "scores.csv", ["one", "two"]))], replicates=200)
+    assert summarise(document).startswith("test set · mean · paired-bootstrap · 50 items\n")
