@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pipeline.cli.actions import coordinate, find, print_json
 from pipeline.cli.group import cli
 from pipeline.cli.options import json_option, place_options, quiet_option, run_argument, runs_option
+
+if TYPE_CHECKING:
+    from pipeline.store.runs import RunDirectory
 
 __all__: list[str] = []
 
@@ -59,24 +64,59 @@ def cancel(run: str | None, runs: Path) -> None:
 @run_argument
 @runs_option
 @place_options
+@click.option("--cluster", help="local, or a profile: cluster/slurm.yaml. [the run's]")
 @click.option("--serial", is_flag=True, help="In this process, without a cluster.")
-@click.option("--detach", is_flag=True, help="Return at once, as `submit` does.")
+@click.option("--detach", is_flag=True, help="Return as soon as it has begun, as `submit` does.")
 @quiet_option
 def resume(
-    run: str | None, runs: Path, workers: int | None, block_cells: int | None, serial: bool, detach: bool, quiet: bool
+    run: str | None,
+    runs: Path,
+    workers: int | None,
+    block_cells: int | None,
+    cluster: str | None,
+    serial: bool,
+    detach: bool,
+    quiet: bool,
 ) -> None:
     """Go on with a run: check what is stored, compute what is missing or damaged, and nothing else."""
     from pipeline.engine.launch import Launch, forget_cancel, read_launch, start_detached
+    from pipeline.engine.restore import restore_plan
+    from pipeline.store.lease import refuse_if_held
 
     directory = find(runs, run)
     before = read_launch(directory)
-    launch = Launch("serial" if serial else before.cluster, workers or before.workers, block_cells or before.block_cells)
+    if before is None:
+        click.echo("launch.json cannot be read: this machine's cores are used, unless options say otherwise", err=True)
+        before = Launch()
+    launch = Launch(
+        "serial" if serial else _locate(directory, cluster, before.cluster),
+        workers or before.workers,
+        block_cells or before.block_cells,
+    )
     click.echo(str(directory.root))
+    refuse_if_held(directory.root)
+    if restore_plan(directory):
+        click.echo("plan.json could not be read: it is written again from study.yaml", err=True)
     if detach:
         start_detached(directory, launch, verify=True)
         return
     forget_cancel(directory)
     coordinate(directory, launch, quiet, verify=True)
+
+
+def _locate(run: RunDirectory, cluster: str | None, before: str) -> str:
+    """Give where a run goes on: on the cluster that is named, else where it was before."""
+    from pipeline.errors import StudyError
+    from pipeline.study.load import locate_profile
+
+    if cluster or before == "serial":
+        return locate_profile(cluster, Path.cwd()) if cluster else before
+    try:
+        return locate_profile(before, run.root)
+    except StudyError as error:
+        help = f"put it there again, or name another one: `pipeline resume {run.id} --cluster local`"
+        gone = {"P109", "P112"}
+        raise StudyError(*(replace(p, help=help) if p.code in gone else p for p in error.problems)) from error
 
 
 @cli.command("list")
@@ -133,8 +173,8 @@ def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path 
 @click.option("--verify", is_flag=True)
 def coordinate_(directory: Path, verify: bool) -> None:
     """Run the coordinator of a submitted run; `submit` and `resume --detach` start this."""
-    from pipeline.engine.launch import read_launch
+    from pipeline.engine.launch import Launch, read_launch
     from pipeline.store.runs import RunDirectory
 
     found = RunDirectory(directory)
-    coordinate(found, read_launch(found), quiet=False, verify=verify)
+    coordinate(found, read_launch(found) or Launch(), quiet=False, verify=verify)

@@ -23,7 +23,7 @@ __all__ = ["CheckedStore", "damaged", "seal", "verify_group"]
 
 SEAL = "checksums.json"
 _META = "zarr.json"
-REBUILD = "`pipeline resume RUN` or `pipeline report RUN` builds the cube again from the stored results"
+REBUILD = "`pipeline resume RUN` builds the cube again from the stored results"
 
 
 class CheckedStore(LocalStore):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -118,7 +118,8 @@ def coordinate(
             raise
         state.end(ending.state, ending.exit_code, ending.message)
         # Asked and answered: only the one who holds the lease may take the question away.
-        run.cancel.unlink(missing_ok=True)
+        with suppress(OSError):  # the next one that starts does it, or says why it cannot
+            run.cancel.unlink(missing_ok=True)
         progress(state)
         return ending
 

@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -15,11 +16,12 @@ from typing import Any
 
 from pipeline.engine.coordinator import Ending, OpenExecutor, Progress, coordinate
 from pipeline.engine.executor import Executor
+from pipeline.engine.restore import restore_frames, write_origin
 from pipeline.engine.serial import SerialExecutor
 from pipeline.engine.state import write_pending
 from pipeline.engine.stock import sound_receipts
-from pipeline.store.addresses import digest
-from pipeline.store.files import make_directory, read_json, write_bytes, write_json
+from pipeline.errors import ClusterError, StoreError
+from pipeline.store.files import make_directory, read_json, store_error, write_bytes, write_json
 from pipeline.store.lease import read_holder, refuse_if_held
 from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
@@ -27,9 +29,15 @@ from pipeline.study.inventory import Inventory
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
 from pipeline.study.plan import plan_study
 from pipeline.tasks.manifest import Manifest, read_manifest
-from pipeline.tasks.survey import frames_are_sound, survey_study
+from pipeline.tasks.survey import survey_study
 
-__all__ = ["Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "run_id", "start_detached"]
+__all__ = ["Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "start_detached"]
+
+BEGIN_SECONDS = 60.0
+"""How long a coordinator that was started may take to begin before this process no longer waits for it."""
+
+MOST_WORDS = 12
+"""Lines of a log that are repeated."""
 
 PACKAGES = ("dask", "distributed", "numba", "numpy", "sacrebleu", "scikit-learn", "scipy", "xarray", "zarr")
 
@@ -60,26 +68,34 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
     """
     survey = survey_study(loaded.study, loaded.base)
     manifest = Manifest(survey.study, survey.inputs, tuple(loaded.overrides))
-    run = RunDirectory(runs.resolve() / run_id(manifest))
+    run = RunDirectory(runs.resolve() / manifest.run_id)
     known = run.plan.is_file()
     if not known:
         make_directory(run.root)
     survey.store_frames(run.store)
-    if known and (is_complete(run) or is_held(run) or read_json(run.plan) == manifest.to_json()):
+    if known and is_held(run):
         return run
     if not known:
-        write_json(run.root / "versions.json", _versions())
+        write_json(run.versions, _versions())
         write_pending(run, study=loaded.study.study)
+    if not known or read_launch(run) is None:
         write_json(run.launch, asdict(launch))
-    write_bytes(run.root / "study.yaml", loaded.text.encode("utf-8"))
-    # Last: a directory with a plan is a run. A known one is written anew where its files have moved.
+    plan = _plan_of(run)
+    if known and (is_complete(run) or (plan is not None and plan.to_json() == manifest.to_json())):
+        return run
+    write_origin(run, loaded)
+    write_bytes(run.study, loaded.text.encode("utf-8"))
+    # Last: a directory with a plan is a run. A known one is written again where its files have moved, or it cannot be read.
     write_json(run.plan, manifest.to_json())
     return run
 
 
-def run_id(manifest: Manifest) -> str:
-    """Give the id of a run: the study's slug and a digest of what is asked of which content."""
-    return f"{manifest.study.slug}-{digest(manifest.identity())[:12]}"
+def _plan_of(run: RunDirectory) -> Manifest | None:
+    """Give what a run is; None where its plan cannot be read."""
+    try:
+        return read_manifest(run)
+    except StoreError:
+        return None
 
 
 def is_held(run: RunDirectory) -> bool:
@@ -97,16 +113,22 @@ def _versions() -> dict[str, str]:
 
 def is_complete(run: RunDirectory) -> bool:
     """Say whether a run has nothing left to do: it ended well, and this version would plan nothing for what is there of it."""
-    if run.read_state().get("state") != "COMPLETED":
+    manifest = _plan_of(run)
+    if manifest is None or run.read_state().get("state") != "COMPLETED":
         return False
-    manifest = read_manifest(run)
     # Keys of another version of the counting are others, and so are those of results that are gone: both are open again.
     return not plan_study(manifest.study, manifest.inputs, Inventory.of(sound_receipts(run).values()), run=run.id).tasks
 
 
-def read_launch(run: RunDirectory) -> Launch:
-    """Read how a run was launched."""
-    return Launch(**read_json(run.launch))
+def read_launch(run: RunDirectory) -> Launch | None:
+    """Read how a run was launched; None where that cannot be read: nothing of it changes a number."""
+    try:
+        launch = Launch(**read_json(run.launch))
+    except (StoreError, TypeError):
+        return None
+    counts = (launch.workers, launch.block_cells)
+    sound = isinstance(launch.cluster, str) and all(n is None or (type(n) is int and n >= 1) for n in counts)
+    return launch if sound else None
 
 
 def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda state: None, verify: bool = False) -> Ending:
@@ -125,14 +147,6 @@ def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda st
         workers=workers,
         verify=verify,
     )
-
-
-def restore_frames(run: RunDirectory) -> None:
-    """Write the frames again that the store has lost or that are damaged, from the study's files."""
-    manifest = read_manifest(run)
-    if frames_are_sound(manifest.inputs, run.store):
-        return
-    survey_study(manifest.study, Path(manifest.inputs.base)).store_frames(run.store)
 
 
 def _opener(run: RunDirectory, profile: ClusterProfile | None, launch: Launch) -> OpenExecutor:
@@ -163,27 +177,71 @@ def forget_cancel(run: RunDirectory) -> None:
         P801 another process writes this run: the request is for it.
     """
     refuse_if_held(run.root)
-    run.cancel.unlink(missing_ok=True)
+    try:
+        run.cancel.unlink(missing_ok=True)
+    except OSError as error:
+        raise store_error(error, run.cancel) from error
 
 
 def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -> int:
-    """Start a coordinator that outlives this process and this terminal; give its process id.
+    """Start a coordinator that outlives this process and this terminal; give its process id once it has begun.
 
     Raises
     ------
     RunLocked
         P801 another process writes this run.
+    ClusterError
+        P613 the coordinator ended before it began.
     """
+    if not run.root.is_absolute():
+        raise ValueError(f"a coordinator that works elsewhere cannot find {run.root}")
     forget_cancel(run)
+    study = read_manifest(run).study.study
     write_json(run.launch, asdict(launch))
     make_directory(run.log.parent)
     command: list[str] = [sys.executable, "-m", "pipeline", "coordinate", str(run.root)]
     if verify:
         command.append("--verify")
     environment: dict[str, Any] = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with open(run.log, "ab") as log:
+    try:
+        log = open(run.log, "ab")  # noqa: SIM115 - closed below, where only its opening is an error of the store
+    except OSError as error:
+        raise store_error(error, run.log) from error
+    with log:
+        before = log.tell()
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment, cwd="/"
         )
-    write_pending(run, study=read_manifest(run).study.study, coordinator=name_process(process.pid))
+    write_pending(run, study=study, coordinator=name_process(process.pid))
+    _await_coordinator(run, process, before)
     return process.pid
+
+
+def _await_coordinator(run: RunDirectory, process: subprocess.Popen[bytes], before: int) -> None:
+    """Wait until a coordinator has taken the run's lease, but not for ever; ClusterError where it ends before."""
+    deadline = time.monotonic() + BEGIN_SECONDS
+    while time.monotonic() < deadline:
+        code = process.poll()  # first: it may take the lease, and end, between the two looks
+        holder = read_holder(run.root)
+        if holder is not None and holder.process is not None and holder.process.pid == process.pid:
+            return
+        if code is not None:
+            raise ClusterError.of(
+                "P613",
+                f"the coordinator ended before it began, with exit code {code}",
+                where=str(run.log),
+                help=f"`pipeline resume {run.id} --runs {run.root.parent}` shows on this terminal what hinders it",
+                note=_last_words(run.log, before),
+            )
+        time.sleep(0.1)
+
+
+def _last_words(log: Path, before: int) -> str | None:
+    """Give the end of what was written to a log after so many bytes."""
+    try:
+        with open(log, "rb") as file:
+            file.seek(before)
+            lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        return None
+    return "\n    ".join(lines[-MOST_WORDS:]) or None

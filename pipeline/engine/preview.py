@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.engine.forecast import forecast_study
-from pipeline.engine.launch import run_id
 from pipeline.engine.progress import format_seconds
 from pipeline.engine.stock import adoptable_receipts, sound_receipts
 from pipeline.store.runs import RunDirectory
@@ -44,7 +43,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     survey = survey_study(loaded.study, loaded.base)
     inputs = survey.inputs
     manifest = Manifest(survey.study, inputs, tuple(loaded.overrides))
-    run = RunDirectory(runs.resolve() / run_id(manifest))
+    run = RunDirectory(runs.resolve() / manifest.run_id)
     own = sound_receipts(run)
     receipts = {**own, **adoptable_receipts(run, manifest, own)}
     local = loaded.study.cluster == "local"

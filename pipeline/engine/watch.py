@@ -97,11 +97,12 @@ def _judge_pending(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
     """Judge a run that waits for its coordinator by that process."""
     try:
         coordinator = Process(**facts["coordinator"])
-    except (KeyError, TypeError):
+        written = run.state.stat().st_mtime
+    except (KeyError, TypeError, OSError):
         return "PENDING", f"nobody runs it; `pipeline resume {run.id}` starts it"
     gone = process_is_gone(coordinator)
     if gone is None:
-        gone = time.time() - run.state.stat().st_mtime > START_SECONDS
+        gone = time.time() - written > START_SECONDS
     if gone:
         return "LOST", f"its coordinator ended before it began, see {run.log}; `pipeline resume {run.id}` goes on"
     return "PENDING", ""
@@ -118,7 +119,10 @@ def follow_events(run: RunDirectory, *, follow: bool) -> Iterator[str]:
             break
         time.sleep(0.5)
     if run.log.is_file() and not follow:
-        yield from run.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        try:
+            yield from run.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError as error:
+            raise store_error(error, run.log) from error
 
 
 def _read_from(path: Path, position: int) -> tuple[int, list[str]]:

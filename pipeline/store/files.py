@@ -45,8 +45,8 @@ _REFUSED = {errno.EROFS, errno.EACCES, errno.EPERM}
 _TEMPORARY = re.compile(r"\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{16}$")
 
 
-def store_error(error: OSError, path: Path | str) -> StoreError:
-    """Explain why a path could not be written or read, with what to do about it."""
+def store_error(error: OSError, path: Path | str, *, lost: str = RECOMPUTE) -> StoreError:
+    """Explain why a path could not be written or read, with what to do about it; ``lost`` is what to do where it is missing."""
     where = str(path)
     if error.errno in _FULL:
         cause = "the quota is used up" if error.errno == errno.EDQUOT else "the disk is full"
@@ -57,7 +57,7 @@ def store_error(error: OSError, path: Path | str) -> StoreError:
         help = "make the directory writable for this user, or name another place with --runs"
         return StoreError(Problem("P702", f"cannot write: {cause}", where, help))
     if isinstance(error, FileNotFoundError):
-        return StoreError(Problem("P704", "a stored file is not there", where, RECOMPUTE))
+        return StoreError(Problem("P704", "a stored file is not there", where, lost))
     return StoreError(Problem("P703", f"input or output failed: {error.strerror or error}", where, "check the file system"))
 
 
@@ -100,14 +100,14 @@ def write_json(path: Path | str, value: Any) -> None:
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
-def read_json(path: Path | str) -> Any:
-    """Read a JSON file that the store wrote; StoreError where it is absent or damaged."""
+def read_json(path: Path | str, *, help: str = RECOMPUTE) -> Any:
+    """Read a JSON file that the store wrote; StoreError where it is absent or damaged, with this help."""
     try:
         return json.loads(Path(path).read_bytes())
     except OSError as error:
-        raise store_error(error, path) from error
-    except ValueError as error:
-        raise StoreError(Problem("P705", f"a stored file is damaged: {error}", str(path), RECOMPUTE)) from error
+        raise store_error(error, path, lost=help) from error
+    except (ValueError, RecursionError) as error:
+        raise StoreError(Problem("P705", f"a stored file is damaged: {error}", str(path), help)) from error
 
 
 def write_arrays(path: Path | str, arrays: Mapping[str, NDArray[Any]]) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import RunNotFound, StoreError
-from pipeline.store.files import read_json
+from pipeline.store.files import read_json, store_error
 
 __all__ = ["RunDirectory", "Store", "find_run", "list_runs"]
 
@@ -51,6 +52,21 @@ class RunDirectory:
     def plan(self) -> Path:
         """What was asked, resolved, and the inputs that were found."""
         return self.root / "plan.json"
+
+    @property
+    def study(self) -> Path:
+        """The study file as it was."""
+        return self.root / "study.yaml"
+
+    @property
+    def origin(self) -> Path:
+        """Where the study file came from: with it and `study.yaml` the plan can be made again."""
+        return self.root / "origin.json"
+
+    @property
+    def versions(self) -> Path:
+        """The versions of packages that the run was made with."""
+        return self.root / "versions.json"
 
     @property
     def launch(self) -> Path:
@@ -110,11 +126,26 @@ class RunDirectory:
 
 
 def list_runs(runs: Path) -> list[RunDirectory]:
-    """Give the runs in a folder, the latest started last."""
-    if not runs.is_dir():
+    """Give the runs in a folder by their absolute paths, the latest started last."""
+    try:
+        folders = list(runs.resolve().iterdir())
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    found = [RunDirectory(path) for path in runs.iterdir() if (path / "plan.json").is_file()]
-    return sorted(found, key=lambda run: (run.plan.stat().st_mtime_ns, run.id))
+    except OSError as error:
+        raise store_error(error, runs) from error
+    found = [(when, RunDirectory(folder)) for folder in folders if (when := _made(folder)) is not None]
+    return [run for _, run in sorted(found, key=lambda pair: (pair[0], pair[1].id))]
+
+
+def _made(folder: Path | str) -> int | None:
+    """Give when a run was made; None where a folder is no run: it has neither a plan nor a study that gives one."""
+    for name in ("plan.json", "study.yaml"):
+        # Unlike those of Path this says no to what can be no path at all: a name that is too long, or holds a zero byte.
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            with suppress(FileNotFoundError):  # removed just now
+                return os.stat(path).st_mtime_ns
+    return None
 
 
 def find_run(runs: Path, name: str | None) -> RunDirectory:
@@ -125,8 +156,7 @@ def find_run(runs: Path, name: str | None) -> RunDirectory:
     RunNotFound
         P501 no run answers; P502 several do.
     """
-    # Unlike Path.is_file this says no to what can be no path at all: a name that is too long, or that holds a zero byte.
-    if name is not None and os.path.isfile(os.path.join(name, "plan.json")):
+    if name is not None and _made(name) is not None:
         return RunDirectory(Path(name).resolve())
     known = list_runs(runs)
     if name is None:

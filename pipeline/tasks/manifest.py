@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from pipeline.cubes.names import cube_name
 from pipeline.errors import Problem, StoreError
 from pipeline.metrics.registry import is_own
-from pipeline.store.addresses import digest_file
+from pipeline.store.addresses import digest, digest_file
 from pipeline.store.files import read_arrays, read_json
 from pipeline.store.ledger import read_ledger
 from pipeline.store.runs import RunDirectory, Store
@@ -44,12 +45,14 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """Give plain values for `plan.json`."""
-        return {
+        value: dict[str, Any] = {
             "schema_version": MANIFEST_VERSION,
             "study": self.study.model_dump(mode="json", by_alias=True),
             "overrides": list(self.overrides),
             "inputs": self.inputs.to_json(),
         }
+        # A bit that flips in a seed would be another study, and nothing else here would show it.
+        return {**value, "digest": digest(json.loads(json.dumps(value)))}
 
     def identity(self) -> dict[str, Any]:
         """Give what the run id is made of: the resolved study without where it runs, and the content of its inputs."""
@@ -67,19 +70,43 @@ class Manifest:
             data.pop(key, None)
         return {"study": asked, "inputs": self.inputs.fingerprint()}
 
+    @property
+    def run_id(self) -> str:
+        """The id of its run: the study's slug and a digest of what is asked of which content."""
+        return f"{self.study.slug}-{digest(self.identity())[:12]}"
+
 
 def read_manifest(run: RunDirectory) -> Manifest:
-    """Read `plan.json`."""
-    value = read_json(run.plan)
+    """Read `plan.json`.
+
+    Raises
+    ------
+    StoreError
+        P704 or P705 it is missing or damaged; P709 it is of another version. All of them `pipeline resume` puts right.
+    """
+    value = read_json(run.plan, help=f"`pipeline resume {run.id}` writes it again from the run's study.yaml")
+    if not isinstance(value, dict):
+        raise _damaged(run, "it holds no mapping")
     if value.get("schema_version") != MANIFEST_VERSION:
         raise StoreError.of(
             "P709",
             f"plan.json has schema_version {value.get('schema_version')}, this version reads {MANIFEST_VERSION}",
             where=str(run.plan),
-            help="run the study again: what is stored is used again",
+            help=f"`pipeline resume {run.id}` writes it again from the run's study.yaml",
         )
-    study = Study.model_validate(value["study"])
-    return Manifest(study, Inputs.from_json(value["inputs"], unit=study.resampling.unit), tuple(value["overrides"]))
+    written = value.pop("digest", None)  # earlier versions wrote none
+    if written not in (None, digest(value)) or set(value) != {"schema_version", "study", "overrides", "inputs"}:
+        raise _damaged(run, "its content is not what was written")
+    try:
+        study = Study.model_validate(value["study"])
+        return Manifest(study, Inputs.from_json(value["inputs"], unit=study.resampling.unit), tuple(value["overrides"]))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise _damaged(run, f"{type(error).__name__}: {error}".splitlines()[0]) from error
+
+
+def _damaged(run: RunDirectory, why: str) -> StoreError:
+    help = f"`pipeline resume {run.id}` writes it again from the run's study.yaml"
+    return StoreError(Problem("P705", f"a stored file is damaged: {why}", str(run.plan), help))
 
 
 def failure_entry(failure: Failure) -> dict[str, Any]:

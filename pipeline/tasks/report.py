@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline.analysis.registry import load_analysis
 from pipeline.cubes.reading import open_cubes
+from pipeline.errors import StoreError
 from pipeline.interfaces import Finding, TakesStatistics
 from pipeline.report.input import ReportInput
 from pipeline.report.write import write_report
@@ -68,11 +69,21 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         warnings=warnings,
         failures=failures,
         trainings=tuple(list_trainings(manifest, inventory)),
-        versions=read_json(run.root / "versions.json"),
+        versions=_versions(run),
         run_id=run.id,
         recognised={t.name: t.recognised for t in manifest.inputs.test_sets if t.recognised},
         unit_reasons={t.name: t.unit_reason for t in manifest.inputs.test_sets if t.unit_reason},
     )
+
+
+def _versions(run: RunDirectory) -> dict[str, str]:
+    """Give the versions that the run was made with; none where they cannot be read: no number depends on them."""
+    try:
+        versions = read_json(run.versions)
+    except StoreError:
+        return {}
+    sound = isinstance(versions, dict) and all(isinstance(version, str) for version in versions.values())
+    return versions if sound else {}
 
 
 def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> list[Finding]:

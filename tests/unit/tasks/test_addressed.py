@@ -12,7 +12,8 @@ from studies import files_of, write_study
 
 from pipeline.api import run
 from pipeline.engine.coordinator import DAMAGE
-from pipeline.engine.launch import Launch, execute, restore_frames
+from pipeline.engine.launch import Launch, execute
+from pipeline.engine.restore import restore_frames
 from pipeline.errors import StoreError
 from pipeline.items.frame import Frame
 from pipeline.store.runs import RunDirectory, Store
