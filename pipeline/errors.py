@@ -44,6 +44,7 @@ __all__ = [
     "join_files",
     "name_some",
     "render_problems",
+    "visible",
 ]
 
 
@@ -240,12 +241,23 @@ def render_problems(problems: Iterable[Problem] | Sequence[Problem]) -> str:
             lines.append(f"   = help: {problem.help}")
         if problem.note:
             lines.append(f"   = note: {problem.note}")
-    return "".join(map(_printable, "\n".join(lines)))
+    return visible("\n".join(lines))
+
+
+def visible(text: str) -> str:
+    r"""Give a text as a terminal may show it: names of files may hold anything.
+
+    Examples
+    --------
+    >>> visible("no\x1b]0;owned\x07.csv, or \u202egpj.txt")
+    'no\\x1b]0;owned\\x07.csv, or \\u202egpj.txt'
+    """
+    return "".join(map(_printable, text))
 
 
 def _printable(character: str) -> str:
     """Give what a terminal shows as it is, and an escape in place of what it would obey: names of files may hold anything."""
-    if character.isprintable() or character in _JOINERS or character == "\n":
+    if character.isprintable() or character in _JOINERS or character in "\n\t":
         return character
     return character.encode("unicode_escape").decode("ascii")
 

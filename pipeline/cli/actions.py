@@ -51,13 +51,13 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
     """Run tasks in this process until the run ends, and exit with its code."""
     from pipeline.engine.launch import execute
     from pipeline.engine.progress import show_progress
-    from pipeline.errors import join_alike, render_problems
+    from pipeline.errors import join_alike, render_problems, visible
 
     begun = time.time()
     with show_progress(quiet=quiet) as progress:
         ending = execute(directory, launch, progress=progress, verify=verify)
     if ending.message:
-        click.echo(f"{ending.state.lower()}: {ending.message}", err=True)
+        click.echo(visible(f"{ending.state.lower()}: {ending.message}"), err=True)
     if ending.problems:
         told = join_alike(ending.problems)
         click.echo(render_problems(told[:MOST_PROBLEMS]), err=True)

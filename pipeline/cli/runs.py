@@ -26,6 +26,7 @@ def status(run: str | None, runs: Path, as_json: bool) -> None:
     """Show where a run stands, from its files; no server is needed."""
     from pipeline.engine.progress import format_line
     from pipeline.engine.watch import read_status
+    from pipeline.errors import visible
 
     facts = read_status(find(runs, run))
     if as_json:
@@ -35,7 +36,7 @@ def status(run: str | None, runs: Path, as_json: bool) -> None:
         report = f"report: {facts['report']}" if "report" in facts else ""
         for line in (facts.get("message"), facts.get("advice"), report):
             if line:
-                click.echo(f"  {line}")
+                click.echo(f"  {visible(str(line))}")
 
 
 @cli.command()
@@ -45,9 +46,10 @@ def status(run: str | None, runs: Path, as_json: bool) -> None:
 def logs(run: str | None, runs: Path, follow: bool) -> None:
     """Show what happened in a run."""
     from pipeline.engine.watch import follow_events
+    from pipeline.errors import visible
 
     for line in follow_events(find(runs, run), follow=follow):
-        click.echo(line)
+        click.echo(visible(line))
 
 
 @cli.command()

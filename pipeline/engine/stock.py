@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from pipeline.engine.state import RunState
 from pipeline.errors import StoreError
+from pipeline.store.files import read_json
 from pipeline.store.ledger import Ledger, read_ledger
 from pipeline.store.runs import RunDirectory, iterate_ledgers
 from pipeline.study.inventory import Inventory
@@ -67,7 +69,17 @@ def _unsound_cubes(run: RunDirectory, made: list[Receipt], *, verify: bool) -> l
         return [(receipt, why) for receipt in collected + reported]
     if reported and not (run.report / "report.json").is_file():
         return [(receipt, "the report is gone") for receipt in reported]
+    if reported and verify and not _is_readable(run.report / "report.json"):
+        return [(receipt, "the report is damaged") for receipt in reported]
     return []
+
+
+def _is_readable(document: Path) -> bool:
+    """Say whether a file holds a document: the report has no checksum, since `pipeline report` may write another one."""
+    try:
+        return isinstance(read_json(document), dict)
+    except StoreError:
+        return False
 
 
 def adoptable_receipts(run: RunDirectory, manifest: Manifest, own: Mapping[str, Receipt]) -> dict[str, Receipt]:

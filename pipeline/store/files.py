@@ -175,8 +175,10 @@ def sync_directory(path: Path | str) -> None:
         os.close(handle)
 
 
-def sweep_temporaries(directory: Path | str, *, max_age_seconds: float = 86_400.0) -> int:
+def sweep_temporaries(directory: Path | str, *, prefix: str = "", deep: bool = True, max_age_seconds: float = 86_400.0) -> int:
     """Remove what killed writers left anywhere below a directory and return how many there were.
+
+    With a ``prefix`` only what has a name that starts so; unless ``deep`` only what stands in the directory itself.
 
     A temporary file or directory goes when its process on this machine is gone, or when it is older than ``max_age_seconds``;
     what a living process writes stays, and so does what this user may not remove. Only names are read, so that a whole store
@@ -184,7 +186,7 @@ def sweep_temporaries(directory: Path | str, *, max_age_seconds: float = 86_400.
     """
     swept = 0
     for folder, folders, names in os.walk(directory):
-        for name in [name for name in (*folders, *names) if ".tmp-" in name]:
+        for name in [name for name in (*folders, *names) if ".tmp-" in name and name.startswith(prefix)]:
             found = _TEMPORARY.search(name)
             path = Path(folder, name)
             if found is None or not _is_abandoned(path, found[1], int(found[2]), max_age_seconds):
@@ -196,6 +198,8 @@ def sweep_temporaries(directory: Path | str, *, max_age_seconds: float = 86_400.
                 with suppress(OSError):  # another sweep was here first, or it is another user's
                     path.unlink()
             swept += not path.exists()
+        if not deep:
+            break
     return swept
 
 

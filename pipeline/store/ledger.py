@@ -22,6 +22,9 @@ from pipeline.store.files import store_error, sync_directory
 
 __all__ = ["Ledger", "last_fence", "read_ledger"]
 
+MOST_LINES = 3
+"""Damaged lines that a person may be asked to delete."""
+
 _CHECKED = re.compile(rb',"crc32":"([0-9a-f]{8})"\}$')
 _FENCE = re.compile(rb'(?<!\\)"fence":([0-9]{1,9})[,}]')  # not the one in a text, where quotes are escaped
 _RESERVED = ("crc32", "fence")
@@ -127,21 +130,25 @@ def _scan(path: Path) -> tuple[tuple[dict[str, Any], ...], int, int]:
         raise store_error(error, path) from error
     tail = lines.pop()  # what follows the last line end: nothing, or a line that was cut
     entries: list[dict[str, Any]] = []
+    damaged: list[int] = []
     size = 0
     for number, line in enumerate(lines, start=1):
         entry = _entry(line)
-        if entry is None:
-            if number == len(lines) and not tail:
-                return tuple(entries), 1, size
-            raise StoreError(
-                Problem(
-                    "P706",
-                    "a line of the ledger is damaged",
-                    f"{path}:{number}",
-                    "delete this line: `pipeline resume` computes again what it stood for",
-                    f"{len(lines)} lines, {len(entries)} sound ones before it",
-                )
-            )
-        entries.append(entry)
-        size += len(line) + 1
+        if entry is not None:
+            entries.append(entry)
+            size += len(line) + 1
+        elif number == len(lines) and not tail and not damaged:
+            return tuple(entries), 1, size
+        else:
+            damaged.append(number)
+    if damaged:
+        raise _damaged(path, damaged, len(entries))
     return tuple(entries), int(bool(tail)), size
+
+
+def _damaged(path: Path, numbers: list[int], sound: int) -> StoreError:
+    if len(numbers) > MOST_LINES:
+        help = "delete this file: `pipeline resume` computes again what it cannot find in other runs"
+        return StoreError(Problem("P706", f"{len(numbers)} lines of the ledger are damaged", str(path), help, f"{sound} are sound"))
+    help = "delete this line: `pipeline resume` computes again what it said was done"
+    return StoreError(*(Problem("P706", "a line of the ledger is damaged", f"{path}:{number}", help) for number in numbers))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from pipeline.items.gold import read_gold
 from pipeline.items.readers.registry import load_reader
 from pipeline.items.training import items_to_predict
 from pipeline.store.addresses import canonical_json, digest
+from pipeline.store.scratch import scratch_directory
 from pipeline.study.schema import DatasetSpec, TestSet
 from pipeline.tasks.diverged import refuse_diverged
 
@@ -120,8 +120,8 @@ def pack_member(predicted: Predicted, columns: Mapping[str, Sequence[Any]], *, n
     # Sentences are written with their words; what has a line or an identifier needs no more.
     known = items.columns if any(isinstance(value, tuple) for values in items.columns.values() for value in values[:1]) else {}
     written = {**known, **{column: tuple(map(_plain, columns[column])) for column in wanted}}
-    with tempfile.TemporaryDirectory(prefix="pipeline-outputs-") as folder:
-        path = Path(folder) / _FILE
+    with scratch_directory("outputs") as folder:
+        path = folder / _FILE
         try:
             reader.write(path, written, items.ids)
             data = path.read_bytes()
@@ -142,8 +142,8 @@ def pack_member(predicted: Predicted, columns: Mapping[str, Sequence[Any]], *, n
 
 def read_member(form: str | Mapping[str, Any], data: bytes) -> Items:
     """Read the outputs that `pack_member` packed."""
-    with tempfile.TemporaryDirectory(prefix="pipeline-outputs-") as folder:
-        path = Path(folder) / _FILE
+    with scratch_directory("outputs") as folder:
+        path = folder / _FILE
         path.write_bytes(data)
         return _read_file(form, path)
 

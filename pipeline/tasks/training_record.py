@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from typing import Any
 from pipeline.errors import PipelineError, StoreError
 from pipeline.store.files import write_bytes
 from pipeline.store.runs import Store
+from pipeline.store.scratch import scratch_directory
 from pipeline.study.task import Task
 
 __all__ = ["forget_peak", "keep_failure", "keep_log", "log_of", "peak_memory", "printable", "told_by_model", "work_directory"]
@@ -28,9 +28,9 @@ _MOST_SHOWN = 2000
 def work_directory() -> Iterator[Path]:
     """Give a folder that is removed afterwards; a trainer that made it the current one is moved back, and its process with it."""
     before = os.getcwd()
-    with tempfile.TemporaryDirectory(prefix="pipeline-train-") as made:
+    with scratch_directory("train") as made:
         try:
-            yield Path(made)
+            yield made
         finally:
             os.chdir(before)
 
