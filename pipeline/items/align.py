@@ -108,7 +108,7 @@ def survey_test_set(
         raise NothingToCompare.of(
             "P290",
             f"test set '{name}' has {len(names)} system{'s' * (len(names) != 1)}, and a comparison needs {min_systems}",
-            where=str(spec.outputs),
+            where=", ".join(spec.outputs.values()) if isinstance(spec.outputs, Mapping) else spec.outputs,
             help="see `outputs:` and `systems.exclude:` in the study",
             note="; ".join(
                 [
