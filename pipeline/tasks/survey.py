@@ -187,8 +187,10 @@ def refuse_baseline(baseline: str | None, test_sets: Sequence[TestSetInputs]) ->
 
 def _refuse_unclear_sizes(study: Study, surveys: Mapping[str, Survey]) -> None:
     """Refuse test sizes in numbers where a study leaves open what is drawn, and some test set has documents to draw."""
-    numbers = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int)]
     known = {name: survey for name, survey in surveys.items() if survey.unit == DOCUMENT}
+    most = max((len(survey.frame.ids) for survey in known.values()), default=0)
+    # One that no test set has in items is left out, whatever it counts.
+    numbers = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size < most]
     if study.resampling.unit is not None or not numbers or not known:
         return
     counts = "; ".join(f"{name} has {len(s.frame.ids):,} items in {len(s.frame.units):,} documents" for name, s in known.items())

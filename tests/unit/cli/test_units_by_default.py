@@ -91,6 +91,8 @@ def test_sizes_in_numbers_want_a_unit_where_documents_are_known(folder: Path, si
     (problem,) = caught.value.problems
     assert (problem.code, problem.where) == ("P291", "resampling.test_sizes")
     assert "news has 500 items in 50 documents" in problem.message
+    loaded = load_study(study(folder, "sizes.yaml", test_sizes=[ITEMS, "full"]))  # too large in items too: it is left out
+    assert survey_study(loaded.study, loaded.base).inputs.test_sets[0].unit == "document"
     for unit in ("item", "document"):
         loaded = load_study(study(folder, "sizes.yaml", test_sizes=sizes, unit=unit))
         assert survey_study(loaded.study, loaded.base).inputs.test_sets[0].unit == unit
