@@ -156,11 +156,12 @@ def _execute(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> No
 def _follow(directory: RunDirectory, pid: int, quiet: bool) -> None:
     from pipeline.engine.progress import show_progress
     from pipeline.engine.watch import follow_run
+    from pipeline.errors import visible
 
     with show_progress(quiet=quiet) as progress:
         facts = follow_run(directory, pid, progress)
-    if facts["message"] and not quiet:
-        click.echo(f"{facts['state'].lower()}: {facts['message']}", err=True)
+    if facts["message"] and (facts["exit_code"] or not quiet):
+        click.echo(visible(f"{facts['state'].lower()}: {facts['message']}"), err=True)
     if facts["exit_code"]:
         sys.exit(facts["exit_code"])
     if not quiet:

@@ -19,10 +19,13 @@ from zarr.storage import LocalStore
 from pipeline.errors import Problem, StoreError
 from pipeline.store import canonical_json, write_bytes
 
-__all__ = ["CheckedStore", "damaged", "seal", "verify_group"]
+__all__ = ["CheckedStore", "damaged", "group_is_sound", "seal", "verify_group"]
 
 SEAL = "checksums.json"
 _META = "zarr.json"
+GROUP = f"../{_META}"
+"""Where an array's list has the checksum of its group's attributes."""
+
 REBUILD = "`pipeline resume RUN` builds the cube again from the stored results"
 
 
@@ -56,11 +59,13 @@ class CheckedStore(LocalStore):
 
 
 def seal(group: Path) -> None:
-    """Write the list of checksums of every array of a group and of the groups below it."""
+    """Write the list of checksums of every array of a group and of the groups below it, with that of its group's attributes."""
     for meta in sorted(group.rglob(_META)):
         array = meta.parent
         if json.loads(meta.read_bytes())["node_type"] == "array":
             sums = {key: zlib.crc32((array / key).read_bytes()) for key in _keys(array)}
+            # A group has no list of its own: Zarr would warn of a file there that it does not know.
+            sums[GROUP] = zlib.crc32((array / GROUP).read_bytes())
             write_bytes(array / SEAL, canonical_json(sums))
 
 
@@ -73,6 +78,14 @@ def read_seal(array: Path) -> dict[str, int] | None:
     except ValueError as error:
         raise StoreError(damaged(array.parent, array.name, SEAL, missing=False)) from error
     return seal
+
+
+def group_is_sound(group: Path, description: bytes) -> bool:
+    """Say whether this is the description that was written of a group, as far as lists tell: earlier versions did not."""
+    for seal in sorted(group.glob(f"*/{SEAL}"))[:1]:
+        sums = read_seal(seal.parent) or {}
+        return sums.get(GROUP, zlib.crc32(description)) == zlib.crc32(description)
+    return True
 
 
 def verify_group(group: Path, arrays: list[str]) -> list[Problem]:

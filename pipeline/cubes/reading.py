@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pipeline.cubes.checked import REBUILD, CheckedStore, verify_group
+from pipeline.cubes.checked import REBUILD, CheckedStore, group_is_sound, verify_group
 from pipeline.errors import Problem, StoreError
 from pipeline.store import digest
 
@@ -49,6 +49,7 @@ def verify_cubes(path: Path | str) -> list[Problem]:
     for group in [part for found in groups for part in (found, *_subgroups(found))]:
         try:
             problems += verify_group(group, list(_attributes(group)["variables"]))
+            _open(group)
         except StoreError as error:
             problems += error.problems
     return problems
@@ -95,9 +96,12 @@ def _subgroups(group: Path) -> list[Path]:
 
 def _attributes(group: Path) -> dict[str, Any]:
     try:
-        attributes: dict[str, Any] = json.loads((group / "zarr.json").read_bytes())["attributes"]
+        description = (group / "zarr.json").read_bytes()
+        attributes: dict[str, Any] = json.loads(description)["attributes"]
         for key in ("test_set", "variables"):
             attributes[key]
+        if not group_is_sound(group, description):
+            raise ValueError("its bytes are not those that were written")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _unreadable(group) from error
     return attributes

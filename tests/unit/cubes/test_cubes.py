@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -254,6 +255,16 @@ def test_a_removed_variable_and_a_broken_description_are_errors(written: Path) -
     with pytest.raises(StoreError, match="P708"):
         open_cubes(written)
     assert verify_cubes(written)[0].code == "P708"
+
+
+def test_an_attribute_that_is_another_is_noticed_when_the_cube_is_opened(written: Path) -> None:
+    description = written / cube_name("news/<1>") / "zarr.json"
+    changed = json.loads(description.read_text())
+    changed["attributes"]["alpha"] = 0.04
+    description.write_text(json.dumps(changed))
+    with pytest.raises(StoreError, match="P708"):
+        open_cubes(written)
+    assert [problem.code for problem in verify_cubes(written)] == ["P708"]
 
 
 def test_a_harmed_coordinate_is_noticed_when_the_cube_is_opened(written: Path) -> None:
