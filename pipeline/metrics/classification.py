@@ -39,6 +39,8 @@ class _Classification:
     name: str
     form: Literal["ratio", "general"]
     higher_is_better = True
+    checks_gold = True
+    """Whether a gold is prepared, and refused, when a study is checked; it is cheap here."""
     factor: float
     micro: tuple[str, str]
     """The two sums that micro divides."""

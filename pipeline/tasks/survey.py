@@ -93,6 +93,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     for name, spec in study.test_sets.items():
         try:
             surveys[name] = _survey(name, spec, study, base)
+            _check_gold(metrics, surveys[name].gold)
         except DataError as error:
             errors.append(error)
     if errors:
@@ -149,6 +150,14 @@ def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
     metric = load_metric(name, options)
     places = PLACES if is_own(name) else ()
     return MetricInputs(name, options, metric.signature, metric.higher_is_better, places)
+
+
+def _check_gold(metrics: Sequence[MetricInputs], gold: Items | None) -> None:
+    """Refuse a gold that a metric cannot count in, before anything is computed, where looking is cheap."""
+    for metric in metrics:
+        loaded = load_metric(metric.name, metric.options)
+        if getattr(loaded, "checks_gold", False):
+            loaded.prepare(gold)
 
 
 def _refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:

@@ -189,7 +189,8 @@ def _refuse_test_set(
         lacking = [column for column in takes if column not in targets and not _has(shown, column)]
         if not missing and lacking:
             message = f"{kind} predicts from {_some(lacking)}, which test set {name!r} does not have"
-            problems.append(Problem("P126", message, f"training.models.{model}", _columns_help(shown, lacking)))
+            help_ = _columns_help(shown, lacking) or ("give its bitext as `references:`" if spec.format.name == "links" else None)
+            problems.append(Problem("P126", message, f"training.models.{model}", help_))
         if not missing and not lacking and (data.features is None) != (shown.features is None):
             has, lacks = ("the training data have", f"test set {name!r} has none") if shown.features is None else ("", "")
             message = f"{has} features, and {lacks}" if has else f"test set {name!r} has features, and the training data have none"

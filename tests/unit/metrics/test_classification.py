@@ -13,6 +13,8 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, precision_score, 
 from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items, Metric
 from pipeline.metrics import load_metric
+from pipeline.study.load import study_from_value
+from pipeline.tasks.survey import survey_study
 from pipeline.testing import MetricContract, MetricExample
 
 SCIKIT = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
@@ -134,6 +136,17 @@ def test_without_options_scores_are_those_of_scikit_learn_without_options(name):
             score(load_metric(name), labels, labels)
         assert caught.value.problems[0].code == "P280"
     assert score(load_metric(name, {"positive": "1"}), "012", "012") == 100.0
+
+
+def test_a_gold_of_which_it_is_not_said_what_counts_is_refused_when_a_study_is_checked(tmp_path):
+    for name, text in (("gold", "a\nb\n"), ("north", "a\na\n"), ("south", "b\nb\n")):
+        (tmp_path / f"{name}.txt").write_text(text)
+    test_set = {"format": "labels", "gold": "gold.txt", "outputs": {name: f"{name}.txt" for name in ("north", "south")}}
+    value = {"schema": 1, "study": "s", "test_sets": {"t": test_set}, "metrics": ["f1"]}
+    with pytest.raises(DataError, match="P280"):
+        survey_study(study_from_value(value, base=tmp_path).study, tmp_path)
+    value["metrics"] = [{"name": "f1", "positive": "a"}]
+    survey_study(study_from_value(value, base=tmp_path).study, tmp_path)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -190,3 +190,14 @@ def test_a_selection_of_a_test_set_is_predicted_and_scored_alone(tmp_path: Path)
     _, part = survey(study_of(tmp_path, test={"format": "tagged", "gold": "test.txt", "items": "3-5, 11"}))
     assert (whole.test_sets[0].n_items, part.test_sets[0].n_items) == (12, 4)
     assert whole.test_sets[0].gold_digest != part.test_sets[0].gold_digest
+
+
+def test_aligners_need_a_bitext_where_finished_links_need_none(tmp_path: Path) -> None:
+    (tmp_path / "bitext.txt").write_text("the boat ||| das Boot\nfog ||| Nebel\n")
+    (tmp_path / "gold.txt").write_text("0-0 1-1\n0-0\n")
+    data = {"path": "bitext.txt", "format": "bitext"}
+    test = {"format": "links", "gold": "gold.txt"}
+    models = {"m": {"trainer": "ibm1"}}
+    (problem,) = problems(study_of(tmp_path, data=data, test=test, models=models, metric="aer"))
+    assert (problem.code, problem.help) == ("P126", "give its bitext as `references:`")
+    assert "predicts from 'source', 'target', which test set 'test' does not have" in problem.message
