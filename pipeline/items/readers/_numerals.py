@@ -87,7 +87,7 @@ def spell(values: Collection[str], odd: Collection[str], *, commas: bool) -> Spe
     if wrong and set(kinds) <= {"truth"} and not any(value.strip().lower() in MISSING for value in wrong):
         return Spelling("other", {}, wrong)  # yes, no and maybe; or countries, of which NO is one
     mixed = kinds if len(kinds) > 1 else marks if len(marks) > 1 else {}
-    kind = next(iter(kinds), "other")
+    kind = next(iter(kinds), "number")  # nothing but marks of numbers that are missing: a system without a score, and no text
     mark = next(iter(marks), "")
     if not mixed:
         return Spelling(kind, numbers, wrong, mark=mark)
