@@ -154,7 +154,7 @@ def compare_study(
         test_set["documents"] = str(documents)
     resampling: dict[str, Any] = {"alpha": alpha}
     if preset is None:
-        resampling |= {"replicates": 100_000, "keep_replicates": 0}
+        resampling["replicates"] = 100_000
     given = {"procedures": list(procedures) or None, "replicates": replicates, "unit": unit or ("document" if documents else None)}
     resampling |= {key: found for key, found in given.items() if found is not None}
     value: dict[str, Any] = {

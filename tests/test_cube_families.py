@@ -56,7 +56,7 @@ def test_intervals_are_quantiles_of_kept_gains(cube: xr.Dataset, metric: str) ->
 
 @pytest.mark.parametrize("metric", ["bleu", "ter"])
 def test_max_t_steps_down_the_kept_replicates(cube: xr.Dataset, metric: str) -> None:
-    found = cube["p_adjusted"].sel(metric=metric, test_size="full", procedure="paired-bootstrap", adjustment="max-t")
+    found = cube["p_by_adjustment"].sel(metric=metric, test_size="full", procedure="paired-bootstrap", adjustment="max-t")
     delta, se, star = (
         cube["observed_delta"].sel(metric=metric, test_size="full").values,
         cube["se"].sel(metric=metric, test_size="full").values,

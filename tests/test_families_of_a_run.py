@@ -16,6 +16,8 @@ from pipeline.api import open_run, run
 from pipeline.cli.main import cli
 from pipeline.errors import StudyError
 from pipeline.inference.families import order_family
+from pipeline.inference.few_units import evidence_floor
+from pipeline.inference.floors import reach_of_floors
 from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
@@ -67,14 +69,11 @@ def against(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[
 def counted(cube: xr.Dataset, chosen: np.ndarray) -> MaxT:
     """Max-T of some pairs, from the scores that the cube keeps."""
     values = {name: cube[name].sel(WHERE).values for name in ("observed_score", "observed_delta", "se", "identical")}
-    family = order_family(
-        np.stack([cube["a"].values, cube["b"].values], axis=1)[chosen],
-        score=values["observed_score"],
-        delta=values["observed_delta"][chosen],
-        se=values["se"][chosen],
-        identical=values["identical"][chosen],
-        tails=StudentTails(ITEMS),
-    )
+    pairs = np.stack([cube["a"].values, cube["b"].values], axis=1)[chosen]
+    known = {"score": values["observed_score"], "delta": values["observed_delta"][chosen], "se": values["se"][chosen]}
+    floor = evidence_floor(*(cube[name].sel(WHERE).values[chosen] for name in ("discordant", "p_sign_flip")))
+    reach = reach_of_floors(cube["score"].sel(WHERE).values, pairs, **known, floor=floor)
+    family = order_family(pairs, **known, identical=values["identical"][chosen], tails=StudentTails(ITEMS), reach=reach)
     counts = StepDown(family)
     counts.add(cube["score"].sel(WHERE).values)
     return counts.result()
@@ -89,9 +88,9 @@ def test_a_baseline_s_family_is_adjusted_for_its_own_pairs_alone(against) -> Non
     cube, _, _ = against
     inside = (cube["system_a"].values == "base") | (cube["system_b"].values == "base")
     assert inside.sum() == 4  # its copy's pairs are with the same outputs, and are outside
-    assert np.isnan(cube["p_adjusted"].values[..., ~inside]).all()
+    assert np.isnan(cube["p_by_adjustment"].values[..., ~inside]).all()
     p = cube["p_value"].sel(**TEST, convention="two-sided-plus-one").values
-    adjusted = cube["p_adjusted"].sel(**TEST, convention="two-sided-plus-one")
+    adjusted = cube["p_by_adjustment"].sel(**TEST, convention="two-sided-plus-one")
     np.testing.assert_allclose(adjusted.sel(adjustment="holm").values[inside], holm(p[inside]))
     expected = counted(cube, inside)
     np.testing.assert_array_equal(adjusted.sel(adjustment="max-t").values[inside], expected.p)
@@ -112,8 +111,8 @@ def test_a_report_says_nothing_of_pairs_outside_and_gives_no_ranks(against) -> N
         assert row["verdict"] is None
         assert not row["separated"]
         assert row["stable"] is None
-        assert {row["p_adjusted"][name] for name in ("max_t", "holm", "benjamini_hochberg")} == {None}
-        assert row["p_plus_one"] is not None or row["procedure"] != "paired-bootstrap"
+        assert {row["p_adjusted"], *row["adjustment"]["others"].values()} == {None}
+        assert row["p"] is not None or row["procedure"] != "paired-bootstrap"
         assert "not in the family" in row["note"]
     assert report["clusters"] == []
     assert all(row["rank"] is None and row["rank_low"] is None for row in report["leaderboard"])
@@ -135,10 +134,10 @@ def test_max_t_decides_where_scores_are_kept_and_its_own_bounds_tell_whether_it_
     stable = expected.stable(0.05)
     for pair, (a, b) in enumerate(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True)):
         row = row_of(report, a, b)
-        assert row["p_adjusted"]["basis"] == "max_t"
-        assert row["p_adjusted"]["max_t"] == expected.p[pair]
-        if not row["identical"] and not row["beyond_reach"]:
-            assert row["separated"] == (expected.p[pair] <= 0.05)
+        assert row["adjustment"]["by"] == "max_t"
+        assert row["p_adjusted"] == row["adjustment"]["others"]["max_t"] == max(expected.p[pair], row["p_floor"])
+        if not row["identical"]:
+            assert row["separated"] == (row["p_adjusted"] <= 0.05)
             assert row["stable"] == stable[pair]
     assert {row["separated"] for row in report["pairs"]} == {True, False}
     assert any("(max-T over 10 pairs" in sentence for sentence in report["verdict"][0]["sentences"])
@@ -146,10 +145,10 @@ def test_max_t_decides_where_scores_are_kept_and_its_own_bounds_tell_whether_it_
 
 def test_too_few_kept_scores_leave_the_verdict_to_holm(tmp_path: Path) -> None:
     _, report, _ = finished(tmp_path, keep_replicates=18)
-    assert {row["p_adjusted"]["basis"] for row in report["pairs"]} == {"holm"}
-    within = [row for row in report["pairs"] if not row["beyond_reach"]]
-    assert within
-    assert all(row["separated"] == (row["p_adjusted"]["holm"] <= 0.05) for row in within)
+    assert {row["adjustment"]["by"] for row in report["pairs"]} == {"holm"}
+    tested = [row for row in report["pairs"] if not row["identical"]]
+    assert all(row["separated"] == (row["p_adjusted"] <= 0.05) for row in tested)
+    assert all(row["p_adjusted"] == row["adjustment"]["others"]["holm"] >= row["p_few_units"] for row in tested)
     assert any("(Holm over 10 pairs" in sentence for sentence in report["verdict"][0]["sentences"])
 
 
@@ -192,7 +191,7 @@ def test_the_study_s_first_interval_stands_beside_the_p_that_it_belongs_to(every
         assert row["interval"]["convention"] == "below-zero"
         ends = {frozenset(pair): k for k, pair in enumerate(zip(cube["system_a"].values, cube["system_b"].values, strict=True))}
         p = cube["p_value"].sel(**TEST, convention="below-zero").values[ends[frozenset((row["system_a"], row["system_b"]))]]
-        assert row["interval"]["p"] == p
+        assert row["interval"]["p_raw"] == p
         assert (own["lo"] >= 0) == (p < 0.025)  # ties at 0 are not in this p: an end there is outside
     page = (root / "report" / "report.md").read_text(encoding="utf-8")
     assert "| below 0 |" in page
@@ -206,14 +205,14 @@ def test_few_discordant_units_have_their_exact_p_without_asking(everybody, again
         wins = (10 + round(abs(row["delta"]) * ITEMS)) // 2
         tail = sum(float(np.prod(np.arange(11 - k, 11)) / np.prod(np.arange(1, k + 1))) for k in range(wins, 11))
         assert row["p_exact"] == pytest.approx(min(1.0, 2 * tail / 2**10))
-        assert "the exact sign-flip test has p = " in row["note"]
+        assert "at least that of the exact sign-flip test, " in row["note"]
         assert "| exact |" in (root / "report" / "report.md").read_text(encoding="utf-8")
 
 
 def test_an_adjusted_p_below_p_is_explained(everybody) -> None:
     _, report, _ = everybody
     for factor, told in ((0.5, True), (1.0, False)):
-        changed = [row | {"p_adjusted": row["p_adjusted"] | {"max_t": factor * row["p_plus_one"]}} for row in report["pairs"]]
+        changed = [row | {"p_adjusted": factor * row["p"]} for row in report["pairs"]]
         (table,) = [view for view in view_all({**report, "pairs": changed}) if view.kind == "pairs"]
         assert ("so an adjusted p can come out below p" in table.caption) == told
 
@@ -262,8 +261,10 @@ def test_a_report_can_be_asked_for_another_family_which_holm_adjusts(everybody, 
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     inside = [row for row in report["pairs"] if row["in_family"]]
     assert all("good" in {row["system_a"], row["system_b"]} for row in inside)
-    assert sorted(row["p_adjusted"]["holm"] for row in inside) == sorted(holm(np.array([r["p_plus_one"] for r in inside])))
-    assert {(row["p_adjusted"]["basis"], row["p_adjusted"]["max_t"]) for row in inside} == {("holm", None)}
-    assert "another family" in inside[0]["p_adjusted"]["reason"]
+    own = np.array([max(row["p"], row["p_few_units"] or 0.0, row["p_floor"]) for row in inside])
+    assert sorted(row["p_adjusted"] for row in inside) == sorted(row["adjustment"]["others"]["holm"] for row in inside)
+    assert sorted(row["p_adjusted"] for row in inside) == pytest.approx(sorted(holm(own)))
+    assert {(row["adjustment"]["by"], row["adjustment"]["others"]["max_t"]) for row in inside} == {("holm", None)}
+    assert "another family" in inside[0]["adjustment"]["reason"]
     refused = CliRunner().invoke(cli, [*ask, "resampling.baseline=god"])
     assert refused.exit_code != 0

@@ -80,12 +80,16 @@ def test_what_replicates_must_reach_is_corrected_for_the_units_that_are_drawn(
     t, reached = np.abs(delta) / se, np.abs(star - delta[:, None]) / se[:, None]
     freedom, spread = units - strata, np.sqrt((units - strata) / units)
     assert freedom >= 1
-    needed = spread * stats.norm.isf(stats.t.sf(t, freedom))
-    order = np.argsort(-t)
+    discordant, exact = cube["discordant"].sel(at).values, cube["p_sign_flip"].sel(at).values
+    floor = np.where(discordant < 20, np.fmax(2.0 ** (1 - discordant), exact), 2.0 ** (1 - discordant))
+    allowed = (floor * (KEPT + 1)).astype(int) - 1
+    held = [np.sort(own)[::-1][least] + 1e-9 if 0 <= least < KEPT else np.inf for own, least in zip(reached, allowed, strict=True)]
+    needed = np.minimum(spread * stats.norm.isf(stats.t.sf(t, freedom)), held)
+    order = np.argsort(-needed)
     hits = [(reached[order[place:]].max(axis=0) >= needed[pair]).sum() for place, pair in enumerate(order)]
     expected = np.maximum.accumulate((np.array(hits) + 1) / (KEPT + 1))
     where = {**at, "procedure": "paired-bootstrap"}
-    found = cube["p_adjusted"].sel(**where, adjustment="max-t", convention="two-sided-plus-one").values
+    found = cube["p_by_adjustment"].sel(**where, adjustment="max-t", convention="two-sided-plus-one").values
     np.testing.assert_array_equal(found[order], expected)
     quantile = np.quantile(reached.max(axis=0), 0.95)
     half = stats.t.isf(stats.norm.sf(quantile / spread), freedom) * se
@@ -102,7 +106,7 @@ def test_a_copy_changes_no_corrected_p_and_no_interval_of_another_pair(cubes: di
         pair: k for k, pair in enumerate(zip(after["system_a"].values.tolist(), after["system_b"].values.tolist(), strict=True))
     }
     same = [place[pair] for pair in zip(before["system_a"].values.tolist(), before["system_b"].values.tolist(), strict=True)]
-    own, more = (cube["p_adjusted"].sel(adjustment="max-t", convention="two-sided-plus-one") for cube in (before, after))
+    own, more = (cube["p_by_adjustment"].sel(adjustment="max-t", convention="two-sided-plus-one") for cube in (before, after))
     np.testing.assert_array_equal(own.values, more.values[..., same])
     own, more = (cube["interval"].sel(interval_method="simultaneous").transpose(..., "pair") for cube in (before, after))
     np.testing.assert_array_equal(own.values, more.values[..., same])

@@ -114,7 +114,7 @@ def test_p_values_are_the_counts_over_the_replicates_and_nothing_else_is_filled(
     np.testing.assert_array_equal(p.sel(convention="one-sided").values, counts[:, 5] / REPLICATES)
     at = {"metric": "mean", "procedure": RANDOMIZATION}
     for convention in ("below-zero", "at-or-below-zero", "one-sided-plus-one"):
-        for name in ("p_value", "log10_p", "p_error", "p_adjusted"):
+        for name in ("p_value", "log10_p", "p_error", "p_by_adjustment"):
             assert np.isnan(cube[name].sel(at | {"convention": convention}).values).all()
         assert (cube["method"].sel(at | {"convention": convention}).values == -1).all()
     assert np.isnan(cube["bias"].sel(at).values).all()

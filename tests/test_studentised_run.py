@@ -140,7 +140,7 @@ def test_a_report_has_each_interval_beside_its_p(ran: tuple[xr.Dataset, dict[str
         at = {"metric": row["metric"], **WHERE, "interval_method": "studentised"}
         p = float(cube["interval_p"].sel(at).values[pair])
         assert row["interval"]["method"] == row["interval"]["convention"] == "studentised"
-        assert row["interval"]["p"] == row["intervals"]["studentised"]["p"] == p
+        assert row["interval"]["p_raw"] == row["intervals"]["studentised"]["p"] == p
         assert row["intervals"]["simultaneous-studentised"]["p"] >= p / 2
         assert "p" not in row["intervals"]["percentile"]
         assert (row["interval"]["lo"] > 0) == (p <= ALPHA)
@@ -152,7 +152,7 @@ def test_a_report_has_each_interval_beside_its_p(ran: tuple[xr.Dataset, dict[str
     assert "p of t*" in page.replace("\\*", "*")
     assert "The interval is the studentised one of kept replicates, not adjusted for the family" in page
     head = (root / "report" / "tables" / "pairs.csv").read_text(encoding="utf-8").split("\n")[0].split(",")
-    assert {"intervals.studentised.p", "intervals.simultaneous-studentised.lo", "interval.p"} <= set(head)
+    assert {"intervals.studentised.p", "intervals.simultaneous-studentised.lo", "interval.p_raw"} <= set(head)
 
 
 def test_a_new_system_changes_no_bit_of_another_pair(ran: tuple[xr.Dataset, dict[str, Any], Path], tmp_path: Path) -> None:

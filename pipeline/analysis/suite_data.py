@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import sign_flip_floor
+from pipeline.analysis.few_units import read_few_units
+from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.readings import READINGS
 from pipeline.inference.stability import bound_computed, bound_counted
 from pipeline.inference.suites import directed_hits, directed_p
@@ -66,7 +67,7 @@ class SuiteData:
     discordant : (test_set, pair) int64
         −1 where it is not known.
     p : (2, test_set, pair) float64
-        One-sided, of "better" and of "worse"; nan where there is none.
+        One-sided, of "better" and of "worse", corrected for few units; nan where there is none.
     lo, hi : (2, test_set, pair) float64
         Between what infinitely many replicates would have p lie, all together with a chance of .99.
     replicates : int or None
@@ -112,7 +113,7 @@ def join_cubes(cubes: Mapping[str, xr.Dataset], *, metric: str, procedure: str, 
     present, identical = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
     delta, se = np.full(shape, np.nan), np.full(shape, np.nan)
     discordant = np.full(shape, -1, np.int64)
-    p, error = np.full((2, *shape), np.nan), np.zeros((2, *shape))
+    p, error, lowest = np.full((2, *shape), np.nan), np.zeros((2, *shape)), np.zeros((2, *shape))
     hits, trials = np.zeros((2, *shape), np.int64), np.zeros((2, *shape), np.int64)
     for row, (name, (own, turned)) in enumerate(zip(names, found, strict=True)):
         there = np.array([pair is not None for pair in own], np.bool_)
@@ -126,14 +127,15 @@ def join_cubes(cubes: Mapping[str, xr.Dataset], *, metric: str, procedure: str, 
         # Counts are of the system that is ahead; of equal scores, of the cube's first.
         ahead = np.where(gain == 0, ~turned, gain > 0)
         sides = _read_sides(cube, gain, same, np.stack([ahead, ~ahead]), **where, procedure=procedure)
-        floor = _floor(differ, procedure)
+        least = _least(cube, differ, ahead, len(gain), **where, procedure=procedure)
         present[row, at], delta[row, at], identical[row, at], discordant[row, at] = True, gain[there], same[there], differ[there]
         se[row, at] = cube["se"].sel(where).values[there]
         for side in (0, 1):
-            p[side, row, at] = np.maximum(sides.p[side], floor)[there]
+            raised = np.where(np.isnan(sides.p[side]), np.nan, np.fmax(sides.p[side], least[side]))
+            p[side, row, at], lowest[side, row, at] = raised[there], least[side, there]
             hits[side, row, at], trials[side, row, at] = sides.hits[side, there], sides.trials[side, there]
             error[side, row, at] = sides.error[side, there]
-    lo, hi = _bounds(p, hits, trials, error)
+    lo, hi = _bounds(p, hits, trials, error, lowest)
     drawn = int(trials.max(initial=0)) or None
     return SuiteData(tuple(names), pairs, present, delta, se, identical, discordant, p, lo, hi, drawn)
 
@@ -149,15 +151,21 @@ def _oriented(cube: xr.Dataset, baseline: str | None) -> tuple[list[tuple[str, s
     return own, np.array(turned, np.bool_)
 
 
-def _floor(discordant: NDArray[np.int64], procedure: str) -> NDArray[np.float64]:
-    """Give 2^-m, the smallest one-sided p of any exact test of the m units that differ; 0 for a test that has it by itself.
+def _least(
+    cube: xr.Dataset, discordant: NDArray[np.int64], ahead: NDArray[np.bool_], pairs: int, **where: str
+) -> NDArray[np.float64]:
+    """Give (2, pair) what the p of "better" and of "worse" are not below: corrected for few units, and exact where few differ.
 
-    A bootstrap that never meets a unit to the contrary, because there is none among a few, is no evidence beyond that.
+    Both are halves of two-sided p-values of symmetric laws: Student's, and that of sign flips. The side that is behind has a p
+    above ½ by any test.
     """
-    reading = READINGS.get(procedure)
+    reading = READINGS.get(where["procedure"])
     if reading is None or not reading.needs_units:
-        return np.zeros(len(discordant))
-    return np.where(discordant >= 0, sign_flip_floor(np.maximum(discordant, 0)) / 2, 0.0)
+        return np.zeros((2, pairs))
+    at: dict[str, Any] = {"metric": where["metric"], "test_size": where["test_size"]}
+    exact = np.asarray(cube["p_sign_flip"].sel(at).values, np.float64) if "p_sign_flip" in cube.variables else None
+    floor = evidence_floor(discordant, exact, mid_p=reading.mid_p)
+    return np.where([ahead, ~ahead], np.fmax(floor, read_few_units(cube, **at, procedure=where["procedure"])) / 2, 0.0)
 
 
 def _read_sides(
@@ -212,11 +220,15 @@ def _computed(cube: xr.Dataset, **where: str) -> tuple[NDArray[np.float64], NDAr
 
 
 def _bounds(
-    p: NDArray[np.float64], hits: NDArray[np.int64], trials: NDArray[np.int64], error: NDArray[np.float64]
+    p: NDArray[np.float64],
+    hits: NDArray[np.int64],
+    trials: NDArray[np.int64],
+    error: NDArray[np.float64],
+    lowest: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if trials.any():
         found = bound_counted(hits, trials, p=p)
     else:
         found = bound_computed(p, error, random=np.zeros(p.shape, np.bool_), decisions=1)
-    # What is raised to a floor is known to be no smaller.
-    return np.minimum(found.lo, p), np.maximum(found.hi, p)
+    # What is raised to a floor is known to be no smaller, whatever other draws would count.
+    return np.maximum(found.lo, lowest), np.maximum(found.hi, lowest)

@@ -132,7 +132,7 @@ class CubeWriter:
     ) -> None:
         """Write what is read off the counts of some pairs, by name of the variable.
 
-        ``bias``, ``p_reason`` and ``max_t_replicates`` are (pair,), ``p_adjusted`` (convention, adjustment, pair), ``interval``
+        ``bias``, ``p``, ``p_adjusted`` and others are (pair,), ``p_by_adjustment`` (convention, adjustment, pair), ``interval``
         (method, pair, 2), ``interval_reason`` (method, pair), the others (convention, pair).
         """
         test: dict[str, Any] = dict(zip(("metric", "test_size"), self.layout.positions(metric=metric, test_size=size), strict=True))

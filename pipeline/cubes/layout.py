@@ -13,7 +13,8 @@ from pipeline.cubes.variables import CHUNKS, Variable
 
 __all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""1 had ``p_by_adjustment`` under the name ``p_adjusted``, and no single p-value that decides."""
 
 BOUNDS = ("lower", "upper")
 """The ends of an interval, in the order of its last axis."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.cubes.codes import INTERVAL_REASONS, METHODS, P_LABELS, P_REASONS, TOOL_REASONS
+from pipeline.cubes.decisions import DECISIONS, MAX_T
 from pipeline.cubes.declared import Variable
 from pipeline.cubes.unit_effects import UNIT_EFFECTS
 
@@ -54,8 +55,6 @@ CLOPPER_PEARSON = "Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404"
 BCA = "DiCiccio & Efron 1996, doi:10.1214/ss/1032280214"
 PITMAN = "Pitman 1937, doi:10.2307/2984124"
 TAILS = "Davison & Hinkley 1997, Bootstrap Methods and their Application, doi:10.1017/CBO9780511802843"
-MAX_T = "Romano & Wolf 2005, doi:10.1198/016214504000000539"
-HOLM = "Holm 1979, Scand. J. Statist. 6(2), 65-70; Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x"
 
 
 _NAN = float("nan")
@@ -142,16 +141,7 @@ TABLE = (
         "mean of δ* − δ over all replicates; NaN where they are not centred at δ",
         EFRON,
     ),
-    Variable(
-        "p_adjusted",
-        ("procedure", "convention", "adjustment", *_PAIRS),
-        "float64",
-        _NAN,
-        "1",
-        "p-value adjusted for the family: all pairs of this test set, metric, test size and procedure, or those with the "
-        "baseline; max-t is read off the kept replicates",
-        f"{HOLM}; {MAX_T}",
-    ),
+    *DECISIONS,
     Variable(
         "max_t_replicates",
         ("procedure", *_PAIRS),

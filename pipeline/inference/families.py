@@ -11,7 +11,7 @@ from pipeline.inference.student_tails import StudentTails
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.step_down import Members
 
-__all__ = ["ALTERNATIVES", "FAMILIES", "REASONS", "PairFamily", "order_family"]
+__all__ = ["ALTERNATIVES", "FAMILIES", "REASONS", "PairFamily", "lacks_spread", "order_family"]
 
 FAMILIES = ("all-pairs", "against-baseline")
 
@@ -38,13 +38,17 @@ class PairFamily:
     pair : (member,) int64
         Positions among the pairs that were given.
     t : (member,) float64
-        |δ| / se, or δ / se in the direction of the alternative; never rising.
+        |δ| / se, or δ / se in the direction of the alternative; never rising, but where a floor holds a pair back.
     members : Members
         The same pairs as the kernels want them; ``first − second`` points where the alternative does.
     reason : (pair,) int8
         Position in `REASONS`; 0 for members.
     tails : StudentTails or None
         By which ``members.least`` is corrected for few units; ``t`` is not.
+
+    Notes
+    -----
+    ``members.least`` is what t* must reach. It decides the order, the largest first.
     """
 
     name: str
@@ -78,6 +82,7 @@ def order_family(
     baseline: int | None = None,
     alternative: str = "two-sided",
     tails: StudentTails | None = None,
+    reach: NDArray[np.float64] | None = None,
 ) -> PairFamily:
     """Choose the members of a family and order them by t = |δ| / se.
 
@@ -101,6 +106,9 @@ def order_family(
     tails : StudentTails, optional
         Of the test set's units: t is corrected for their number before replicates are compared with it. All pairs share them,
         so that the order is that of t. Without it as many units as one likes are presumed.
+    reach : (pair,) float64, optional
+        What replicates must reach of each pair at most, from `pipeline.inference.floors.reach_of_floors`: its t counts for no
+        more, also where pairs are ordered, so that none stands before a pair with more evidence.
 
     Examples
     --------
@@ -117,10 +125,7 @@ def order_family(
     tested = np.ones(len(rows), np.bool_) if chosen is None else chosen
     if baseline is not None:
         tested = tested & (rows == baseline).any(axis=1)
-    undefined = ~np.isfinite(delta) | ((delta != 0) & ~np.isfinite(se))
-    noise = TOLERANCE * np.abs(np.nan_to_num(score[rows])).sum(axis=1)
-    spread = np.isfinite(se) & (se > noise)  # one that rounding made is none
-    reason = np.select([~tested, identical, undefined, spread, delta == 0], [5, 1, 4, 0, 2], 3).astype(np.int8)
+    reason = np.where(tested, _reasons(rows, score, delta, se, identical), np.int8(5))
     pair = np.flatnonzero(reason == 0)
     turn = np.ones(len(pair))
     if alternative != "two-sided":
@@ -128,9 +133,13 @@ def order_family(
     center = turn * delta[pair]
     t = (np.abs(center) if alternative == "two-sided" else center) / se[pair]
     slack = TOLERANCE * np.abs(score[rows[pair]]).sum(axis=1)
-    least = (t if tails is None else tails.to_replicates(t)) - slack / se[pair]
+    z = t if tails is None else tails.to_replicates(t)
+    if reach is not None:
+        z = np.minimum(z, reach[pair])
+    least = z - slack / se[pair]
     # Equal t in the order of what reaches them: then no p depends on the order of the pairs, not even by rounding.
-    order = np.lexsort((-least, -t))
+    held = np.zeros(len(t)) if reach is None else z
+    order = np.lexsort((-least, -t, -held))
     forward = turn[order] * (1.0 if higher_is_better else -1.0) > 0
     pair = pair[order]
     members = Members(
@@ -141,6 +150,41 @@ def order_family(
         least=least[order],
     )
     return PairFamily(FAMILIES[baseline is not None], alternative, pair, t[order], members, reason, tails)
+
+
+def lacks_spread(
+    pairs: NDArray[np.integer],
+    *,
+    score: NDArray[np.float64],
+    delta: NDArray[np.float64],
+    se: NDArray[np.float64],
+    identical: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Tell which pairs have a gain and a standard error of 0, but for rounding: all units differ by the same.
+
+    No family has them, and resampling them always gives the gain that was observed.
+
+    Examples
+    --------
+    >>> given = {"score": np.array([2.0, 1.0]), "delta": np.ones(1), "identical": np.zeros(1, bool)}
+    >>> [lacks_spread(np.array([[0, 1]]), **given, se=np.array([se])).tolist() for se in (0.0, 0.1)]
+    [[True], [False]]
+    """
+    reason = _reasons(np.asarray(pairs, dtype=np.int64), score, delta, se, identical)
+    return np.asarray(reason == REASONS.index("no spread"))
+
+
+def _reasons(
+    rows: NDArray[np.int64],
+    score: NDArray[np.float64],
+    delta: NDArray[np.float64],
+    se: NDArray[np.float64],
+    identical: NDArray[np.bool_],
+) -> NDArray[np.int8]:
+    undefined = ~np.isfinite(delta) | ((delta != 0) & ~np.isfinite(se))
+    noise = TOLERANCE * np.abs(np.nan_to_num(score[rows])).sum(axis=1)
+    spread = np.isfinite(se) & (se > noise)  # one that rounding made is none
+    return np.select([identical, undefined, spread, delta == 0], [1, 4, 0, 2], 3).astype(np.int8)
 
 
 def _check(

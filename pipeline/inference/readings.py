@@ -30,6 +30,8 @@ class Reading:
         The convention that verdicts use.
     mid_p : bool
         Half of the observed outcome's chance is left out of p: its floor is half of that of an exact test.
+    few_units : bool
+        With few units p can be corrected by Student's t, and verdicts use no p that is not; t tests are corrected by themselves.
     """
 
     conventions: tuple[str, ...]
@@ -39,9 +41,12 @@ class Reading:
     one_sided: str | None = None
     verdict: str = "two-sided-plus-one"
     mid_p: bool = False
+    few_units: bool = False
 
 
-def _computed(*conventions: str, needs_units: bool = False, one_sided: str | None = None, mid_p: bool = False) -> Reading:
+def _computed(
+    *conventions: str, needs_units: bool = False, one_sided: str | None = None, mid_p: bool = False, few_units: bool = False
+) -> Reading:
     return Reading(
         conventions or ("one-sided", "two-sided"),
         bias=False,
@@ -50,11 +55,12 @@ def _computed(*conventions: str, needs_units: bool = False, one_sided: str | Non
         one_sided=one_sided,
         verdict="two-sided",
         mid_p=mid_p,
+        few_units=few_units,
     )
 
 
 READINGS: Mapping[str, Reading] = {
-    "paired-bootstrap": Reading(CONVENTIONS, bias=True, interval=True, needs_units=True),
+    "paired-bootstrap": Reading(CONVENTIONS, bias=True, interval=True, needs_units=True, few_units=True),
     # Swapped outputs are centred at 0, as the null has them: they tell nothing of the gain's own spread. Their two tails are
     # mirror images, so that #(δ° < −δ) is no other test than #(δ° > δ). That one leaves ties out, and serves thresholds only:
     # with + 1 it would pass for a test.
@@ -66,7 +72,7 @@ READINGS: Mapping[str, Reading] = {
         one_sided="#(δ° > δ)/b, the share of random swaps with a larger gain: ties are left out, so it is no test by itself",
     ),
     # What follows draws nothing: there is no count to which one could be added.
-    "exact-bootstrap": _computed("one-sided", "two-sided", "below-zero", "at-or-below-zero", needs_units=True),
+    "exact-bootstrap": _computed("one-sided", "two-sided", "below-zero", "at-or-below-zero", needs_units=True, few_units=True),
     "exact-sign-flip": _computed(one_sided="P(δ° ≥ δ), the exact sign-flip test of the system that is ahead: ties count"),
     "mcnemar": _computed(one_sided="P(X ≥ wins), X binomial over the discordant units: ties count"),
     "mcnemar-mid-p": _computed(one_sided="P(X > wins) + ½ P(X = wins), X binomial over the discordant units", mid_p=True),

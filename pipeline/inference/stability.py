@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from pipeline.inference.few_units import holm_within_reach, within_reach
+from pipeline.inference.few_units import holm_within_reach
 from pipeline.inference.p_values import clopper_pearson
 
 __all__ = ["Bounds", "Decisions", "bound_computed", "bound_counted", "decide", "decide_max_t", "stable_alone", "stable_level"]
@@ -139,7 +139,7 @@ def decide(bounds: Bounds, *, alpha: float, floor: NDArray[np.float64] | None = 
     alpha : float
         Level of the family.
     floor : (pair,) float64, optional
-        The smallest p of an exact test of so few units, from `pipeline.inference.few_units.sign_flip_floor`.
+        No p is taken to be smaller: the larger of `pipeline.inference.few_units.evidence_floor` and a p corrected for few units.
 
     Examples
     --------
@@ -153,28 +153,21 @@ def decide(bounds: Bounds, *, alpha: float, floor: NDArray[np.float64] | None = 
     return Decisions(surely=surely, possibly=possibly)
 
 
-def decide_max_t(max_t: Bounds, p: Bounds, *, alpha: float, floor: NDArray[np.float64]) -> Decisions:
-    """Bound what max-T decides in one family.
-
-    A pair is separated where its adjusted p is at most α, and its p is no smaller than its floor or the floor is within reach of
-    Holm's step. The step depends on how many other pairs have a p, or a floor, below it.
+def decide_max_t(max_t: Bounds, *, alpha: float, floor: NDArray[np.float64]) -> Decisions:
+    """Bound what max-T decides in one family: a pair is separated where its adjusted p and its floor are at most α.
 
     Parameters
     ----------
     max_t : Bounds
         Of the adjusted p-values, each by itself.
-    p : Bounds
-        Of the unadjusted ones.
     alpha : float
     floor : (pair,) float64
 
     Examples
     --------
-    >>> exactly = Bounds(np.array([0.001]), np.array([0.001]))
-    >>> decide_max_t(exactly, exactly, alpha=0.05, floor=np.array([0.0625])).possibly.tolist()
+    >>> decide_max_t(Bounds(np.array([0.001]), np.array([0.001])), alpha=0.05, floor=np.array([0.0625])).possibly.tolist()
     [False]
     """
     with np.errstate(invalid="ignore"):  # nan is not rejected
-        surely = (max_t.hi <= alpha) & within_reach(p.lo, floor, alpha, others=p.hi)
-        possibly = (max_t.lo <= alpha) & within_reach(p.hi, floor, alpha, others=p.lo)
+        surely, possibly = (np.maximum(end, floor) <= alpha for end in (max_t.hi, max_t.lo))
     return Decisions(surely=surely, possibly=possibly)

@@ -46,6 +46,21 @@ class StudentTails:
         """Standard deviation of (δ* − δ) / se over replicates: √((G − H)/G)."""
         return float(np.sqrt(max(self.freedom, 0.0) / self.units))
 
+    def p_value(self, delta: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the two-sided p of gains with the jackknife's standard error: 2 P(T_{G−H} ≥ |δ| / se); nan without spread.
+
+        What `to_replicates` is for a maximum over pairs this is for a pair by itself, and it is free of Monte-Carlo error.
+
+        Examples
+        --------
+        >>> StudentTails(8).p_value(np.array([2.0, 0.0, 1.0]), np.array([0.9, 1.0, 0.0])).round(4).tolist()
+        [0.0619, 1.0, nan]
+        """
+        if self.freedom < 1:
+            return np.full(np.shape(delta), np.nan)
+        t = np.divide(np.abs(delta), se, out=np.full(np.shape(delta), np.nan), where=se > 0)
+        return np.asarray(2 * stdtr(self.freedom, -t), np.float64)
+
     def to_replicates(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give what replicates must reach in place of t: z with 2 Φ(−z / spread) = 2 P(T_{G−H} > t).
 

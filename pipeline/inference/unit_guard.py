@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from pipeline.inference.few_units import expected_rejection, sign_flip_floor
+from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE, expected_rejection, sign_flip_floor
 
 __all__ = [
-    "FEW_DISCORDANT",
-    "FEW_EFFECTIVE",
     "WARNINGS",
     "Corrected",
     "correct_few_units",
@@ -20,12 +18,6 @@ __all__ = [
     "guard_units",
     "warning_words",
 ]
-
-FEW_EFFECTIVE = 50.0
-"""Effective units below which a bootstrap test at .05 rejects more than about .058 of true nulls."""
-
-FEW_DISCORDANT = 20
-"""Units on which two systems differ, below which the exact sign, sign-flip or McNemar test is to be read."""
 
 WARNINGS = ("few effective units", "few discordant units")
 """Bit 0 and bit 1 of what `guard_units` gives."""

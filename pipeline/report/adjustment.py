@@ -1,4 +1,4 @@
-"""Which pairs are one family, and by which adjusted p they are judged. This module decides both, once for the whole report."""
+"""Which pairs are one family, and the adjusted p-values by which they are judged, as a report asks for them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import beyond_reach
-from pipeline.inference.multiplicity import benjamini_hochberg, holm
+from pipeline.inference.decision import Decision, decide_family
 from pipeline.inference.stability import Bounds, bound_counted
 from pipeline.report.cube_facts import read_variable
 
-__all__ = ["ADJUSTMENTS", "Adjusted", "FamilyOf", "adjust", "adjusted_p", "name_adjustment", "references", "title_of"]
+__all__ = ["ADJUSTMENTS", "Adjusted", "FamilyOf", "adjust", "name_adjustment", "references", "title_of"]
 
-ADJUSTMENTS = {"max_t": "max-T", "holm": "Holm"}
-"""Whose adjusted p decides, by the name in ``p_adjusted.basis``, and what it is called."""
+ADJUSTMENTS = {"max_t": "max-T", "holm": "Holm", "max_t_and_holm": "the larger of max-T and Holm"}
+"""Whose adjusted p decides, by the name in ``adjustment.by``, and what it is called."""
 
 _MAX_T = "max-t"  # in cubes
 
@@ -60,70 +59,58 @@ class Adjusted:
 
     Parameters
     ----------
-    basis : str
-        Of `ADJUSTMENTS`: whose p decides.
     member : (pair,) bool
-    max_t, holm, benjamini_hochberg : (pair,) float64
-        nan where a pair has none, and outside the family.
-    beyond : (pair,) bool
-        Rejected, though no exact test of so few units could be.
+    decision : Decision
+        The p-values that decide, and those beside them; nan where a pair has none, and outside the family.
+    floor : (pair,) float64
+        What none of them is below.
+    least : (pair,) float64
+        What no p of a pair by itself is below: its floor, or p corrected for few units.
     max_t_bounds : Bounds or None
         Of the max-T p, at the level of `pipeline.inference.stability`; None where Holm decides, or b is not known.
     """
 
-    basis: str
     member: NDArray[np.bool_]
-    max_t: NDArray[np.float64]
-    holm: NDArray[np.float64]
-    benjamini_hochberg: NDArray[np.float64]
-    beyond: NDArray[np.bool_]
+    decision: Decision
+    floor: NDArray[np.float64]
+    least: NDArray[np.float64]
     max_t_bounds: Bounds | None
-
-    @property
-    def decisive(self) -> NDArray[np.float64]:
-        """(pair,) adjusted p-values by which verdicts are made."""
-        return self.max_t if self.basis == "max_t" else self.holm
 
 
 def adjust(
-    cube: xr.Dataset, p: NDArray[np.float64], floor: NDArray[np.float64], family: FamilyOf, *, alpha: float, **where: str
+    cube: xr.Dataset,
+    p: NDArray[np.float64],
+    *,
+    corrected: NDArray[np.float64],
+    floor: NDArray[np.float64],
+    units: float | None,
+    family: FamilyOf,
+    alpha: float,
+    **where: str,
 ) -> Adjusted:
-    """Adjust the p-values of one family, and choose by which adjustment it is judged.
-
-    Max-T, where the family has more than one pair and enough replicates were kept that its smallest p, 1/(b + 1), is at most α;
-    else Holm. The choice depends on what was asked for, never on the data.
+    """Adjust the p-values of one family as `pipeline.inference.decision` does, at the level and for the family of the report.
 
     Parameters
     ----------
     cube : Dataset
-    p : (pair,) float64
-        Two-sided, as verdicts use it.
-    floor : (pair,) float64
-        The smallest p of any exact test.
+    p, corrected, floor, units
+        As `decide_family` takes them.
     family : FamilyOf
     alpha : float
     **where : str
         Metric, test size and procedure.
     """
     member = family.members(cube)
-    own = np.where(member, p, np.nan)
     max_t, replicates = _max_t(cube, family, member, **where)
-    size = int(np.isfinite(own).sum())
     kept = int(replicates.max(initial=0)) if replicates is not None else int(cube.attrs.get("kept") or 0)
-    by_max_t = size > 1 and bool(np.isfinite(max_t).any()) and (kept + 1) * alpha >= 1
+    own = np.where(member, p, np.nan)
+    decision = decide_family(own, corrected=corrected, floor=floor, max_t=max_t, replicates=kept, units=units, alpha=alpha)
     bounds = None
-    if by_max_t:
-        with np.errstate(invalid="ignore"):  # nan is not rejected
-            rejected = max_t <= alpha
-        beyond = beyond_reach(own, floor, alpha, rejected=rejected)
-        if replicates is not None:
-            # s is what (s + 1)/(b + 1) says.
-            hits = np.where(replicates > 0, np.rint(np.nan_to_num(max_t) * (replicates + 1)) - 1, 0).astype(np.int64)
-            bounds = bound_counted(hits, replicates, p=max_t)
-    else:
-        beyond = beyond_reach(own, floor, alpha)
-    basis = "max_t" if by_max_t else "holm"
-    return Adjusted(basis, member, max_t, holm(own), benjamini_hochberg(own), beyond, bounds)
+    if decision.by != "holm" and replicates is not None:
+        # s is what (s + 1)/(b + 1) says.
+        hits = np.where(replicates > 0, np.rint(np.nan_to_num(max_t) * (replicates + 1)) - 1, 0).astype(np.int64)
+        bounds = bound_counted(hits, replicates, p=max_t)
+    return Adjusted(member, decision, floor, np.fmax(floor, corrected), bounds)
 
 
 def _max_t(
@@ -132,34 +119,27 @@ def _max_t(
     nothing = np.full(len(member), np.nan)
     if not family.is_of(cube) or "adjustment" not in cube.coords or _MAX_T not in cube["adjustment"].values.tolist():
         return nothing, None
-    p = read_variable(cube, "p_adjusted", convention="two-sided-plus-one", adjustment=_MAX_T, **where)
+    p = read_variable(cube, "p_by_adjustment", convention="two-sided-plus-one", adjustment=_MAX_T, **where)
     replicates = read_variable(cube, "max_t_replicates", **where)
     if p is None:
         return nothing, None
     return np.where(member, p, np.nan), None if replicates is None else np.where(member, replicates, -1).astype(np.int64)
 
 
-def adjusted_p(row: Mapping[str, Any]) -> float | None:
-    """Give the adjusted p that a pair is judged by."""
-    p: float | None = row["p_adjusted"][row["p_adjusted"]["basis"]]
-    return p
-
-
 def name_adjustment(pairs: Sequence[Mapping[str, Any]]) -> str:
     """Give what the adjustment of a family is called, from its rows."""
-    return ADJUSTMENTS[pairs[0]["p_adjusted"]["basis"]] if pairs else ADJUSTMENTS["holm"]
+    return ADJUSTMENTS[pairs[0]["adjustment"]["by"]] if pairs else ADJUSTMENTS["holm"]
 
 
 def title_of(pairs: Sequence[Mapping[str, Any]]) -> str:
     """Give adjustment and size of a family: ``max-T over 171 pairs``."""
-    family = pairs[0]["family_size"] if pairs else 0
+    family = pairs[0]["adjustment"]["family_size"] if pairs else 0
     return f"{name_adjustment(pairs)} over {family:,} pair{'' if family == 1 else 's'}"
 
 
 def references(bases: Collection[str]) -> str:
     """Name the adjustments that a paragraph must cite."""
-    words = {
-        "max_t": "step-down max-T over the kept replicates, corrected for few units (Romano and Wolf, 2005)",
-        "holm": "Holm's method",
-    }
-    return " or ".join(words[basis] for basis in ADJUSTMENTS if basis in bases) or words["holm"]
+    max_t = "step-down max-T over the kept replicates, corrected for few units (Romano and Wolf, 2005)"
+    holm = "Holm's method over p-values corrected for few units"
+    words = {"max_t": max_t, "holm": holm, "max_t_and_holm": f"the larger of {max_t} and {holm}"}
+    return " or ".join(words[basis] for basis in ADJUSTMENTS if basis in bases) or "Holm's method"

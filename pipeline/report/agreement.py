@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipeline.report.adjustment import name_adjustment
-from pipeline.report.p_words import say_missing
+from pipeline.report.p_words import say_missing, say_p
 from pipeline.report.procedures import procedures_of
-from pipeline.report.values import format_p
 from pipeline.report.verdict import Families, family_of
 
 __all__ = ["describe_agreement"]
@@ -22,7 +21,7 @@ def describe_agreement(document: Mapping[str, Any], where: Mapping[str, str], fa
     first = {(row["system_a"], row["system_b"]): row["separated"] for row in judged}
     for procedure in procedures_of(document):
         rows = families[family_of({**where, "procedure": procedure})]
-        tested = [row for row in rows if row["p_adjusted"]["holm"] is not None and not row["identical"]]
+        tested = [row for row in rows if row["in_family"] and row["p"] is not None and not row["identical"]]
         if procedure == where["procedure"]:
             continue
         if not tested:
@@ -38,7 +37,7 @@ def describe_agreement(document: Mapping[str, Any], where: Mapping[str, str], fa
         if sum(row["in_family"] for row in rows) == 1:
             yield _one(procedure, tested[0], agrees=not turned)
             continue
-        family = rows[0]["family_size"]
+        family = rows[0]["adjustment"]["family_size"]
         count = f"{len(separated):,} of {family:,} pair{'' if family == 1 else 's'} {'is' if len(separated) == 1 else 'are'}"
         if not turned:
             same = ", the same ones" if len(separated) > 1 else ", the same one" if separated else ""
@@ -53,4 +52,4 @@ def describe_agreement(document: Mapping[str, Any], where: Mapping[str, str], fa
 def _one(procedure: str, row: Mapping[str, Any], *, agrees: bool) -> str:
     found = "separated from zero" if row["separated"] else "not separated"
     so = ("as well" if row["separated"] else "either") if agrees else "which is another verdict"
-    return f"By {procedure} (two-sided p = {format_p(row['p_plus_one'])}) the difference is {found}{' ' if agrees else ', '}{so}."
+    return f"By {procedure} ({say_p(row)}) the difference is {found}{' ' if agrees else ', '}{so}."

@@ -9,7 +9,6 @@ import numpy as np
 
 from pipeline.inference.letters import name_letters
 from pipeline.inference.ranks import CLUSTERS, Separation, separate
-from pipeline.report.adjustment import adjusted_p
 
 __all__ = ["LETTERS", "MOST_LETTERED", "letters_of", "list_clusters", "relate"]
 
@@ -33,7 +32,7 @@ def relate(
         ends,
         score=np.array([np.nan if scores[name] is None else scores[name] for name in names], np.float64),
         delta=np.array([np.nan if row["delta"] is None else row["delta"] for row in pairs], np.float64),
-        p=np.array([adjusted_p(row) if row["separated"] else 1.0 for row in pairs], np.float64),
+        p=np.array([row["p_adjusted"] if row["separated"] else 1.0 for row in pairs], np.float64),
         identical=np.array([row["identical"] for row in pairs], np.bool_),
         alpha=alpha,
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import sign_flip_floor
-from pipeline.inference.readings import READINGS
-from pipeline.inference.unit_guard import FEW_EFFECTIVE, correct_few_units
+from pipeline.analysis.few_units import read_few_units
+from pipeline.inference.decision import without_zero
+from pipeline.inference.few_units import evidence_floor
+from pipeline.inference.p_values import CONVENTIONS
+from pipeline.inference.readings import READINGS, Reading
 from pipeline.report.adjustment import FamilyOf, adjust
-from pipeline.report.cube_facts import count_of, read_flags, read_variable, summed
+from pipeline.report.cube_facts import count_of, effective_units_of, read_flags, read_variable, summed
 from pipeline.report.intervals import choose_intervals, half_widths, read_intervals
 from pipeline.report.judgement import Evidence, judge_pairs, read_equivalence
 from pipeline.report.p_words import read_labels, read_reasons
@@ -26,9 +28,6 @@ __all__ = ["read_columns"]
 
 ALL_PAIRS = FamilyOf()
 EXACT = "exact-sign-flip"
-
-BELONGING = ("one-sided", "two-sided", "below-zero")
-"""Conventions whose p an interval may belong to."""
 
 
 def read_columns(
@@ -67,22 +66,29 @@ def read_columns(
     delta, se = (np.asarray(read_variable(cube, name, **where), dtype=np.float64) for name in ("observed_delta", "se"))
     identical = np.asarray(read_variable(cube, "identical", **where), dtype=np.bool_)
     reading, draws = READINGS[procedure], PROCEDURES[procedure].draws
-    p = {name: _floats(cube, "p_value", len(delta), convention=name, **full) for name in (*BELONGING, reading.verdict)}
-    verdict_p = p[reading.verdict]
+    there = set(map(str, cube["convention"].values.tolist()))
+    nowhere = np.full(len(delta), np.nan)
+    p = {name: _floats(cube, "p_value", len(delta), convention=name, **full) if name in there else nowhere for name in CONVENTIONS}
+    verdict_p = without_zero(p[reading.verdict])
     verdict = full | {"convention": reading.verdict}
     error = _floats(cube, "p_error", len(delta), **verdict)
     total = float(cube.attrs["replicates"]) if draws else -1.0
     empty = count_of(cube, "empty", **full)
     replicates = np.full(len(delta), total) - (0 if empty is None else np.maximum(empty, 0))
     discordant = read_variable(cube, "discordant", **where)
-    floor = _floor(discordant, len(delta), mid_p=reading.mid_p)
+    flips = _floats(cube, "p_sign_flip", len(delta), **where) if reading.needs_units else None
+    floor = _floor(discordant, flips, reading, len(delta))
     flat = without_spread(cube, **where) if reading.needs_units else np.zeros(len(delta), np.bool_)
     tested_p = np.where(flat & np.isfinite(verdict_p), 1.0, verdict_p)  # as in the family of max-T
-    adjusted = adjust(cube, tested_p, floor, family, alpha=alpha, **full)
+    gain, ordered = np.abs(delta), delta != 0
+    corrected = read_few_units(cube, **full, units=effective)
+    worth = effective_units_of(cube, test_size)
+    asked: dict[str, Any] = {"units": effective if worth is None else worth, "family": family, "alpha": alpha, **full}
+    adjusted = adjust(cube, tested_p, corrected=corrected, floor=floor, **asked)
+    decision = adjusted.decision
     within = read_equivalence(cube, replicates, identical, adjusted.member, **full) if margin and counted else None
     shift = summed(cube, "sum_shift", **full) if reading.bias else None
     histogram = read_variable(cube, "histogram", **full) if reading.interval else None
-    gain, ordered = np.abs(delta), delta != 0
     nothing = np.full(len(delta), np.nan)
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
     better, worse = _ordered(cube, delta)
@@ -95,7 +101,6 @@ def read_columns(
         flat=flat,
         one_sided=p["one-sided"],
         error=error,
-        floor=floor,
         replicates=replicates,
         estimated=np.array([method == "tail" for method in methods], np.bool_),
         adjusted=adjusted,
@@ -108,22 +113,21 @@ def read_columns(
         "delta": gain,
         "se": se,
         "bias": np.where(ordered, _divide(shift, replicates), np.nan) if shift is not None else nothing,
-        "p_one_sided": p["one-sided"],
-        "p_two_sided": p["two-sided"],
-        "p_plus_one": verdict_p,
+        "p": verdict_p,
         "log10_p": _floats(cube, "log10_p", len(delta), **verdict),
-        "p_few_units": _few_units(cube, gain, replicates, effective, **full) if reading.bias else nothing,
+        "p_few_units": corrected,
         "p_exact": exact,
         "log10_p_exact": exact_log10,
-        "max_t": adjusted.max_t,
-        "holm": adjusted.holm,
-        "benjamini_hochberg": adjusted.benjamini_hochberg,
+        "p_floor": np.where(floor > 0, floor, np.nan),
+        "p_adjusted": decision.p,
+        "max_t": decision.max_t,
+        "holm": decision.holm,
+        "benjamini_hochberg": decision.benjamini_hochberg,
         "monte_carlo_error": error,
         "monte_carlo_error_one_sided": _floats(cube, "p_error", len(delta), convention="one-sided", **full),
         "p_equivalence": within.p_plus_one if within is not None else nothing,
         "p_ahead": within.p_ahead if within is not None else nothing,
         "p_behind": within.p_behind if within is not None else nothing,
-        "sign_flip_floor": np.where(floor > 0, floor, np.nan),
     }
     counts = {
         "count": _hide(count_of(cube, "above_twice_delta", **full), ~ordered),
@@ -145,31 +149,23 @@ def read_columns(
         "tail": read_tails(cube, **full) if draws else [None] * len(delta),
         "identical": identical.tolist(),
         "in_family": adjusted.member.tolist(),
-        "basis": [adjusted.basis] * len(delta),
-        "beyond_reach": adjusted.beyond.tolist(),
+        "adjusted_by": [decision.by] * len(delta),
+        "p_raw": _raw(p),
         **judged.columns(),
         "interval": choose_intervals(several, gain, half, p, wanted=intervals, alpha=alpha),
         "intervals": several,
     }
 
 
-def _floor(discordant: NDArray[Any] | None, pairs: int, *, mid_p: bool) -> NDArray[np.float64]:
-    """Give the smallest p of the test, or of an exact one in its place; a count that was not written says nothing against it."""
-    if discordant is None:
-        return np.zeros(pairs)
-    return np.where(discordant >= 0, sign_flip_floor(discordant, mid_p=mid_p), 0.0)
+def _floor(discordant: NDArray[Any] | None, exact: NDArray[np.float64] | None, reading: Reading, pairs: int) -> NDArray[np.float64]:
+    """Give what p may not be below; a count that was not written says nothing against it."""
+    return np.zeros(pairs) if discordant is None else evidence_floor(discordant, exact, mid_p=reading.mid_p)
 
 
-def _few_units(
-    cube: xr.Dataset, gain: NDArray[np.float64], replicates: NDArray[np.float64], effective: float | None, **where: str
-) -> NDArray[np.float64]:
-    """Give the two-sided p by Student's t and the bootstrap's spread, both corrected for few units; nan where there are many."""
-    shift, squared = (summed(cube, name, **where) for name in ("sum_shift", "sum_squared_shift"))
-    if effective is None or effective >= FEW_EFFECTIVE or shift is None or squared is None:
-        return np.full(len(gain), np.nan)
-    spread = np.sqrt(np.maximum(_divide(squared, replicates) - _divide(shift, replicates) ** 2, 0.0))
-    strata = cube.attrs.get("strata")
-    return correct_few_units(gain, spread, units=max(effective, 1.0), strata=int(strata["count"]) if strata else 1).p
+def _raw(p: Mapping[str, NDArray[np.float64]]) -> list[dict[str, float | None]]:
+    """Give the p-values of each pair by every convention, as it defines them; None where one means nothing."""
+    names = [name.replace("-", "_") for name in p]
+    return [dict(zip(names, of, strict=True)) for of in zip(*(plain(values) for values in p.values()), strict=True)]
 
 
 def _exact(cube: xr.Dataset, pairs: int, **where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-__all__ = ["FULL", "count_of", "metric_fact", "read_flags", "read_variable", "summed"]
+__all__ = ["FULL", "count_of", "effective_units_of", "metric_fact", "read_flags", "read_variable", "summed"]
 
 FULL = "full"
 
@@ -42,6 +42,13 @@ def count_of(cube: xr.Dataset, name: str, **where: str) -> NDArray[np.int64] | N
 def metric_fact(cube: xr.Dataset, name: str, metric: str) -> Any:
     """Give what an attribute, a mapping by metric, says of one metric."""
     return dict(cube.attrs.get(name, {})).get(metric)
+
+
+def effective_units_of(cube: xr.Dataset, test_size: str) -> float | None:
+    """Give the effective units of a test size; None where the cube does not know them."""
+    by_size = dict(cube.attrs.get("effective_units_by_size") or {})
+    found = by_size.get(test_size, cube.attrs.get("effective_units") if test_size == FULL else None)
+    return None if found is None else float(found)
 
 
 def read_flags(cube: xr.Dataset, name: str, **where: str) -> list[str | None]:

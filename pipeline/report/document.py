@@ -28,7 +28,7 @@ from pipeline.report.verdict import FAMILY, Families, by_family, describe_verdic
 
 __all__ = ["SCHEMA_VERSION", "build_document", "digits_of"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 OWN = ("thresholds", "size-curve", "calibration-transfer")
 NO_RANKS = {
     name: f"{what}: the family against-baseline says nothing of two systems that are not the baseline"
@@ -228,7 +228,7 @@ def _signatures(report: ReportInput, name: str, cube: xr.Dataset, families: Fami
             *sign_strata((cube.attrs.get("strata") or {}).get("column", study.resampling.strata)),
             f"n:{n}",
             "sides:two",
-            f"family:{family.sign(tested[0]['family_size'] if tested else 0)}",
+            f"family:{family.sign(tested[0]['adjustment']['family_size'] if tested else 0)}",
             f"metric:{metric}",
         ]
         own = metric_fact(cube, "metric_signatures", metric)

@@ -41,7 +41,7 @@ def list_errors(
     tested = {
         frozenset((stand_in[row["system_a"]], stand_in[row["system_b"]]))
         for row in pairs
-        if row["p_adjusted"]["holm"] is not None and row["method"] != "definition" and row["verdict"] != NOT_TESTABLE
+        if row["in_family"] and row["p"] is not None and row["method"] != "definition" and row["verdict"] != NOT_TESTABLE
     }
     tests, systems = len(tested), len({system for pair in tested for system in pair})
     if tests < 2:

@@ -165,7 +165,7 @@ def choose_intervals(
     fixed = {"method": method, "level": level, "convention": convention}
     # A number that is not itself is nan: there is no such p.
     return [
-        None if of is None else {**fixed, "lo": of[0], "hi": of[1], "p": value if value == value else None}
+        None if of is None else {**fixed, "lo": of[0], "hi": of[1], "p_raw": value if value == value else None}
         for of, value in zip(ends, beside, strict=True)
     ]
 

@@ -42,8 +42,6 @@ class Evidence:
         All units differ by the same: there is nothing to resample, and no verdict of a test that rests on their spread.
     p, one_sided, error : (pair,) float64
         By the conventions that verdicts use, and the stated error of the first; p is 1 where ``flat``.
-    floor : (pair,) float64
-        The smallest p of an exact test of so few units; 0 where it is not known.
     replicates : (pair,) float64
         b; negative where nothing is drawn.
     estimated : (pair,) bool
@@ -58,7 +56,6 @@ class Evidence:
     p: _Floats
     one_sided: _Floats
     error: _Floats
-    floor: _Floats
     replicates: _Floats
     estimated: _Flags
     adjusted: Adjusted
@@ -131,11 +128,11 @@ def judge_pairs(
     """
     adjusted = known.adjusted
     with np.errstate(invalid="ignore"):  # nan is neither rejected nor against
-        rejected = adjusted.decisive <= alpha
+        rejected = adjusted.decision.p <= alpha
         against = rejected & (known.one_sided > 0.5)
         separated = rejected & ~against & (known.gain > 0) & ~known.identical & np.isfinite(known.se)
-        separated &= ~adjusted.beyond & ~known.flat
-    measured = np.isfinite(adjusted.holm)
+        separated &= ~known.flat
+    measured = np.isfinite(adjusted.decision.own)
     p_holm = holm(within.p_plus_one) if within is not None else np.full(len(measured), np.nan)
     if margin:
         nothing = np.zeros(len(measured), np.bool_)
@@ -179,16 +176,22 @@ def _difference(cube: xr.Dataset, known: Evidence, p: _Floats, alpha: float, **w
     adjusted = known.adjusted
     if (known.replicates < 0).all():
         random, members = known.estimated, int(np.isfinite(p).sum())
-        return decide(bound_computed(p, known.error, random=random, decisions=members), alpha=alpha, floor=known.floor)
+        return decide(bound_computed(p, known.error, random=random, decisions=members), alpha=alpha, floor=adjusted.least)
     counts = [count_of(cube, name, **where) for name in TWO_SIDED]
     found = [np.maximum(count, 0) for count in counts if count is not None]
     if len(found) < len(TWO_SIDED):
         return None
     bounds = bound_counted(np.sum(found, axis=0), _trials(known), p=p)
-    if adjusted.basis != "max_t":
-        return decide(bounds, alpha=alpha, floor=known.floor)
+    by_holm = decide(bounds, alpha=alpha, floor=adjusted.least)
+    if adjusted.decision.by == "holm":
+        return by_holm
     max_t: Bounds | None = adjusted.max_t_bounds
-    return None if max_t is None else decide_max_t(max_t, bounds, alpha=alpha, floor=known.floor)
+    if max_t is None:
+        return None
+    by_max_t = decide_max_t(max_t, alpha=alpha, floor=adjusted.floor)
+    if adjusted.decision.by == "max_t":
+        return by_max_t
+    return Decisions(surely=by_max_t.surely & by_holm.surely, possibly=by_max_t.possibly & by_holm.possibly)
 
 
 def _trials(known: Evidence) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
     methods = [
         *(method for procedure in procedures_of(document) for method in WORDS[procedure].methods),
         *preset_methods(document),
-        *([_MAX_T] if "max_t" in bases else []),
+        *([_MAX_T] if set(bases) - {"holm"} else []),
         Method(
             "Many pairs, Holm",
             "p₍ᵢ₎ · (K − i + 1), made monotone",
@@ -33,7 +33,7 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
             "Would other draws decide otherwise",
             "adjusted(lo) ≤ α ⟺ adjusted(hi) ≤ α",
             "lo and hi are Clopper and Pearson's bounds at level 1 − .01/K: of all p-values of a family, for Holm and for "
-            "equivalence; of the adjusted ones, for max-T. The smallest p of few discordant units is held against both ends too. "
+            "equivalence; of the adjusted ones, for max-T. Floors and corrections for few units are held against both ends too. "
             "An asterisk where the verdict is not the same at the two ends. The Monte-Carlo error of a p is half the width of its "
             "95 % interval.",
             "Clopper and Pearson 1934, doi:10.1093/biomet/26.4.404",
@@ -43,8 +43,8 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
             "Few discordant units",
             "2^(1 − m)",
             "With m units on which two systems differ no exact sign-flip, sign or McNemar test has a smaller two-sided p (mid-p: "
-            "2^-m). A pair is not called better where Holm would not reject it if every p of the family were at least this; by "
-            "max-T, where this p times the number of pairs without a smaller one is above α.",
+            "2^-m). No p that decides is below it, nor, of tests that need many units, below the exact p itself where m is less "
+            "than 20. Holm adjusts p-values that are not below these floors; max-T takes no |δ|/se for more than has this p.",
             "Fisher 1935, The Design of Experiments, Oliver and Boyd",
         ),
         Method(
@@ -78,10 +78,10 @@ _TAILS = Method(
 
 _FEW_UNITS = Method(
     "p few units",
-    "2 · P(t > δ / (s √(G/(G − 1)))), G − 1 degrees of freedom",
-    "s is the standard deviation of δ* over replicates, G the effective units; of units within H strata G − H takes the place of "
-    "G − 1. Exact for the mean of equally large Gaussian units, otherwise an approximation. It stands beside p where G is below "
-    "50, and no verdict uses it.",
+    "2 · P(t > δ / se), G − 1 degrees of freedom",
+    "se is the jackknife's standard error, G the effective units; of units within H strata G − H takes the place of G − 1. "
+    "Exact for the mean of equally large Gaussian units, otherwise an approximation. Holm adjusts the larger of it and p; "
+    "max-T is corrected by the same law.",
     "Hesterberg 2015, What Teachers Should Know About the Bootstrap, doi:10.1080/00031305.2015.1089789",
     "https://doi.org/10.1080/00031305.2015.1089789",
 )
@@ -102,14 +102,15 @@ _MAX_T = Method(
     "(#(max over k ≥ j of |δ*ₖ − δₖ|/seₖ ≥ |δⱼ|/seⱼ) + 1)/(b + 1), made monotone",
     "Step-down over the pairs of a family in the order of |δ|/se, on the replicates that were kept, which all systems share: the "
     "chance of any false separation is at most α, and what pairs have in common is used. It decides where enough replicates were "
-    "kept that 1/(b + 1) is at most α, and the family has several pairs; Holm elsewhere.",
+    "kept that 1/(b + 1) is at most α; Holm elsewhere. With fewer than 50 effective units, which estimate badly what pairs have in "
+    "common, the larger of the two decides.",
     "Westfall and Young 1993, Resampling-Based Multiple Testing, Wiley; Romano and Wolf 2005, doi:10.1198/016214504000000539",
     "https://doi.org/10.1198/016214504000000539",
 )
 
 
 def _bases(document: Mapping[str, Any]) -> dict[str, None]:
-    return dict.fromkeys(row["p_adjusted"]["basis"] for row in document["pairs"])
+    return dict.fromkeys(row["adjustment"]["by"] for row in document["pairs"])
 
 
 def methods_paragraph(document: Mapping[str, Any]) -> str:
@@ -123,7 +124,7 @@ def methods_paragraph(document: Mapping[str, Any]) -> str:
     count = "" if families == 1 else f", {families:,} families in all"
     procedures = procedures_of(document)
     titles = " and by ".join(WORDS[procedure].title for procedure in procedures)
-    judged = [row["p_adjusted"]["basis"] for row in document["pairs"] if row["procedure"] == procedures[0]]
+    judged = [row["adjustment"]["by"] for row in document["pairs"] if row["procedure"] == procedures[0]]
     baseline = document["family"]["baseline"]
     what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
     first = f", verdicts those of {WORDS[procedures[0]].title}" if len(procedures) > 1 else ""

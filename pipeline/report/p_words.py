@@ -10,8 +10,9 @@ import xarray as xr
 
 from pipeline.inference.direct.result import LABELS, REASONS
 from pipeline.report.cube_facts import read_flags
+from pipeline.report.values import format_p
 
-__all__ = ["read_labels", "read_reasons", "say_missing"]
+__all__ = ["read_labels", "read_reasons", "say_missing", "say_p"]
 
 
 def _by_flag(names: Mapping[str, str]) -> dict[str, str]:
@@ -37,10 +38,24 @@ def say_missing(rows: Sequence[Mapping[str, Any]]) -> str | None:
 
     Examples
     --------
-    >>> say_missing([{"p_two_sided": None, "p_reason": "there is one unit"}, {"p_two_sided": 0.5, "p_reason": None}])
+    >>> say_missing([{"p": None, "p_reason": "there is one unit"}, {"p": 0.5, "p_reason": None}])
     'there is one unit'
     """
-    lacking = Counter(row["p_reason"] or "nothing was written" for row in rows if row["p_two_sided"] is None)
+    lacking = Counter(row["p_reason"] or "nothing was written" for row in rows if row["p"] is None)
     if len(lacking) <= 1:
         return next(iter(lacking), None)
     return "; ".join(f"{why} ({count:,})" for why, count in lacking.most_common())
+
+
+def say_p(row: Mapping[str, Any]) -> str:
+    """Say the p that a pair is judged by; its own where it is in no family.
+
+    Examples
+    --------
+    >>> say_p({"p": 0.0134, "p_adjusted": 0.0703, "log10_p": -1.87})
+    'two-sided p = 0.0703'
+    """
+    decides, own = row["p_adjusted"], row["p"]
+    if decides is None or decides == own:
+        return f"two-sided p = {format_p(own, log10=row['log10_p'])}"
+    return f"two-sided p = {format_p(decides)}"

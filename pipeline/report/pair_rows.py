@@ -8,7 +8,7 @@ from typing import Any
 
 import xarray as xr
 
-from pipeline.inference.direct.few import FEW_DISCORDANT
+from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.readings import READINGS
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.columns import read_columns
@@ -19,11 +19,11 @@ from pipeline.report.units import read_unit_columns
 from pipeline.report.values import format_p, plain
 from pipeline.study.procedures import PROCEDURES
 
-__all__ = ["FEW_DISCORDANT", "beside_exact", "exact_test", "list_pairs", "say_exact"]
+__all__ = ["beside_exact", "exact_test", "list_pairs", "name_exact"]
 
 COPIED = ("system_a", "system_b", "score_a", "score_b", "delta", "se", "bias")
-COUNTED = ("count", "replicates", "empty_replicates", "p_one_sided", "p_two_sided", "p_plus_one", "log10_p")
-BESIDE = ("p_few_units", "p_exact", "log10_p_exact", "tail")
+COUNTED = ("count", "replicates", "empty_replicates", "p", "log10_p", "p_adjusted")
+BESIDE = ("p_raw", "p_few_units", "p_exact", "log10_p_exact", "p_floor", "tail")
 JUDGED = ("monte_carlo_error", "monte_carlo_error_one_sided", "stable", "method", "p_label", "p_reason", "identical")
 ALL_PAIRS = FamilyOf()
 CONCLUDED = ("p_equivalence", "p_equivalence_holm", "p_ahead", "p_behind", "differs_within_margin")
@@ -34,12 +34,16 @@ def exact_test(metric: str) -> str:
     return "an exact sign or McNemar test" if metric == "accuracy" else "an exact sign-flip test"
 
 
-def say_exact(row: Mapping[str, Any]) -> str:
-    """Say what the exact test of a pair with few discordant units finds, or which one to ask."""
+def name_exact(metric: str) -> str:
+    """Name the exact test whose p is the floor of pairs with few discordant units."""
+    return "McNemar's exact test" if metric == "accuracy" else "the exact sign-flip test"
+
+
+def _say_exact(row: Mapping[str, Any]) -> str:
+    """Say which p of an exact test a pair with few discordant units is not judged below."""
     if row["p_exact"] is None:
-        return f"p is not to be trusted, {exact_test(row['metric'])} is safer"
-    name = "McNemar's exact test" if row["metric"] == "accuracy" else "the exact sign-flip test"
-    return f"p is not to be trusted, {name} has p = {format_p(row['p_exact'], log10=row['log10_p_exact'])}"
+        return f"p_adjusted is at least {format_p(row['p_floor'])}, the smallest p of {exact_test(row['metric'])}"
+    return f"p_adjusted is at least that of {name_exact(row['metric'])}, {format_p(row['p_exact'], log10=row['log10_p_exact'])}"
 
 
 def beside_exact(row: Mapping[str, Any]) -> str:
@@ -74,7 +78,9 @@ def list_pairs(
     asked |= {"effective": effective, "counted": uncounted is None}
     of = read_columns(cube, metric=metric, test_size=FULL, procedure=procedure, **asked)
     why = _why_no_max_t(cube, procedure, family) if all(value is None for value in of["max_t"]) else None
-    adjusted = zip(of["max_t"], of["holm"], of["benjamini_hochberg"], of["basis"], strict=True)
+    size = sum(p is not None for p in of["holm"])
+    others = zip(of["max_t"], of["holm"], of["benjamini_hochberg"], strict=True)
+    named = [dict(zip(("max_t", "holm", "benjamini_hochberg"), values, strict=True)) for values in others]
     columns: dict[str, Iterable[Any]] = {
         "test_set": repeat(test_set),
         "metric": repeat(metric),
@@ -91,19 +97,17 @@ def list_pairs(
         **{name: of[name] for name in COUNTED},
         **{name: of[name] for name in BESIDE},
         "in_family": of["in_family"],
-        "p_adjusted": [
-            {"max_t": t, "holm": h, "benjamini_hochberg": bh, "basis": basis, "reason": why} for t, h, bh, basis in adjusted
+        "adjustment": [
+            {"by": by, "family_size": size, "others": values, "reason": why}
+            for by, values in zip(of["adjusted_by"], named, strict=True)
         ],
-        "family_size": repeat(sum(p is not None for p in of["holm"])),
         "interval": of["interval"],
         "intervals": of["intervals"],
         **{name: of[name] for name in JUDGED},
-        "sign_flip_floor": of["sign_flip_floor"],
         "margin": repeat(margin),
         **{name: of[name] for name in CONCLUDED},
         "separated": of["separated"],
         "few_discordant": repeat(False),
-        "beyond_reach": of["beyond_reach"],
         "verdict": of["verdict"],
     }
     # The lists are as long as each other, as `read_columns` gives them; what is repeated has no end.
@@ -143,7 +147,7 @@ def _remark(row: dict[str, Any], against: bool, family: FamilyOf, uncounted: str
 
 
 def _notes(row: Mapping[str, Any]) -> Iterator[str]:
-    if row["p_two_sided"] is None:
+    if row["p"] is None:
         drawn = "nothing was written for this pair, or its score is undefined in every replicate"
         computed = f"{row['procedure']} is not defined for this score, or the score is undefined"
         yield f"there is no p-value: {row['p_reason'] or (drawn if PROCEDURES[row['procedure']].draws else computed)}"
@@ -151,7 +155,7 @@ def _notes(row: Mapping[str, Any]) -> Iterator[str]:
     if row["identical"]:
         yield "identical: every unit statistic is equal, p = 1 by definition, no count, bias or interval"
     elif row["delta"] == 0:
-        own = "= 1 by definition" if row["p_plus_one"] == 1 else "is the test's own and not about the score"
+        own = "= 1 by definition" if row["p"] == 1 else "is the test's own and not about the score"
         yield f"no order: the scores are equal, two-sided p {own}, no one-sided p, count or bias"
     yield from _doubts(row)
     if row["empty_replicates"]:
@@ -188,12 +192,4 @@ def _doubts(row: Mapping[str, Any]) -> Iterator[str]:
         )
     if row["few_discordant"]:
         m = row["discordant"]
-        yield f"few discordant units (m = {m} < {FEW_DISCORDANT}): {say_exact(row)}"
-    if row["beyond_reach"]:
-        floor = row["sign_flip_floor"]
-        own = floor is not None and row["p_plus_one"] < floor
-        yield (
-            f"not called better: no exact test of so few units can be significant here, its smallest p is {floor:.3g}"
-            if own
-            else "not called better: pairs come before it in which so few units differ that no exact test can be significant"
-        )
+        yield f"few discordant units (m = {m} < {FEW_DISCORDANT}): {_say_exact(row)}"

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from pipeline.inference.few_units import FEW_EFFECTIVE
 from pipeline.inference.readings import READINGS
-from pipeline.report.adjustment import name_adjustment
+from pipeline.report.adjustment import title_of
 from pipeline.report.intervals import BELONGS_TO, BOOTSTRAP_T
 from pipeline.report.p_words import say_missing
 from pipeline.report.presets import add_tool_column
@@ -22,7 +23,7 @@ __all__ = ["MARKS", "MOST_PAIRS", "mark_of", "pair_table"]
 MOST_PAIRS = 400
 MARKS = {
     "*": "the verdict lies so near α, adjusted for its family, that other draws may change it",
-    "†": "fewer than 20 units on which the two systems differ: p is not to be trusted",
+    "†": "fewer than 20 units on which the two systems differ: p adjusted is at least that of an exact test",
     "‡": "equivalent, and yet separated from zero: a difference within the margin",
 }
 """What stands behind a verdict, and what it means."""
@@ -58,24 +59,25 @@ def _columns(
         yield f"{100 * (1 - document['alpha']):g} % interval", lambda row: format_interval(row["interval"], digits)
     yield "se", lambda row: format_number(row["se"], digits)
     yield "m", lambda row: MISSING if row["discordant"] is None else f"{row['discordant']:,}"
-    yield "p", lambda row: format_p(row["p_plus_one"], log10=row["log10_p"])
-    if any(row["p_few_units"] is not None for row in shown):
+    yield "p", lambda row: format_p(row["p"], log10=row["log10_p"])
+    yield "p adjusted", lambda row: format_p(row["p_adjusted"], log10=row["log10_p"] if row["p_adjusted"] == row["p"] else None)
+    if any(_is_corrected(row) for row in shown):
         yield "p few units", lambda row: format_p(row["p_few_units"])
     if any(row["tail"] for row in shown):
         yield "tail", lambda row: format_tail((row["tail"] or {}).get("two_sided")) or MISSING
     # A strict one-sided p of swaps is no test.
     if whole:
-        yield "one-sided", lambda row: format_p(row["p_one_sided"], row["replicates"])
+        yield "one-sided", lambda row: format_p(row["p_raw"]["one_sided"], row["replicates"])
     if _convention(rows) == "below-zero":
-        yield "below 0", lambda row: format_p((row["interval"] or {}).get("p"), row["replicates"])
+        yield "below 0", lambda row: format_p((row["interval"] or {}).get("p_raw"), row["replicates"])
     if _convention(rows) in BOOTSTRAP_T:
-        yield "p of t*", lambda row: format_p((row["interval"] or {}).get("p"))
+        yield "p of t*", lambda row: format_p((row["interval"] or {}).get("p_raw"))
     if any(_is_exact_told(row) for row in shown):
         yield "exact", lambda row: format_p(row["p_exact"], log10=row["log10_p_exact"])
-    if _by_max_t(rows):
-        yield "max-T", lambda row: format_p(row["p_adjusted"]["max_t"])
-    yield "Holm", lambda row: format_p(row["p_adjusted"]["holm"])
-    yield "BH", lambda row: format_p(row["p_adjusted"]["benjamini_hochberg"])
+    if len(rows) > 1:
+        if _by_max_t(rows):
+            yield "Holm", lambda row: format_p(row["adjustment"]["others"]["holm"])
+        yield "BH", lambda row: format_p(row["adjustment"]["others"]["benjamini_hochberg"])
     if _margin(rows) is not None:
         yield "p eq.", lambda row: format_p(row["p_equivalence"])
         yield "Holm eq.", lambda row: format_p(row["p_equivalence_holm"])
@@ -85,7 +87,7 @@ def _columns(
 
 
 def _is_below(row: Mapping[str, Any]) -> bool:
-    adjusted, p = row["p_adjusted"]["max_t"], row["p_plus_one"]
+    adjusted, p = row["p_adjusted"], row["p"]
     return adjusted is not None and p is not None and adjusted < p
 
 
@@ -117,7 +119,7 @@ def _caption(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows,
         yield "p of t*: of the interval, from replicates over standard errors of their own; no verdict uses it."
     if any(_is_exact_told(row) for row in shown):
         yield "Exact: the sign-flip test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
-    yield f"The verdict is by {name_adjustment(rows)}."
+    yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where['procedure'])}."
     if any(_is_below(row) for row in rows):
         yield "Max-T is counted on the kept replicates, p on all of them: so an adjusted p can come out below p."
     if any(row["verdict"] == NOT_TESTABLE for row in rows):
@@ -145,8 +147,9 @@ def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:
     missing = say_missing(rows)
     if missing:
         yield f"No p: {missing}."
-    if any(row["p_few_units"] is not None for row in shown):
-        yield "p few units: two-sided, by Student's t, corrected for few units; no verdict uses it, max-T is corrected by itself."
+    if any(_is_corrected(row) for row in shown):
+        way = "max-T is corrected by itself" if _by_max_t(rows) else "Holm adjusts it"
+        yield f"p few units: two-sided, by Student's t, corrected for few units; {way}."
     if any(row["tail"] for row in shown):
         yield (
             "Tail: the two-sided p computed where fewer than ten replicates count against a gain; below 1e-6 it is one of the "
@@ -166,7 +169,18 @@ def _margin(rows: _Rows) -> float | None:
 
 
 def _by_max_t(rows: _Rows) -> bool:
-    return bool(rows) and rows[0]["p_adjusted"]["basis"] == "max_t"
+    return bool(rows) and rows[0]["adjustment"]["by"] != "holm"
+
+
+def _is_corrected(row: Mapping[str, Any]) -> bool:
+    return row["p_few_units"] is not None and (row["effective_units"] or math.inf) < FEW_EFFECTIVE
+
+
+def _say_corrections(procedure: str) -> str:
+    reading = READINGS[procedure]
+    told = ["corrected for few units"] * reading.few_units
+    told += ["at least the p of an exact test where fewer than 20 units differ"] * reading.needs_units
+    return f", {' and '.join(told)}" if told else ""
 
 
 def _nearest(rows: Sequence[Mapping[str, Any]], alpha: float, most: int) -> Sequence[Mapping[str, Any]]:
@@ -174,6 +188,6 @@ def _nearest(rows: Sequence[Mapping[str, Any]], alpha: float, most: int) -> Sequ
     rows = sorted(rows, key=lambda row: not row["in_family"])
     if len(rows) <= most:
         return rows
-    distance = [(not row["in_family"], abs(math.log((row["p_plus_one"] or 1.0) / alpha))) for row in rows]
+    distance = [(not row["in_family"], abs(math.log((row["p"] or 1.0) / alpha))) for row in rows]
     chosen = sorted(sorted(range(len(rows)), key=lambda k: (distance[k], k))[:most])
     return [rows[k] for k in chosen]

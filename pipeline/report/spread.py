@@ -7,7 +7,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.direct.result import REASONS as WORDS
-from pipeline.inference.families import REASONS, order_family
+from pipeline.inference.families import lacks_spread
 from pipeline.report.cube_facts import read_variable
 
 __all__ = ["NOT_TESTABLE", "NO_SPREAD", "without_spread"]
@@ -32,11 +32,10 @@ def without_spread(cube: xr.Dataset, **where: str) -> NDArray[np.bool_]:
     """
     order = {str(name): place for place, name in enumerate(cube["system"].values.tolist())}
     pairs = np.array([[order[str(name)] for name in cube[side].values.tolist()] for side in ("system_a", "system_b")], np.int64).T
-    family = order_family(
+    return lacks_spread(
         pairs,
         score=np.asarray(read_variable(cube, "observed_score", **where), np.float64),
         delta=np.asarray(read_variable(cube, "observed_delta", **where), np.float64),
         se=np.asarray(read_variable(cube, "se", **where), np.float64),
         identical=np.asarray(read_variable(cube, "identical", **where), np.bool_),
     )
-    return np.asarray(family.reason == REASONS.index("no spread"))

@@ -17,7 +17,7 @@ from pipeline.report.views import MARKS, View, mark_of, view_all
 
 __all__ = ["conclude", "format_alignment", "summarise"]
 
-SHOWN = ("better", "worse", "gain", "p", "p few units", "exact", "max-T", "Holm", "Holm eq.", "verdict")
+SHOWN = ("better", "worse", "gain", "p", "exact", "p adjusted", "Holm eq.", "verdict")
 BOARD = ("rank", "system", "score", "rank interval", "letters")
 
 _LOWER = " · lower is better"
@@ -65,8 +65,8 @@ def summarise(document: Mapping[str, Any], *, most_pairs: int = 20, rest: str = 
             *_lines(_pick(board, [c for c in board.columns if c in BOARD or c.startswith("than ")])),
             "",
         ]
-        # A terminal has room for the adjustment that decides, and not for the other.
-        asked = {*SHOWN} - ({"Holm"} if "max-T" in pairs.columns else set()) | {(document["preset"] or {}).get("name")}
+        # A terminal has room for the adjustment that decides, and not for the others.
+        asked = {*SHOWN, (document["preset"] or {}).get("name")}
         chosen = _pick(pairs, tuple(column for column in pairs.columns if column in asked))
         lines += _lines(chosen)
         if len(rows) > len(chosen.rows):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 from pipeline.analysis.pairs import list_slices, read_units
+from pipeline.inference.p_values import CONVENTIONS
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.columns import read_columns
 
@@ -22,17 +23,16 @@ SMALLER = (
     "delta",
     "se",
     "discordant",
-    "p_one_sided",
-    "p_two_sided",
-    "p_plus_one",
+    "p",
+    "p_adjusted",
+    "adjusted_by",
     "max_t",
     "holm",
-    "basis",
     "monte_carlo_error",
     "stable",
     "identical",
 )
-"""What is told of a pair at a smaller test size; a family is the pairs at that size, and ``basis`` the adjustment that decides."""
+"""What is reported of a pair at a smaller test size; a family is the pairs at that size."""
 
 
 def encode_csv(rows: Iterable[Mapping[str, Any]]) -> bytes:
@@ -115,7 +115,9 @@ def _join(cluster: Mapping[str, Any]) -> dict[str, Any]:
 
 def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) -> dict[str, list[Any]]:
     """Give the columns of all pairs at all smaller test sizes."""
-    table: dict[str, list[Any]] = {key: [] for key in ("test_set", "metric", "test_size", "units", "procedure", *SMALLER)}
+    raw = {name: f"p_raw.{name.replace('-', '_')}" for name in CONVENTIONS}
+    heads = ("test_set", "metric", "test_size", "units", "procedure", *SMALLER, *raw.values())
+    table: dict[str, list[Any]] = {key: [] for key in heads}
     for name, cube in cubes.items():
         for metric, procedure in list_slices(cube):
             for size, units in read_units(cube).items():
@@ -128,4 +130,6 @@ def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) ->
                     table[key] += [value] * len(columns["delta"])
                 for key in SMALLER:
                     table[key] += columns[key]
+                for convention, key in raw.items():
+                    table[key] += [p[convention.replace("-", "_")] for p in columns["p_raw"]]
     return table

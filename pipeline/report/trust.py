@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.readings import READINGS
 from pipeline.report.adjustment import name_adjustment
+from pipeline.report.doubts import replicates_needed
 from pipeline.report.experiment_wise import describe_errors
 from pipeline.report.laboratory import describe_laboratory
 from pipeline.report.p_words import say_missing
-from pipeline.report.pair_rows import FEW_DISCORDANT, exact_test
+from pipeline.report.pair_rows import exact_test
 from pipeline.report.procedures import WORDS, name_procedure, procedures_of
 from pipeline.report.trainings import count_failures
 from pipeline.report.units import check_units, count_units, trust_independence
 from pipeline.report.values import format_p
-from pipeline.report.verdict import are, by_family, family_of, replicates_needed
+from pipeline.report.verdict import by_family, family_of
 
 __all__ = ["FEW_UNITS", "describe_trust"]
 
@@ -53,7 +55,7 @@ def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
     yield "Monte-Carlo error", *_monte_carlo(document)
     yield "Enough replicates", *_enough(document)
     unstable = sum(row["stable"] is False for row in pairs)
-    unknown = sum(row["stable"] is None and row["p_adjusted"]["holm"] is not None for row in pairs)
+    unknown = sum(row["stable"] is None and row["in_family"] and row["p"] is not None for row in pairs)
     detail = f"Verdicts so near α, adjusted for their family, that other draws may change them (*): {unstable:,} {total}."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
     yield "Families", *_families(document)
@@ -71,13 +73,13 @@ def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
 
 
 def _is_tested(row: Mapping[str, Any]) -> bool:
-    return row["in_family"] and not row["identical"] and row["p_two_sided"] is not None
+    return row["in_family"] and not row["identical"] and row["p"] is not None
 
 
 def _missing(document: Mapping[str, Any]) -> Iterator[str]:
     """Say of each family why some of its pairs have no p."""
     for key, rows in by_family(document["pairs"]).items():
-        lacking = sum(row["p_two_sided"] is None for row in rows)
+        lacking = sum(row["p"] is None for row in rows)
         if lacking:
             yield f"{', '.join(key)}: {lacking:,} of {len(rows):,} pairs have no p; {say_missing(rows)}."
 
@@ -110,7 +112,7 @@ def _enough(document: Mapping[str, Any]) -> tuple[bool, str]:
         rows = families[family_of(where)]
         needed = replicates_needed(rows, alpha)
         if needed:
-            b, family = max(row["replicates"] or 0 for row in rows), rows[0]["family_size"]
+            b, family = max(row["replicates"] or 0 for row in rows), rows[0]["adjustment"]["family_size"]
             place = f"{where['test_set']}, {where['metric']}{name_procedure(document, where['procedure'])}"
             lacking.append(
                 f"{place}: no pair can be separated with b = {b:,}; Holm over {family:,} "
@@ -133,7 +135,6 @@ def _families(document: Mapping[str, Any]) -> tuple[bool, str]:
 
 def _few_units(document: Mapping[str, Any]) -> tuple[bool, str]:
     sets, procedures = document["test_sets"], procedures_of(document)
-    corrected = any(row["p_few_units"] is not None for row in document["pairs"])
     resting = [procedure for procedure in procedures if READINGS[procedure].needs_units]
     if not resting:
         return False, f"{' and '.join(procedures)} does not need many units for its level."
@@ -149,8 +150,8 @@ def _few_units(document: Mapping[str, Any]) -> tuple[bool, str]:
         few.append(f"{t['name']} ({size}): {rate}")
     if not few:
         return False, f"Every test set has {FEW_UNITS} units or more."
-    beside = " p_few_units stands beside the bootstrap's." if corrected else ""
-    return True, f"Fewer than {FEW_UNITS} units, p-values{of} are too small: {'; '.join(few)}.{beside}"
+    decides = " The p-values that decide are corrected for that." if any(READINGS[name].few_units for name in resting) else ""
+    return True, f"Fewer than {FEW_UNITS} units, p-values{of} are too small as they are counted: {'; '.join(few)}.{decides}"
 
 
 def _few_discordant(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[bool, str]:
@@ -159,11 +160,8 @@ def _few_discordant(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[boo
     if few:
         tests = sorted({exact_test(row["metric"]) for row in few if row["p_exact"] is None})
         known = sum(row["p_exact"] is not None for row in few)
-        told = [f"the exact sign-flip test of {known:,} stands beside p"] * bool(known) + [f"{t} is safer" for t in tests]
-        detail += f"; p is not to be trusted there, {' and '.join(told)}"
-    beyond = sum(row["beyond_reach"] for row in pairs)
-    if beyond:
-        detail += f"; {are(beyond)} not called better, as no exact test of so few units could be significant"
+        told = [f"that of the exact sign-flip test ({known:,})"] * bool(known) + [f"the smallest p of {t}" for t in tests]
+        detail += f"; the p that decides is at least {' or '.join(told)}"
     return bool(few), detail + "."
 
 

@@ -13,6 +13,9 @@ __all__ = ["MISSING", "encode_document", "format_interval", "format_number", "fo
 
 MISSING = "–"
 
+SMALLEST_NORMAL = 2.0**-1022
+"""Floats below it have lost digits."""
+
 
 def plain(value: Any) -> Any:
     """Give a value of JSON's own types; what is not a finite number becomes None.
@@ -78,15 +81,17 @@ def format_p(value: float | None, replicates: int | None = None, *, log10: float
     --------
     >>> format_p(0.04211), format_p(0.0000123), format_p(0.0, 50_000), format_p(None)
     ('0.0421', '1.2e-05', '< 7.4e-05', '–')
-    >>> format_p(0.0, log10=-412.4), format_p(0.0)
-    ('4.0e-413', '0')
+    >>> format_p(5e-324, log10=-412.4), format_p(5e-324), format_p(0.0)
+    ('4.0e-413', '< 2.2e-308', '0')
     """
     if value is None:
         return MISSING
-    if value == 0 and log10 is not None:
+    if value < SMALLEST_NORMAL and log10 is not None:
         digits = 10 ** (log10 - math.floor(log10))
         # 9.96 is 10 with two digits.
         return f"{digits:.1f}e{math.floor(log10)}" if digits < 9.95 else f"1.0e{math.floor(log10) + 1}"
+    if 0 < value < SMALLEST_NORMAL:
+        return f"< {SMALLEST_NORMAL:.1e}"
     if value == 0:
         return f"< {format_p(_round_up(-math.expm1(math.log(0.025) / replicates)))}" if replicates else "0"
     return f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"

@@ -6,18 +6,18 @@ family, against the study's α.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from pipeline.report.adjustment import adjusted_p, title_of
-from pipeline.report.p_words import say_missing
-from pipeline.report.pair_rows import FEW_DISCORDANT, beside_exact, say_exact
+from pipeline.report.adjustment import title_of
+from pipeline.report.doubts import doubts_of_many, doubts_of_one, is_against, replicates_needed
+from pipeline.report.p_words import say_missing, say_p
+from pipeline.report.pair_rows import beside_exact
 from pipeline.report.spread import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.values import format_interval, format_number, format_p
 
-__all__ = ["FAMILY", "Families", "are", "by_family", "describe_verdict", "family_of", "replicates_needed", "select"]
+__all__ = ["FAMILY", "Families", "are", "by_family", "describe_verdict", "family_of", "select"]
 
 FAMILY = ("test_set", "metric", "procedure")
 """What pairs of one family have in common."""
@@ -55,21 +55,6 @@ def are(count: int) -> str:
     ('0 are', '1 is', '2,000 are')
     """
     return f"{count:,} {'is' if count == 1 else 'are'}"
-
-
-def replicates_needed(pairs: Sequence[Mapping[str, Any]], alpha: float) -> int | None:
-    """Give how many replicates a family needs before Holm can separate anything, or None where it has them.
-
-    The smallest p there can be is 1/(b + 1), and Holm multiplies the smallest of K by K. Max-T does not, and is the basis only
-    where its own smallest p is at most α.
-    """
-    members = [row for row in pairs if row["p_adjusted"]["holm"] is not None]
-    if members and members[0]["p_adjusted"]["basis"] != "holm":
-        return None
-    most = max((row["replicates"] or 0 for row in members), default=0)
-    if members and members[0]["replicates"] is None:
-        return None  # p-values that no replicate was drawn for have no floor of this kind
-    return math.ceil(len(members) / alpha) if members and len(members) / (most + 1) > alpha else None
 
 
 def describe_verdict(
@@ -125,7 +110,7 @@ def _two(pairs: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling:
         told = f"by {row['procedure']}: {row['p_reason']}" if row["p_reason"] and not lost else f"on this test set: {why}"
         yield f"{a} and {b} cannot be compared {told}."
         return
-    p = f"two-sided p = {format_p(row['p_plus_one'], log10=row['log10_p'])}, {row['procedure']}, α = {alpha:g}"
+    p = f"{say_p(row)}, {row['procedure']}, α = {alpha:g}"
     interval = row["interval"]
     kind = f" ({interval['method']} interval)" if interval and interval["method"] != "symmetric" else ""
     ends = [f"{format_interval(interval, digits)}{kind}"] if interval else []
@@ -139,7 +124,7 @@ def _two(pairs: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling:
             yield f"The difference is separated from zero all the same: {a} is better, by less than the margin."
     elif row["delta"] == 0:
         units = f" on {row['discordant']:,} units" if row["discordant"] is not None else ""
-        own = "p = 1" if row["p_plus_one"] == 1 else f"and the p of {row['procedure']} is not about the score ({p})"
+        own = "p = 1" if row["p"] == 1 else f"and the p of {row['procedure']} is not about the score ({p})"
         yield f"{a} and {b} have the same score, {scores[0]}, though they differ{units}: neither is ahead, {own}."
     elif verdict == "better":
         yield f"{a} is better than {b} by {gain}{order}; the difference is separated from zero ({p})."
@@ -155,33 +140,7 @@ def _two(pairs: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling:
             f"Equivalence within the margin of {row['margin']:g} is not shown (p = {format_p(row['p_equivalence_holm'])}); that "
             f"{b} is not worse by the margin has p = {format_p(row['p_behind'])}, that {a} is not p = {format_p(row['p_ahead'])}."
         )
-    yield from _doubts_of_one(row, alpha)
-
-
-def is_against(row: Mapping[str, Any], alpha: float) -> bool:
-    """Tell whether the test rejects in favour of the system that is behind: its null is not about the gain."""
-    p, side = adjusted_p(row), row["p_one_sided"]
-    return p is not None and side is not None and p <= alpha and side > 0.5
-
-
-def _doubts_of_one(row: Mapping[str, Any], alpha: float) -> Iterator[str]:
-    if row["beyond_reach"]:
-        floor = f"the smallest p of any exact test is {row['sign_flip_floor']:.3g}"
-        yield f"Too few units differ to call it a difference (m = {row['discordant']}): {floor}, above α = {alpha:g}."
-    elif row["few_discordant"]:
-        yield f"Few discordant units (m = {row['discordant']}): {say_exact(row)}."
-    if row["p_few_units"] is not None:
-        worth = f"{row['effective_units']:.3g}"
-        yield f"With {worth} effective units p is too small; corrected for their number it is {format_p(row['p_few_units'])}."
-    if row["se"] is None:
-        yield "The standard error is undefined, as a score without one of the units is 0/0: no difference is claimed."
-    if row["empty_replicates"]:
-        total = row["replicates"] + row["empty_replicates"]
-        yield f"p is conditional on the {row['replicates']:,} of {total:,} replicates in which both scores are defined."
-    needed = replicates_needed([row], alpha)
-    if needed:
-        b = row["replicates"]
-        yield f"Nothing can be separated with b = {b:,} at α = {alpha:g}; at least {needed:,} replicates are needed."
+    yield from doubts_of_one(row, alpha)
 
 
 def _many(
@@ -192,7 +151,7 @@ def _many(
     digits: int,
     falling: bool,
 ) -> Iterator[str]:
-    family = pairs[0]["family_size"]
+    family = pairs[0]["adjustment"]["family_size"]
     among = f"{title_of(pairs)}, two-sided {pairs[0]['procedure']}, α = {alpha:g}"
     if baseline is None:
         yield _leaders(pairs, [row for row in board if row["rank"] is not None], among, digits, falling)
@@ -210,7 +169,7 @@ def _many(
         )
     else:
         yield _counts(pairs, family)
-    yield from _doubts_of_many(pairs, alpha)
+    yield from doubts_of_many(pairs, alpha)
 
 
 def _leaders(
@@ -276,29 +235,3 @@ def _counts(pairs: Sequence[Mapping[str, Any]], family: int) -> str:
     if count["not measured"]:
         parts.append(f"{count['not measured']:,} more could not be measured: {say_missing(pairs)}")
     return "; ".join(parts) + "."
-
-
-def _doubts_of_many(pairs: Sequence[Mapping[str, Any]], alpha: float) -> Iterator[str]:
-    against = sum(is_against(row, alpha) for row in pairs)
-    if against:
-        which = "one pair" if against == 1 else f"{against:,} pairs"
-        yield f"Of {which} the test, whose null is not about the gain, rejects in favour of the system that is behind: no verdict."
-    few = sum(row["separated"] and row["few_discordant"] for row in pairs)
-    if few:
-        known = any(row["few_discordant"] and row["p_exact"] is not None for row in pairs)
-        exact = ", the exact sign-flip test's p stands beside it" if known else ""
-        rest = "rests" if few == 1 else "rest"
-        yield (
-            f"{few:,} of the separated pairs {rest} on fewer than {FEW_DISCORDANT} discordant units (†): "
-            f"p is not to be trusted there{exact}."
-        )
-    beyond = sum(row["beyond_reach"] for row in pairs)
-    if beyond:
-        verbs = ("has", "is", "it") if beyond == 1 else ("have", "are", "them")
-        yield (
-            f"{beyond:,} more {verbs[0]} a small enough p but {verbs[1]} not called better: so few units differ, there or in pairs "
-            f"that come before, that exact tests could not separate {verbs[2]}."
-        )
-    empty = sum(bool(row["empty_replicates"]) and row["p_plus_one"] is not None for row in pairs)
-    if empty:
-        yield f"{empty:,} p-value{' is' if empty == 1 else 's are'} conditional on the replicates in which both scores are defined."

@@ -13,8 +13,8 @@ from pipeline.cubes.layout import CubeLayout, MetricInfo
 from pipeline.cubes.variables import CHUNKS, UNIT_EFFECTS
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.direct.by_name import direct_tests
-from pipeline.inference.direct.few import sign_flips_of_few
 from pipeline.inference.p_values import CONVENTIONS
+from pipeline.inference.units import effective_units
 from pipeline.metrics.registry import load_metric
 from pipeline.resampling.measures import BINS
 from pipeline.store.runs import RunDirectory, Store
@@ -43,7 +43,7 @@ def collect(task: Task, runs: Path) -> Receipt:
     test_set = next(t for t in manifest.inputs.test_sets if t.name == spec.test_set)
     present, _ = present_outputs(manifest.study, manifest.inputs, test_set, inventory)
     clusters = clusters_of(run.store, test_set)
-    facts = {"effective_units": _effective_units(run.store, test_set.frame)}
+    facts = _effective_units(run.store, manifest, test_set)
     facts |= {**(clusters.facts() if clusters else {}), **strata_facts(run.store, manifest.study, test_set)}
     without = [*([] if clusters else [v.name for v in UNIT_EFFECTS]), *([] if _asks_bootstrap_t(manifest) else [INTERVAL_P])]
     layout = _layout(manifest, test_set, present, facts, without=without)
@@ -85,10 +85,11 @@ def _tool(manifest: Manifest, test_set: TestSetInputs, preset: str) -> Tool:
     return Tool(preset, baseline, study.seed, study.resampling.replicates, len(study.test_sets[test_set.name].references))
 
 
-def _effective_units(store: Store, frame: str) -> float:
-    """Give (Σ n_g)² / Σ n_g², the number of equal units that would be worth as much as these."""
-    sizes = [int(size) for size in np.bincount(load_frame(store, frame).unit_of_item)]
-    return sum(sizes) ** 2 / sum(size * size for size in sizes)
+def _effective_units(store: Store, manifest: Manifest, test_set: TestSetInputs) -> dict[str, Any]:
+    """Give (Σ n_g)² / Σ n_g², the number of equal units that would be worth as much as these, of all and of each test size."""
+    items = np.bincount(load_frame(store, test_set.frame).unit_of_item)
+    worth = {size.label: effective_units(items[: size.n_units]) for size in sizes_of(manifest.study, test_set)}
+    return {"effective_units": effective_units(items), "effective_units_by_size": worth}
 
 
 def _layout(
@@ -145,7 +146,7 @@ def _write_observed(cube: CubeWriter, part: Part) -> None:
         se=observed.se,
         discordant=observed.discordant,
         identical=observed.identical,
-        p_sign_flip=sign_flips_of_few(part.measure, observed),
+        p_sign_flip=part.p_sign_flip,
     )
 
 

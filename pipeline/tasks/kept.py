@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T, bootstrap_t
 from pipeline.inference.families import order_family
+from pipeline.inference.floors import reach_of_floors
 from pipeline.inference.intervals import METHODS, intervals
 from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.simultaneous import simultaneous
@@ -151,16 +153,21 @@ def _acceleration(measure: Measure) -> NDArray[np.float64]:
 
 
 def _step_down(kept: Kept, measure: Measure, observed: Observed, tested: Tested) -> MaxT:
+    known: dict[str, Any] = {"score": observed.score, "delta": observed.delta, "se": observed.se}
+    higher: dict[str, Any] = {"higher_is_better": measure.higher_is_better}
+    reach = None
+    if tested.floor is not None:
+        floor = np.where(tested.member, tested.floor, 0.0)
+        reach = reach_of_floors(kept.scores, measure.pairs, **known, floor=floor, **higher)
     family = order_family(
         measure.pairs,
-        score=observed.score,
-        delta=observed.delta,
-        se=observed.se,
+        **known,
+        **higher,
         identical=observed.identical,
-        higher_is_better=measure.higher_is_better,
         chosen=tested.member,
         baseline=tested.baseline,
         tails=tested.tails,
+        reach=reach,
     )
     counted = StepDown(family)
     counted.add(kept.scores)

@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.layout import CubeLayout
+from pipeline.inference.direct.few import sign_flips_of_few
+from pipeline.inference.few_units import evidence_floor
+from pipeline.inference.readings import READINGS
 from pipeline.inference.student_tails import StudentTails
 from pipeline.inference.units import effective_units
 from pipeline.resampling.measures import Measure, Observed
@@ -33,6 +36,8 @@ class Tested:
         Row of the baseline among the measure's systems; None where all pairs are one family.
     tails : StudentTails or None
         What few units do to the statistic of every pair; None where they are not few.
+    floor : (pair,) float64 or None
+        The smallest p that each pair may be judged by; None where there is none.
     """
 
     __test__ = False  # not a test class, whatever its name says to a collector
@@ -42,6 +47,7 @@ class Tested:
     member: NDArray[np.bool_]
     baseline: int | None = None
     tails: StudentTails | None = None
+    floor: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +62,13 @@ class Part:
     measure: Measure
     observed: Observed
     tested: Tested
+    p_sign_flip: NDArray[np.float64]  # exact two-sided, of pairs on few discordant units
+
+    def floor(self, procedure: str) -> NDArray[np.float64]:
+        """Give (pair,) the smallest p that a procedure may judge each pair by."""
+        reading = READINGS[procedure]
+        exact = self.p_sign_flip if reading.needs_units else None
+        return evidence_floor(self.observed.discordant, exact, mid_p=reading.mid_p)
 
     def turn(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give (…, pair) gains of the pairs as the cube orders them."""
@@ -84,7 +97,9 @@ def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column:
         keep=np.zeros(n, np.bool_),
     )
     tested = replace(_tested(layout, position), tails=_tails(store, test_set, size, measure))
-    return Part(column.metric.name, size, position, flat, a > b, measure, observe(measure), tested)
+    observed = observe(measure)
+    flips = sign_flips_of_few(measure, observed)
+    return Part(column.metric.name, size, position, flat, a > b, measure, observed, tested, flips)
 
 
 def _tested(layout: CubeLayout, position: NDArray[np.int64]) -> Tested:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from pipeline.cubes.codes import METHODS, P_REASONS
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import CHUNKS
+from pipeline.inference.decision import decide_family, without_zero
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.scores import why_no_numerators
 from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, few_hits
+from pipeline.inference.families import lacks_spread
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues, p_values
 from pipeline.inference.readings import READINGS
@@ -46,6 +49,9 @@ _COUNTED_REASONS = np.array([P_REASONS.index(name.replace(" ", "-") or "none") f
 
 ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
 """Those that need p-values alone."""
+
+BY_ADJUSTMENT = "p_by_adjustment"
+"""The variable that has every convention by every adjustment; ``p_adjusted`` is the one of them that decides."""
 
 MAX_T = "max-t"
 """The one that needs the pairs of a replicate together: of the kept ones, two-sided."""
@@ -88,10 +94,11 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
         defined[rows], few[:, rows] = found.replicates, few_hits(found)
         pieces.append(_table(found, layout.alpha, pairs))
     table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
+    floor = part.floor(procedure)
     max_t, kept = np.full(pairs, np.nan), Kept(np.empty((0, 0)), counts, defined)
     if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"]:
         kept = Kept(_write_scores(cube, part, cells, store), counts, defined)
-        asked: dict[str, Any] = {"tested": part.tested, "methods": layout.intervals, "alpha": layout.alpha}
+        asked: dict[str, Any] = {"tested": replace(part.tested, floor=floor), "methods": layout.intervals, "alpha": layout.alpha}
         readings = read_kept(kept, part.measure, part.observed, **asked, draws=_draws(part, layout, procedure, rule))
         max_t, table["max_t_replicates"] = readings.max_t, readings.max_t_replicates
         if layout.intervals:
@@ -99,7 +106,8 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
             table |= {"interval": ends, "interval_reason": readings.reason}
         if INTERVAL_P not in layout.without:
             table[INTERVAL_P] = readings.p
-    table["p_adjusted"] = _adjust(table["p_value"], max_t, part.tested)
+    table[BY_ADJUSTMENT] = _adjust(table["p_value"], max_t, part.tested)
+    table |= _decide(part, procedure, table["p_value"], max_t, table.get("max_t_replicates"), alpha=layout.alpha)
     # The tails are those of units drawn all alike.
     if procedure == "paired-bootstrap" and tails != "none" and part.measure.stratum is None:
         table |= _tails(part, layout, few, defined / cells.replicates, tilt=tails == "tilted")
@@ -227,10 +235,38 @@ def _adjust(p: NDArray[np.float64], max_t: NDArray[np.float64], tested: Tested) 
     return adjusted
 
 
+def _decide(
+    part: Part,
+    procedure: str,
+    p_value: NDArray[np.float64],
+    max_t: NDArray[np.float64],
+    replicates: NDArray[np.int64] | None,
+    *,
+    alpha: float,
+) -> dict[str, NDArray[np.float64]]:
+    """Give the p of every pair, its correction for few units, and the p that it is judged by."""
+    reading, observed, tested = READINGS[procedure], part.observed, part.tested
+    p = without_zero(p_value[CONVENTIONS.index(reading.verdict)])
+    corrected = np.full(len(p), np.nan)
+    if reading.few_units and tested.tails is not None:
+        corrected = tested.tails.p_value(observed.delta, observed.se)
+    known = {name: getattr(observed, name) for name in ("score", "delta", "se", "identical")}
+    flat = lacks_spread(part.measure.pairs, **known) & reading.needs_units
+    own = np.where(tested.member, np.where(flat & np.isfinite(p), 1.0, p), np.nan)
+    units = None if tested.tails is None else tested.tails.units
+    kept = 0 if replicates is None else int(replicates.max(initial=0))
+    found = decide_family(
+        own, corrected=corrected, floor=part.floor(procedure), max_t=max_t, replicates=kept, units=units, alpha=alpha
+    )
+    return {"p": p, "p_few_units": corrected, "p_adjusted": found.p}
+
+
 def write_computed(cube: CubeWriter, part: Part, procedure: str, found: DirectP) -> None:
     """Write p-values that no replicate was drawn for."""
     adjusted = _adjust(found.p, np.full(found.p.shape[1], np.nan), part.tested)
-    values = _computed_table(found, cube.layout.alpha) | {"p_adjusted": adjusted}
+    values = _computed_table(found, cube.layout.alpha) | {BY_ADJUSTMENT: adjusted}
+    nothing = np.full(found.p.shape[1], np.nan)
+    values |= _decide(part, procedure, found.p, nothing, None, alpha=cube.layout.alpha)
     cube.write_table(part.metric, part.size.label, values, procedure=procedure)
 
 

@@ -22,7 +22,7 @@ _FAMILY = (
     "simultaneous intervals, not corrected",
     "unadjusted, any pair",
 )
-_REACH = ("max-t", "max-t within reach", "max-t, not corrected", "max-t within reach, not corrected", "unadjusted, any pair")
+_REACH = ("max-t", "max-t with floors", "max-t, not corrected", "max-t with floors, not corrected", "unadjusted, any pair")
 _RANKS = ("rank intervals", "rank intervals, not corrected", "simultaneous intervals", "simultaneous intervals, not corrected")
 _APART = (0.0, 0.1, 0.2, 3.0, 3.1, 9.0)
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.families import order_family
-from pipeline.inference.few_units import beyond_reach, sign_flip_floor
+from pipeline.inference.few_units import evidence_floor
+from pipeline.inference.floors import reach_of_floors
 from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.ranks import rank_intervals, separate
 from pipeline.inference.simultaneous import simultaneous
@@ -20,11 +21,11 @@ from pipeline.resampling.measures import Measure, Observed
 __all__ = ["FAMILY_RULES", "family_errors"]
 
 _PLAIN = ", not corrected"
-_RULES = ("max-t", "max-t within reach", "simultaneous intervals", "rank intervals")
+_RULES = ("max-t", "max-t with floors", "simultaneous intervals", "rank intervals")
 
 FAMILY_RULES = (*_RULES, *(rule + _PLAIN for rule in _RULES), "unadjusted, any pair")
 """A rule errs where a pair is separated that does not differ, or the wrong way round; where any interval misses its gain, or its
-rank. Within reach are pairs with so many discordant units that an exact test could separate them."""
+rank. With floors no p is below the smallest one of an exact test of so many discordant units."""
 
 
 def family_errors(
@@ -65,7 +66,7 @@ def family_errors(
             delta=seen.delta[pairs],
             se=seen.se[pairs],
             identical=seen.identical[pairs],
-            floor=sign_flip_floor(seen.discordant[pairs]),
+            floor=evidence_floor(seen.discordant[pairs]),
             plain=plain[pairs],
             scores=scores[first : first + systems],
             expected=expected,
@@ -102,9 +103,17 @@ class _Trial:
     def uncorrected(self) -> MaxT:
         return self._count(None)
 
-    def _count(self, tails: StudentTails | None) -> MaxT:
+    @cached_property
+    def _floored(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """With tails of few units, and without."""
+        tails = (StudentTails(self.units), None)
+        corrected, plain = (np.maximum(self._count(own, self.floor).p, self.floor) for own in tails)
+        return corrected, plain
+
+    def _count(self, tails: StudentTails | None, floor: NDArray[np.float64] | None = None) -> MaxT:
         given = {"score": self.score, "delta": self.delta, "se": self.se}
-        counts = StepDown(order_family(self.pairs, **given, identical=self.identical, tails=tails))
+        reach = None if floor is None else reach_of_floors(self.scores, self.pairs, **given, floor=floor)
+        counts = StepDown(order_family(self.pairs, **given, identical=self.identical, tails=tails, reach=reach))
         counts.add(self.scores)
         return counts.result()
 
@@ -114,9 +123,8 @@ class _Trial:
         max_t, name = self.uncorrected if rule.endswith(_PLAIN) else self.corrected, rule.removesuffix(_PLAIN)
         if name == "max-t":
             return self._separates_wrongly(max_t.p, level)
-        if name == "max-t within reach":
-            beyond = beyond_reach(self.plain, self.floor, level, rejected=max_t.p <= level)
-            return self._separates_wrongly(np.where(beyond, 1.0, max_t.p), level)
+        if name == "max-t with floors":
+            return self._separates_wrongly(self._floored[rule.endswith(_PLAIN)], level)
         if name == "simultaneous intervals":
             found = simultaneous(max_t, delta=self.delta, identical=self.identical, se=self.se, alpha=level).intervals
             with np.errstate(invalid="ignore"):  # a pair without an interval is not missed by it

@@ -85,7 +85,7 @@ def test_a_new_system_changes_no_number_of_another_pair(five: Path, six: Path) -
     before, after = pairs_of(old), pairs_of(new)
     assert len(after) == 15
     assert [str(s) for s in new["system"].values] == ["alpha", "zeta", "beta", "gamma", "delta", "epsilon"]
-    family = {"p_adjusted", "stable"}  # of all pairs together: they may change
+    family = {"p_adjusted", "p_by_adjustment", "stable"}  # of all pairs together: they may change
     tested = [name for name, variable in old.data_vars.items() if "pair" in variable.dims and name not in family]
     assert {"p_value", "histogram", "count_above_twice_delta", "sum_shift", "se"} <= set(tested)
     for pair, i in before.items():
@@ -106,7 +106,8 @@ def test_the_new_run_has_the_bits_of_one_that_computed_everything(six: Path, tmp
     a, b = pairs_of(fresh), pairs_of(grown)
     for pair, i in a.items():
         np.testing.assert_array_equal(fresh["p_value"].isel(pair=i).values, grown["p_value"].isel(pair=b[pair]).values)
-        np.testing.assert_array_equal(fresh["p_adjusted"].isel(pair=i).values, grown["p_adjusted"].isel(pair=b[pair]).values)
+        for name in ("p_by_adjustment", "p_adjusted"):
+            np.testing.assert_array_equal(fresh[name].isel(pair=i).values, grown[name].isel(pair=b[pair]).values)
     assert files_of(six / "cubes.zarr").keys() == files_of(whole / "cubes.zarr").keys()
 
 

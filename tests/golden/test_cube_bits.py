@@ -19,8 +19,8 @@ PLAIN: dict[str, Any] = {"intervals": ["symmetric", "basic", "percentile"], "tai
 """Additions and order alone: quantiles of Gaussian and t (simultaneous intervals) and transforms belong to the libraries, and their
 last bits to their versions. Max-T asks of them only whether a replicate reaches t."""
 
-DERIVED = {"log10_p"}
-"""The logarithm is the mathematics library's: for people to read, never compared."""
+DERIVED = {"log10_p", "p_few_units", "p_adjusted"}
+"""The logarithm and Student's law are the libraries'; so is what decides where units are few."""
 
 
 def digests(directory: Path) -> dict[str, str]:

@@ -6,17 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.direct.scores import MEMORY, differences, why_no_numerators
+from pipeline.inference.few_units import FEW_DISCORDANT, SMALLEST
 from pipeline.resampling.exact.flips import count_reaching
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 
 __all__ = ["FEW_DISCORDANT", "sign_flips_of_few"]
-
-FEW_DISCORDANT = 20
-"""Discordant units below which a bootstrap p is not to be trusted."""
-
-SMALLEST = 5e-324
-"""What stands for a p that is below the smallest float."""
 
 
 def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int = MEMORY) -> NDArray[np.float64]:

@@ -169,7 +169,7 @@ def test_identical_outputs_have_p_one_and_are_named(call: Call, folder: Path) ->
 
     report = json.loads((Path(out.strip()) / "report" / "report.json").read_text())
     (pair,) = [p for p in report["pairs"] if {p["system_a"], p["system_b"]} == {"1", "2"}]
-    assert pair["p_two_sided"] == pair["p_one_sided"] == 1.0
+    assert pair["p"] == pair["p_raw"]["one_sided"] == 1.0
     assert pair["delta"] == 0.0
     assert "identical" in pair["note"]
     assert any("identical" in warning for warning in report["warnings"])

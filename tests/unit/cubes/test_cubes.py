@@ -18,7 +18,19 @@ from pipeline.cubes.reading import digest_cubes, open_cubes, open_statistics, ve
 from pipeline.errors import StoreError
 
 ODD = ['<a&b>/"q"\'', "机器翻译", "with space ", "😀", "nan", "NA", "1.0", "../up", "None"]
-ALL = ("p_value", "log10_p", "p_error", "method", "stable", "bias", "p_adjusted", "interval", "interval_reason")
+ALL = (
+    "p_value",
+    "log10_p",
+    "p_error",
+    "method",
+    "stable",
+    "bias",
+    "p",
+    "p_adjusted",
+    "p_by_adjustment",
+    "interval",
+    "interval_reason",
+)
 
 
 def make_layout(test_set: str = "news/<1>", systems: list[str] = ODD, **changes: object) -> CubeLayout:
@@ -57,7 +69,9 @@ def make_content(layout: CubeLayout) -> dict:
                 "method": rng.integers(0, 3, (2, pairs)),
                 "stable": rng.random((2, pairs)) < 0.5,
                 "bias": rng.random(pairs),
-                "p_adjusted": rng.random((2, 1, pairs)),
+                "p": rng.random(pairs),
+                "p_adjusted": rng.random(pairs),
+                "p_by_adjustment": rng.random((2, 1, pairs)),
                 "interval": rng.normal(size=(3, pairs, 2)),
                 "interval_reason": rng.integers(0, 8, (3, pairs)),
             },
@@ -316,8 +330,8 @@ def test_blocks_that_do_not_fit_are_refused_with_both_shapes(tmp_path: Path) -> 
             cube.write_scores("chrf", "full", 0, np.zeros((2, 10)))
         with pytest.raises(ValueError, match="dtype float64, expected int64"):
             cube.write_histogram("bleu", "full", np.zeros((1, 96)))
-        with pytest.raises(ValueError, match="no variable 'p'"):
-            cube.write_table("bleu", "full", {"p": np.zeros((2, 1))})
+        with pytest.raises(ValueError, match="no variable 'q'"):
+            cube.write_table("bleu", "full", {"q": np.zeros((2, 1))})
 
 
 def test_a_full_disk_says_so_and_leaves_nothing(tmp_path: Path, small_disk: Path) -> None:

@@ -179,7 +179,7 @@ def test_the_study_of_the_readme_runs_and_its_cubes_open_as_shown(example: Path)
     show = next(code for code in fenced(README, "python") if "open_run" in code).replace("runs/first-…", done.stdout.strip())
     printed = subprocess.run([sys.executable, "-c", show], cwd=example, check=True, capture_output=True, text=True).stdout
     assert "large" in printed
-    assert "p-value by the convention" in printed
+    assert "the p-value that the pair is judged by" in printed
 
 
 TABLE_HEADS = {"wide": "item,north,south\n", "long": "item,system,errors,words\n", "transposed": "system,q1,q2\n"}

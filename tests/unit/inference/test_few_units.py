@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pipeline.inference.few_units import beyond_reach, expected_rejection, holm_within_reach, sign_flip_floor
+from pipeline.inference.few_units import evidence_floor, expected_rejection, holm_within_reach, sign_flip_floor
 from pipeline.inference.multiplicity import holm
 
 
@@ -41,58 +41,15 @@ def test_a_normal_bootstrap_of_ten_units_rejects_as_expected():
     assert rejected.mean() == pytest.approx(expected_rejection(10), abs=6 * 0.00093)
 
 
-def test_five_to_nothing_is_beyond_reach_and_six_is_not():
-    p = np.array([0.034])
-    assert beyond_reach(p, sign_flip_floor(np.array([5])), 0.05).tolist() == [True]
-    assert beyond_reach(p, sign_flip_floor(np.array([6])), 0.05).tolist() == [False]
+def test_below_twenty_units_the_exact_p_is_the_floor_and_from_twenty_on_the_smallest_there_can_be():
+    exact = np.array([0.3, 0.07, 0.2, 0.2, np.nan])
+    found = evidence_floor(np.array([2, 19, 20, -1, 5]), exact)
+    assert found.tolist() == [0.5, 0.07, 2.0**-19, 0.0, 2.0**-4]
 
 
-def test_reach_is_that_of_holm_in_the_family():
-    p = np.full(10, 1e-5)
-    floor = sign_flip_floor(np.full(10, 8))  # .0078: Holm asks ten pairs of one p for .005
-    assert holm(p).max() <= 0.05
-    assert beyond_reach(p, floor, 0.05).all()
-    assert not beyond_reach(p, sign_flip_floor(np.full(10, 9)), 0.05).any()
-    p[1:] = 0.9
-    assert beyond_reach(p, floor, 0.05).tolist() == [True] + [False] * 9
-
-
-def test_three_pairs_of_six_units_are_all_beyond_reach():
-    p, floor = np.array([0.001, 0.0, 0.01]), sign_flip_floor(np.full(3, 6))
-    assert beyond_reach(p, floor, 0.05).all()
-    assert beyond_reach(p, floor, 0.05, rejected=np.ones(3, bool)).all()
-    assert not beyond_reach(p, floor, 0.1, rejected=np.ones(3, bool)).any()
-
-
-def test_the_pair_that_is_asked_is_one_of_those_its_floor_stands_before():
-    # .03125 in place of .019 stands before .2: Holm multiplies it by two, whatever comes first.
-    p, floor = np.array([0.001, 0.019, 0.2]), sign_flip_floor(np.array([60, 6, 60]))
-    assert beyond_reach(p, floor, 0.05, rejected=np.array([True, True, False])).tolist() == [False, True, False]
-    assert beyond_reach(p, np.array([0.0, 0.03125, 0.0]), 0.05).tolist() == [False, True, False]
-    # Nobody stands behind it now.
-    p[2] = 0.025
-    assert not beyond_reach(p, floor, 0.05, rejected=np.ones(3, bool)).any()
-
-
-def test_a_step_of_max_t_counts_the_pairs_that_stand_behind_with_their_floors():
-    rng = np.random.default_rng(9)
-    seen = set()
-    for _ in range(1000):
-        size = int(rng.integers(1, 8))
-        p = np.where(rng.random(size) < 0.1, np.nan, rng.choice([0.001, 0.004, 0.008, 0.0125, 0.02, 0.03, 0.3], size))
-        floor = np.exp2(1.0 - rng.integers(1, 12, size))
-        rejected = np.isfinite(p)
-        found = beyond_reach(p, floor, 0.05, rejected=rejected)
-        asked = np.maximum(p, floor)
-        for pair in np.flatnonzero(rejected):
-            step = np.sum(asked[rejected] >= floor[pair])
-            assert found[pair] == (p[pair] < floor[pair] and floor[pair] * step > 0.05)
-            seen.add(bool(found[pair]))
-    assert seen == {True, False}
-
-
-def test_pairs_that_are_not_rejected_or_have_no_p_are_not_beyond_reach():
-    assert beyond_reach(np.array([0.3, np.nan]), np.array([1.0, 1.0]), 0.05).tolist() == [False, False]
+def test_a_procedure_with_a_law_of_its_own_has_the_smallest_p_of_exact_tests_for_a_floor():
+    assert evidence_floor(np.array([5, -1])).tolist() == [2.0**-4, 0.0]
+    assert evidence_floor(np.array([5]), mid_p=True).tolist() == [2.0**-5]
 
 
 def test_all_pairs_have_their_floors_in_place_of_smaller_p_values_at_once():

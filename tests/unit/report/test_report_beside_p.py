@@ -92,38 +92,42 @@ def test_a_chance_of_exactly_nothing_is_told_as_exact():
 
 
 def few(units=12, **options):
-    """Two systems on few units, whose replicates have a standard deviation of .4 about a mean 0.1 above the gain."""
-    cube = build_cube(np.array([50.0, 51.0]), list("ab"), sizes={"full": units}, replicates=10_000, **options)
-    half = cube["sum_shift"] * 0 + 0.5 * 10_000
-    return cube.assign(sum_shift=half * 0.1, sum_squared_shift=half * (0.4**2 + 0.1**2))
+    """Two systems on few units, a gain of 1 with a standard error of .4; all units differ."""
+    cube = build_cube(np.array([50.0, 51.0]), list("ab"), sizes={"full": units}, se=0.4, replicates=10_000, **options)
+    return cube.assign(discordant=cube["discordant"] * 0 + units)
 
 
-def test_few_units_have_a_p_of_their_own_by_student_s_t():
+def test_few_units_have_a_p_of_their_own_by_student_s_t_and_it_decides():
     document = build(few())
     (row,) = document["pairs"]
-    assert row["p_few_units"] == pytest.approx(2 * student.sf(1.0 / (0.4 * math.sqrt(12 / 11)), 11))
+    assert row["p_few_units"] == pytest.approx(2 * student.sf(2.5, 11))
+    assert row["p"] < row["p_adjusted"] == row["p_few_units"]
     view, (cells,) = pair_view(document)
-    assert view.columns.index("p few units") == view.columns.index("p") + 1
-    assert "no verdict uses it" in view.caption
-    assert "corrected for their number it is" in " ".join(document["verdict"][0]["sentences"])
+    assert view.columns.index("p few units") == view.columns.index("p") + 2
+    assert "corrected for few units; Holm adjusts it" in view.caption
+    told = " ".join(document["verdict"][0]["sentences"])
+    assert f"two-sided p = {row['p_adjusted']:.4f}, paired-bootstrap" in told
+    assert f"corrected for few units (12 effective ones); paired-bootstrap by itself has p = {row['p']:.4f}" in told
     detail = next(row["detail"] for row in document["trust"] if row["check"] == "Few units")
-    assert "p_few_units stands beside" in detail
-    assert "p few units" in summarise(document)
-    assert cells["p few units"] == f"{row['p_few_units']:.4f}"
+    assert "The p-values that decide are corrected for that" in detail
+    assert f"{row['p_adjusted']:.4f}" in summarise(document)
+    assert cells["p few units"] == cells["p adjusted"] == f"{row['p_few_units']:.4f}"
 
 
 def test_the_units_of_the_test_set_s_structure_count_and_not_their_number():
     (row,) = build(few(60, attrs={"effective_units": 6.0}))["pairs"]
-    assert row["p_few_units"] == pytest.approx(2 * student.sf(1.0 / (0.4 * math.sqrt(6 / 5)), 5))
-    for cube in (few(60), few(50)):
-        assert build(cube)["pairs"][0]["p_few_units"] is None
-    assert build(few(49))["pairs"][0]["p_few_units"] is not None
+    assert row["p_few_units"] == pytest.approx(2 * student.sf(2.5, 5))
+    for units, told in ((60, False), (50, False), (49, True)):
+        document = build(few(units))
+        assert document["pairs"][0]["p_few_units"] == pytest.approx(2 * student.sf(2.5, units - 1))
+        assert ("p few units" in pair_view(document)[0].columns) == told
+        assert ("corrected for few units (" in " ".join(document["verdict"][0]["sentences"])) == told
 
 
 def test_strata_take_degrees_of_freedom_away():
     strata = {"column": "domain", "count": 4, "smallest": 3, "largest": 3, "alone": 0}
     (row,) = build(few(attrs={"strata": strata}))["pairs"]
-    assert row["p_few_units"] == pytest.approx(2 * student.sf(1.0 / (0.4 * math.sqrt(12 / 8)), 8))
+    assert row["p_few_units"] == pytest.approx(2 * student.sf(2.5, 8))
 
 
 def computed(cube, procedure, p, *, reason="none", label="none", log10=None, error=0.0, method="exact"):
@@ -146,7 +150,7 @@ def test_why_there_is_no_p_is_told_wherever_one_looks_for_it():
     words = "the score is not a ratio of sums over units"
     document = build(computed(build_cube(three, list("abc")), SIGN_FLIP, np.nan, reason="not-a-ratio"), procedures=[SIGN_FLIP])
     for row in document["pairs"]:
-        assert (row["p_two_sided"], row["p_reason"], row["verdict"]) == (None, words, "not measured")
+        assert (row["p"], row["p_reason"], row["verdict"]) == (None, words, "not measured")
         assert row["note"].startswith(f"there is no p-value: {words}")
     assert f"No pair could be measured: {words}." in document["verdict"][0]["sentences"]
     assert f"No p: {words}." in pair_view(document)[0].caption
@@ -191,8 +195,7 @@ def test_mid_p_is_held_against_its_own_floor(procedure, m, verdict):
     (row,) = build_document(make_report({"news": cube}, metric="mean", analyses=(), resampling={"procedures": [procedure]}))[
         "pairs"
     ]
-    assert (row["verdict"], row["beyond_reach"]) == (verdict, False)
-    assert row["sign_flip_floor"] == p
+    assert (row["verdict"], row["p_adjusted"], row["p_floor"]) == (verdict, p, p)
 
 
 @pytest.mark.parametrize(("method", "stable"), [("tail", False), ("exact", True)])

@@ -33,11 +33,10 @@ PAIR_FIELDS = [
     "effective_units",
     "count",
     "replicates",
-    "p_one_sided",
-    "p_two_sided",
-    "p_plus_one",
+    "p",
     "p_adjusted",
-    "family_size",
+    "p_raw",
+    "adjustment",
     "interval",
     "monte_carlo_error",
     "stable",
@@ -99,18 +98,19 @@ def test_nothing_is_nan_even_where_the_cube_is(document):
     json.loads(encode_document(document).decode(), parse_constant=refuse)
 
 
-def test_holm_is_over_all_pairs_of_the_two_sided_plus_one_p(document):
+def test_holm_is_over_all_pairs_of_the_two_sided_p_corrected_for_few_units(document):
     rows = [row for row in document["pairs"] if row["test_set"] == "news <1>"]
-    expected = holm(np.array([row["p_plus_one"] for row in rows]))
-    assert [row["p_adjusted"]["holm"] for row in rows] == pytest.approx(expected.tolist())
-    assert {row["family_size"] for row in rows} == {66}
+    expected = holm(np.array([max(row["p"], row["p_few_units"] or 0.0) for row in rows]))
+    assert [row["p_adjusted"] for row in rows] == pytest.approx(expected.tolist())
+    assert [row["adjustment"]["others"]["holm"] for row in rows] == [row["p_adjusted"] for row in rows]
+    assert {row["adjustment"]["family_size"] for row in rows} == {66}
     assert len(rows) == 66
-    assert all(row["p_adjusted"]["max_t"] is None and "max_t" in row["p_adjusted"]["reason"] for row in rows)
+    assert all(row["adjustment"]["others"]["max_t"] is None and "max_t" in row["adjustment"]["reason"] for row in rows)
 
 
 def test_verdict_and_adjusted_p_never_disagree(document):
     for row in document["pairs"]:
-        assert (row["verdict"] == "better") == (row["p_adjusted"]["holm"] <= document["alpha"])
+        assert (row["verdict"] == "better") == (row["adjustment"]["others"]["holm"] <= document["alpha"])
 
 
 def test_identical_systems_are_called_so(document):
@@ -118,7 +118,7 @@ def test_identical_systems_are_called_so(document):
     assert row["verdict"] == "identical"
     assert row["interval"] is None
     assert "equal" in row["note"]
-    assert row["p_two_sided"] == 1.0
+    assert row["p"] == 1.0
 
 
 def test_the_interval_is_the_symmetric_one(document):
@@ -131,7 +131,7 @@ def test_the_interval_is_the_symmetric_one(document):
 def test_count_and_p_are_the_same_number(document):
     for row in document["pairs"]:
         if row["delta"] > 0:
-            assert row["count"] / row["replicates"] == row["p_one_sided"]
+            assert row["count"] / row["replicates"] == row["p_raw"]["one_sided"]
 
 
 def test_ranks_follow_from_the_separated_pairs(document):
@@ -225,7 +225,7 @@ def test_pairs_of_which_nothing_was_written_are_not_measured():
     assert {(row["discordant"], row["count"], row["interval"], row["stable"]) for row in lost} == {(None, None, None, None)}
     assert all(row["note"] for row in lost)
     (kept,) = [row for row in rows if row not in lost]
-    assert (kept["family_size"], kept["p_adjusted"]["holm"]) == (1, kept["p_plus_one"])
+    assert (kept["adjustment"]["family_size"], kept["p_adjusted"]) == (1, kept["p_few_units"])
 
 
 def test_the_same_study_gives_the_same_document():

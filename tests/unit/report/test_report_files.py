@@ -80,8 +80,7 @@ def test_page_markdown_and_json_carry_the_same_numbers(files, page):
     for row in document["pairs"]:
         cells = html[row["test_set"], row["system_a"], row["system_b"]]
         assert cells[2] == format_number(row["delta"])
-        assert cells[6] == format_p(row["p_plus_one"])
-        assert cells[8] == format_p(row["p_adjusted"]["holm"])
+        assert cells[6:8] == [format_p(row["p"]), format_p(row["p_adjusted"])]
         assert cells[10].removesuffix(" *") == row["verdict"]
 
 
@@ -95,8 +94,8 @@ def test_csv_and_json_carry_the_same_numbers(files):
     for row, pair in zip(rows, json.loads(files["report.json"])["pairs"], strict=True):
         assert (row["system_a"], row["system_b"]) == (pair["system_a"], pair["system_b"])
         assert float(row["delta"]) == pair["delta"]
-        assert float(row["p_adjusted.holm"]) == pair["p_adjusted"]["holm"]
-        assert row["p_adjusted.max_t"] == ""
+        assert float(row["adjustment.others.holm"]) == pair["adjustment"]["others"]["holm"]
+        assert row["adjustment.others.max_t"] == ""
 
 
 def test_smaller_sizes_carry_the_two_sided_p_with_its_error_and_holm(files, odd_report):
@@ -106,8 +105,10 @@ def test_smaller_sizes_carry_the_two_sided_p_with_its_error_and_holm(files, odd_
         here = [row for row in rows if row["test_set"] == name and row["test_size"] == size]
         where = {"metric": "bleu", "test_size": size, "procedure": "paired-bootstrap", "convention": "two-sided-plus-one"}
         p = cube["p_value"].sel(where).values
-        assert [float(row["p_plus_one"]) for row in here] == p.tolist()
-        assert [float(row["holm"]) for row in here] == holm(p).tolist()
+        m = cube["discordant"].sel(metric="bleu", test_size=size).values
+        least = holm(np.maximum(p, np.minimum(2.0 ** (1 - m), 1)))
+        assert [float(row["p"]) for row in here] == p.tolist()
+        assert [float(row["p_adjusted"]) for row in here] == [float(row["holm"]) for row in here] == least.tolist()
         assert [float(row["monte_carlo_error"]) for row in here] == cube["p_error"].sel(where).values.tolist()
 
 

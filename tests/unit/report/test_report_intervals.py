@@ -82,7 +82,7 @@ def test_rows_of_a_report_agree_with_their_p(alpha, wider):
     report = make_report({"news": cube}, analyses=(), resampling={"alpha": alpha})
     rows = [row for row in build_document(report)["pairs"] if row["interval"]]
     assert len(rows) > 150
-    assert all((row["interval"]["lo"] > 0) == (row["p_plus_one"] < alpha) for row in rows)
+    assert all((row["interval"]["lo"] > 0) == (row["p"] < alpha) for row in rows)
 
 
 def test_a_pair_has_the_half_width_that_it_has_alone():

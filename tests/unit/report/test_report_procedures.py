@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
-from synthetic_cubes import CONVENTIONS, build_cube
+from synthetic_cubes import CONVENTIONS, build_cube, uncorrected
 from synthetic_reports import make_report
 
 from pipeline.inference.multiplicity import holm
@@ -71,14 +71,14 @@ def test_a_randomization_has_its_null_and_no_interval_and_no_bias_with_the_reaso
 
 
 def test_each_procedure_is_a_family_of_its_own():
-    cube = four()
+    cube = uncorrected(four())
     p = cube["p_value"].values.copy()
     p[:, 5] = np.reshape([0.01, 0.02, 0.03, 0.2, 0.4, 0.9], p[:, 5].shape)
     document = build(several(cube, as_randomization(cube, p)))
     for name, values in ((BOOTSTRAP, cube["p_value"].values[:, 5].ravel()), (RANDOMIZATION, p[:, 5].ravel())):
         rows = [row for row in document["pairs"] if row["procedure"] == name]
-        assert sorted(row["p_adjusted"]["holm"] for row in rows) == sorted(holm(values).tolist())
-        assert {row["family_size"] for row in rows} == {6}
+        assert sorted(row["adjustment"]["others"]["holm"] for row in rows) == sorted(holm(values).tolist())
+        assert {row["adjustment"]["family_size"] for row in rows} == {6}
     assert document["families"] == {"total": 2, "full_size": 2}
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from synthetic_cubes import build_cube
+from synthetic_cubes import build_cube, uncorrected
 from synthetic_reports import make_report
 
 from pipeline.inference.multiplicity import holm
@@ -30,7 +30,7 @@ def with_counts(cube, *, twice, replicates):
 def family(hits, replicates=100_000):
     """Five systems, ten pairs of distinct gains, with the hits given."""
     cube = build_cube(np.array([50.0, 51, 53, 56, 60]), list("abcde"), replicates=replicates)
-    return with_counts(cube, twice=np.array(hits), replicates=replicates)
+    return uncorrected(with_counts(cube, twice=np.array(hits), replicates=replicates))
 
 
 def test_the_asterisk_is_about_holm_and_not_about_the_unadjusted_p():
@@ -55,16 +55,17 @@ def test_the_cube_s_own_flag_is_not_what_decides(name):
 
 @pytest.mark.parametrize(("m", "verdict"), [(2, "not separated"), (5, "not separated"), (6, "better"), (30, "better")])
 def test_nothing_is_better_where_no_exact_test_can_reject(m, verdict):
-    cube = build_cube(np.array([50.0, 51.06]), list("ab"))  # two-sided p = .034
+    cube = uncorrected(build_cube(np.array([50.0, 51.06]), list("ab")))  # two-sided p = .034
     document = build(cube.assign(discordant=cube["discordant"] * 0 + m))
     (row,) = document["pairs"]
     assert (row["verdict"], row["separated"]) == (verdict, verdict == "better")
-    assert row["sign_flip_floor"] == 2.0 ** (1 - m)
+    assert row["p_floor"] == 2.0 ** (1 - m)
+    assert row["p_adjusted"] == max(row["p_floor"], row["p"])
     assert row["few_discordant"] == (m < 20)
-    assert ("p is not to be trusted" in (row["note"] or "")) == (m < 20)
+    assert ("p_adjusted is at least" in (row["note"] or "")) == (m < 20)
     text = " ".join(document["verdict"][0]["sentences"])
-    assert ("smallest p of any exact test" in text) == (m < 6)
-    assert (f"Few discordant units (m = {m})" in text) == (6 <= m < 20)
+    assert (f"differ on {m} units only: an exact sign-flip test of so few has no smaller p" in text) == (m < 6)
+    assert (f"differ on {m} units only: an exact sign-flip test is safer" in text) == (6 <= m < 20)
     assert ("better" in text.split(";")[0]) == (verdict == "better")
 
 
@@ -73,12 +74,12 @@ def test_in_a_family_the_floor_is_held_against_holm():
     m = np.where(np.arange(10) == 0, 8, 200)  # 2^-7 = .0078 is below α, and above α/10
     rows = build(cube.assign(discordant=cube["discordant"] * 0 + m))["pairs"]
     (first,) = [row for row in rows if row["discordant"] == 8]
-    assert first["p_adjusted"]["holm"] < 0.05
+    assert 10 * first["p"] < 0.05
+    assert first["p_adjusted"] == 10 * 2.0**-7
     assert first["verdict"] == "not separated"
-    assert "no exact test of so few units" in first["note"]
 
 
-def test_ranks_do_not_use_what_is_beyond_reach():
+def test_ranks_do_not_use_what_only_few_units_say():
     cube = build_cube(np.array([50.0, 53.0, 56.0]), list("abc"))
     board = build(cube.assign(discordant=cube["discordant"] * 0 + 4))["leaderboard"]
     assert [(row["rank_low"], row["rank_high"]) for row in board] == [(1, 3)] * 3
@@ -98,7 +99,7 @@ def test_a_pair_without_a_standard_error_is_never_better_and_says_why():
     cube = build_cube(np.array([50.0, 55.0]), list("ab"))
     document = build(cube.assign(se=cube["se"] * np.nan))
     (row,) = document["pairs"]
-    assert row["p_adjusted"]["holm"] < 0.001
+    assert row["adjustment"]["others"]["holm"] < 0.001
     assert (row["se"], row["verdict"]) == (None, "not separated")
     assert "se: undefined" in row["note"]
     assert "no difference is claimed" in " ".join(document["verdict"][0]["sentences"])
@@ -117,7 +118,7 @@ def test_empty_replicates_are_told_at_the_pair():
 
 def test_equal_scores_have_no_count_and_no_bias_but_a_reason():
     (row,) = build(build_cube(np.array([50.0, 50.0]), list("ab")))["pairs"]
-    assert (row["delta"], row["count"], row["bias"], row["p_one_sided"], row["p_two_sided"]) == (0.0, None, None, None, 1.0)
+    assert (row["delta"], row["count"], row["bias"], row["p_raw"]["one_sided"], row["p"]) == (0.0, None, None, None, 1.0)
     assert "no order" in row["note"]
     assert "count or bias" in row["note"]
 
@@ -134,7 +135,7 @@ def test_a_p_of_one_by_definition_is_not_called_monte_carlo(identical):
 
 def test_the_monte_carlo_error_belongs_to_the_two_sided_p():
     (row,) = build(build_cube(np.array([50.0, 51.0]), list("ab"), replicates=10_000))["pairs"]
-    p = row["p_plus_one"]
+    p = row["p"]
     assert row["monte_carlo_error"] == pytest.approx(1.96 * np.sqrt(p * (1 - p) / 10_000))
     assert row["monte_carlo_error_one_sided"] < row["monte_carlo_error"]
 

@@ -1,0 +1,110 @@
+"""What to know beside a verdict: few units, few replicates, tests that are not about the gain, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
+from pipeline.report.pair_rows import exact_test, name_exact
+from pipeline.report.values import format_p
+
+__all__ = ["doubts_of_many", "doubts_of_one", "is_against", "replicates_needed"]
+
+
+def replicates_needed(pairs: Sequence[Mapping[str, Any]], alpha: float) -> int | None:
+    """Give how many replicates a family needs before Holm can separate anything, or None where it has them.
+
+    The smallest p there can be is 1/(b + 1), and Holm multiplies the smallest of K by K. Max-T does not, and is the basis only
+    where its own smallest p is at most α.
+    """
+    members = [row for row in pairs if row["in_family"] and row["p"] is not None]
+    if members and members[0]["adjustment"]["by"] == "max_t":
+        return None
+    most = max((row["replicates"] or 0 for row in members), default=0)
+    if members and members[0]["replicates"] is None:
+        return None  # p-values that no replicate was drawn for have no floor of this kind
+    return math.ceil(len(members) / alpha) if members and len(members) / (most + 1) > alpha else None
+
+
+def is_against(row: Mapping[str, Any], alpha: float) -> bool:
+    """Tell whether the test rejects in favour of the system that is behind: its null is not about the gain."""
+    p, side = row["p_adjusted"], row["p_raw"]["one_sided"]
+    return p is not None and side is not None and p <= alpha and side > 0.5
+
+
+def doubts_of_one(row: Mapping[str, Any], alpha: float) -> Iterator[str]:
+    """Say what to know beside the verdict of a single pair."""
+    yield from _why_larger(row, alpha)
+    if row["se"] is None:
+        yield "The standard error is undefined, as a score without one of the units is 0/0: no difference is claimed."
+    if row["empty_replicates"]:
+        total = row["replicates"] + row["empty_replicates"]
+        yield f"p is conditional on the {row['replicates']:,} of {total:,} replicates in which both scores are defined."
+    needed = replicates_needed([row], alpha)
+    if needed:
+        b = row["replicates"]
+        yield f"Nothing can be separated with b = {b:,} at α = {alpha:g}; at least {needed:,} replicates are needed."
+
+
+def doubts_of_many(pairs: Sequence[Mapping[str, Any]], alpha: float) -> Iterator[str]:
+    """Say what to know beside the verdicts of a family."""
+    against = sum(is_against(row, alpha) for row in pairs)
+    if against:
+        which = "one pair" if against == 1 else f"{against:,} pairs"
+        yield f"Of {which} the test, whose null is not about the gain, rejects in favour of the system that is behind: no verdict."
+    few = sum(row["separated"] and row["few_discordant"] for row in pairs)
+    if few:
+        known = any(row["few_discordant"] and row["p_exact"] is not None for row in pairs)
+        exact = "that of the exact sign-flip test" if known else "the smallest p of an exact test"
+        rest = "rests" if few == 1 else "rest"
+        yield (
+            f"{few:,} of the separated pairs {rest} on fewer than {FEW_DISCORDANT} discordant units (†): "
+            f"the p that decides is at least {exact}."
+        )
+    held = sum(_is_held(row, alpha) for row in pairs)
+    if held:
+        one = held == 1
+        yield (
+            f"{held:,} more {'has' if one else 'have'} p ≤ α and {'is' if one else 'are'} not called better: so few units differ "
+            "that an exact test does not reject."
+        )
+    empty = sum(bool(row["empty_replicates"]) and row["p"] is not None for row in pairs)
+    if empty:
+        yield f"{empty:,} p-value{' is' if empty == 1 else 's are'} conditional on the replicates in which both scores are defined."
+
+
+def _why_larger(row: Mapping[str, Any], alpha: float) -> Iterator[str]:
+    """Say why the p that decides is larger than that of the procedure, where few units make it so, and what else to ask."""
+    p, decides, floor = row["p"], row["p_adjusted"], row["p_floor"]
+    if p is None or decides is None or row["identical"]:
+        return
+    few = (
+        f"The systems differ on {row['discordant']:,} unit{'' if row['discordant'] == 1 else 's'} only"
+        if row["few_discordant"]
+        else ""
+    )
+    if decides <= p:
+        if few and row["p_exact"] is None:
+            yield f"{few}: {exact_test(row['metric'])} is safer."
+        return
+    own = f"{row['procedure']} by itself has p = {format_p(p, log10=row['log10_p'])}"
+    interval = row["interval"]
+    if interval is not None and interval["lo"] > 0 and decides > alpha and not interval["method"].startswith("simultaneous"):
+        own += ", and an interval that leaves 0 out"
+    if row["few_discordant"] and floor is not None and decides == floor:
+        if row["p_exact"] == decides:
+            yield f"{few}: the p that decides is that of {name_exact(row['metric'])}; {own}."
+        else:
+            yield f"{few}: {exact_test(row['metric'])} of so few has no smaller p; {own}."
+    elif row["p_few_units"] is not None and (row["effective_units"] or math.inf) < FEW_EFFECTIVE:
+        yield f"The p that decides is corrected for few units ({row['effective_units']:.3g} effective ones); {own}."
+    elif few and row["p_exact"] is None:
+        yield f"{few}: {exact_test(row['metric'])} is safer."
+
+
+def _is_held(row: Mapping[str, Any], alpha: float) -> bool:
+    """Tell whether only the floor of few discordant units keeps p above α."""
+    p, floor = row["p"], row["p_floor"]
+    return bool(row["in_family"] and row["few_discordant"] and p is not None and p <= alpha < (floor or 0.0))

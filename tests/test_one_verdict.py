@@ -1,0 +1,192 @@
+"""One verdict: a comparison and a study say the same of the same file, whoever else is compared, and print the p that decides."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from studies import write_study
+
+from pipeline import api
+from pipeline.api import open_run
+from pipeline.report.summary import summarise
+from pipeline.report.values import format_p
+
+B, SEED = 2000, 7
+
+EIGHT = np.round(np.random.default_rng(9).normal(0.8, 1.1, 8), 1)
+"""Gains on eight items: the bootstrap has p = .017, t .060, all 2^8 sign flips .0625."""
+
+SKEWED = np.round(np.random.default_rng(501).exponential(size=(25, 6)), 1)
+"""Six equal systems on 25 items: uncorrected p-values separate two of them, so does max-T alone (p = .04)."""
+
+PROCEDURES = (
+    "paired-bootstrap",
+    "approximate-randomization",
+    "exact-bootstrap",
+    "exact-sign-flip",
+    "mcnemar",
+    "mcnemar-mid-p",
+    "sign",
+    "paired-t",
+    "wilcoxon",
+)
+
+
+def table(path: Path, columns: Mapping[str, np.ndarray]) -> Path:
+    rows = [",".join(["item", *columns])]
+    rows += [
+        ",".join([f"i{k}", *(f"{column[k]:.1f}" for column in columns.values())]) for k in range(len(next(iter(columns.values()))))
+    ]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def graded(items: int, systems: int, seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    ability = 0.6 * np.arange(systems)
+    return {f"s{k}": 5 + rng.normal(ability[k], 1.0, items) for k in range(systems)}
+
+
+def compare(path: Path, *procedures: str, **options: Any) -> dict[str, Any]:
+    return api.compare({"*": str(path)}, format="scores", procedures=procedures, **({"replicates": B, "seed": SEED} | options))
+
+
+def study(path: Path, *procedures: str, **resampling: Any) -> Path:
+    return write_study(
+        path.parent / "study.yaml",
+        seed=SEED,
+        # The name is part of the address that draws are made at.
+        test_sets={"test set": {"format": "scores", "outputs": path.name}},
+        metrics=["mean"],
+        analyses=["thresholds"],
+        report={"formats": ["json"]},
+        resampling={"replicates": B, "procedures": list(procedures or ["paired-bootstrap"])} | resampling,
+    )
+
+
+def run(path: Path, *procedures: str, **resampling: Any) -> Path:
+    return api.run(study(path, *procedures, **resampling), runs=path.parent / "runs", serial=True).root
+
+
+def read(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def report_of(root: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((root / "report" / "report.json").read_text(encoding="utf-8"))
+    return document
+
+
+@pytest.fixture
+def eight(tmp_path: Path) -> Path:
+    return table(tmp_path / "scores.csv", {"new": 5 + EIGHT, "old": np.full(8, 5.0)})
+
+
+@pytest.mark.parametrize("systems", [2, 4])
+def test_a_comparison_and_a_study_of_one_file_have_the_same_pairs(tmp_path: Path, systems: int) -> None:
+    """Every field of every pair: counts, p-values, adjustments, intervals, verdicts; ranks and letters follow."""
+    path = table(tmp_path / "scores.csv", graded(24, systems, systems))
+    compared, studied = compare(path), report_of(run(path))
+    for key in ("pairs", "leaderboard", "clusters", "verdict"):
+        assert compared[key] == studied[key]
+    assert {row["adjustment"]["by"] for row in compared["pairs"]} == {"max_t_and_holm"}
+
+
+@pytest.mark.parametrize("kept", [B, 0])
+def test_eight_items_that_no_exact_test_separates_are_not_separated(eight: Path, kept: int) -> None:
+    root = run(eight, keep_replicates=kept)
+    document = report_of(root)
+    (row,) = document["pairs"]
+    assert row["p"] < 0.04
+    assert (row["p_exact"], row["p_adjusted"], row["verdict"]) == (0.0625, 0.0625, "not separated")
+    told = " ".join(document["verdict"][0]["sentences"])
+    assert "not separated at this n = 8 (two-sided p = 0.0625, paired-bootstrap, α = 0.05)" in told
+    assert "too small" not in told
+    assert f"paired-bootstrap by itself has p = {format_p(row['p'])}" in told
+
+
+def test_a_hopeless_third_system_does_not_change_the_verdict_of_a_pair(tmp_path: Path, eight: Path) -> None:
+    two = compare(eight)["pairs"][0]
+    (tmp_path / "three").mkdir()
+    hopeless = {"new": 5 + EIGHT, "old": np.full(8, 5.0), "hopeless": -15 + np.arange(8) / 10}
+    three = compare(table(tmp_path / "three" / "scores.csv", hopeless))["pairs"]
+    (old,) = [row for row in three if {row["system_a"], row["system_b"]} == {"new", "old"}]
+    assert (old["verdict"], old["p_adjusted"]) == (two["verdict"], two["p_adjusted"])
+
+
+def test_seven_wins_and_a_loss_are_no_difference(tmp_path: Path) -> None:
+    right = np.ones((100, 2))
+    right[:7, 1], right[7, 0] = 0, 0
+    document = compare(table(tmp_path / "scores.csv", {"new": right[:, 0], "old": right[:, 1]}))
+    (row,) = document["pairs"]
+    assert row["p"] < 0.05
+    assert (row["verdict"], row["p_adjusted"]) == ("not separated", 18 / 256)
+
+
+def test_no_pair_of_six_equal_skewed_systems_is_separated(tmp_path: Path) -> None:
+    document = compare(table(tmp_path / "scores.csv", dict(zip("abcdef", SKEWED.T, strict=True))))
+    assert min(row["p"] for row in document["pairs"]) < 0.05 / 15  # Holm's first step, uncorrected
+    assert {row["verdict"] for row in document["pairs"]} == {"not separated"}
+
+
+@pytest.mark.parametrize("systems", [2, 3])
+def test_every_procedure_is_judged_by_the_same_rules(tmp_path: Path, systems: int) -> None:
+    """Few units are corrected for where a bootstrap is asked, floors hold for what needs many units, and Holm does the rest."""
+    rng = np.random.default_rng(5)
+    right = {f"s{k}": (rng.random(14) < 0.3 + 0.3 * k).astype(float) for k in range(systems)}
+    path = table(tmp_path / "scores.csv", right)
+    document = report_of(run(path, *PROCEDURES, keep_replicates=0))
+    for procedure in PROCEDURES:
+        rows = [row for row in document["pairs"] if row["procedure"] == procedure]
+        own = np.array([row["p"] for row in rows])
+        least = np.zeros(len(rows))
+        if procedure in {"paired-bootstrap", "exact-bootstrap", "paired-t"}:
+            least = np.array([row["p_exact"] for row in rows])
+        if procedure in {"paired-bootstrap", "exact-bootstrap"}:
+            least = np.maximum(least, [row["p_few_units"] for row in rows])
+        else:
+            assert {row["p_few_units"] for row in rows} == {None}
+        judged = np.maximum(np.maximum(own, least), [row["p_floor"] for row in rows])
+        order = np.argsort(judged)
+        holm = np.empty(len(rows))
+        holm[order] = np.minimum(np.maximum.accumulate(judged[order] * np.arange(len(rows), 0, -1)), 1)
+        assert [row["p_adjusted"] for row in rows] == pytest.approx(holm.tolist())
+        assert [row["verdict"] == "better" for row in rows] == (holm <= 0.05).tolist()
+
+
+def test_p_is_one_number_in_the_document_the_tables_the_cube_and_on_the_terminal(tmp_path: Path) -> None:
+    """The gain of the last system is so large that no replicate counts against it: p is 1/(b + 1) then, and never 0."""
+    columns = graded(60, 3, 3) | {"far": 50 + np.arange(60) / 10}
+    root = run(table(tmp_path / "scores.csv", columns), "paired-bootstrap", "paired-t", test_sizes=[30, "full"])
+    document, cube = report_of(root), open_run(root)["test set"]
+    csv_rows = list(csv.DictReader(read(root / "report" / "tables" / "pairs.csv")))
+    place = {frozenset(ends): k for k, ends in enumerate(zip(cube["system_a"].values, cube["system_b"].values, strict=True))}
+    assert len(csv_rows) == len(document["pairs"]) == 12
+    lines = summarise(document).splitlines()
+    for row, cells in zip(document["pairs"], csv_rows, strict=True):
+        at = {"metric": "mean", "test_size": "full", "procedure": row["procedure"]}
+        pair = place[frozenset((row["system_a"], row["system_b"]))]
+        for name in ("p", "p_adjusted"):
+            assert row[name] > 0
+            assert float(cells[name]) == row[name] == cube[name].sel(at).values[pair]
+        raw = cube["p_value"].sel(at).values[:, pair]
+        told = [row["p_raw"][name.replace("-", "_")] for name in cube["convention"].values.tolist()]
+        np.testing.assert_array_equal(np.array(told, float), raw)
+        if row["procedure"] == "paired-bootstrap":
+            (line,) = [line.split() for line in lines if line.split()[:2] == [row["system_a"], row["system_b"]]]
+            assert line[3:5] == [format_p(row["p"]), format_p(row["p_adjusted"])]
+    boots = [row for row in document["pairs"] if row["procedure"] == "paired-bootstrap"]
+    assert {row["p"] for row in boots if row["p_raw"]["two_sided"] == 0} == {1 / (B + 1)}
+    sizes = list(csv.DictReader(read(root / "report" / "tables" / "pair_sizes.csv")))
+    assert {cells["adjusted_by"] for cells in sizes if cells["procedure"] == "paired-bootstrap"} == {"max_t_and_holm"}
+    for cells in sizes:
+        at = {"metric": "mean", "test_size": "30", "procedure": cells["procedure"]}
+        pair = place[frozenset((cells["system_a"], cells["system_b"]))]
+        for name in ("p", "p_adjusted"):
+            assert float(cells[name]) == cube[name].sel(at).values[pair] > 0
