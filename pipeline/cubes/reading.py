@@ -15,7 +15,7 @@ from pipeline.cubes.checked import REBUILD, CheckedStore, group_is_sound, verify
 from pipeline.errors import Problem, StoreError
 from pipeline.store import digest
 
-__all__ = ["digest_cubes", "open_cubes", "open_statistics", "verify_cubes"]
+__all__ = ["digest_cubes", "open_cubes", "open_statistics", "verify_cubes", "with_names_of_now"]
 
 
 def open_cubes(path: Path | str) -> dict[str, xr.Dataset]:
@@ -121,7 +121,7 @@ def _open(group: Path) -> xr.Dataset:
     missing = sorted(set(attributes["variables"]) - set(map(str, dataset.variables)))
     if missing:
         raise StoreError(*(Problem("P708", f"the variable {name!r} is missing", str(group), REBUILD) for name in missing))
-    return _with_names_of_now(_with_plain_coordinates(dataset))
+    return with_names_of_now(_with_plain_coordinates(dataset))
 
 
 def _with_plain_coordinates(dataset: xr.Dataset) -> xr.Dataset:
@@ -136,7 +136,7 @@ def _with_plain_coordinates(dataset: xr.Dataset) -> xr.Dataset:
     return loaded.rename({name: plain[name][2]["name"] for name in plain if "name" in plain[name][2]})
 
 
-def _with_names_of_now(dataset: xr.Dataset) -> xr.Dataset:
+def with_names_of_now(dataset: xr.Dataset) -> xr.Dataset:
     """Give variables of older cubes the names that they have now: the table of adjustments was called ``p_adjusted``."""
     if dataset.attrs.get("schema_version") == 1 and "adjustment" in getattr(dataset.get("p_adjusted"), "dims", ()):
         return dataset.rename({"p_adjusted": "p_by_adjustment"})
