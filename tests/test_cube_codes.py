@@ -10,6 +10,7 @@ from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.direct import result
 from pipeline.inference.intervals import INTERVAL_REASONS
 from pipeline.inference.intervals import METHODS as PLAIN_INTERVALS
+from pipeline.report.tails import MISSING as MISSING_TAILS
 from pipeline.study.schema import IntervalName
 from pipeline.tasks.kept import SIMULTANEOUS
 
@@ -40,3 +41,8 @@ def test_no_meaning_has_a_space_in_it() -> None:
     flags = [variable.flags for variable in variables.VARIABLES.values() if variable.flags]
     assert len(flags) > 5
     assert all(len(" ".join(words).split()) == len(words) for words in flags)
+
+
+def test_a_report_has_words_for_every_tail_that_is_missing() -> None:
+    silent = {"none", "enough-replicates", "by-definition"}
+    assert set(MISSING_TAILS) == set(variables.TAIL_REASONS) - silent

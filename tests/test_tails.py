@@ -107,3 +107,26 @@ def test_tails_change_nothing_that_is_counted(cubes: dict[str, xr.Dataset]) -> N
         if not str(name).startswith("tail_"):
             np.testing.assert_array_equal(cubes["exact"][name].values, cubes["none"][name].values)
     assert np.isnan(cubes["none"]["tail_p"].values).all()
+
+
+def reasons(cube: xr.Dataset) -> dict[tuple[str, str], str]:
+    words = cube["tail_reason"].attrs["flag_meanings"].split()
+    values = cube["tail_reason"].sel(metric="mean", test_size="full", procedure="paired-bootstrap").values.tolist()
+    names = zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True)
+    return {pair: words[code] for pair, code in zip(names, values, strict=True)}
+
+
+def test_every_pair_without_a_tail_says_why(cubes: dict[str, xr.Dataset]) -> None:
+    exact, none = (reasons(cubes[how]) for how in ("exact", "none"))
+    assert (exact["low", "high"], none["low", "high"]) == ("none", "not-asked")
+    assert {exact["low", "near"], none["low", "near"]} == {"enough-replicates"}
+    assert exact["low", "copy"] == "by-definition"
+
+
+def test_tails_beyond_the_budget_are_left_out_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.tasks.tables.tails_budget", lambda **sizes: 2 * 1000)  # one pair, or not even one
+    cube = cube_of(tmp_path, tails="exact")
+    found = reasons(cube)
+    assert set(found.values()) >= {"none", "beyond-the-budget"}
+    for pair, why in found.items():
+        assert np.isfinite(list(row(cube, "tail_p", *pair).values())).any() == (why == "none")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["INTERVAL_REASONS", "METHODS", "P_LABELS", "P_REASONS", "TOOL_REASONS"]
+__all__ = ["INTERVAL_REASONS", "METHODS", "P_LABELS", "P_REASONS", "TAIL_REASONS", "TOOL_REASONS"]
 
 METHODS = ("monte-carlo", "exact", "tail", "definition", "asymptotic")
 """Of ``method`` and ``tail_method``; by definition p is 1 where systems are identical or score the same."""
@@ -40,6 +40,18 @@ P_LABELS = (
     "saddlepoint",
 )
 """Of ``p_label`` and ``tail_label``: what must be said beside a number."""
+
+TAIL_REASONS = (
+    "none",
+    "enough-replicates",
+    "by-definition",
+    "beyond-the-budget",
+    "no-exact-law",
+    "out-of-reach",
+    "within-strata",
+    "not-asked",
+)
+"""Of ``tail_reason``: why a pair has no computed tail beside its counted p-values."""
 
 INTERVAL_REASONS = (
     "none",

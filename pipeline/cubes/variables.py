@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.cubes.codes import INTERVAL_REASONS, METHODS, P_LABELS, P_REASONS, TOOL_REASONS
+from pipeline.cubes.codes import INTERVAL_REASONS, METHODS, P_LABELS, P_REASONS, TAIL_REASONS, TOOL_REASONS
 from pipeline.cubes.decisions import DECISIONS, MAX_T
 from pipeline.cubes.declared import Variable
 from pipeline.cubes.unit_effects import UNIT_EFFECTS
@@ -115,6 +115,12 @@ TABLE = (
     Variable("tail_p_error", _TESTS, "float64", _NAN, "1", "half width of what is known of it: an enclosure, or a 95 % interval"),
     _code("tail_method", _TESTS, "how it was computed; -1 where there is none", METHODS),
     _code("tail_label", _TESTS, "what must be said beside it; -1 where there is none", P_LABELS),
+    _code(
+        "tail_reason",
+        ("procedure", *_PAIRS),
+        "why there is no computed p-value by any convention; -1 where the procedure has none",
+        TAIL_REASONS,
+    ),
     Variable("p_error", _TESTS, "float64", _NAN, "1", "Monte-Carlo error: half width of the 95 % interval", CLOPPER_PEARSON),
     _code("method", _TESTS, "how the p-value was found; -1 where there is none", METHODS),
     _code("p_label", _TESTS, "what must be said beside the p-value; -1 where there is none", P_LABELS),

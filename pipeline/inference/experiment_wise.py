@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import studentized_range
 
 from pipeline.inference.families import PairFamily
 from pipeline.inference.p_values import clopper_pearson
@@ -43,6 +42,8 @@ def among_exchangeable_systems(alpha: float, systems: int) -> float:
     >>> round(among_exchangeable_systems(0.05, 15), 2)
     0.82
     """
+    from scipy.stats import studentized_range  # half a second to import
+
     if systems < 2:
         return 0.0
     return float(studentized_range.sf(np.sqrt(2.0) * normal_critical_value(alpha), systems, np.inf))

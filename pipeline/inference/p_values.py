@@ -151,11 +151,20 @@ def clopper_pearson(
     >>> float(lo[0]), round(float(hi[0]), 4)
     (0.0, 0.0362)
     """
+    shape = np.broadcast_shapes(np.shape(hits), np.shape(trials))
+    hits, trials = (np.broadcast_to(values, shape).ravel() for values in (hits, trials))
+    # Many pairs have the same few hits of the same replicates, and a bound costs a thousand comparisons.
+    order = np.lexsort((hits, trials))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (np.diff(hits[order]) != 0) | (np.diff(trials[order]) != 0)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.cumsum(new) - 1
+    hits, trials = hits[order][new], trials[order][new]
     tail = (1 - level) / 2
     misses = trials - hits
     lo = np.where(hits > 0, betaincinv(np.maximum(hits, 1), misses + 1, tail), 0.0)
     hi = np.where(misses > 0, betaincinv(hits + 1, np.maximum(misses, 1), 1 - tail), 1.0)
-    return lo, hi
+    return lo[place].reshape(shape), hi[place].reshape(shape)
 
 
 def _count_hits(counts: NDArray[np.int64]) -> NDArray[np.int64]:

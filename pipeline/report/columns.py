@@ -20,7 +20,7 @@ from pipeline.report.intervals import choose_intervals, half_widths, read_interv
 from pipeline.report.judgement import Evidence, judge_pairs, read_equivalence
 from pipeline.report.p_words import read_labels, read_reasons
 from pipeline.report.spread import NO_SPREAD, without_spread
-from pipeline.report.tails import read_tails
+from pipeline.report.tails import read_tail_reasons, read_tails
 from pipeline.report.values import plain
 from pipeline.study.procedures import PROCEDURES
 
@@ -147,6 +147,7 @@ def read_columns(
         "p_label": read_labels(cube, **verdict),
         "p_reason": [NO_SPREAD if alike else why for alike, why in zip(flat.tolist(), read_reasons(cube, **full), strict=True)],
         "tail": read_tails(cube, **full) if draws else [None] * len(delta),
+        "tail_reason": read_tail_reasons(cube, **full),
         "identical": identical.tolist(),
         "in_family": adjusted.member.tolist(),
         "adjusted_by": [decision.by] * len(delta),

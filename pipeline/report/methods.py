@@ -9,6 +9,7 @@ from pipeline.report.adjustment import references
 from pipeline.report.presets import preset_methods
 from pipeline.report.procedures import WORDS, Method, procedures_of
 from pipeline.report.units import count_units
+from pipeline.report.tails import BEYOND_THE_BUDGET
 
 __all__ = ["Method", "describe_methods", "methods_paragraph"]
 
@@ -57,7 +58,7 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
         ),
     ]
     conditions = {
-        _TAILS: any(row["tail"] for row in document["pairs"]),
+        _TAILS: any(row["tail"] or row["tail_reason"] == BEYOND_THE_BUDGET for row in document["pairs"]),
         _FEW_UNITS: any(row["p_few_units"] is not None for row in document["pairs"]),
         _EQUIVALENCE: any(row["margin"] is not None for row in document["pairs"]),
     }
@@ -69,8 +70,9 @@ _TAILS = Method(
     "P(|δ* − δ| ≥ δ)",
     "Where fewer than ten replicates count against a gain, the number that infinitely many would give stands beside the count: "
     "exact, by convolution, or tilted, from resamples that are drawn from exponentially tilted chances and weighted, with its 95 % "
-    "error. Below 1e-6 it is marked as a model tail: it says what the resampling model has, and the data cannot tell such models "
-    "apart. No verdict uses it.",
+    "error. Exact ones are computed within a budget, pairs with the fewest standard errors between them first; tail_reason says "
+    "why one is missing. Below 1e-6 it is marked as a model tail: it says what the resampling model has, and the data cannot tell "
+    "such models apart. No verdict uses it.",
     "Davison and Hinkley 1997, Bootstrap Methods and their Application, doi:10.1017/CBO9780511802843; Johns 1988, "
     "J. Amer. Statist. Assoc. 83, 709-714",
     "https://doi.org/10.1017/CBO9780511802843",

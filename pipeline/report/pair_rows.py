@@ -23,7 +23,7 @@ __all__ = ["beside_exact", "exact_test", "list_pairs", "name_exact"]
 
 COPIED = ("system_a", "system_b", "score_a", "score_b", "delta", "se", "bias")
 COUNTED = ("count", "replicates", "empty_replicates", "p", "log10_p", "p_adjusted")
-BESIDE = ("p_raw", "p_few_units", "p_exact", "log10_p_exact", "p_floor", "tail")
+BESIDE = ("p_raw", "p_few_units", "p_exact", "log10_p_exact", "p_floor", "tail", "tail_reason")
 JUDGED = ("monte_carlo_error", "monte_carlo_error_one_sided", "stable", "method", "p_label", "p_reason", "identical")
 ALL_PAIRS = FamilyOf()
 CONCLUDED = ("p_equivalence", "p_equivalence_holm", "p_ahead", "p_behind", "differs_within_margin")

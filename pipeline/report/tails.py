@@ -11,10 +11,21 @@ import xarray as xr
 from pipeline.report.cube_facts import read_flags, read_variable
 from pipeline.report.values import format_p, plain
 
-__all__ = ["CONVENTIONS", "format_tail", "read_tails"]
+__all__ = ["BEYOND_THE_BUDGET", "CONVENTIONS", "MISSING", "format_tail", "read_tail_reasons", "read_tails"]
 
 CONVENTIONS = {"one_sided": "one-sided", "two_sided": "two-sided"}
 """Those that stand in a row, by the name that they have there."""
+
+BEYOND_THE_BUDGET = "beyond the budget of tails: pairs with fewer standard errors between them came first"
+
+MISSING = {
+    "beyond-the-budget": BEYOND_THE_BUDGET,
+    "no-exact-law": "no exact law; `tails: tilted` estimates it",
+    "out-of-reach": "no tilted resample reaches the threshold",
+    "within-strata": "units are drawn within strata",
+    "not-asked": "not asked for",
+}
+"""Where fewer than ten replicates count against a gain and no tail is computed; elsewhere nothing is missing."""
 
 _HOW = {"exact": "exact", "tail": "tilted"}
 
@@ -40,6 +51,11 @@ def read_tails(cube: xr.Dataset, **where: str) -> list[dict[str, dict[str, Any] 
             tails = found[pair] or dict.fromkeys(CONVENTIONS)
             found[pair] = tails | {key: {**values, "method": method, "label": "model tail" if deep else method}}
     return found
+
+
+def read_tail_reasons(cube: xr.Dataset, **where: str) -> list[str | None]:
+    """Say why a pair has no tail; None where it has one, or needs none."""
+    return [MISSING.get(flag or "") for flag in read_flags(cube, "tail_reason", **where)]
 
 
 def format_tail(tail: Mapping[str, Any] | None) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pipeline.resampling.address import CELL, cell_bounds
+from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
 from pipeline.resampling.studentised_work import products
 from pipeline.study.columns import sizes_of
@@ -96,7 +97,21 @@ class TaskCosts:
         cells = -(-self.study.resampling.replicates // CELL)
         one = COLLECT_SLICE + pairs * (COLLECT_PAIR + COLLECT_CELL * cells)
         kept = self.study.resampling.scores_kept * (COLLECT_SCORE * systems + COLLECT_READ * pairs)
-        return COLLECT_CUBE + COLLECT_SYSTEM * systems * len(self.inputs.metrics) + slices * (one + kept) + self._again(test_set)
+        return COLLECT_CUBE + COLLECT_SYSTEM * systems * len(self.inputs.metrics) + slices * (one + kept) + self._beside(test_set)
+
+    def _beside(self, test_set: TestSetInputs) -> float:
+        return self._again(test_set) + self._tails(test_set)
+
+    def _tails(self, test_set: TestSetInputs) -> float:
+        """Give the seconds of exact tails; at most, as only some pairs have one, and those of 0/1 scores take next to none."""
+        resampling = self.study.resampling
+        if "paired-bootstrap" not in resampling.procedures or resampling.tails == "none" or resampling.strata is not None:
+            return 0.0
+        pairs, sizes = _pairs(test_set), sizes_of(self.study, test_set)
+        each = [(size.label == "full", pairs * (8 * size.n_units + 2 * QUICK.points)) for size in sizes]
+        budget = {"replicates": resampling.replicates, "pairs": pairs}
+        points = sum(min(tails_budget(is_full=is_full, **budget), most) for is_full, most in each)
+        return POINT_SECONDS * points * sum(metric.form == "ratio" for metric in self.inputs.metrics)
 
     def _again(self, test_set: TestSetInputs) -> float:
         """Give the seconds of bootstrap-t; at most, as metrics that are no ratios take none."""

@@ -16,6 +16,7 @@ class MetricInputs:
     """A metric as the plan knows it.
 
     ``places`` names the options that say where its code is, which is no part of what it is: the signature has the code's digest.
+    ``form`` is that of the metric: only a ratio has exact tails, which take their time.
     """
 
     name: str
@@ -23,6 +24,7 @@ class MetricInputs:
     signature: str
     higher_is_better: bool
     places: tuple[str, ...] = ()
+    form: str = "ratio"
 
     @property
     def identity(self) -> list[Any]:

@@ -149,7 +149,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
     metric = load_metric(name, options)
     places = PLACES if is_own(name) else ()
-    return MetricInputs(name, options, metric.signature, metric.higher_is_better, places)
+    return MetricInputs(name, options, metric.signature, metric.higher_is_better, places, metric.form)
 
 
 def _check_gold(metrics: Sequence[MetricInputs], gold: Items | None) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.cubes.codes import METHODS, P_REASONS
+from pipeline.cubes.codes import METHODS, P_REASONS, TAIL_REASONS
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import CHUNKS
 from pipeline.inference.decision import decide_family, without_zero
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.scores import why_no_numerators
+from pipeline.inference.direct.tail_choice import choose_tails
 from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, few_hits
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
@@ -23,6 +24,7 @@ from pipeline.inference.readings import READINGS
 from pipeline.inference.stability import Bounds, bound_computed, stable_alone, stable_level
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.exact.budget import tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.store.runs import Store
@@ -43,6 +45,11 @@ CHUNK_PAIRS = CHUNKS["pair"]
 """Pairs folded at a time: their cells are never all held at once."""
 
 _MONTE_CARLO, _EXACT, _TAIL, _DEFINITION = (METHODS.index(name) for name in ("monte-carlo", "exact", "tail", "definition"))
+
+_FULL = "full"
+"""The label of the largest test size."""
+
+_TAIL_REASON = {name: np.int8(code) for code, name in enumerate(TAIL_REASONS)}
 
 _COUNTED_REASONS = np.array([P_REASONS.index(name.replace(" ", "-") or "none") for name in REASONS], np.int8)
 """The codes of a cube for those of counted p-values."""
@@ -74,7 +81,7 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
         From `cells_of`.
     store : Store
     tails : str
-        ``exact``, ``tilted`` or ``none``: how p-values below 10/b are computed.
+        ``exact``, ``tilted`` or ``none``: how p-values below 10/b are computed. Exact ones, the default, within a budget.
     rule : str, optional
         How smaller test sizes are made: with it the replicates have an address, and can be drawn again.
 
@@ -108,9 +115,8 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
             table[INTERVAL_P] = readings.p
     table[BY_ADJUSTMENT] = _adjust(table["p_value"], max_t, part.tested)
     table |= _decide(part, procedure, table["p_value"], max_t, table.get("max_t_replicates"), alpha=layout.alpha)
-    # The tails are those of units drawn all alike.
-    if procedure == "paired-bootstrap" and tails != "none" and part.measure.stratum is None:
-        table |= _tails(part, layout, few, defined / cells.replicates, tilt=tails == "tilted")
+    if procedure == "paired-bootstrap":
+        table |= _tails(part, layout, table["p_reason"] != 0, few, defined, how=tails)
     cube.write_table(part.metric, cells.label, table, procedure=procedure)
     return kept
 
@@ -129,26 +135,41 @@ def _draws(part: Part, layout: CubeLayout, procedure: str, rule: str) -> Draws |
 
 
 def _tails(
-    part: Part, layout: CubeLayout, few: NDArray[np.bool_], defined: NDArray[np.float64], *, tilt: bool
+    part: Part, layout: CubeLayout, fixed: NDArray[np.bool_], few: NDArray[np.bool_], defined: NDArray[np.int64], *, how: str
 ) -> dict[str, NDArray[Any]]:
     """Compute p-values of pairs of which any rests on fewer than ten replicates.
 
     They stand beside the counted ones and never in their place: to choose between the two by what was counted would be a
-    selection, and a p-value that is now counted and now computed belongs to no convention.
+    selection, and a p-value that is now counted and now computed belongs to no convention. What is missing has a reason, and
+    p-values that are ``fixed`` by definition, or missing, have no tail.
     """
-    asked = np.asarray(few.any(axis=0))
+    tilt = how == "tilted"
+    asked = np.asarray(few.any(axis=0)) & ~fixed
+    reason = np.where(
+        fixed, _TAIL_REASON["by-definition"], np.where(asked, _TAIL_REASON["none"], _TAIL_REASON["enough-replicates"])
+    )
+    if how == "none" or part.measure.stratum is not None:  # the tails are those of units drawn all alike
+        reason[asked] = _TAIL_REASON["not-asked" if how == "none" else "within-strata"]
+        return {"tail_reason": reason}
     if not tilt:
-        asked &= why_no_numerators(part.measure) == 0
+        without_law = asked & (why_no_numerators(part.measure) != 0)
+        asked &= ~without_law
+        size = {"replicates": layout.replicates, "pairs": len(asked), "is_full": part.size.label == _FULL}
+        chosen = choose_tails(part.measure, part.observed, asked=asked, points=tails_budget(**size))
+        reason[without_law], reason[asked & ~chosen] = _TAIL_REASON["no-exact-law"], _TAIL_REASON["beyond-the-budget"]
+        asked = chosen
     if not asked.any():
-        return {}
+        return {"tail_reason": reason}
     key = draw_key(seed=layout.seed, purpose="tails", test_set=layout.test_set, size=part.size.label, rule="tilted")
     # Where only exact laws are asked for, nothing is drawn for pairs whose integers turn out too large for one.
     draws = TAIL_DRAWS if tilt else 0
-    tails = bootstrap_tails(part.measure, part.observed, asked=asked, key=key, defined=defined, draws=draws)
+    tails = bootstrap_tails(part.measure, part.observed, asked=asked, key=key, defined=defined / layout.replicates, draws=draws)
     # A bound of a transform is no tail: with integers that do not fit it is left out unless tilting was asked for.
     # A chance of exactly 0 is known too, and has no logarithm: what was never counted cannot be.
     known = np.isfinite(tails.p) & (tilt | (tails.method == _EXACT))
+    reason[asked & ~known.any(axis=0)] = _TAIL_REASON["out-of-reach" if tilt else "no-exact-law"]
     return {
+        "tail_reason": reason,
         "tail_p": np.where(known, tails.p, np.nan),
         "tail_log10_p": np.where(known & np.isfinite(tails.log10_p), tails.log10_p, np.nan),
         "tail_p_error": np.where(known, (tails.hi - tails.lo) / 2, np.nan),

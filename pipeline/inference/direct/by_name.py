@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from pipeline.inference.direct.exact import exact_tests
+from pipeline.inference.direct.exact import EXACT_TESTS, exact_tests
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.scores import MEMORY
 from pipeline.inference.direct.unit_tests import mcnemar, paired_t, sign_test, wilcoxon
@@ -14,8 +14,6 @@ from pipeline.resampling.measures import Measure, Observed
 
 __all__ = ["DIRECT", "direct_tests"]
 
-_EXACT = ("exact-bootstrap", "exact-sign-flip")
-
 _TESTS: Mapping[str, Callable[..., DirectP]] = {
     "mcnemar": mcnemar,
     "mcnemar-mid-p": partial(mcnemar, mid_p=True),
@@ -23,7 +21,7 @@ _TESTS: Mapping[str, Callable[..., DirectP]] = {
     "wilcoxon": wilcoxon,
 }
 
-DIRECT = (*_EXACT, "mcnemar", "mcnemar-mid-p", "sign", "paired-t", "wilcoxon")
+DIRECT = (*EXACT_TESTS, "mcnemar", "mcnemar-mid-p", "sign", "paired-t", "wilcoxon")
 """Their names."""
 
 
@@ -52,7 +50,8 @@ def direct_tests(
     unknown = sorted(set(names) - set(DIRECT))
     if unknown:
         raise ValueError(f"there is no procedure {unknown}: {DIRECT}")
-    exact = exact_tests(measure, observed, budget=budget) if set(names) & set(_EXACT) else {}
+    asked = [name for name in EXACT_TESTS if name in names]
+    exact = exact_tests(measure, observed, names=asked, budget=budget) if asked else {}
     found: dict[str, DirectP] = {}
     for name in names:
         if name in exact:

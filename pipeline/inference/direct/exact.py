@@ -6,7 +6,7 @@ They are those whose two systems have the same denominators: accuracy, attachmen
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,15 +19,20 @@ from pipeline.resampling.exact.flips import sign_flip_chances
 from pipeline.resampling.exact.pairs import EXACT, PairChances, compare_pairs
 from pipeline.resampling.measures import Measure, Observed
 
-__all__ = ["exact_tests", "mark_model_tails"]
+__all__ = ["EXACT_TESTS", "exact_tests", "mark_model_tails"]
+
+EXACT_TESTS = ("exact-bootstrap", "exact-sign-flip")
+"""Their names."""
 
 _MODEL_TAIL = 1e-6
 
 _Indices = NDArray[np.int64]
 
 
-def exact_tests(measure: Measure, observed: Observed, *, budget: Budget = QUICK) -> dict[str, DirectP]:
-    """Compute ``exact-bootstrap`` and ``exact-sign-flip`` of all pairs with common denominators.
+def exact_tests(
+    measure: Measure, observed: Observed, *, names: Collection[str] = EXACT_TESTS, budget: Budget = QUICK
+) -> dict[str, DirectP]:
+    """Compute ``exact-bootstrap``, ``exact-sign-flip`` or both of all pairs with common denominators.
 
     Of the bootstrap: one-sided P(δ* > 2δ), two-sided P(|δ* − δ| ≥ δ), below-zero P(δ* < 0), at-or-below-zero P(δ* ≤ 0), each given
     that the resample is not empty. Of the sign-flip: two-sided P(|δ°| ≥ δ), and one-sided P(δ° ≥ δ), ties included, which is half
@@ -39,6 +44,8 @@ def exact_tests(measure: Measure, observed: Observed, *, budget: Budget = QUICK)
     measure : Measure
     observed : Observed
         From `pipeline.resampling.observe.observe`.
+    names : collection of str, optional
+        Of `EXACT_TESTS`: of wide laws each takes its time, and only what is named is computed.
     budget : Budget, default QUICK
         Of one tail. With constant denominators and few distinct differences a pair takes some 40 µs; otherwise up to .2 s.
 
@@ -56,10 +63,11 @@ def exact_tests(measure: Measure, observed: Observed, *, budget: Budget = QUICK)
     >>> found["exact-bootstrap"].two_sided.round(4), found["exact-sign-flip"].two_sided.round(4)
     (array([0.3054]), array([0.3877]))
     """
+    events = (*(EXACT[:-1] if "exact-bootstrap" in names else ()), *(EXACT[-1:] if "exact-sign-flip" in names else ()))
     refused = why_no_numerators(measure)
     low, high = np.full((2, len(measure.pairs), len(EXACT)), np.nan)
     usable = np.flatnonzero((refused == 0) & np.isfinite(observed.delta))
-    for members, found in _compare_groups(measure, usable, budget):
+    for members, found in _compare_groups(measure, usable, events, budget):
         low[members], high[members] = found.log10_low * math.log(10), found.log10_high * math.log(10)
     too_large = code_of("integers too large", REASONS)
     reason = {
@@ -78,7 +86,8 @@ def exact_tests(measure: Measure, observed: Observed, *, budget: Budget = QUICK)
     )
     half = flipped[0] - math.log(2), flipped[1] - math.log(2)
     flips = assemble({"one-sided": half, "two-sided": flipped}, observed=observed, reason=reason["sign-flip"], method="exact")
-    return {"exact-bootstrap": mark_model_tails(bootstrap), "exact-sign-flip": flips}
+    found_by_name = {"exact-bootstrap": mark_model_tails(bootstrap), "exact-sign-flip": flips}
+    return {name: found_by_name[name] for name in EXACT_TESTS if name in names}
 
 
 def mark_model_tails(found: DirectP) -> DirectP:
@@ -92,7 +101,9 @@ def _add(one: Bounds, other: Bounds) -> Bounds:
         return np.logaddexp(one[0], other[0]), np.logaddexp(one[1], other[1])
 
 
-def _compare_groups(measure: Measure, usable: _Indices, budget: Budget) -> Iterator[tuple[_Indices, PairChances]]:
+def _compare_groups(
+    measure: Measure, usable: _Indices, events: Collection[str], budget: Budget
+) -> Iterator[tuple[_Indices, PairChances]]:
     """Compare the pairs of systems with one set of denominators together; the order of a pair and the direction do not matter."""
     if not len(usable):
         return
@@ -104,20 +115,24 @@ def _compare_groups(measure: Measure, usable: _Indices, budget: Budget) -> Itera
         denominators = np.ascontiguousarray(measure.statistics[:, systems[0], 1])
         pairs = places.reshape(-1, 2).astype(np.int64)
         try:
-            yield members, compare_pairs(numerators, pairs, denominators=denominators, budget=budget)
+            yield members, compare_pairs(numerators, pairs, denominators=denominators, events=events, budget=budget)
         except ValueError:
             # Shapes were checked and denominators are fit: some pair's integers are too large. The others have their p-values.
             for member, pair in zip(members, pairs, strict=True):
-                found = _compare_alone(numerators[:, pair], denominators, budget)
+                found = _compare_alone(numerators[:, pair], denominators, events, budget)
                 if found is not None:
                     yield np.array([member]), found
 
 
-def _compare_alone(numerators: NDArray[np.int64], denominators: NDArray[np.int64], budget: Budget) -> PairChances | None:
+def _compare_alone(
+    numerators: NDArray[np.int64], denominators: NDArray[np.int64], events: Collection[str], budget: Budget
+) -> PairChances | None:
     try:
-        return compare_pairs(numerators, np.array([[0, 1]]), denominators=denominators, budget=budget)
+        return compare_pairs(numerators, np.array([[0, 1]]), denominators=denominators, events=events, budget=budget)
     except ValueError:
-        pass  # thresholds of a bootstrap multiply differences by the sum of the denominators; swaps do not
+        if EXACT[-1] not in events:
+            return None
+    # Thresholds of a bootstrap multiply differences by the sum of the denominators; swaps do not.
     difference = numerators[:, 0] - numerators[:, 1]
     try:
         flipped = sign_flip_chances(difference, budget=budget).two_sided

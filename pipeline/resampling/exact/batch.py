@@ -23,11 +23,13 @@ def compare_short(
     pairs: NDArray[np.int64],
     reach: int,
     is_constant: bool,
+    resampled: bool,
+    swapped: bool,
     logs: NDArray[np.float64],
     gain: NDArray[np.int64],
     discordant: NDArray[np.int64],
 ) -> None:
-    """Fill the logarithms of the pairs with a short law that are all exact; leave nan for the others."""
+    """Fill the logarithms of what is asked of pairs with a short law, where they are exact; leave nan for the others."""
     counts = np.zeros(2 * reach + 1, np.int64)
     for pair in range(len(pairs)):
         a, b = by_system[pairs[pair, 0]], by_system[pairs[pair, 1]]
@@ -43,29 +45,40 @@ def compare_short(
                 is_short = False
         gain[pair], discordant[pair] = total, different
         if is_short:
-            _fill(counts if total >= 0 else counts[::-1].copy(), reach, abs(total), len(a), logs[pair])
+            turned = counts if total >= 0 else counts[::-1].copy()
+            if resampled:
+                _fill_resampled(turned, reach, abs(total), len(a), logs[pair])
+            if swapped:
+                _fill_swapped(turned, reach, abs(total), logs[pair])
 
 
 @kernel
-def _fill(counts: NDArray[np.int64], reach: int, gain: int, draws: int, logs: NDArray[np.float64]) -> None:
+def _fill_resampled(counts: NDArray[np.int64], reach: int, gain: int, draws: int, logs: NDArray[np.float64]) -> None:
     values = np.flatnonzero(counts) - reach
     lowest = values[0]
     step = _step(values - lowest)
     atoms = (values - lowest) // step
     whole = np.zeros(len(atoms), np.bool_)
     law = Factors(atoms, counts[values + reach] / draws, whole, np.array([0, len(atoms)]), np.array([draws]))
-    flips, least = _flips(counts, reach, gain)
     base = -draws * lowest
-    if _is_long(law, base // step) or _is_long(law, (base + 2 * gain) // step) or _is_long(flips, least):
+    if _is_long(law, base // step) or _is_long(law, (base + 2 * gain) // step):
         return
     zero = _split_between(law, base, step)
     twice = zero if gain == 0 else _split_between(law, base + 2 * gain, step)
-    flipped = direct_split(flips, least)
-    if not (_is_known(zero) and _is_known(twice) and _is_known(flipped[4:])):
+    if not (_is_known(zero) and _is_known(twice)):
         return
     logs[0], logs[1], logs[2], logs[3] = twice[2, 0], twice[1, 0], zero[0, 0], zero[1, 0]
     logs[4] = min(np.logaddexp(twice[4, 0], zero[3, 0]), 0.0) if gain else 0.0
-    logs[5] = min(flipped[4, 0] + math.log(2), 0.0) if gain else 0.0
+
+
+@kernel
+def _fill_swapped(counts: NDArray[np.int64], reach: int, gain: int, logs: NDArray[np.float64]) -> None:
+    flips, least = _flips(counts, reach, gain)
+    if _is_long(flips, least):
+        return
+    flipped = direct_split(flips, least)
+    if _is_known(flipped[4:]):
+        logs[5] = min(flipped[4, 0] + math.log(2), 0.0) if gain else 0.0
 
 
 @kernel

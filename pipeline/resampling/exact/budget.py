@@ -1,10 +1,19 @@
-"""How much may be spent on one tail. This module holds the budget, in points: seconds would change results from run to run."""
+"""How much may be spent on exact tails, in points of transforms: seconds would change results from run to run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["PATIENT", "QUICK", "Budget"]
+__all__ = ["PATIENT", "POINT_SECONDS", "QUICK", "Budget", "tails_budget"]
+
+POINT_SECONDS = 3e-8
+"""What a point takes on a slow machine, with all that is done for it."""
+
+_FULL, _SMALLER = 2**26, 2**23
+"""The least that the tails of a metric may take at the full size, some two seconds, and at a smaller one, a quarter of one."""
+
+_REPLICATES = 256
+"""Comparisons of a pair on a replicate that are worth one point: tails take some tenth of the resampling of a large study."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,3 +43,16 @@ QUICK = Budget()
 
 PATIENT = Budget(points=2**24, work=2**25, frequencies=2**21, width=3e-5)
 """Exact wherever memory allows; seconds a pair."""
+
+
+def tails_budget(*, replicates: int, pairs: int, is_full: bool) -> int:
+    """Give the points that the default tails of one metric and test size may take together.
+
+    Examples
+    --------
+    >>> tails_budget(replicates=100_000, pairs=1326, is_full=True) == 2**26
+    True
+    >>> tails_budget(replicates=1_000_000, pairs=499_500, is_full=False)
+    1951171875
+    """
+    return max(_FULL if is_full else _SMALLER, replicates * pairs // _REPLICATES)

@@ -8,6 +8,7 @@ Any other pair is computed by itself, within a budget.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +38,8 @@ class PairChances:
     ----------
     log10_low, log10_high : (pair, 6) float64
         Bounds of log10 p in the order of `EXACT`; equal where p is known to a relative error of 1e-9, usually 1e-12; −inf where
-        p = 0. A single point that the lattice all but misses may have bounds where the tails have none.
+        p = 0; nan of events that were not asked for. A single point that the lattice all but misses may have bounds where the
+        tails have none.
     gain : (pair,) int64
         Σd in the order given: negative where the second of the pair is ahead.
     discordant : (pair,) int64
@@ -81,6 +83,7 @@ def compare_pairs(
     pairs: NDArray[np.int64],
     *,
     denominators: NDArray[np.int64] | None = None,
+    events: Collection[str] = EXACT,
     budget: Budget = QUICK,
 ) -> PairChances:
     """Compute the exact bootstrap and sign-flip probabilities of pairs of systems over common denominators.
@@ -99,6 +102,9 @@ def compare_pairs(
         Positions of systems.
     denominators : (unit,) int64, optional
         c ≥ 0, the same for all systems; all 1 if not given. Resamples with Σwc = 0 are left out.
+    events : collection of str, optional
+        Of `EXACT`: what is wanted. Nothing is computed for the swaps, or for the bootstrap, where none of its events is among
+        them; the bootstrap's five come together. The numbers are the same whatever else is asked for.
     budget : Budget, default QUICK
         Of one tail; a pair has three. Not a time: results do not depend on the load of the machine.
 
@@ -117,6 +123,9 @@ def compare_pairs(
     >>> compare_pairs(ahead, np.array([[0, 1]])).p.round(4)
     array([[0.0955, 0.0574, 0.0927, 0.0598, 0.3054, 0.3877]])
     """
+    unknown = sorted(set(events) - set(EXACT))
+    if unknown:
+        raise ValueError(f"there are no events {unknown}: {EXACT}")
     if numerators.ndim != 2 or not len(numerators) or pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"numerators (unit, system) and pairs (pair, 2) are needed, not {numerators.shape} and {pairs.shape}")
     if pairs.size and not 0 <= pairs.min() <= pairs.max() < numerators.shape[1]:
@@ -130,11 +139,17 @@ def compare_pairs(
     is_constant = denominators is None or bool(denominators.min() == denominators.max() > 0)
     logs = np.full((len(pairs), len(EXACT)), np.nan)
     gain, discordant = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
-    compare_short(by_system, np.ascontiguousarray(pairs, np.int64), min(reach, _WIDEST), is_constant, logs, gain, discordant)
+    resampled, swapped = bool(set(events) & set(EXACT[:-1])), EXACT[-1] in events
+    ordered = np.ascontiguousarray(pairs, np.int64)
+    compare_short(by_system, ordered, min(reach, _WIDEST), is_constant, resampled, swapped, logs, gain, discordant)
     low, high = logs, logs.copy()
-    for pair in np.flatnonzero(np.isnan(logs[:, 0])).tolist():
+    for pair in np.flatnonzero(np.isnan(logs[:, 0])).tolist() if resampled else ():
         first, second = pairs[pair]
-        low[pair], high[pair] = _compare_alone(by_system[first] - by_system[second], denominators, budget)
+        low[pair, :-1], high[pair, :-1] = _resample_alone(by_system[first] - by_system[second], denominators, budget)
+    for pair in np.flatnonzero(np.isnan(logs[:, -1])).tolist() if swapped else ():
+        first, second = pairs[pair]
+        flipped = sign_flip_chances(by_system[first] - by_system[second], budget=budget).two_sided
+        low[pair, -1], high[pair, -1] = flipped.log_low, flipped.log_high
     return PairChances(low / math.log(10), high / math.log(10), gain, discordant)
 
 
@@ -143,10 +158,9 @@ def _power_of_ten(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(10.0**exponent)
 
 
-def _compare_alone(
+def _resample_alone(
     differences: NDArray[np.int64], denominators: NDArray[np.int64] | None, budget: Budget
 ) -> tuple[list[float], list[float]]:
     found = bootstrap_chances(differences, denominators, budget=budget)
-    flipped = sign_flip_chances(differences, budget=budget)
-    chances = (found.above_twice, found.at_twice, found.below_zero, found.at_zero, found.two_sided, flipped.two_sided)
+    chances = (found.above_twice, found.at_twice, found.below_zero, found.at_zero, found.two_sided)
     return [chance.log_low for chance in chances], [chance.log_high for chance in chances]

@@ -110,3 +110,26 @@ def test_p_is_by_definition_where_systems_are_identical_or_score_the_same():
     assert tied.by_definition[:, 0].tolist() == [name.startswith("two-sided") for name in CONVENTIONS]
     assert not one_pair((0, 0, 0, 0, 0, 500)).by_definition.any()
     assert not one_pair(b=0).by_definition.any()
+
+
+def test_bounds_of_hits_that_occur_often_are_those_of_each_by_itself() -> None:
+    rng = np.random.default_rng(5)
+    trials = rng.choice([1, 7, 1000, 100_000], 400)
+    hits = np.minimum(rng.choice([0, 1, 5, 999, 100_000], 400), trials)
+    lo, hi = clopper_pearson(hits.reshape(4, 100), trials.reshape(4, 100), 0.95)
+    alone = [clopper_pearson(np.array([h]), np.array([t]), 0.95) for h, t in zip(hits, trials, strict=True)]
+    assert lo.tobytes() == np.array([low[0] for low, _ in alone]).tobytes()
+    assert hi.tobytes() == np.array([high[0] for _, high in alone]).tobytes()
+    assert clopper_pearson(np.empty(0, np.int64), np.empty(0, np.int64), 0.95)[0].shape == (0,)
+
+
+def test_bounds_are_computed_once_for_equal_hits(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[int] = []
+
+    def count(a: np.ndarray, b: np.ndarray, y: float) -> np.ndarray:
+        computed.append(len(a))
+        return np.zeros(len(a))
+
+    monkeypatch.setattr("pipeline.inference.p_values.betaincinv", count)
+    clopper_pearson(np.tile([0, 3, 9], 1000), np.full(3000, 100), 0.95)
+    assert computed == [3, 3]

@@ -9,11 +9,12 @@ from scipy.stats import t as student
 from synthetic_cubes import CONVENTIONS, build_cube
 from synthetic_reports import make_report
 
-from pipeline.cubes.codes import METHODS, P_LABELS, P_REASONS
+from pipeline.cubes.codes import METHODS, P_LABELS, P_REASONS, TAIL_REASONS
 from pipeline.inference.readings import READINGS
 from pipeline.report.document import build_document
 from pipeline.report.summary import summarise
 from pipeline.report.tables import make_tables
+from pipeline.report.tails import MISSING
 from pipeline.report.views import view_all
 from pipeline.report.write import render_report
 
@@ -83,6 +84,20 @@ def test_tails_change_no_verdict_and_without_any_there_is_no_column():
     for document, is_there in ((plain, False), (tails, True)):
         text = render_report(make_report({"news": cube}, analyses=()), document)["report.md"].decode()
         assert ("- Tails: " in text) == is_there
+
+
+def test_a_tail_that_is_left_out_has_a_reason():
+    cube = with_tails(build_cube(three, list("abc")), [2.5e-5, np.nan, np.nan])
+    reasons = [TAIL_REASONS.index(name) for name in ("none", "beyond-the-budget", "enough-replicates")]
+    document = build(codes(cube, "tail_reason", TAIL_REASONS, reasons, ("procedure", "metric", "test_size", "pair")))
+    rows = {(row["system_a"], row["system_b"]): row for row in document["pairs"]}
+    assert rows["b", "a"]["tail_reason"] is None
+    assert rows["c", "a"]["tail"] is None
+    assert rows["c", "a"]["tail_reason"] == MISSING["beyond-the-budget"]
+    assert rows["c", "b"]["tail_reason"] is None  # nothing is missing: counting was enough
+    head, *lines = make_tables(document, {})["pairs.csv"].decode().splitlines()
+    assert "tail_reason" in head.split(",")
+    assert sum("beyond the budget" in line for line in lines) == 1
 
 
 def test_a_chance_of_exactly_nothing_is_told_as_exact():

@@ -167,3 +167,18 @@ def test_a_training_is_known_by_its_own_fraction_or_in_proportion_to_the_largest
     rates = Rates(trainings={"m": {"0.25": 1.0, "0.5": 3.0}})
     assert [rates.training("m", fraction) for fraction in (0.25, 0.5, 1.0)] == [1.0, 3.0, 6.0]
     assert rates.training("other", 1.0) is None
+
+
+def test_the_time_of_a_cube_counts_its_tails() -> None:
+    """Tails of a leaderboard of decimal scores take seconds: "1 s left" must not be said of them."""
+    study, inputs = study_of(52, units=805, replicates=100_000)
+    plan = plan_study(study, inputs, Inventory(), run="r")
+    (collect,) = (task for task in plan.tasks if task.kind == "collect")
+    without = study_of(52, units=805, replicates=100_000, tails="none")[0]
+    general = replace(inputs, metrics=(replace(inputs.metrics[0], form="general"),))
+    plain = TaskCosts(without, inputs, Rates()).seconds(collect)
+    counted = TaskCosts(study, inputs, Rates()).seconds(collect)
+    assert plain is not None
+    assert counted is not None
+    assert counted == pytest.approx(plain + Rates().machine * 2.0, abs=0.1)
+    assert TaskCosts(study, general, Rates()).seconds(collect) == plain
