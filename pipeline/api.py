@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -201,19 +204,33 @@ def compare(
     from pipeline.tasks.limits import refuse_untestable
     from pipeline.tasks.outputs_asked import name_systems
 
-    with speaking_of_compare(), tempfile.TemporaryDirectory(prefix="pipeline-compare-") as scratch:
+    with speaking_of_compare(), _scratch() as scratch:
         loaded = compare_study(name_systems(outputs), references, **options)
         refuse_untestable(loaded.study, loaded.base)
         if runs is None:  # nothing is kept: a page would be drawn for nobody
             loaded = replace(loaded, study=override_study(loaded.study, ["report.formats=[json]"]))
         launch = Launch("serial")
-        directory = prepare(loaded, Path(runs or scratch), launch)
+        directory = prepare(loaded, Path(runs) if runs else scratch, launch)
         if not is_complete(directory):
             _raise_unless_done(execute(directory, launch, progress=progress), directory)
         document: dict[str, Any] = read_json(directory.report / "report.json")
     if runs is None:  # nothing is kept: there is no study that a warning could speak of
         document["warnings"] = [in_words_of_compare(warning) for warning in document["warnings"]]
     return document
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """Give a folder that is gone when the block ends, also where threads of a task that was given up still write into it."""
+    folder = Path(tempfile.mkdtemp(prefix="pipeline-compare-"))
+    try:
+        yield folder
+    finally:
+        for _ in range(20):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            time.sleep(0.05)
 
 
 def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 import click
 
 from pipeline.cli.group import cli
+from pipeline.engine.signals import StopAsked, StopRequest, listen
 
 __all__ = ["main"]
 
@@ -19,11 +21,14 @@ def main() -> None:
     """Run the command line; every ending has its exit code."""
     import traceback
 
-    from pipeline.errors import PipelineError, join_files, render_problems
+    from pipeline.errors import Interrupted, PipelineError, join_files, render_problems
 
+    stop = StopRequest()
     debug = "--debug" in sys.argv or bool(os.environ.get("PIPELINE_DEBUG"))
     try:
-        code = cli.main(standalone_mode=False)
+        # A run in this process listens by itself, and lets its tasks end.
+        with listen(stop, (signal.SIGTERM,)), stop.interrupting():
+            code = cli.main(standalone_mode=False)
     except PipelineError as error:
         if debug:
             traceback.print_exc()
@@ -38,6 +43,9 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
+    except StopAsked:
+        click.echo("interrupted", err=True)
+        sys.exit(Interrupted.exit_code)
     except BrokenPipeError:
         # The reader of our output has gone: nothing more to say, and nothing went wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,7 +16,7 @@ from pipeline.engine.calibration import settle_rates
 from pipeline.engine.executor import Executor, Outcome
 from pipeline.engine.forecast import Outlook
 from pipeline.engine.queue import TaskQueue
-from pipeline.engine.signals import StopRequest, listen
+from pipeline.engine.signals import GRACE_SECONDS, StopAsked, StopRequest, listen
 from pipeline.engine.state import RunState
 from pipeline.engine.stock import take_stock
 from pipeline.errors import Interrupted, PipelineError, Problem, RunLocked, StoreError, name_some
@@ -46,9 +46,6 @@ DAMAGE = frozenset({"P704", "P705", "P710"})
 DAMAGE_LIMIT = 3
 """How often damage may be met where nothing damaged is found: then it is the disk."""
 
-GRACE_SECONDS = 30.0
-"""How long tasks that run may take to end once a stop is asked."""
-
 
 class Ending(NamedTuple):
     """How a run ended; ``problems`` are for people to read in full."""
@@ -60,7 +57,7 @@ class Ending(NamedTuple):
 
 
 Progress = Callable[[RunState], None]
-OpenExecutor = Callable[[Callable[[], bool]], AbstractContextManager[Executor]]
+OpenExecutor = Callable[[StopRequest], AbstractContextManager[Executor]]
 
 
 def coordinate(
@@ -79,7 +76,7 @@ def coordinate(
     run : RunDirectory
         A run whose `plan.json` is there.
     open_executor : callable
-        Gives a context manager of the executor; called only if anything is open, with what says whether a stop is asked.
+        Gives a context manager of the executor; called only if anything is open, with what knows whether a stop is asked.
     progress : callable
         Called with the state after every step.
     block_cells : int, optional
@@ -160,7 +157,13 @@ class Coordinator:
         self.stale = False
 
     def drive(self, open_executor: OpenExecutor, stop: StopRequest, *, verify: bool) -> Ending:
-        """Do what is open and say how it ended."""
+        """Do what is open and say how it ended: within some seconds once a stop is asked, whatever is done then."""
+        try:
+            return self._drive(open_executor, stop, verify=verify)
+        except StopAsked:
+            return self._stopped(stop)
+
+    def _drive(self, open_executor: OpenExecutor, stop: StopRequest, *, verify: bool) -> Ending:
         self.ledger.append({"event": "started"})
         self.state.event("started", f"attempt {self.lease.fence}")
         if self.ledger.torn:
@@ -169,14 +172,18 @@ class Coordinator:
         self.state.write(at_once=True)
         sweep_temporaries(self.run.root)
         sweep_temporaries(self.run.store.root)
-        self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
-        open_blocks = not stop.wanted and any(task.kind == "resample" for task in self._ask_plan().tasks)
+        with stop.interrupting():
+            self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
+            open_blocks = any(task.kind == "resample" for task in self._ask_plan().tasks)
         self.rates = settle_rates(self.run, self.manifest, block_cells=self.block_cells, needed=open_blocks, stop=stop)
         self.outlook = Outlook(TaskCosts(self.manifest.study, self.manifest.inputs, self.rates, guess=True).seconds)
-        plan = self._plan()
+        with stop.interrupting():
+            plan = self._plan()
         if plan.tasks and not stop.wanted:
-            with open_executor(lambda: stop.wanted) as executor:
+            with open_executor(stop) as executor:
                 self._loop(executor, stop)
+            if stop.wanted and (self.running or len(self.queue)):
+                return self._stopped(stop)
             plan = self._plan()
         if stop.wanted and plan.tasks:
             return self._stopped(stop)
@@ -219,7 +226,11 @@ class Coordinator:
             idle = engine.get("workers") == 0  # nobody does anything that could be waited for
             if deadline is not None and (stop.urgent or idle or time.monotonic() > deadline):
                 return
-            for outcome in executor.wait(0.5):
+            try:
+                outcomes = executor.wait(0.5)
+            except StopAsked:  # what ran in this process is given up
+                return
+            for outcome in outcomes:
                 self._take(outcome)
             if self.stale:
                 # Once for all that failed together: a plan of a large study takes seconds.

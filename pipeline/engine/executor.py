@@ -31,7 +31,7 @@ class Executor(Protocol):
         ...
 
     def wait(self, seconds: float) -> Sequence[Outcome]:
-        """Give the tasks that ended, after at most so many seconds."""
+        """Give the tasks that ended, after at most so many seconds; StopAsked where a stop was asked and what ran was given up."""
         ...
 
     def describe(self) -> dict[str, object]:

@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from pipeline.engine.coordinator import Ending, OpenExecutor, Progress, coordina
 from pipeline.engine.executor import Executor
 from pipeline.engine.restore import restore_frames, write_origin
 from pipeline.engine.serial import SerialExecutor
+from pipeline.engine.signals import StopRequest
 from pipeline.engine.state import write_pending
 from pipeline.engine.stock import sound_receipts
 from pipeline.errors import ClusterError, StoreError
@@ -151,18 +152,19 @@ def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda st
 
 def _opener(run: RunDirectory, profile: ClusterProfile | None, launch: Launch) -> OpenExecutor:
     @contextmanager
-    def open_serial(stop: Callable[[], bool]) -> Iterator[Executor]:
-        executor = SerialExecutor(run.root.parent)
+    def open_serial(stop: StopRequest) -> Iterator[Executor]:
+        executor = SerialExecutor(run.root.parent, stop)
         yield executor
         executor.close()
 
     @contextmanager
-    def open_cluster(stop: Callable[[], bool]) -> Iterator[Executor]:
+    def open_cluster(stop: StopRequest) -> Iterator[Executor]:
         from pipeline.engine.dask import open_executor
 
         assert profile is not None
         logs = run.root / "logs"
-        with open_executor(profile, run.root.parent, prefix=run.id, workers=launch.workers, logs=logs, stop=stop) as executor:
+        place = {"prefix": run.id, "workers": launch.workers, "logs": logs}
+        with open_executor(profile, run.root.parent, stop=lambda: stop.wanted, **place) as executor:
             yield executor
 
     return open_serial if profile is None else open_cluster

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.engine.executor import Outcome
+from pipeline.engine.signals import GRACE_SECONDS, StopRequest
 from pipeline.study.task import Task
 from pipeline.tasks.run import run_task
 
@@ -13,10 +14,19 @@ __all__ = ["SerialExecutor"]
 
 
 class SerialExecutor:
-    """One task at a time, in the order given, here."""
+    """One task at a time, in the order given, here.
 
-    def __init__(self, runs: Path) -> None:
+    Parameters
+    ----------
+    runs : Path
+        The folder of runs.
+    stop : StopRequest, optional
+        What a signal is noted in: it ends the task that runs.
+    """
+
+    def __init__(self, runs: Path, stop: StopRequest | None = None) -> None:
         self._runs = str(runs)
+        self._stop = stop or StopRequest()
         self._queue: list[Task] = []
 
     def free(self) -> int:
@@ -28,9 +38,10 @@ class SerialExecutor:
         self._queue.append(task)
 
     def wait(self, seconds: float) -> Sequence[Outcome]:
-        """Run what is queued, however long it takes."""
+        """Run what is queued, however long it takes; StopAsked if that is given up."""
         queue, self._queue = self._queue, []
-        return [Outcome(task, run_task(task, self._runs)) for task in queue]
+        with self._stop.interrupting(GRACE_SECONDS):
+            return [Outcome(task, run_task(task, self._runs)) for task in queue]
 
     def describe(self) -> dict[str, object]:
         """Say that it is this process."""

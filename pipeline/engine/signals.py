@@ -9,7 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["StopAsked", "StopRequest", "listen"]
+__all__ = ["GRACE_SECONDS", "StopAsked", "StopRequest", "listen"]
+
+GRACE_SECONDS = 2.5
+"""How long tasks that run may take to end once a stop is asked: a block of replicates takes two seconds."""
+
+_AGAIN_SECONDS = 1.0
+"""When an exception that got lost is raised again."""
 
 
 class StopAsked(BaseException):
@@ -17,23 +23,39 @@ class StopAsked(BaseException):
 
 
 class StopRequest:
-    """Whether, why and how urgently a run should stop."""
+    """Whether, why and how urgently something should stop.
 
-    def __init__(self, cancel: Path) -> None:
+    Parameters
+    ----------
+    cancel : Path, optional
+        A file that asks for it by being there.
+    """
+
+    def __init__(self, cancel: Path | None = None) -> None:
         self._cancel = cancel
         self._signals: list[int] = []
         self._interrupts = False
+        self._grace = 0.0
 
     def note(self, number: int) -> None:
-        """Remember a signal; while `interrupting`, the first one ends what is done.
+        """Remember a signal. While `interrupting`, it ends what is done: at once, after the grace of the block, or when asked twice.
 
         Raises
         ------
         StopAsked
         """
         self._signals.append(number)
-        if self._interrupts:
-            self._interrupts = False
+        if not self._interrupts:
+            return
+        # Of an exception from a signal's handler nothing is left where it comes amid foreign code, such as a compiler's.
+        wait = 0.0 if self.urgent else self._grace
+        signal.setitimer(signal.ITIMER_REAL, wait or _AGAIN_SECONDS, _AGAIN_SECONDS)
+        if not wait:
+            raise StopAsked
+
+    def insist(self) -> None:
+        """Raise `StopAsked` while `interrupting`, if a stop was asked."""
+        if self._interrupts and self._signals:
             raise StopAsked
 
     def check(self) -> None:
@@ -42,19 +64,25 @@ class StopRequest:
             raise StopAsked
 
     @contextmanager
-    def interrupting(self) -> Iterator[None]:
-        """Let a signal raise `StopAsked` wherever the block is, be it in an import or in a compiler."""
+    def interrupting(self, grace: float = 0.0) -> Iterator[None]:
+        """Let a signal raise `StopAsked` wherever the block is, be it in an import or in a compiler, after so many seconds.
+
+        What the block calls must come back to the interpreter now and then: a handler waits for the end of compiled code.
+        """
         self.check()
-        self._interrupts = True
+        before = self._interrupts, self._grace
+        self._interrupts, self._grace = True, grace
         try:
             yield
         finally:
-            self._interrupts = False
+            self._interrupts, self._grace = before
+            if self._signals:
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     @property
     def cancelled(self) -> bool:
         """Somebody asked to stop for good."""
-        return self._cancel.exists()
+        return self._cancel is not None and self._cancel.exists()
 
     @property
     def interrupted(self) -> bool:
@@ -73,8 +101,10 @@ class StopRequest:
 
 
 @contextmanager
-def listen(request: StopRequest) -> Iterator[None]:
-    """Note SIGINT, SIGTERM and SIGUSR1 while the block lasts; outside the main thread there are no signals to hear."""
+def listen(
+    request: StopRequest, numbers: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+) -> Iterator[None]:
+    """Note signals while the block lasts; outside the main thread there are none to hear."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -82,10 +112,14 @@ def listen(request: StopRequest) -> Iterator[None]:
     def handler(number: int, frame: FrameType | None) -> None:
         request.note(number)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+    def remind(number: int, frame: FrameType | None) -> None:
+        request.insist()
+
     before = {number: signal.signal(number, handler) for number in numbers}
+    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, remind)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, old in before.items():
             signal.signal(number, old)
