@@ -134,6 +134,7 @@ def compare_study(
     """
     from pipeline.study.load import study_from_value
     from pipeline.study.presets import PRESET_VALUES
+    from pipeline.study.resampling import MOST_REPLICATES
     from pipeline.tasks.formats import find_format
     from pipeline.tasks.metrics_asked import place_metrics, usual_metrics
     from pipeline.tasks.outputs_asked import as_paths, name_outputs, name_systems
@@ -155,6 +156,13 @@ def compare_study(
         test_set["columns"] = dict(columns)
     if documents is not None:
         test_set["documents"] = str(documents)
+    if replicates is not None and replicates > MOST_REPLICATES:
+        raise UsageError.of(
+            "P125",
+            f"{replicates:,} replicates are asked for, and at most {MOST_REPLICATES:,} can be",
+            where="-b, --replicates",
+            help="b = 1,000,000 finds p-values down to 1e-6, within seconds for a handful of systems",
+        )
     resampling: dict[str, Any] = {"alpha": alpha}
     if preset is None:
         resampling["replicates"] = 100_000

@@ -38,25 +38,27 @@ class StopRequest:
         self._grace = 0.0
 
     def note(self, number: int) -> None:
-        """Remember a signal. While `interrupting`, it ends what is done: at once, after the grace of the block, or when asked twice.
+        """Remember a signal. While `interrupting` it ends what is done: at once, after the grace of the block, or asked twice.
 
         Raises
         ------
         StopAsked
         """
         self._signals.append(number)
-        if not self._interrupts:
-            return
-        # Of an exception from a signal's handler nothing is left where it comes amid foreign code, such as a compiler's.
-        wait = 0.0 if self.urgent else self._grace
-        signal.setitimer(signal.ITIMER_REAL, wait or _AGAIN_SECONDS, _AGAIN_SECONDS)
-        if not wait:
+        if self.patience == 0:
             raise StopAsked
 
     def insist(self) -> None:
         """Raise `StopAsked` while `interrupting`, if a stop was asked."""
         if self._interrupts and self._signals:
             raise StopAsked
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds that what is done may still take after a signal; None while not `interrupting`."""
+        if not self._interrupts:
+            return None
+        return 0.0 if self.urgent else self._grace
 
     def check(self) -> None:
         """Raise `StopAsked` if the run should stop: an exception from a signal's handler may be lost in foreign code."""
@@ -77,7 +79,7 @@ class StopRequest:
         finally:
             self._interrupts, self._grace = before
             if self._signals:
-                signal.setitimer(signal.ITIMER_REAL, 0.0)
+                signal.setitimer(signal.ITIMER_REAL, 0.0)  # set by `listen`
 
     @property
     def cancelled(self) -> bool:
@@ -110,6 +112,9 @@ def listen(
         return
 
     def handler(number: int, frame: FrameType | None) -> None:
+        if request.patience is not None:
+            # Amid foreign code, such as a compiler's, an exception from here may get lost: another one follows.
+            signal.setitimer(signal.ITIMER_REAL, request.patience or _AGAIN_SECONDS, _AGAIN_SECONDS)
         request.note(number)
 
     def remind(number: int, frame: FrameType | None) -> None:

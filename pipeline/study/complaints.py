@@ -58,6 +58,12 @@ def complain(error: ValidationError, document: Document, model: type[BaseModel])
     return problems
 
 
+_LIMIT_HELP: Mapping[KeyPath, str] = {
+    ("resampling", "replicates"): "b = 1,000,000 finds p-values down to 1e-6; smaller ones are computed (`tails`), not counted",
+}
+"""What to do about a limit, by key."""
+
+
 def suggest(word: str, known: Iterable[str]) -> str | None:
     """Give the help for a word that is not known: the one that was meant, or those there are."""
     names = sorted(known)
@@ -88,7 +94,7 @@ def _at(
         elif kind in _LIMITS:
             if not (kind == "too_short" and isinstance(value, (list, dict)) and len(value) >= context["min_length"]):
                 message = f"{dotted(path)} {_LIMITS[kind].format(**context)}, not {_shown(value)}"
-                problems.append(Problem("P104", message, document.where(path)))
+                problems.append(Problem("P104", message, document.where(path), _LIMIT_HELP.get(path)))
         elif isinstance(context.get("error"), ValueError):
             problems += _disagreements(path, context["error"], document)
         else:

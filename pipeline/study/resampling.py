@@ -10,7 +10,10 @@ from pydantic import BeforeValidator, Field, field_validator
 from pipeline.study.frozen import Frozen
 from pipeline.study.procedures import PROCEDURES, ProcedureName
 
-__all__ = ["IntervalName", "Resampling", "TestSizes"]
+__all__ = ["MOST_REPLICATES", "IntervalName", "Resampling", "TestSizes"]
+
+MOST_REPLICATES = 10**9
+"""A p of 1e-7 then has a Monte-Carlo error of a tenth; a plan of them is made in seconds, and of a thousand times as many never."""
 
 
 class TestSizes(Frozen):
@@ -18,7 +21,7 @@ class TestSizes(Frozen):
 
     __test__ = False
 
-    values: tuple[Annotated[int, Field(ge=2)] | Literal["full"], ...] = ("full",)
+    values: tuple[Annotated[int, Field(ge=2, le=MOST_REPLICATES)] | Literal["full"], ...] = ("full",)
     draw: Literal["prefix"] = Field(default="prefix", description="The first units of the test set.")
 
     @field_validator("values")
@@ -50,9 +53,12 @@ class Resampling(Frozen):
         description="Significance tests; verdicts are those of the first.",
         json_schema_extra={"uniqueItems": True},
     )
-    replicates: int = Field(default=1_000_000, ge=1, le=2**40)
+    replicates: int = Field(default=1_000_000, ge=1, le=MOST_REPLICATES)
     keep_replicates: int = Field(
-        default=131_072, ge=0, description="Of the paired bootstrap; intervals and max-T are read off the kept ones."
+        default=131_072,
+        ge=0,
+        le=MOST_REPLICATES,
+        description="Of the paired bootstrap; intervals and max-T are read off the kept ones.",
     )
     unit: str | None = Field(
         default=None,

@@ -27,7 +27,9 @@ def denominator_groups(measure: Measure) -> NDArray[np.int64]:
     -------
     (system,) int64
     """
-    return np.unique(measure.statistics[:, :, 1].T, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    numbers: dict[bytes, int] = {}  # np.unique of rows compares them as records of as many fields as there are units
+    denominators = np.moveaxis(measure.statistics[:, :, 1], 1, 0)
+    return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in denominators], np.int64)
 
 
 def why_no_numerators(measure: Measure) -> NDArray[np.int8]:

@@ -27,6 +27,9 @@ EXACT = ("above_twice", "at_twice", "below_zero", "at_zero", "two_sided", "sign_
 METHODS = ("exact", "enclosure")
 """How a probability is known: to a relative error of 1e-9, or as two bounds."""
 
+_AT_ONCE = 2**11
+"""Pairs of a call of the kernel, a tenth of a second: a signal is heard between two of them."""
+
 _WIDEST = 2**12  # differences in a histogram; beyond, a pair is computed by itself
 
 
@@ -141,7 +144,10 @@ def compare_pairs(
     gain, discordant = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
     resampled, swapped = bool(set(events) & set(EXACT[:-1])), EXACT[-1] in events
     ordered = np.ascontiguousarray(pairs, np.int64)
-    compare_short(by_system, ordered, min(reach, _WIDEST), is_constant, resampled, swapped, logs, gain, discordant)
+    for first in range(0, len(pairs), _AT_ONCE):
+        some = slice(first, first + _AT_ONCE)
+        asked = min(reach, _WIDEST), is_constant, resampled, swapped
+        compare_short(by_system, ordered[some], *asked, logs[some], gain[some], discordant[some])
     low, high = logs, logs.copy()
     for pair in np.flatnonzero(np.isnan(logs[:, 0])).tolist() if resampled else ():
         first, second = pairs[pair]
