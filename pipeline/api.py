@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError
+from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError, UsageError
 from pipeline.store.files import read_json
 from pipeline.store.runs import RunDirectory
 

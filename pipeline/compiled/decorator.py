@@ -57,14 +57,23 @@ def kernel(function: Any = None, /, *, signature: str | None = None, error_model
 
 def _keep(compiled: Any, signature: str | None) -> None:
     """Have a kernel kept as Numba's own ``enable_caching`` has it, and compiled for one signature only if that is wanted."""
+    kept = None
     try:
-        compiled._cache = KeptSignatures(compiled)
+        kept = compiled._cache = KeptSignatures(compiled)
     except RuntimeError as error:
         _warn_that_nothing_is_kept(str(error))
     if signature is not None:
         compiled.only_signature = signature
-        compile_any = compiled.compile
-        compiled.compile = lambda _: compile_any(signature)  # when it is first called, not when it is imported
+    compile_any = compiled.compile
+
+    def compile_in_turn(types: Any) -> Any:  # when it is first called, not when it is imported
+        try:
+            return compile_any(signature or types)
+        finally:
+            if kept is not None:
+                kept.end_turns()  # also where it failed, or was interrupted
+
+    compiled.compile = compile_in_turn
 
 
 def _warn_that_nothing_is_kept(why: str) -> None:

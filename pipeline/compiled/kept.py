@@ -22,6 +22,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
 
 from pipeline.compiled.described import describe_kernel, describe_types
+from pipeline.compiled.turns import Turns
 
 __all__ = ["KeptSignatures"]
 
@@ -34,10 +35,18 @@ class KeptSignatures(FunctionCache):
     def __init__(self, kernel: Dispatcher[Any]) -> None:
         super().__init__(kernel.py_func)
         self._cache_file = _NamedByContent(kernel, self._cache_path)
+        self._turns = Turns()
 
     # Whatever goes wrong with what is kept, or would be, compiling is right: nothing of it reaches who calls a kernel.
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Give what was kept for these types, if need be when another process has compiled it; None where this one is to do it."""
+        with contextlib.suppress(Exception):
+            path = self._cache_file.path_of(self._index_key(signature, target_context.codegen()))
+            return self._turns.wait(path, lambda: self._load(signature, target_context))
+        return None
+
+    def _load(self, signature: Any, target_context: Any) -> Any:
         """Give what was kept for these types; None where that is nothing, or for types that are described alike and are others."""
         with contextlib.suppress(Exception):
             found: Any = super().load_overload(signature, target_context)
@@ -49,6 +58,10 @@ class KeptSignatures(FunctionCache):
         """Keep what was compiled; a disk that is full or may not be written costs the next process time and nothing else."""
         with contextlib.suppress(Exception):
             super().save_overload(signature, compiled)
+
+    def end_turns(self) -> None:
+        """Let other processes compile what this one has not."""
+        self._turns.end_all()
 
     def _index_key(self, signature: object, codegen: Any) -> tuple[object, object]:
         # Without the rest of Numba's key, which the description of the code has: it cannot be made of every closure.
@@ -69,14 +82,14 @@ class _NamedByContent(IndexDataCacheFile):
 
     def save(self, key: tuple[Any, ...], data: object) -> None:
         """Write the file of a key, in one step."""
-        path, code = self._path(key), describe_kernel(self._kernel)
+        path, code = self.path_of(key), describe_kernel(self._kernel)
         body = code + self._dump(data)
         with self._open_for_write(path) as file:
             file.write(hashlib.sha256(body).digest() + body)
 
     def load(self, key: tuple[Any, ...]) -> object:
         """Give what was kept under a key, or None if that is nothing, not whole, or made from other code."""
-        path, code = Path(self._path(key)), describe_kernel(self._kernel)
+        path, code = Path(self.path_of(key)), describe_kernel(self._kernel)
         if not path.exists():
             return None
         content = path.read_bytes()
@@ -91,7 +104,8 @@ class _NamedByContent(IndexDataCacheFile):
             if path.name.startswith(f"{self._base}.") and ".nbc" in path.name:
                 path.unlink(missing_ok=True)
 
-    def _path(self, key: tuple[Any, ...]) -> str:
+    def path_of(self, key: tuple[Any, ...]) -> str:
+        """Give the path of the file of a key."""
         config: Any = numba.core.config
         signature, machine = key
         options = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT)

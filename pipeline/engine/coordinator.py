@@ -181,8 +181,8 @@ class Coordinator:
             plan = self._plan()
         if plan.tasks and not stop.wanted:
             with open_executor(stop) as executor:
-                self._loop(executor, stop)
-            if stop.wanted and (self.running or len(self.queue)):
+                all_ended = self._loop(executor, stop)
+            if not all_ended:
                 return self._stopped(stop)
             plan = self._plan()
         if stop.wanted and plan.tasks:
@@ -209,7 +209,8 @@ class Coordinator:
         self._show()
         return plan
 
-    def _loop(self, executor: Executor, stop: StopRequest) -> None:
+    def _loop(self, executor: Executor, stop: StopRequest) -> bool:
+        """Say whether all that is open has ended; if not, a stop was asked."""
         deadline: float | None = None
         while True:
             if stop.wanted and deadline is None:
@@ -221,15 +222,15 @@ class Coordinator:
             if not self.running:
                 if deadline is None and len(self.queue):
                     raise RuntimeError(f"{len(self.queue)} tasks wait for something that nobody makes")
-                return
+                return not len(self.queue)
             engine = self.state.facts["engine"] = executor.describe()
             idle = engine.get("workers") == 0  # nobody does anything that could be waited for
             if deadline is not None and (stop.urgent or idle or time.monotonic() > deadline):
-                return
+                return False
             try:
                 outcomes = executor.wait(0.5)
             except StopAsked:  # what ran in this process is given up
-                return
+                return False
             for outcome in outcomes:
                 self._take(outcome)
             if self.stale:

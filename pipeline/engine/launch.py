@@ -163,8 +163,9 @@ def _opener(run: RunDirectory, profile: ClusterProfile | None, launch: Launch) -
 
         assert profile is not None
         logs = run.root / "logs"
-        place = {"prefix": run.id, "workers": launch.workers, "logs": logs}
-        with open_executor(profile, run.root.parent, stop=lambda: stop.wanted, **place) as executor:
+        with open_executor(
+            profile, run.root.parent, prefix=run.id, workers=launch.workers, logs=logs, stop=lambda: stop.wanted
+        ) as executor:
             yield executor
 
     return open_serial if profile is None else open_cluster

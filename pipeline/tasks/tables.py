@@ -154,8 +154,8 @@ def _tails(
     if not tilt:
         without_law = asked & (why_no_numerators(part.measure) != 0)
         asked &= ~without_law
-        size = {"replicates": layout.replicates, "pairs": len(asked), "is_full": part.size.label == _FULL}
-        chosen = choose_tails(part.measure, part.observed, asked=asked, points=tails_budget(**size))
+        points = tails_budget(replicates=layout.replicates, pairs=len(asked), is_full=part.size.label == _FULL)
+        chosen = choose_tails(part.measure, part.observed, asked=asked, points=points)
         reason[without_law], reason[asked & ~chosen] = _TAIL_REASON["no-exact-law"], _TAIL_REASON["beyond-the-budget"]
         asked = chosen
     if not asked.any():
