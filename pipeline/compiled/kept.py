@@ -34,7 +34,7 @@ class KeptSignatures(FunctionCache):
 
     def __init__(self, kernel: Dispatcher[Any]) -> None:
         super().__init__(kernel.py_func)
-        self._cache_file = _NamedByContent(kernel, self._cache_path)
+        self._files = self._cache_file = _NamedByContent(kernel, self._cache_path)
         self._turns = Turns()
 
     # Whatever goes wrong with what is kept, or would be, compiling is right: nothing of it reaches who calls a kernel.
@@ -42,7 +42,7 @@ class KeptSignatures(FunctionCache):
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Give what was kept for these types, if need be when another process has compiled it; None where this one is to do it."""
         with contextlib.suppress(Exception):
-            path = self._cache_file.path_of(self._index_key(signature, target_context.codegen()))
+            path = self._files.path_of(self._index_key(signature, target_context.codegen()))
             return self._turns.wait(path, lambda: self._load(signature, target_context))
         return None
 

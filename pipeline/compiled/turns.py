@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
-try:
+if sys.platform != "win32":  # which has no such locks
     import fcntl
-except ImportError:  # where there are no such locks, as on Windows
-    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["LONGEST_WAIT_SECONDS", "Turns"]
 
@@ -74,7 +73,7 @@ class Turns:
 
     def _take(self, path: str) -> bool:
         """Take the lock, or say that another process has it; where there can be none, every process has its turn."""
-        if fcntl is None:
+        if sys.platform == "win32":
             return True
         try:
             handle = os.open(_lock_of(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -104,9 +104,10 @@ class StopRequest:
 
 @contextmanager
 def listen(
-    request: StopRequest, numbers: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+    request: StopRequest,
+    numbers: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP),
 ) -> Iterator[None]:
-    """Note signals while the block lasts; outside the main thread there are none to hear."""
+    """Note signals while the block lasts, but for a SIGHUP under nohup; outside the main thread there are none to hear."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -120,7 +121,8 @@ def listen(
     def remind(number: int, frame: FrameType | None) -> None:
         request.insist()
 
-    before = {number: signal.signal(number, handler) for number in numbers}
+    heard = [number for number in numbers if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in heard}
     before[signal.SIGALRM] = signal.signal(signal.SIGALRM, remind)
     try:
         yield

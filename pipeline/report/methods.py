@@ -8,8 +8,8 @@ from typing import Any
 from pipeline.report.adjustment import references
 from pipeline.report.presets import preset_methods
 from pipeline.report.procedures import WORDS, Method, procedures_of
-from pipeline.report.units import count_units
 from pipeline.report.tails import BEYOND_THE_BUDGET
+from pipeline.report.units import count_units
 
 __all__ = ["Method", "describe_methods", "methods_paragraph"]
 

@@ -109,6 +109,20 @@ def test_outside_of_a_block_a_signal_interrupts_nothing_and_handlers_are_given_b
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)] == before
 
 
+def test_a_terminal_that_closes_is_heard_but_not_under_nohup() -> None:
+    for handler, wanted in ((signal.SIG_IGN, False), (signal.SIG_DFL, True)):
+        before = signal.signal(signal.SIGHUP, handler)
+        try:
+            stop = StopRequest()
+            with listen(stop):
+                os.kill(os.getpid(), signal.SIGHUP)
+                last(0.1)
+            assert stop.wanted == wanted
+            assert signal.getsignal(signal.SIGHUP) == handler
+        finally:
+            signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
     return prepare(load_study(text_study(tmp_path, ["a", "b"]), []), tmp_path / "runs", SERIAL)
