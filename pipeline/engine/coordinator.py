@@ -181,9 +181,8 @@ class Coordinator:
             plan = self._plan()
         if plan.tasks and not stop.wanted:
             with open_executor(stop) as executor:
-                all_ended = self._loop(executor, stop)
-            if not all_ended:
-                return self._stopped(stop)
+                if not self._loop(executor, stop):
+                    return self._stopped(stop)
             plan = self._plan()
         if stop.wanted and plan.tasks:
             return self._stopped(stop)
