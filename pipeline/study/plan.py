@@ -21,7 +21,7 @@ from pipeline.study.trainings import predicted_test_sets, trainings_of
 
 __all__ = ["Absence", "Plan", "plan_study", "plan_trainings", "present_outputs", "wanted_addresses"]
 
-COLLECT_VERSION = 5
+COLLECT_VERSION = 4
 """Raised when cubes change; part of the address of every cube."""
 
 
