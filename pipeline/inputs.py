@@ -43,8 +43,16 @@ _KINDS = (
 _STREAM = re.compile(r"/dev/(fd(/.*)?|stdin|stdout|stderr)|/proc/[^/]+/(task/[^/]+/)?fd/.*")
 
 
+_OPEN_STREAM = "it is an open stream, and no file"
+
+
 class NotRegular(OSError):
     """What is named is there, and is no file that can be read twice."""
+
+    @property
+    def name(self) -> str:
+        """What to call it: the number of an open stream says nothing without its folder."""
+        return str(self.filename) if self.strerror == _OPEN_STREAM else os.path.basename(str(self.filename))
 
 
 def open_input(path: Path) -> BinaryIO:
@@ -60,7 +68,7 @@ def open_input(path: Path) -> BinaryIO:
         As `open` raises it; ValueError where the name holds the character NUL.
     """
     if _STREAM.fullmatch(os.path.abspath(path)):
-        raise NotRegular(0, "it is an open stream, and no file", str(path))
+        raise NotRegular(0, _OPEN_STREAM, str(path))
     _refuse_odd(os.stat(path), path)
     # What is there may be another thing by now, so the open file is asked again.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)

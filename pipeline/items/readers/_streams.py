@@ -45,7 +45,7 @@ def open_data(path: Path) -> BinaryIO:
         ) from exc
     except NotRegular as exc:
         help_ = "write it to a file: inputs are read several times, by several processes"
-        raise DataError.of("P285", f"{path.name} cannot be read: {exc.strerror}", where=str(path), help=help_) from exc
+        raise DataError.of("P285", f"{exc.name} cannot be read: {exc.strerror}", where=str(path), help=help_) from exc
     except (OSError, ValueError) as exc:  # a ValueError where the name holds the character NUL
         reason = exc.strerror or str(exc) if isinstance(exc, OSError) else "its name holds the character NUL"
         where = str(path).replace("\0", "\\0")
