@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import Problem, StudyError
-from pipeline.study import load, yaml_values
+from pipeline.study import yaml_values
 from pipeline.study.load import load_profile, load_study, parse_flow, study_from_value
 from pipeline.study.yaml_values import parse_yaml
 
@@ -146,7 +146,3 @@ def test_many_wrong_values_are_found_in_the_time_of_a_few() -> None:
 
     # Eight times as many: about 8 where each is asked once, 64 where each is held to all others.
     assert seconds(16_000) < 25 * min(seconds(2000) for _ in range(3))
-
-
-def test_load_reads_yaml_with_limits_only() -> None:
-    assert load.parse_yaml is parse_yaml
