@@ -76,7 +76,7 @@ def test_names_do_not_write_to_the_terminal() -> None:
         [Problem("P201", "there is no file a\x1b]0;owned\x07\u202eb", "dir\udcff/\u0645\u06cc\u200c\u0631\n/c", "h\t")]
     )
     assert shown == (
-        "error[P201]: there is no file a\\x1b]0;owned\\x07\\u202eb\n  --> dir\\udcff/\u0645\u06cc\u200c\u0631\n/c\n   = help: h\\t"
+        "error[P201]: there is no file a\\x1b]0;owned\\x07\\u202eb\n  --> dir\\udcff/\u0645\u06cc\u200c\u0631\n/c\n   = help: h\t"
     )
 
 
