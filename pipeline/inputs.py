@@ -30,8 +30,8 @@ FREE = 64 << 20
 """Bytes of content below which nobody asks how well they were compressed."""
 
 RATIO = 200
-"""How many times the size of its file a content beyond `FREE` may have. Of 335 public outputs, references and treebanks the one that
-is compressed best has 11; prompts that are repeated in every line give some tens. Deflate ends at 1032, the others far beyond."""
+"""How many times the size of its file a content beyond `FREE` may have. Of 335 public outputs, references and treebanks the best
+compressed has 11; prompts that are repeated in every line give some tens. Deflate ends at 1032, the others far beyond."""
 
 _SEPARATORS = b"\n\t,;[{"
 _KINDS = (
