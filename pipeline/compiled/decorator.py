@@ -81,7 +81,7 @@ def _warn_that_nothing_is_kept(why: str) -> None:
         _told.append(why)
         warnings.warn(
             f"kernels are compiled by every process for itself, for up to a minute: {why}. Where nothing may be written beside the "
-            "package or in your home, set NUMBA_CACHE_DIR to a folder that may be written",
+            "package or in your home, set NUMBA_CACHE_DIR to a private folder: one that you may write and nobody else",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -8,6 +8,7 @@ for good. Here there is no index, and a file says what it was made from.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import pickle
@@ -17,11 +18,12 @@ from typing import Any
 
 import numba
 import numba.core.config
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
 
 from pipeline.compiled.described import describe_kernel, describe_types
+from pipeline.compiled.private import make_private_folder, may_be_written_by_others, open_private, replacing_private
 from pipeline.compiled.turns import Turns
 
 __all__ = ["KeptSignatures"]
@@ -29,11 +31,46 @@ __all__ = ["KeptSignatures"]
 _SEAL = hashlib.sha256().digest_size
 
 
+@functools.cache
+def _in_private(place: Any) -> Any:
+    """Give one of Numba's classes that choose a folder, held to private ones: where it has none, Numba asks the next class."""
+
+    class Private(place):
+        def get_cache_path(self) -> str:
+            path: str = super().get_cache_path()
+            config: Any = numba.core.config
+            shared = config.CACHE_DIR
+            if hasattr(os, "getuid") and shared and path.startswith(shared) and may_be_written_by_others(shared):
+                return os.path.join(shared, f"user-{os.getuid()}", os.path.relpath(path, shared))
+            return path
+
+        def ensure_cache_path(self) -> None:
+            make_private_folder(self.get_cache_path())
+            super().ensure_cache_path()
+
+    return Private
+
+
+class _KeptInPrivate(CompileResultCacheImpl):
+    """What Numba keeps, in a folder that nobody else may write: loading it is running it."""
+
+    @property
+    def _locator_classes(self) -> list[Any]:
+        return [_in_private(place) for place in super()._locator_classes]
+
+
 class KeptSignatures(FunctionCache):
     """What is kept of one kernel."""
 
+    _impl_class = _KeptInPrivate
+
     def __init__(self, kernel: Dispatcher[Any]) -> None:
         super().__init__(kernel.py_func)
+        try:
+            # Once more: there are classes that do not look, and others may be named in Numba's environment.
+            self._cache_path = make_private_folder(self._cache_path)
+        except OSError as error:
+            raise RuntimeError(str(error)) from error
         self._files = self._cache_file = _NamedByContent(kernel, self._cache_path)
         self._turns = Turns()
 
@@ -84,15 +121,19 @@ class _NamedByContent(IndexDataCacheFile):
         """Write the file of a key, in one step."""
         path, code = self.path_of(key), describe_kernel(self._kernel)
         body = code + self._dump(data)
-        with self._open_for_write(path) as file:
+        with replacing_private(path) as file:
             file.write(hashlib.sha256(body).digest() + body)
 
     def load(self, key: tuple[Any, ...]) -> object:
-        """Give what was kept under a key, or None if that is nothing, not whole, or made from other code."""
-        path, code = Path(self.path_of(key)), describe_kernel(self._kernel)
-        if not path.exists():
+        """Give what was kept under a key, or None if that is nothing, not whole, or made from other code.
+
+        Others may have written it: PermissionError.
+        """
+        path, code = self.path_of(key), describe_kernel(self._kernel)
+        if not os.path.exists(path):
             return None
-        content = path.read_bytes()
+        with open_private(path) as file:
+            content = file.read()
         seal, body = content[:_SEAL], content[_SEAL:]
         if hashlib.sha256(body).digest() != seal or not body.startswith(code):
             return None

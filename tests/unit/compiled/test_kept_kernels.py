@@ -73,10 +73,10 @@ def test_a_file_that_cannot_be_read_is_compiled_again(
     code.call(4)
     if obstacle == "unreadable":  # by mode it would be for this test, which may be run by root
 
-        def refuse(path: Path) -> bytes:
+        def refuse(path: str) -> None:
             raise PermissionError(path)
 
-        monkeypatch.setattr(Path, "read_bytes", refuse)
+        monkeypatch.setattr("pipeline.compiled.kept.open_private", refuse)
     else:
         for path in kept_files(kept):
             path.unlink()
