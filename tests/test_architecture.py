@@ -62,6 +62,7 @@ ONLY_IN = {
     "distributed": {"engine/dask.py"},
     "yaml": {"study/yaml_values.py"},
     "click": {"cli"},
+    "cryptography": {"engine/certificates.py"},
     "nltk": {"metrics"},
     "rapidfuzz": {"metrics"},
     "rouge_score": {"metrics"},

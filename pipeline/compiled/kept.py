@@ -35,7 +35,7 @@ _SEAL = hashlib.sha256().digest_size
 def _in_private(place: Any) -> Any:
     """Give one of Numba's classes that choose a folder, held to private ones: where it has none, Numba asks the next class."""
 
-    class Private(place):
+    class Private(place):  # type: ignore[misc]
         def get_cache_path(self) -> str:
             path: str = super().get_cache_path()
             config: Any = numba.core.config
@@ -55,7 +55,7 @@ class _KeptInPrivate(CompileResultCacheImpl):
     """What Numba keeps, in a folder that nobody else may write: loading it is running it."""
 
     @property
-    def _locator_classes(self) -> list[Any]:
+    def _locator_classes(self) -> list[Any]:  # type: ignore[override]
         return [_in_private(place) for place in super()._locator_classes]
 
 

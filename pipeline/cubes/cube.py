@@ -20,7 +20,7 @@ from pipeline.cubes.layout import CubeLayout, chunk_shape
 from pipeline.cubes.names import cube_name
 from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, UNIT_EFFECTS, VARIABLES, Variable
 from pipeline.store import digest, write_json
-from pipeline.store.files import make_directory, store_error, sync_directory, temporary_name
+from pipeline.store.files import make_directory, make_tree_private, store_error, sync_directory, temporary_name
 
 __all__ = ["CubeWriter"]
 
@@ -200,6 +200,7 @@ class CubeWriter:
 
     def _finish(self) -> None:
         seal(self._temporary)
+        make_tree_private(self._temporary, like=self.path)  # Zarr goes by the umask
         root = self.path.parent / "zarr.json"
         if not root.exists():
             write_json(root, {"zarr_format": 3, "node_type": "group", "attributes": {}})

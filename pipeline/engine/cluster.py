@@ -1,26 +1,26 @@
-"""Makes the cluster that a profile names, whatever its class. This module starts workers so that Ctrl-C does not reach them."""
+"""Makes the cluster that a profile names, whatever its class: encrypted, and with workers that Ctrl-C does not reach."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
-import shlex
 import signal
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from copy import copy
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pipeline.amounts import parse_bytes
+from pipeline.engine.batch import batch_options
 from pipeline.engine.jobs import Jobs, refuse_odd_path
-from pipeline.engine.placement import declare, offer_of_machine
-from pipeline.errors import ClusterError
+from pipeline.engine.placement import offer_of_machine
+from pipeline.errors import ClusterError, PipelineError
 from pipeline.store.files import make_directory
 from pipeline.study.load import ClusterProfile
 
-__all__ = ["CONFIG", "fewest_workers", "make_cluster"]
+__all__ = ["CONFIG", "Kind", "cluster_config", "fewest_workers", "find_class", "make_cluster"]
 
 CONFIG: dict[str, Any] = {
     # A worker that dies makes all its tasks suspects; preemption must not condemn the innocent. The coordinator counts itself.
@@ -44,6 +44,9 @@ CONFIG: dict[str, Any] = {
     "distributed.client.scheduler-info-interval": "10s",
     "distributed.comm.timeouts.connect": "30s",
     "distributed.admin.log-length": 0,
+    # Pages for whoever asks, without a password: there are none unless the profile wants a dashboard.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
 }
 """How clusters are set here, in place of what Dask does by itself; a profile's own settings come after."""
 
@@ -52,76 +55,90 @@ START_ATTEMPTS = 3
 """How often the workers of this machine are started before the run gives up: one may be killed before it is watched."""
 
 
-def make_cluster(profile: ClusterProfile, workers: int | None, logs: Path, jobs: Jobs | None = None) -> Any:
+PLAIN = ("tcp://", "ws://", "ucx://", "ucxx://")
+"""Ways to talk that are open to anybody who reaches the port."""
+
+
+def cluster_config(profile: ClusterProfile) -> dict[str, Any]:
+    """Give the Dask configuration of a profile's coordinator: what is set here, then what the profile says."""
+    wants_pages = any(
+        "dashboard_address" in options for options in (profile.options, profile.options.get("scheduler_options") or {})
+    )
+    # Copies: Dask appends to the lists that it is given.
+    ours = {key: copy(value) for key, value in CONFIG.items() if not (wants_pages and key.endswith(".http.routes"))}
+    return ours | dict(profile.config)
+
+
+Kind = Literal["local", "batch", "other"]
+"""Workers of this machine, jobs of a batch system, or what else there is."""
+
+
+def make_cluster(
+    profile: ClusterProfile,
+    workers: int | None,
+    logs: Path,
+    jobs: Jobs | None = None,
+    *,
+    security: Any = None,
+    configured: Callable[[str, Any], Any] = lambda name, default: default,
+) -> Any:
     """Make the cluster of a profile with so many workers; None where the profile names a scheduler that runs already.
 
-    ``jobs`` learns what a batch system says to the jobs of workers.
+    Parameters
+    ----------
+    profile : ClusterProfile
+        Which class, with which options.
+    workers : int, optional
+        How many; by default the cores of this machine for a local cluster, and 1 for others.
+    logs : Path
+        A folder for the logs of workers.
+    jobs : Jobs, optional
+        Learns what a batch system says to the jobs of workers.
+    security : distributed.Security
+        What everybody of this cluster shows, and wants to be shown.
+    configured : callable
+        Gives what the configuration of Dask has under a name, or else the second argument.
 
     Raises
     ------
     ClusterError
-        P601 it cannot be started; P604 its class cannot be imported, or is none; P611 its jobs cannot write logs there; P612 its
-        workers die while they start.
+        P601 it cannot be started; P604 its class cannot be imported, or is none; P606 it would not be encrypted; P611 its jobs
+        cannot write logs there; P612 its workers die while they start.
     """
     if profile.cluster is None:
         return None
-    module, _, name = profile.cluster.rpartition(".")
-    try:
-        factory = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ClusterError.of(
-            "P604",
-            f"the cluster class {profile.cluster!r} cannot be imported: {error}",
-            where=profile.name,
-            help="`pip install dask-jobqueue` for SLURM and its kin, or correct `cluster:` in the profile",
-        ) from error
-    if not callable(getattr(factory, "scale", None)):
-        raise ClusterError.of(
-            "P604",
-            f"{profile.cluster!r} is no cluster class: it has no scale()",
-            where=profile.name,
-            help="name a class such as distributed.LocalCluster or dask_jobqueue.SLURMCluster in `cluster:`",
-        )
+    factory, kind = find_class(profile)
+    _refuse_plain(profile)
     options = dict(profile.options)
-    environment = dict(profile.environment)
-    if name == "LocalCluster":
-        local = {"n_workers": workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
-        options = {**local, "dashboard_address": "127.0.0.1:0", **options}
-        if environment:
-            options["env"] = environment
-        if workers:
-            options["n_workers"] = workers
-        threads = float(options["threads_per_worker"] or 1)
-        has = offer_of_machine(int(options["n_workers"] or 1))
-        # What the profile says of its workers wins: it may know of an accelerator, or give less memory away.
-        options["resources"] = {**has, "cores": max(threads, has["cores"]), **options.get("resources", {})}
-    elif name.endswith("Cluster") and module.startswith("dask_jobqueue"):
+    if kind == "local":
+        options = _local_options(profile, workers)
+    elif kind == "batch":
         if "log_directory" not in options:
             refuse_odd_path(logs, profile.name)
         make_directory(logs)
-        if jobs is not None:
-            options["job_cls"] = jobs.watch(options.get("job_cls") or factory.job_cls)
-        # By default the dashboard of a batch cluster listens on every interface, without a password.
-        scheduler = {"dashboard_address": "127.0.0.1:0", **options.pop("scheduler_options", {})}
-        options = {"python": sys.executable, "log_directory": str(logs), "scheduler_options": scheduler, **options}
-        exports = [f"export {variable}={shlex.quote(value)}" for variable, value in environment.items()]
-        options["job_script_prologue"] = [*exports, *options.get("job_script_prologue", ())]
     try:
-        if module.startswith("dask_jobqueue"):
-            options["worker_extra_args"] = _declared(options)
-        cluster = _start_local(factory, options, profile) if name == "LocalCluster" else _start(factory, options)
-        if name != "LocalCluster":
+        if kind == "batch":
+            options = batch_options(factory, options, profile.environment, logs, configured)
+            if jobs is not None:
+                options["job_cls"] = jobs.watch(options.get("job_cls") or factory.job_cls)
+        if kind != "other" or {"security", "kwargs"} & inspect.signature(factory).parameters.keys():
+            options["security"] = security
+        cluster = _start_local(factory, options, profile) if kind == "local" else _start(factory, options)
+    except (OSError, TypeError, ValueError, RuntimeError, TimeoutError) as error:
+        raise _not_started(profile, error) from error
+    try:
+        _refuse_open(profile, cluster)
+        if kind != "local":
             if profile.adapt:
                 cluster.adapt(**profile.adapt)
             else:
                 cluster.scale(workers or fewest_workers(profile))
-    except (OSError, TypeError, ValueError, RuntimeError, TimeoutError) as error:
-        raise ClusterError.of(
-            "P601",
-            f"the cluster cannot be started: {type(error).__name__}: {error}",
-            where=profile.name,
-            help="correct `options:` of the profile",
-        ) from error
+    except BaseException as error:
+        with suppress(Exception):  # what is wrong is known
+            cluster.close()
+        if isinstance(error, (OSError, TypeError, ValueError, RuntimeError, TimeoutError)):
+            raise _not_started(profile, error) from error
+        raise
     return cluster
 
 
@@ -153,18 +170,87 @@ def _start_local(factory: Any, options: Mapping[str, Any], profile: ClusterProfi
     raise AssertionError("the last attempt returns or raises")
 
 
-def _declared(options: Mapping[str, Any]) -> list[str]:
-    """Give the arguments of a batch job's workers with what each of them has, unless the profile says so itself."""
-    given = [str(argument) for argument in options.get("worker_extra_args") or ()]
-    if any(argument.startswith("--resources") for argument in given):
-        return given
-    processes = int(options.get("processes") or 1)
-    offer: dict[str, float] = {}
-    if options.get("cores"):
-        offer["cores"] = float(max(1, int(options["cores"]) // processes))
-    if options.get("memory"):
-        offer["memory"] = parse_bytes(str(options["memory"])) // processes
-    return [*given, "--resources", declare(offer)] if offer else given
+def find_class(profile: ClusterProfile) -> tuple[Any, Kind]:
+    """Import the class that a profile names, and say what kind of cluster it makes.
+
+    Raises
+    ------
+    ClusterError
+        P604 it cannot be imported, or is not a cluster class.
+    """
+    module, _, name = str(profile.cluster).rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ClusterError.of(
+            "P604",
+            f"the cluster class {profile.cluster!r} cannot be imported: {error}",
+            where=profile.name,
+            help="`pip install dask-jobqueue` for SLURM and its kin, or correct `cluster:` in the profile",
+        ) from error
+    # It is called with options of the profile: only what makes clusters may be. SSHCluster of distributed is a function.
+    families = {f"{base.__module__}.{base.__name__}" for base in getattr(found, "__mro__", ())}
+    if "distributed.deploy.cluster.Cluster" not in families and not (inspect.isfunction(found) and name.endswith("Cluster")):
+        raise ClusterError.of(
+            "P604",
+            f"{profile.cluster!r} is no cluster class",
+            where=profile.name,
+            help="name a class such as distributed.LocalCluster or dask_jobqueue.SLURMCluster in `cluster:`",
+        )
+    if "distributed.deploy.local.LocalCluster" in families:
+        return found, "local"
+    return found, "batch" if "dask_jobqueue.core.JobQueueCluster" in families else "other"
+
+
+def _refuse_plain(profile: ClusterProfile) -> None:
+    options = profile.options
+    if options.get("security", True) is not True:
+        raise _not_encrypted(profile, f"its options have `security: {options['security']}`")
+    for place in (options, options.get("scheduler_options") or {}):
+        for key in ("protocol", "host"):
+            asked = str(place.get(key) or "")
+            if f"{asked.removesuffix('://')}://".startswith(PLAIN):
+                raise _not_encrypted(profile, f"its options have `{key}: {asked}`")
+
+
+def _refuse_open(profile: ClusterProfile, cluster: Any) -> None:
+    """Refuse what is not encrypted, or cannot be asked: classes of other packages need not take what they are told."""
+    address = str(getattr(cluster, "scheduler_address", ""))
+    if not address or address.startswith(PLAIN):
+        raise _not_encrypted(profile, f"its scheduler listens at {address.partition('://')[0] or 'an unknown address'}")
+
+
+def _local_options(profile: ClusterProfile, workers: int | None) -> dict[str, Any]:
+    given = profile.options
+    local = {"n_workers": workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+    options = {**local, **given}
+    options.pop("local_directory", None)  # a folder within it is the temporary one of this run
+    if "dashboard_address" not in given:
+        options["dashboard_address"] = "127.0.0.1:0"
+        options["scheduler_kwargs"] = {"dashboard": False, **(given.get("scheduler_kwargs") or {})}
+    if profile.environment:
+        options["env"] = dict(profile.environment)
+    if workers:
+        options["n_workers"] = workers
+    threads = float(options["threads_per_worker"] or 1)
+    has = offer_of_machine(int(options["n_workers"] or 1))
+    # What the profile says of its workers wins: it may know of an accelerator, or give less memory away.
+    options["resources"] = {**has, "cores": max(threads, has["cores"]), **options.get("resources", {})}
+    return options
+
+
+def _not_started(profile: ClusterProfile, error: BaseException) -> PipelineError:
+    message = f"the cluster cannot be started: {type(error).__name__}: {error}"
+    return ClusterError.of("P601", message, where=profile.name, help="correct `options:` of the profile")
+
+
+def _not_encrypted(profile: ClusterProfile, why: str) -> PipelineError:
+    help = (
+        "leave `protocol` and `security` out of `options:`; certificates of your own go into `config:` as "
+        "distributed.comm.tls.*. A scheduler that you start yourself can be named by `address:`"
+    )
+    message = f"anyone who reaches this cluster could run code as you, since it is not encrypted: {why}"
+    return ClusterError.of("P606", message, where=profile.name, help=help)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ memory, and a graph of the whole study is never built.
 from __future__ import annotations
 
 import logging
+import shlex
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,12 +20,14 @@ import dask.config
 from distributed import Client, Future, as_completed
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
+from distributed.security import Security
 
-from pipeline.engine.cluster import CONFIG, fewest_workers, make_cluster
+from pipeline.engine.cluster import cluster_config, fewest_workers, make_cluster
 from pipeline.engine.executor import Outcome
 from pipeline.engine.jobs import Jobs
 from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_scheduler_file
-from pipeline.engine.placement import lacking
+from pipeline.engine.placement import lacking, unplaceable
+from pipeline.engine.surroundings import surround
 from pipeline.errors import ClusterError, Problem
 from pipeline.study.load import ClusterProfile
 from pipeline.study.task import Failure, Receipt, Task
@@ -88,7 +91,6 @@ class DaskExecutor:
         self._threads = 1
         self._looked = 0.0
         self._rescaled = time.monotonic()
-        self._address = ""
 
     def free(self) -> int:
         """Give the room left in the window."""
@@ -171,7 +173,7 @@ class DaskExecutor:
             return
         self._looked = now
         info: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)
-        workers, self._address = info["workers"], info["address"]
+        workers = info["workers"]
         self._threads = sum(int(worker["nthreads"]) for worker in workers.values())
         self._patience.note(len(workers))
         self._refuse_unplaceable([worker.get("resources", {}) for worker in workers.values()], now)
@@ -194,13 +196,16 @@ class DaskExecutor:
                 task = self._running.pop(key)
                 del self._placed[key]
                 future.cancel()
-                self._refused.append(Outcome(task, _unplaceable(task, lack)))
+                self._refused.append(Outcome(task, unplaceable(task, lack)))
 
     def describe(self) -> dict[str, object]:
-        """Give the scheduler's address and its workers; where there are none since when, and what was refused."""
+        """Say how many workers there are; where there are none since when, and what was refused.
+
+        Not where they are: a state may be shown to others, and an address is half of what an intruder needs.
+        """
         if not self._looked:
             self._look()
-        return {"engine": "dask", "scheduler": self._address, **self._patience.facts()}
+        return {"engine": "dask", **self._patience.facts()}
 
     def close(self) -> None:
         """Close client and cluster."""
@@ -216,11 +221,6 @@ def _close(client: Client | None, cluster: Any, *, seconds: float) -> None:
                 closable.close(timeout=min(10.0, seconds) if closable is client else seconds)
         except Exception:
             logging.getLogger(__name__).warning("closing the cluster failed", exc_info=True)
-
-
-def _unplaceable(task: Task, lack: str) -> Failure:
-    help = "ask for less under `resources:` of the model, or let the profile say what its workers have: `options: {resources: …}`"
-    return Failure(task.key, task.label, 4, (Problem("P605", lack, where=task.label, help=help),))
 
 
 def _unrunnable(task: Task, error: Exception) -> Failure:
@@ -268,10 +268,16 @@ def open_executor(
     """
     for name in ("distributed", "distributed.nanny", "distributed.worker", "distributed.scheduler", "distributed.core", "tornado"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    with dask.config.set({**CONFIG, **dict(profile.config)}):
+    with (
+        dask.config.set(cluster_config(profile)),
+        surround(profile, logs, dask.config.get("temporary-directory", None)) as surroundings,
+        dask.config.set(surroundings.config),
+    ):
         wanted = workers or profile.workers
         jobs = Jobs()
-        cluster = make_cluster(profile, wanted, logs, jobs)
+        secure = _ToldToJobs if surroundings.kind == "batch" else Security
+        security = secure(require_encryption=True, **surroundings.certificates)
+        cluster = make_cluster(profile, wanted, logs, jobs, security=security, configured=dask.config.get)
         client: Client | None = None
         try:
             await_scheduler_file(profile, stop)
@@ -283,6 +289,15 @@ def open_executor(
         except BaseException:
             _close(client, cluster, seconds=10)
             raise
+
+
+class _ToldToJobs(Security):
+    """Certificates in files, whose paths jobs are told in a line for a shell."""
+
+    def get_tls_config_for_role(self, role: str) -> dict[str, str | None]:
+        """Give the paths that a role has."""
+        config: dict[str, str | None] = super().get_tls_config_for_role(role)
+        return {key: value and shlex.quote(value) for key, value in config.items()} if role == "worker" else config
 
 
 def _connect(profile: ClusterProfile, cluster: Any) -> Client:

@@ -35,7 +35,7 @@ class Executor(Protocol):
         ...
 
     def describe(self) -> dict[str, object]:
-        """Give facts for `state.json`: how many workers, the address; where there are none, since when and why."""
+        """Give facts for `state.json`: how many workers; where there are none, since when and why."""
         ...
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ from pipeline.engine.signals import StopRequest
 from pipeline.engine.state import write_pending
 from pipeline.engine.stock import sound_receipts
 from pipeline.errors import ClusterError, StoreError
-from pipeline.store.files import make_directory, read_json, store_error, write_bytes, write_json
+from pipeline.store.files import make_directory, open_private, read_json, store_error, write_bytes, write_json
 from pipeline.store.lease import read_holder, refuse_if_held
 from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
@@ -207,7 +207,7 @@ def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -
         command.append("--verify")
     environment: dict[str, Any] = {**os.environ, "PYTHONUNBUFFERED": "1"}
     try:
-        log = open(run.log, "ab")  # noqa: SIM115 - closed below, where only its opening is an error of the store
+        log = open(run.log, "ab", opener=open_private)  # noqa: SIM115 - closed below, where only its opening is an error of the store
     except OSError as error:
         raise store_error(error, run.log) from error
     with log:

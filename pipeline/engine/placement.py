@@ -12,7 +12,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["declare", "lacking", "offer_of_machine"]
+from pipeline.errors import Problem
+from pipeline.study.task import Failure, Task
+
+__all__ = ["declare", "lacking", "offer_of_machine", "unplaceable"]
 
 Amounts = Mapping[str, float]
 
@@ -39,6 +42,12 @@ def lacking(asked: Amounts, offers: Iterable[Amounts]) -> str | None:
         if most < amount:
             return f"no worker has {name}: {_show(name, amount)}" + (f"; the most is {_show(name, most)}" if most else "")
     return f"no worker has both {' and '.join(f'{name}: {_show(name, amount)}' for name, amount in asked.items())}"
+
+
+def unplaceable(task: Task, lack: str) -> Failure:
+    """Give the failure of a task that no worker can run."""
+    help = "ask for less under `resources:` of the model, or let the profile say what its workers have: `options: {resources: …}`"
+    return Failure(task.key, task.label, 4, (Problem("P605", lack, where=task.label, help=help),))
 
 
 def offer_of_machine(workers: int) -> dict[str, float]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, BinaryIO
 
-from pipeline.store.files import store_error, write_json
+from pipeline.store.files import open_private, store_error, write_json
 from pipeline.store.process import Process
 from pipeline.store.runs import RunDirectory
 
@@ -85,7 +85,7 @@ class RunState:
         """
         line = json.dumps({"time": now(), "event": kind, "text": text, **more}, ensure_ascii=False)
         try:
-            with open(self._run.events, "a+b") as file:
+            with open(self._run.events, "a+b", opener=open_private) as file:
                 # A crash or a full disk may have torn the line before: it must not take this one along.
                 start = b"\n" if _is_torn(file) else b""
                 file.write(start + line.encode("utf-8", "backslashreplace") + b"\n")

@@ -1,4 +1,8 @@
-"""Files that are whole or absent. This module writes bytes and JSON atomically and explains what hinders it."""
+"""Files that are whole or absent, and their owner's alone. This module writes them and explains what hinders it.
+
+What is made here can be read by nobody else, whatever the umask says: folders have the mode 0700 and files 0600. What exists keeps
+its mode, also where it is replaced, so that a run that was shared on purpose stays shared.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import re
 import secrets
 import shutil
 import socket
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -26,6 +31,8 @@ from pipeline.store.process import machine_name
 
 __all__ = [
     "make_directory",
+    "make_tree_private",
+    "open_private",
     "read_arrays",
     "read_json",
     "replacing",
@@ -37,6 +44,9 @@ __all__ = [
     "write_bytes",
     "write_json",
 ]
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
 
 RECOMPUTE = "`pipeline resume` computes it again"
 
@@ -72,11 +82,12 @@ def replacing(path: Path | str) -> Iterator[BinaryIO]:
     final = Path(path)
     temporary = final.parent / temporary_name()
     try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "xb") as file:
+        _make_folders(final.parent)
+        with open(temporary, "xb", opener=open_private) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        _keep_mode(final, temporary)
         os.replace(temporary, final)
         sync_directory(final.parent)
     except BaseException as error:
@@ -153,7 +164,7 @@ def read_arrays(path: Path | str, checksum: str | None = None, *, memory_map: bo
 def make_directory(path: Path | str) -> Path:
     """Make a directory and its parents where they are missing."""
     try:
-        Path(path).mkdir(parents=True, exist_ok=True)
+        _make_folders(Path(path))
     except (FileNotFoundError, FileExistsError, NotADirectoryError) as error:
         # No file of ours is amiss: there is no place for a folder here.
         cause = f"cannot make the folder: {(error.strerror or str(error)).lower()}"
@@ -161,6 +172,38 @@ def make_directory(path: Path | str) -> Path:
     except OSError as error:
         raise store_error(error, path) from error
     return Path(path)
+
+
+def open_private(path: Path | str, flags: int) -> int:
+    """Open a file that, if it is made by this, nobody else can read: the ``opener`` of `open`."""
+    return os.open(path, flags, FILE_MODE)
+
+
+def make_tree_private(folder: Path | str, *, like: Path | str) -> None:
+    """Take what was written by the umask from everybody but its owner; where ``like`` exists, give it the same rights instead."""
+    mode = FOLDER_MODE
+    with suppress(FileNotFoundError):
+        mode = stat.S_IMODE(os.lstat(like).st_mode)
+    for place, _, names in os.walk(folder):
+        os.chmod(place, mode)
+        for name in names:
+            os.chmod(os.path.join(place, name), mode & 0o666)
+
+
+def _make_folders(folder: Path) -> None:
+    # Not Path.mkdir(parents=True): the mode would be that of the last folder only.
+    missing = [folder]
+    while not (above := missing[-1].parent).exists() and above != missing[-1]:
+        missing.append(above)
+    for part in reversed(missing):
+        part.mkdir(FOLDER_MODE, exist_ok=True)
+
+
+def _keep_mode(final: Path, temporary: Path) -> None:
+    with suppress(FileNotFoundError):
+        found = os.lstat(final)
+        if stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) != FILE_MODE:
+            os.chmod(temporary, stat.S_IMODE(found.st_mode))
 
 
 def sync_directory(path: Path | str) -> None:

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.errors import Problem, RunLocked, StoreError
-from pipeline.store.files import make_directory, store_error, temporary_name, write_json
+from pipeline.store.files import FILE_MODE, make_directory, store_error, temporary_name, write_json
 from pipeline.store.process import Process, process_is_gone, this_process
 
 __all__ = ["Holder", "Lease", "hold_lease", "read_holder", "refuse_if_held"]
@@ -177,7 +177,7 @@ def _acquire(folder: Path, above: int, stale_seconds: float) -> tuple[Lease, int
 
 def _link(folder: Path, holder: Holder) -> int | None:
     temporary = folder / temporary_name()
-    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE)
     try:
         os.write(handle, json.dumps(_content(holder)).encode())
         os.fsync(handle)
@@ -227,7 +227,7 @@ def _file_system_time(folder: Path) -> float:
     """Give the time as the file system stamps it: clocks of machines differ, and the heartbeat carries the server's."""
     probe = folder / temporary_name()
     try:
-        probe.touch()
+        probe.touch(FILE_MODE)
         return probe.stat().st_mtime
     except OSError:
         return datetime.now(UTC).timestamp()  # a reader without the right to write

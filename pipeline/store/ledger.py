@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from pipeline.errors import Problem, StoreError
 from pipeline.store.addresses import canonical_json
-from pipeline.store.files import store_error, sync_directory
+from pipeline.store.files import FILE_MODE, store_error, sync_directory
 
 __all__ = ["Ledger", "last_fence", "read_ledger"]
 
@@ -50,7 +50,7 @@ class Ledger:
         self.path, self.fence = Path(path), fence
         _, self.torn, self._size = _scan(self.path)
         try:
-            self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
             os.ftruncate(self._handle, self._size)
             os.fsync(self._handle)
             sync_directory(self.path.parent)

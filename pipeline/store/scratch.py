@@ -9,19 +9,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.store.files import sweep_temporaries, temporary_name
+from pipeline.store.files import make_directory, sweep_temporaries, temporary_name
 
 __all__ = ["scratch_directory"]
 
 
 @contextmanager
-def scratch_directory(kind: str) -> Iterator[Path]:
-    """Give an empty folder that is removed afterwards, in the place that the system has for such.
+def scratch_directory(kind: str, place: Path | None = None) -> Iterator[Path]:
+    """Give an empty folder for this user alone that is removed afterwards, where the system has such or in another place.
 
     Its name tells whose it is: the first such folder of each process sweeps those whose process on this machine is gone.
     """
-    _sweep(tempfile.gettempdir())
-    with tempfile.TemporaryDirectory(prefix=f"pipeline-{kind}-", suffix=temporary_name()) as made:
+    within = tempfile.gettempdir() if place is None else str(make_directory(place))
+    _sweep(within)
+    # What a process that is just dying still writes there must not spoil what is done.
+    with tempfile.TemporaryDirectory(
+        prefix=f"pipeline-{kind}-", suffix=temporary_name(), dir=within, ignore_cleanup_errors=True
+    ) as made:
         yield Path(made)
 
 

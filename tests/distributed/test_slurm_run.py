@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from second_user import INTRUDE, as_other
 from slurm_kit import Slurm
 from studies import files_of, run_cli, times_done
+
+from pipeline.engine.dask import open_executor
+from pipeline.study.load import load_profile
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,3 +54,44 @@ def test_the_quickstart_runs_on_slurm_and_gives_the_bits_of_the_serial_engine(sl
     assert files_of(directory / "cubes.zarr") == files_of(Path(serial.stdout.strip()) / "cubes.zarr")
     queue = slurm.run("squeue", "--noheader", "--states=RUNNING,PENDING").stdout
     assert queue == ""  # no job is left behind
+
+
+@pytest.mark.slurm
+def test_workers_that_are_jobs_are_encrypted_and_have_their_keys_from_private_files(
+    slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_CONF", str(slurm.conf))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    profile = load_profile(ROOT / "cluster" / "slurm.yaml", overrides=["options.interface=lo"])
+    logs = tmp_path / "run" / "logs"
+    with open_executor(profile, tmp_path, prefix="t", workers=1, logs=logs) as executor:
+        executor._client.wait_for_workers(1, timeout=120)
+        info = executor._client.scheduler_info(n_workers=-1)
+        ((worker, facts),) = info["workers"].items()
+        addresses = [info["address"], worker, facts["nanny"]]
+        assert [address.partition("://")[0] for address in addresses] == ["tls"] * 3
+        commands = [command for command in _command_lines() if "--tls-key" in command and "dask_worker" in command]
+        assert commands
+        for command in commands:
+            key = Path(command.split("--tls-key ")[1].split()[0])
+            assert key.is_relative_to(logs)
+            assert (_mode(key), _mode(key.parent)) == (0o600, 0o700)
+        assert not [command for command in _command_lines() if "PRIVATE KEY" in command]
+        (place,) = tmp_path.glob("pipeline-dask-????????")
+        assert _mode(place) == 0o700
+        assert facts["local_directory"].startswith(str(place))
+        if os.geteuid() == 0:
+            assert as_other(INTRUDE, *addresses) == ["refused"] * 6
+    assert not key.exists()
+
+
+def _command_lines() -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)

@@ -6,6 +6,7 @@ import json
 import time
 from pathlib import Path
 
+import distributed
 import pytest
 from studies import run_cli, text_study
 
@@ -104,10 +105,11 @@ def test_a_profile_whose_class_is_no_cluster_is_refused_and_the_class_not_called
     assert not (tmp_path / "called").exists()
 
 
-class DiesAtFirst:
+class DiesAtFirst(distributed.LocalCluster):  # type: ignore[misc]
     """A cluster of this machine, the first of whose workers are killed before they are watched."""
 
     left = 0
+    scheduler_address = "tls://127.0.0.1:1"
 
     def __init__(self, **options: object) -> None:
         if DiesAtFirst.left:

@@ -38,7 +38,10 @@ def test_workers_of_this_machine_share_its_memory_and_cores() -> None:
 
 
 class Made:
-    """Stands for a cluster class: keeps what it was made with."""
+    """In place of a cluster class: keeps what it was made with."""
+
+    scheduler_address = "tls://127.0.0.1:1"
+    job_cls = object
 
     def __init__(self, **options: Any) -> None:
         self.options = options
@@ -48,8 +51,7 @@ class Made:
 
 
 def _made(monkeypatch: pytest.MonkeyPatch, path: str, options: dict[str, Any]) -> dict[str, Any]:
-    name = path.rpartition(".")[2]
-    monkeypatch.setattr(cluster.importlib, "import_module", lambda module: type("Module", (), {name: Made}))
+    monkeypatch.setattr(cluster, "find_class", lambda profile: (Made, "local" if "Local" in path else "batch"))
     return make_cluster(ClusterProfile(name="p", cluster=path, options=options), 2, Path("logs")).options  # type: ignore[no-any-return]
 
 
@@ -58,11 +60,11 @@ def test_jobs_declare_what_each_of_their_workers_has(monkeypatch: pytest.MonkeyP
     slurm = "dask_jobqueue.SLURMCluster"
     job = {"cores": 4, "processes": 2, "memory": "8GB", "worker_extra_args": ["--lifetime", "55m"]}
     assert _made(monkeypatch, slurm, job)["worker_extra_args"] == [
-        "--lifetime", "55m", "--resources", "cores=2,memory=4000000000",
+        "--lifetime", "55m", "--no-dashboard", "--resources", "cores=2,memory=4000000000",
     ]  # fmt: skip
     told = {**job, "worker_extra_args": ["--resources", "gpu=1"]}
-    assert _made(monkeypatch, slurm, told)["worker_extra_args"] == ["--resources", "gpu=1"]
-    assert _made(monkeypatch, slurm, {})["worker_extra_args"] == []
+    assert _made(monkeypatch, slurm, told)["worker_extra_args"] == ["--resources", "gpu=1", "--no-dashboard"]
+    assert _made(monkeypatch, slurm, {})["worker_extra_args"] == ["--no-dashboard"]
     with pytest.raises(ClusterError, match="not '8 apples'"):
         _made(monkeypatch, slurm, {"memory": "8 apples"})
 

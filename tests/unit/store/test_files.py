@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,8 @@ import pytest
 from pipeline.errors import StoreError
 from pipeline.store import files
 from pipeline.store.files import (
+    make_directory,
+    make_tree_private,
     read_arrays,
     read_json,
     replacing,
@@ -212,3 +216,59 @@ def test_json_keeps_names_readable(tmp_path: Path) -> None:
     write_json(tmp_path / "a", {"name": "日本 <&>", "file": "bad\udcff"})
     assert "日本 <&>" in (tmp_path / "a").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "a").read_bytes())["file"] == "bad\udcff"
+
+
+def modes(*paths: Path) -> list[int]:
+    return [stat.S_IMODE(path.stat().st_mode) for path in paths]
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o077], ids=oct)
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("umask")
+def test_what_is_written_can_be_read_by_its_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "c.json"
+    write_json(path, 1)
+    assert modes(path, path.parent, path.parent.parent) == [0o600, 0o700, 0o700]
+    assert modes(make_directory(tmp_path / "d" / "e"), tmp_path / "d") == [0o700, 0o700]
+
+
+@pytest.mark.usefixtures("umask")
+def test_what_was_opened_on_purpose_stays_open_where_it_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "c.json"
+    write_json(path, 1)
+    path.chmod(0o640)
+    path.parent.chmod(0o750)
+    write_json(path, 2)
+    make_directory(path.parent)
+    write_json(path.parent / "new.json", 3)
+    assert modes(path, path.parent, path.parent / "new.json") == [0o640, 0o750, 0o600]
+
+
+def test_a_link_in_the_place_of_a_file_gives_it_no_rights(tmp_path: Path) -> None:
+    (tmp_path / "open").touch()
+    (tmp_path / "open").chmod(0o666)
+    (tmp_path / "file").symlink_to(tmp_path / "open")
+    write_bytes(tmp_path / "file", b"1")
+    assert modes(tmp_path / "file") == [0o600]
+    assert not (tmp_path / "file").is_symlink()
+
+
+def test_a_tree_of_another_package_is_made_private_or_like_what_it_replaces(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        (tmp_path / "new" / "c").mkdir(parents=True)
+        (tmp_path / "new" / "c" / "0").touch()
+    finally:
+        os.umask(before)
+    tree = [tmp_path / "new", tmp_path / "new" / "c", tmp_path / "new" / "c" / "0"]
+    make_tree_private(tmp_path / "new", like=tmp_path / "old")
+    assert modes(*tree) == [0o700, 0o700, 0o600]
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old").chmod(0o750)
+    make_tree_private(tmp_path / "new", like=tmp_path / "old")
+    assert modes(*tree) == [0o750, 0o750, 0o640]
