@@ -164,8 +164,11 @@ def _fill_weights(key: np.uint64, first: np.uint64, n_draws: int, weights: NDArr
             units[1, quad] = np.uint32((c1 * n_units) >> _SHIFT)
             units[2, quad] = np.uint32((c2 * n_units) >> _SHIFT)
             units[3, quad] = np.uint32((c3 * n_units) >> _SHIFT)
-        counts[:] = 0
+        # One by one here and below: the assignment of a slice takes seconds to compile.
+        for unit in range(len(counts)):
+            counts[unit] = 0
         for word in range(4):
             for quad in range((n_draws - word + 3) // 4):
                 counts[units[word, quad]] += 1
-        weights[row] = counts
+        for unit in range(len(counts)):
+            weights[row, unit] = counts[unit]

@@ -197,13 +197,14 @@ def _sort_into_bins(
             table_1[np.uint64(own[2 * i + 1])] += 1
         for i in range(2 * half, stop - start):
             table_0[np.uint64(own[i])] += 1
-    counts[:] = table_0 + table_1
+    for k in range(len(counts)):  # one by one: the assignment of a slice takes seconds to compile
+        counts[k] = table_0[k] + table_1[k]
 
 
 @kernel
 def _locate(p: float, defined: int, counts: NDArray[np.int64], ranks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
     """Find the bins of the two order statistics about a quantile, and their ranks within; bins of −1 where there are none."""
-    places[:] = -1
+    places[0] = places[1] = -1
     if not 0.0 <= p <= 1.0:
         return
     wanted = int(np.floor((defined - 1) * p))
@@ -230,7 +231,8 @@ def _collect(
     found: NDArray[np.float64],
 ) -> None:
     """Bring the gains of all bins that are wanted together; ``starts`` says where each bin's begin in ``found``."""
-    starts[:] = -1
+    for place in range(len(starts)):
+        starts[place] = -1
     wanted = np.empty(2 * len(places), np.uint16)
     several = 0
     total = 0

@@ -22,7 +22,7 @@ from pipeline.resampling.exact.factors import highest
 from pipeline.resampling.exact.integers import INT64_LIMIT, check_sums, common_step, one_dimensional
 from pipeline.resampling.exact.lattice import MAX_POINTS
 from pipeline.resampling.exact.ring import raise_powers
-from pipeline.resampling.exact.tilt import window
+from pipeline.resampling.exact.tilt import LOG_ALIAS, window
 
 __all__ = ["bootstrap_chances", "bootstrap_law"]
 
@@ -119,7 +119,7 @@ def bootstrap_law(differences: NDArray[np.int64]) -> Law:
     law, step, lowest = compress(*np.unique(d, return_counts=True), draws=len(d))
     if highest(law) == 0:
         return Law(np.array([lowest]), np.ones(1))
-    low, high = window(law, 0.0)
+    low, high = window(law, 0.0, LOG_ALIAS)
     points = next_fast_len(high - low + 1, real=True)
     if points > MAX_POINTS:
         raise ValueError(f"a law of {points} points is asked for, and {MAX_POINTS} are allowed")

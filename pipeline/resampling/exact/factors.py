@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 
-__all__ = ["Factors", "ends", "expected_hits", "highest", "is_partial", "log_end", "make_factor", "reflect"]
+__all__ = ["Factors", "ends", "expected_hits", "highest", "is_partial", "log_bottom", "log_end", "make_factor", "reflect"]
 
 
 class Factors(NamedTuple):
@@ -73,20 +73,20 @@ def highest(law: Factors) -> int:
     return total
 
 
-@kernel
 def ends(law: Factors) -> tuple[int, int]:
     """Give the smallest and the largest value of the sum where at least one draw is not hollow."""
     low, high = 0, highest(law)
     if is_partial(law):
         solid = law.atoms[~law.hollow]
-        low, high = solid[0], high - law.atoms[-1] + solid[-1]
+        low, high = int(solid[0]), high - int(law.atoms[-1]) + int(solid[-1])
     return low, high
 
 
 @kernel
 def reflect(law: Factors) -> Factors:
     """Give the law of highest − S."""
-    atoms, chances, hollow = np.empty_like(law.atoms), np.empty_like(law.chances), np.empty_like(law.hollow)
+    length = len(law.atoms)
+    atoms, chances, hollow = np.empty(length, np.int64), np.empty(length, np.float64), np.empty(length, np.bool_)
     for j in range(len(law.powers)):
         start, stop = law.starts[j], law.starts[j + 1]
         for a in range(start, stop):
@@ -107,14 +107,22 @@ def expected_hits(draws: int, share: float) -> float:
     return draws * share / -math.expm1(draws * math.log1p(-share))
 
 
-@kernel
 def log_end(law: Factors) -> float:
     """Give log P(S = its smallest value)."""
-    if not is_partial(law):
-        value = 0.0
-        for j in range(len(law.powers)):
-            value += law.powers[j] * math.log(law.chances[law.starts[j]])
-        return value
+    return _log_end_of_both(law) if is_partial(law) else log_bottom(law)
+
+
+@kernel
+def log_bottom(law: Factors) -> float:
+    """Give log P(S = 0) of a law without hollow atoms."""
+    value = 0.0
+    for j in range(len(law.powers)):
+        value += law.powers[j] * math.log(law.chances[law.starts[j]])
+    return value
+
+
+@kernel
+def _log_end_of_both(law: Factors) -> float:
     draws, solid = int(law.powers[0]), np.flatnonzero(~law.hollow)
     bottom, share = 0.0, 0.0  # of hollow atoms at the bottom, and of the others at theirs
     least = law.atoms[solid[0]]

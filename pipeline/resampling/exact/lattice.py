@@ -26,9 +26,9 @@ from pipeline.resampling.exact.chances import Chance, Event
 from pipeline.resampling.exact.factors import Factors, ends, highest, log_end, reflect
 from pipeline.resampling.exact.points import mass_at
 from pipeline.resampling.exact.ring import Tail, direct_tail, reduce_tail, transform_law
-from pipeline.resampling.exact.tilt import aim, cumulants, log_scale, window
+from pipeline.resampling.exact.tilt import LOG_ALIAS, aim, cumulants, log_scale, window
 
-__all__ = ["DIRECT", "MAX_POINTS", "Evaluate", "TooWideError", "count_points", "direct_split", "split", "split_at"]
+__all__ = ["DIRECT", "MAX_POINTS", "Evaluate", "TooWideError", "bound_tail", "count_points", "split", "split_at", "split_at_ends"]
 
 MAX_POINTS = 2**24
 """Widest ring that is transformed."""
@@ -72,7 +72,7 @@ def split(law: Factors, x: int, *, max_points: int = MAX_POINTS) -> Event:
     """
 
     def evaluate(law: Factors, x: int, theta: float, _: bool) -> Tail:
-        low, high = window(law, theta)
+        low, high = window(law, theta, LOG_ALIAS)
         if high - low + 1 > max_points:
             raise TooWideError(f"a ring of {high - low + 1} points is asked for, and {max_points} are allowed")
         if len(law.atoms) * (high - low) <= DIRECT:
@@ -90,7 +90,7 @@ def split_at(law: Factors, x: int, evaluate: Evaluate) -> Event:
         is_below = x < cumulants(law, 0.0)[1]
         turned, place = (reflect(law), highest(law) - x) if is_below else (law, x)
         theta = aim(turned, float(place))
-        logs = _bound(turned, place, theta, *evaluate(turned, place, theta, is_below))
+        logs = bound_tail(log_scale(turned, theta, place), turned.powers.sum(), *evaluate(turned, place, theta, is_below))
         if logs[_AT, 0] < logs[_AT, 1]:
             found = mass_at(turned, place, theta)
             if found is not None:
@@ -99,21 +99,28 @@ def split_at(law: Factors, x: int, evaluate: Evaluate) -> Event:
     return Event(*(Chance(low, high) for low, high in logs.tolist()))
 
 
-@kernel
 def count_points(law: Factors, x: int) -> int:
     """Count the points of the ring on which `split` would compute at x; 0 where a closed form serves."""
     if _edges(law, x)[0]:
         return 0
     if x < cumulants(law, 0.0)[1]:
         law, x = reflect(law), highest(law) - x
-    low, high = window(law, aim(law, float(x)))
+    low, high = window(law, aim(law, float(x)), LOG_ALIAS)
     return high - low + 1
 
 
-@kernel
 def _edges(law: Factors, x: int) -> tuple[bool, NDArray[np.float64]]:
     """Give what needs no transform, and whether it does: thresholds at or beyond the ends of the support."""
     low, high = ends(law)
+    if low < x < high:
+        return False, np.zeros((5, 2))
+    log_mass = log_end(law if x == low else reflect(law)) if x in (low, high) and low < high else 0.0
+    return split_at_ends(x, low, high, log_mass)
+
+
+@kernel(signature="(int64, int64, int64, float64)")
+def split_at_ends(x: int, low: int, high: int, log_mass: float) -> tuple[bool, NDArray[np.float64]]:
+    """Split at or beyond the ends of the support, of which x, where it is one, has the mass; say whether it is there."""
     if low < x < high:
         return False, np.zeros((5, 2))
     if x < low:
@@ -122,54 +129,42 @@ def _edges(law: Factors, x: int) -> tuple[bool, NDArray[np.float64]]:
         return True, _fill(0.0, -np.inf, -np.inf)
     if low == high:
         return True, _fill(-np.inf, 0.0, -np.inf)
-    at = min(log_end(law if x == low else reflect(law)), 0.0)
+    at = min(log_mass, 0.0)
     rest = math.log(-math.expm1(at)) if at < 0 else -np.inf
-    return True, _fill(-np.inf, at, rest) if x == low else _fill(rest, at, -np.inf)
+    return True, _fill(-np.inf if x == low else rest, at, rest if x == low else -np.inf)
 
 
-@kernel
+@kernel(signature="float64[:, ::1](float64, float64, float64)")
 def _fill(below: float, at: float, above: float) -> NDArray[np.float64]:
+    up_to, from_here = min(np.logaddexp(below, at), 0.0), min(np.logaddexp(above, at), 0.0)
     logs = np.empty((5, 2))
-    logs[_BELOW], logs[_AT], logs[_ABOVE] = below, at, above
-    logs[_UP_TO], logs[_FROM] = min(np.logaddexp(below, at), 0.0), min(np.logaddexp(above, at), 0.0)
+    for bound in range(2):  # one number at a time: what may be a row is compiled for seconds
+        logs[_BELOW, bound], logs[_AT, bound], logs[_ABOVE, bound] = below, at, above
+        logs[_UP_TO, bound], logs[_FROM, bound] = up_to, from_here
     return logs
 
 
-@kernel
-def _bound(law: Factors, x: int, theta: float, above: float, at: float, above_terms: float, at_terms: float) -> NDArray[np.float64]:
-    """Scale a tilted tail back, and bound it where more than rounding is lost: (field of `Event`, bound)."""
-    scale = log_scale(law, theta, x)
-    error = _ROUNDING * (1000 + 2 * law.powers.sum())
-    logs = np.empty((5, 2))
-    _enclose(logs[_AT], scale, at, error * at_terms)
-    _enclose(logs[_ABOVE], scale, above, error * above_terms)
-    _enclose(logs[_FROM], scale, above + at, error * (above_terms + at_terms))
+@kernel(signature="float64[:, ::1](float64, int64, float64, float64, float64, float64)")
+def bound_tail(scale: float, draws: int, above: float, at: float, above_terms: float, at_terms: float) -> NDArray[np.float64]:
+    """Scale a tilted tail of so many draws back, and bound it where more than rounding is lost: (field of `Event`, bound)."""
+    error = _ROUNDING * (1000 + 2 * draws)
     shrunk = math.exp(min(scale, 0.0))
-    _enclose(logs[_UP_TO], 0.0, 1 - shrunk * above, error * (1 + shrunk * above_terms))
-    _enclose(logs[_BELOW], 0.0, 1 - shrunk * (above + at), error * (1 + shrunk * (above_terms + at_terms)))
+    logs = np.empty((5, 2))
+    for field in range(5):
+        if field == _AT:
+            own, value, lost = scale, at, error * at_terms
+        elif field == _ABOVE:
+            own, value, lost = scale, above, error * above_terms
+        elif field == _FROM:
+            own, value, lost = scale, above + at, error * (above_terms + at_terms)
+        elif field == _UP_TO:
+            own, value, lost = 0.0, 1 - shrunk * above, error * (1 + shrunk * above_terms)
+        else:
+            own, value, lost = 0.0, 1 - shrunk * (above + at), error * (1 + shrunk * (above_terms + at_terms))
+        if lost <= _EXACT * value:
+            logs[field, 0] = logs[field, 1] = min(own + math.log(value), 0.0)
+            continue
+        low, high = value - lost, max(value, 0.0) + lost
+        logs[field, 0] = min(own + math.log(low), 0.0) if low > 0 else -np.inf
+        logs[field, 1] = min(own + math.log(high), 0.0) if high > 0 else -np.inf
     return logs
-
-
-@kernel
-def _enclose(bounds: NDArray[np.float64], scale: float, value: float, error: float) -> None:
-    if error <= _EXACT * value:
-        bounds[:] = min(scale + math.log(value), 0.0)
-        return
-    low, high = value - error, max(value, 0.0) + error
-    bounds[0] = min(scale + math.log(low), 0.0) if low > 0 else -np.inf
-    bounds[1] = min(scale + math.log(high), 0.0) if high > 0 else -np.inf
-
-
-@kernel
-def direct_split(law: Factors, x: int) -> NDArray[np.float64]:
-    """Do what `split` does, compiled as a whole and without a fast transform: for many small laws. Bounds are (field, bound)."""
-    known, logs = _edges(law, x)
-    if known:
-        return logs
-    is_below = x < cumulants(law, 0.0)[1]
-    if is_below:
-        law, x = reflect(law), highest(law) - x
-    theta = aim(law, float(x))
-    above, at, above_terms, at_terms = direct_tail(law, x, theta)
-    logs = _bound(law, x, theta, above, at, above_terms, at_terms)
-    return logs[_TURNED] if is_below else logs

@@ -20,7 +20,7 @@ from pipeline.resampling.exact.chances import Event
 from pipeline.resampling.exact.factors import Factors, expected_hits, make_factor
 from pipeline.resampling.exact.lattice import TooWideError, split_at
 from pipeline.resampling.exact.ring import Tail, raise_both, raise_powers, wrap
-from pipeline.resampling.exact.tilt import tilt, window
+from pipeline.resampling.exact.tilt import LOG_ALIAS, tilt, window
 
 __all__ = ["Plane", "split_plane"]
 
@@ -143,7 +143,7 @@ def _marginal_window(
 ) -> tuple[int, int]:
     distinct, which = np.unique(2 * values + hollow, return_inverse=True)
     counts = np.bincount(which, weights=chances)
-    return window(make_factor(distinct >> 1, counts, draws=draws, hollow=(distinct & 1).astype(np.bool_)), 0.0)
+    return window(make_factor(distinct >> 1, counts, draws=draws, hollow=(distinct & 1).astype(np.bool_)), 0.0, LOG_ALIAS)
 
 
 @kernel

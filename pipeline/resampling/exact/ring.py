@@ -15,9 +15,19 @@ from scipy.fft import rfft
 
 from pipeline.compiled import kernel
 from pipeline.resampling.exact.factors import Factors, expected_hits, is_partial
-from pipeline.resampling.exact.tilt import tilt, window
+from pipeline.resampling.exact.tilt import LOG_ALIAS, tilt, window
 
-__all__ = ["Tail", "direct_tail", "power_of_both", "raise_both", "raise_powers", "reduce_tail", "transform_law", "wrap"]
+__all__ = [
+    "Tail",
+    "direct_tail",
+    "multiply_whole",
+    "power_of_both",
+    "raise_both",
+    "raise_powers",
+    "reduce_tail",
+    "transform_law",
+    "wrap",
+]
 
 _MANY_ATOMS = 16  # of one law: a fast transform is cheaper than their sum
 _VANISHED = 160.0  # |transform|² below exp(−160) is nothing
@@ -55,15 +65,26 @@ def transform_law(law: Factors, theta: float, points: int) -> NDArray[np.complex
     return out
 
 
-@kernel
 def direct_tail(law: Factors, x: int, theta: float) -> tuple[float, float, float, float]:
     """Evaluate a tilted tail without a fast transform: for few atoms on a short ring."""
-    low, high = window(law, theta)
+    low, high = window(law, theta, LOG_ALIAS)
     points = max(high, x) - min(low, x) + 1
     out = np.ones(points // 2 + 1, np.complex128)
     tilted, share = tilt(law, theta)
     _multiply(out, points, law, tilted, share, np.arange(len(law.powers)))
     return reduce_tail(out, points, x, high, theta)
+
+
+def _multiply(
+    out: NDArray[np.complex128], points: int, law: Factors, tilted: NDArray[np.float64], share: float, chosen: NDArray[np.int64]
+) -> None:
+    """Multiply the powers of the chosen laws' transforms into ``out``, their terms taken directly."""
+    if not len(chosen):  # all were taken by a fast transform
+        return
+    if is_partial(law):
+        _multiply_both(out, points, law, tilted, share)
+    else:
+        multiply_whole(out, points, law, tilted, chosen)
 
 
 @kernel
@@ -132,47 +153,76 @@ def _power(base: complex, power: int) -> complex:
 
 
 @kernel
-def _multiply(
-    out: NDArray[np.complex128], points: int, law: Factors, tilted: NDArray[np.float64], share: float, chosen: NDArray[np.int64]
+def multiply_whole(
+    out: NDArray[np.complex128], points: int, law: Factors, tilted: NDArray[np.float64], chosen: NDArray[np.int64]
 ) -> None:
-    bits = 0
-    while (1 << (2 * bits)) < points:
-        bits += 1
-    width = 1 << bits  # a root of unity is a coarse one times a fine one: two tables that stay in cache
-    angle = 2 * math.pi / points
-    fine, coarse = np.empty(width, np.complex128), np.empty(points // width + 1, np.complex128)
-    for r in range(width):
-        fine[r] = complex(math.cos(angle * r), -math.sin(angle * r))
-    for r in range(len(coarse)):
-        coarse[r] = complex(math.cos(angle * (r * width)), -math.sin(angle * (r * width)))
-    steps = law.atoms % points
-    floors = np.exp(-_VANISHED / law.powers)
+    """Multiply the powers of the chosen laws' transforms into ``out``, their terms taken directly; none has hollow atoms."""
+    bits, fine, coarse = _tabulate_roots(points)
+    last = (1 << bits) - 1
     inverse = 1.0 / points
     nothing = math.exp(-_VANISHED)
-    both = is_partial(law)
+    steps, floors = np.empty(len(law.atoms), np.int64), np.empty(len(law.powers))
+    for a in range(len(steps)):
+        steps[a] = law.atoms[a] % points
+    for j in range(len(floors)):
+        floors[j] = math.exp(-_VANISHED / law.powers[j])
     for k in range(len(out)):
         value = out[k]
-        for j in chosen:
+        for c in range(len(chosen)):
             if value == 0:
                 break
-            real, imaginary, hollow = 0.0, 0.0, 0.0j
+            j = chosen[c]
+            real, imaginary = 0.0, 0.0
             for a in range(law.starts[j], law.starts[j + 1]):
                 r = wrap(k * steps[a], points, inverse)
-                root = coarse[r >> bits] * fine[r & (width - 1)]
-                if both and law.hollow[a]:
-                    hollow += tilted[a] * root
-                else:
-                    real += tilted[a] * root.real
-                    imaginary += tilted[a] * root.imag
-            if both:
-                value *= power_of_both(complex(real, imaginary), hollow, share, law.powers[j])
-            elif real * real + imaginary * imaginary <= floors[j]:
+                root = coarse[r >> bits] * fine[r & last]
+                real += tilted[a] * root.real
+                imaginary += tilted[a] * root.imag
+            if real * real + imaginary * imaginary <= floors[j]:
                 value = 0.0j
             else:
                 value *= _power(complex(real, imaginary), law.powers[j])
                 if value.real * value.real + value.imag * value.imag <= nothing:
                     value = 0.0j
         out[k] = value
+
+
+@kernel
+def _multiply_both(out: NDArray[np.complex128], points: int, law: Factors, tilted: NDArray[np.float64], share: float) -> None:
+    """Multiply the transform of a sum of draws that are not all hollow into ``out``, its terms taken directly."""
+    bits, fine, coarse = _tabulate_roots(points)
+    last = (1 << bits) - 1
+    inverse = 1.0 / points
+    steps = law.atoms % points
+    for k in range(len(out)):
+        if out[k] == 0:
+            continue
+        real, imaginary, hollow = 0.0, 0.0, 0.0j
+        for a in range(len(law.atoms)):
+            r = wrap(k * steps[a], points, inverse)
+            root = coarse[r >> bits] * fine[r & last]
+            if law.hollow[a]:
+                hollow += tilted[a] * root
+            else:
+                real += tilted[a] * root.real
+                imaginary += tilted[a] * root.imag
+        out[k] *= power_of_both(complex(real, imaginary), hollow, share, law.powers[0])
+
+
+@kernel
+def _tabulate_roots(points: int) -> tuple[int, NDArray[np.complex128], NDArray[np.complex128]]:
+    """Tabulate roots of unity: each is a coarse one times a fine one, of two tables that stay in cache."""
+    bits = 0
+    while (1 << (2 * bits)) < points:
+        bits += 1
+    width = 1 << bits
+    angle = 2 * math.pi / points
+    fine, coarse = np.empty(width, np.complex128), np.empty(points // width + 1, np.complex128)
+    for r in range(width):
+        fine[r] = complex(math.cos(angle * r), -math.sin(angle * r))
+    for r in range(len(coarse)):
+        coarse[r] = complex(math.cos(angle * (r * width)), -math.sin(angle * (r * width)))
+    return bits, fine, coarse
 
 
 @kernel

@@ -2,8 +2,7 @@
 
 A sum S of independent integers has the cumulant K(θ) = log E exp(θS), and the tilted law q(s) = P(S = s) exp(θs − K(θ)) has
 mean K'(θ). With K'(θ) = x a tail beyond x is no longer small: P(S > x) = exp(K(θ) − θx) Σ_{s > x} exp(−θ(s − x)) q(s), for
-*every* θ. So θ decides what floating point loses, never what is computed. All this holds for the sum given that not every draw
-is hollow (`factors`): with N the number of draws that are not, K comes from the two parts and the law of N given N > 0.
+*every* θ. So θ decides what floating point loses, never what is computed.
 """
 
 from __future__ import annotations
@@ -14,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.exact.factors import Factors, expected_hits, highest, is_partial
+from pipeline.resampling.exact.factors import Factors, highest, is_partial
+from pipeline.resampling.exact.hollow import cumulants_of_both, log_scale_of_both, tilt_both
+from pipeline.resampling.exact.whole import cumulants_of_whole, log_scale_of_whole, tilt_whole
 
-__all__ = ["aim", "cumulants", "log_scale", "tilt", "window"]
+__all__ = ["LOG_ALIAS", "aim", "cumulants", "log_scale", "tilt", "window"]
 
 LOG_ALIAS = math.log(1e-30)
 """Logarithm of the mass that may wrap around: about 12 standard deviations on each side of a normal law."""
@@ -28,75 +29,7 @@ _STEPS = 200
 @kernel
 def cumulants(law: Factors, theta: float) -> tuple[float, float, float]:
     """Give K(θ), K'(θ) and K''(θ) of the sum."""
-    return _cumulants_of_both(law, theta) if is_partial(law) else _cumulants_of_one(law, theta)
-
-
-@kernel
-def _cumulants_of_one(law: Factors, theta: float) -> tuple[float, float, float]:
-    value, mean, variance = 0.0, 0.0, 0.0
-    for j in range(len(law.powers)):
-        start, stop = law.starts[j], law.starts[j + 1]
-        peak = law.atoms[stop - 1] if theta >= 0 else law.atoms[start]  # exponents ≤ 0 cannot overflow
-        mass, first, second = 0.0, 0.0, 0.0
-        for a in range(start, stop):
-            away = float(law.atoms[a] - peak)
-            weight = law.chances[a] * math.exp(theta * away)
-            mass += weight
-            first += weight * away
-            second += weight * away * away
-        first /= mass
-        power = law.powers[j]
-        value += power * (math.log(mass) + theta * peak)
-        mean += power * (peak + first)
-        variance += power * max(second / mass - first * first, 0.0)
-    return value, mean, variance
-
-
-@kernel
-def _moments(law: Factors, theta: float, j: int, hollow: bool) -> tuple[float, float, float]:
-    """Give the logarithm of the mass exp(θ·atom) has in one part of a law, and the tilted mean and variance of that part."""
-    start, stop = law.starts[j], law.starts[j + 1]
-    while law.hollow[start] != hollow:
-        start += 1
-    while law.hollow[stop - 1] != hollow:
-        stop -= 1
-    peak = law.atoms[stop - 1] if theta >= 0 else law.atoms[start]
-    mass, first, second = 0.0, 0.0, 0.0
-    for a in range(start, stop):
-        if law.hollow[a] == hollow:
-            away = float(law.atoms[a] - peak)
-            weight = law.chances[a] * math.exp(theta * away)
-            mass += weight
-            first += weight * away
-            second += weight * away * away
-    first /= mass
-    return math.log(mass) + theta * peak, peak + first, max(second / mass - first * first, 0.0)
-
-
-@kernel
-def _cumulants_of_both(law: Factors, theta: float) -> tuple[float, float, float]:
-    draws = law.powers[0]
-    log_solid, mean, variance = _moments(law, theta, 0, False)
-    log_hollow, hollow_mean, hollow_variance = _moments(law, theta, 0, True)
-    whole = np.logaddexp(log_solid, log_hollow)
-    share = math.exp(log_solid - whole)
-    hits = expected_hits(draws, share)
-    spread = max(hits * (1 - share + draws * share) - hits * hits, 0.0)  # variance of N
-    value = draws * whole + log_solid - whole - math.log(hits) - _log_rest(law)
-    return (
-        value,
-        hits * mean + (draws - hits) * hollow_mean,
-        hits * variance + (draws - hits) * hollow_variance + spread * (mean - hollow_mean) ** 2,
-    )
-
-
-@kernel
-def _log_rest(law: Factors) -> float:
-    """Give log P(N > 0) − log n."""
-    share = 0.0
-    for a in range(len(law.atoms)):
-        share += 0.0 if law.hollow[a] else law.chances[a]
-    return math.log(share / expected_hits(int(law.powers[0]), share))
+    return cumulants_of_both(law, theta) if is_partial(law) else cumulants_of_whole(law, theta)
 
 
 @kernel
@@ -121,85 +54,22 @@ def aim(law: Factors, target: float) -> float:
     return theta
 
 
-@kernel
 def log_scale(law: Factors, theta: float, x: int) -> float:
-    """Give K(θ) − θx, each law taken about its own tilted mean so that nothing large cancels."""
-    value, moved = 0.0, -x
-    if is_partial(law):
-        centre, log_mass, log_share = _balance(law, theta)
-        draws = int(law.powers[0])
-        value += draws * log_mass + log_share - math.log(expected_hits(draws, math.exp(log_share))) - _log_rest(law)
-        return value + theta * (moved + draws * centre)
-    for j in range(len(law.powers)):
-        centre = _centre(law, theta, j, False)
-        value += law.powers[j] * math.log(_mass(law, theta, j, False, centre))
-        moved += law.powers[j] * centre
-    return value + theta * moved
+    """Give K(θ) − θx."""
+    return log_scale_of_both(law, theta, x) if is_partial(law) else log_scale_of_whole(law, theta, x)
 
 
-@kernel
 def tilt(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
     """Give the chances of the atoms under the tilted law, and the share of what is not hollow.
 
     Those of hollow atoms sum to 1 − share. The others sum to 1 within a law, as the share may be too small for a float.
     """
-    tilted, share = np.empty_like(law.chances), 1.0
-    if is_partial(law):
-        log_share = _balance(law, theta)[2]
-        share = math.exp(log_share)
-        _tilt_part(tilted, law, theta, 0, True)
-        for a in range(len(tilted)):
-            if law.hollow[a]:
-                tilted[a] *= -math.expm1(log_share)
-    for j in range(len(law.powers)):
-        _tilt_part(tilted, law, theta, j, False)
-    return tilted, share
+    return tilt_both(law, theta) if is_partial(law) else (tilt_whole(law, theta), 1.0)
 
 
 @kernel
-def _tilt_part(tilted: NDArray[np.float64], law: Factors, theta: float, j: int, hollow: bool) -> None:
-    centre, mass = _centre(law, theta, j, hollow), 0.0
-    for a in range(law.starts[j], law.starts[j + 1]):
-        if law.hollow[a] == hollow:
-            tilted[a] = law.chances[a] * math.exp(theta * (law.atoms[a] - centre))
-            mass += tilted[a]
-    for a in range(law.starts[j], law.starts[j + 1]):
-        if law.hollow[a] == hollow:
-            tilted[a] /= mass
-
-
-@kernel
-def _balance(law: Factors, theta: float) -> tuple[int, float, float]:
-    """Give the centre of the heavier part, log E exp(θ(atom − centre)) of one draw, and log of the share that is not hollow."""
-    centre, other = _centre(law, theta, 0, False), _centre(law, theta, 0, True)
-    solid, hollow = math.log(_mass(law, theta, 0, False, centre)), math.log(_mass(law, theta, 0, True, other))
-    if solid + theta * (centre - other) > hollow:
-        hollow += theta * (other - centre)
-    else:
-        solid += theta * (centre - other)
-        centre = other
-    whole = np.logaddexp(solid, hollow)
-    return centre, whole, solid - whole
-
-
-@kernel
-def _mass(law: Factors, theta: float, j: int, hollow: bool, centre: int) -> float:
-    mass = 0.0
-    for a in range(law.starts[j], law.starts[j + 1]):
-        if law.hollow[a] == hollow:
-            mass += law.chances[a] * math.exp(theta * (law.atoms[a] - centre))
-    return mass
-
-
-@kernel
-def _centre(law: Factors, theta: float, j: int, hollow: bool) -> int:
-    """Give the tilted mean of one part of a law, rounded."""
-    return round(_moments(law, theta, j, hollow)[1])
-
-
-@kernel
-def window(law: Factors, theta: float, log_alias: float = LOG_ALIAS) -> tuple[int, int]:
-    """Bound the tilted sum: the first and last of the values outside which it has a mass of at most 2e-30, or 2 exp(log_alias).
+def window(law: Factors, theta: float, log_alias: float) -> tuple[int, int]:
+    """Bound the tilted sum: the first and last of the values outside which it has a mass of at most 2 exp(log_alias).
 
     Chernoff: log P(S ≥ h) ≤ K(θ + t) − K(θ) − th for every t > 0. The smallest such h of a grid of t is taken, and the
     same downwards (doi:10.1214/aoms/1177729330).
@@ -210,11 +80,10 @@ def window(law: Factors, theta: float, log_alias: float = LOG_ALIAS) -> tuple[in
         return 0, top
     low, high = 0.0, float(top)
     scale = math.sqrt(-2 * log_alias / variance)
-    both = is_partial(law)
     for j in range(-12, 9):
         t = scale * 2 ** (j / 3)
-        up = _cumulants_of_both(law, theta + t)[0] if both else _cumulants_of_one(law, theta + t)[0]
-        down = _cumulants_of_both(law, theta - t)[0] if both else _cumulants_of_one(law, theta - t)[0]
+        up = cumulants(law, theta + t)[0]
+        down = cumulants(law, theta - t)[0]
         high = min(high, (up - value - log_alias) / t)
         low = max(low, (value - down + log_alias) / t)
     return int(max(math.floor(low), 0)), int(min(math.ceil(high), top))

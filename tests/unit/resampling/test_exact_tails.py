@@ -14,7 +14,7 @@ from pipeline.resampling.exact.bootstrap import bootstrap_chances
 from pipeline.resampling.exact.factors import Factors, highest, make_factor, reflect
 from pipeline.resampling.exact.flips import sign_flip_chances
 from pipeline.resampling.exact.lattice import DIRECT, count_points, split
-from pipeline.resampling.exact.tilt import cumulants, window
+from pipeline.resampling.exact.tilt import LOG_ALIAS, cumulants, window
 
 
 def raise_polynomial(coefficients, power):
@@ -130,7 +130,7 @@ def test_a_fast_transform_and_direct_sums_agree():
 def test_the_window_leaves_next_to_nothing_outside():
     law = make_factor(np.array([0, 1, 40]), np.array([90, 9, 1]), draws=100)
     ways = raise_polynomial([90, 9] + [0] * 38 + [1], 100)
-    low, high = window(law, 0.0)
+    low, high = window(law, 0.0, LOG_ALIAS)
     assert high < highest(law)
     assert sum(ways[:low]) + sum(ways[high + 1 :]) < 10 ** (200 - 29)
 
