@@ -20,7 +20,7 @@ from pipeline.errors import ClusterError, PipelineError
 from pipeline.store.files import make_directory
 from pipeline.study.load import ClusterProfile
 
-__all__ = ["CONFIG", "Kind", "cluster_config", "fewest_workers", "find_class", "make_cluster"]
+__all__ = ["CONFIG", "Kind", "cluster_config", "end_workers", "fewest_workers", "find_class", "make_cluster"]
 
 CONFIG: dict[str, Any] = {
     # A worker that dies makes all its tasks suspects; preemption must not condemn the innocent. The coordinator counts itself.
@@ -251,6 +251,19 @@ def _not_encrypted(profile: ClusterProfile, why: str) -> PipelineError:
     )
     message = f"anyone who reaches this cluster could run code as you, since it is not encrypted: {why}"
     return ClusterError.of("P606", message, where=profile.name, help=help)
+
+
+def end_workers(cluster: Any) -> None:
+    """Kill the worker processes that this process watches, whatever they do; a batch system ends its own.
+
+    Asked to end, they would wait seconds for their tasks. A killed worker has nothing more to write, and what it was writing has a
+    temporary name that nobody reads.
+    """
+    for worker in getattr(cluster, "workers", {}).values():
+        if getattr(worker, "pid", None):
+            worker.auto_restart = False
+            with suppress(ProcessLookupError):
+                os.kill(worker.pid, signal.SIGKILL)
 
 
 @contextmanager

@@ -227,7 +227,7 @@ class Coordinator:
             if deadline is not None and (stop.urgent or idle or time.monotonic() > deadline):
                 return False
             try:
-                outcomes = executor.wait(0.5)
+                outcomes = executor.wait(0.5 if deadline is None else min(0.5, max(0.0, deadline - time.monotonic())))
             except StopAsked:  # what ran in this process is given up
                 return False
             for outcome in outcomes:

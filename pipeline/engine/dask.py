@@ -22,7 +22,7 @@ from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 from distributed.security import Security
 
-from pipeline.engine.cluster import cluster_config, fewest_workers, make_cluster
+from pipeline.engine.cluster import cluster_config, end_workers, fewest_workers, make_cluster
 from pipeline.engine.executor import Outcome
 from pipeline.engine.jobs import Jobs
 from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_scheduler_file
@@ -208,8 +208,10 @@ class DaskExecutor:
         return {"engine": "dask", **self._patience.facts()}
 
     def close(self) -> None:
-        """Close client and cluster."""
+        """Close client and cluster; what still runs is given up, and its workers here are not waited for."""
         self._ended.clear()
+        if self._running:
+            end_workers(self._cluster)
         _close(self._client, self._cluster, seconds=30)
 
 
@@ -301,13 +303,9 @@ class _ToldToJobs(Security):
 
 
 def _connect(profile: ClusterProfile, cluster: Any) -> Client:
-    target: Mapping[str, Any]
-    if cluster is not None:
-        target = {"address": cluster}
-    elif profile.scheduler_file:
+    target: Mapping[str, Any] = {"address": profile.address if cluster is None else cluster}
+    if cluster is None and profile.scheduler_file:
         target = {"scheduler_file": profile.scheduler_file}
-    else:
-        target = {"address": profile.address}
     try:
         return Client(**target, timeout=dask.config.get("distributed.comm.timeouts.connect"), set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

@@ -153,3 +153,26 @@ def test_ctrl_c_in_a_terminal_reaches_the_coordinator_alone_and_loses_nothing(tm
     resumed = run_cli("resume", directory, "--serial")
     assert resumed.returncode == 0, resumed.stderr
     assert set(times_done(directory).values()) == {1}
+
+
+def test_a_task_that_is_given_up_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its worker was asked to end, waited four seconds for the task, and complained of it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    begun = tmp_path / "begun"
+    (tmp_path / "lasting.py").write_text(
+        f"import os, pathlib, time\ndef run_task(task, runs):\n"
+        f"    pathlib.Path({str(begun)!r}).write_text(str(os.getpid()))\n    time.sleep(600)\n"
+    )
+    import lasting
+
+    monkeypatch.setattr(engine, "run_task", lasting.run_task)
+    profile = ClusterProfile(name="one", cluster="distributed.LocalCluster", options={"n_workers": 1})
+    with opened(profile, tmp_path) as executor:
+        executor.submit(TASK, "1.0")
+        while not begun.exists() or not begun.read_text():
+            assert list(executor.wait(0.1)) == []
+        left = time.monotonic()
+    assert time.monotonic() - left < 3
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text()), 0)
+    sys.modules.pop("lasting")
