@@ -54,7 +54,7 @@ class StudentTails:
         Examples
         --------
         >>> StudentTails(8).p_value(np.array([2.0, 0.0, 1.0]), np.array([0.9, 1.0, 0.0])).round(4).tolist()
-        [0.0619, 1.0, nan]
+        [0.0617, 1.0, nan]
         """
         if self.freedom < 1:
             return np.full(np.shape(delta), np.nan)

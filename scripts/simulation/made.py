@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.engine.launch import run_id
 from pipeline.items.frame import Frame
 from pipeline.metrics.registry import load_metric
 from pipeline.store.addresses import digest
@@ -80,7 +79,7 @@ class Made:
         """Make a run of the study in which everything is extracted and nothing is counted."""
         study, inputs = self.asked()
         manifest = Manifest(study, inputs, ())
-        run = RunDirectory(runs / run_id(manifest))
+        run = RunDirectory(runs / manifest.run_id)
         make_directory(run.root)
         items = tuple(map(str, range(self.sizes[-1])))
         store = Store(runs / STORE_NAME)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -21,22 +22,33 @@ from pipeline.tasks.tables import write_computed
 TWO_SIDED = CONVENTIONS.index("two-sided")
 
 
-def written(found: DirectP, alpha: float = 0.05) -> dict[str, np.ndarray]:
+ONE_PAIR = Observed(np.zeros(2), np.ones(1), np.ones(1), np.array([30]), np.zeros(1, np.bool_))
+
+
+def written(
+    found: DirectP, procedure: str, observed: Observed = ONE_PAIR, pairs: Sequence[tuple[int, int]] = ((0, 1),)
+) -> dict[str, np.ndarray]:
     """Give what a cube would be asked to hold."""
     table: dict[str, np.ndarray] = {}
-    layout = SimpleNamespace(alpha=alpha)
+    layout = SimpleNamespace(alpha=0.05)
     cube = SimpleNamespace(layout=layout, write_table=lambda metric, size, values, procedure: table.update(values))
-    tested = SimpleNamespace(member=np.ones(found.p.shape[1], np.bool_))
-    part = SimpleNamespace(metric="m", size=SimpleNamespace(label="full"), tested=tested)
-    write_computed(cast(CubeWriter, cube), cast(Part, part), "any", found)
+    tested = SimpleNamespace(member=np.ones(len(pairs), np.bool_), tails=None)
+    part = SimpleNamespace(
+        metric="m",
+        size=SimpleNamespace(label="full"),
+        tested=tested,
+        observed=observed,
+        measure=SimpleNamespace(pairs=np.array(pairs)),
+        floor=lambda procedure: np.zeros(len(pairs)),
+    )
+    write_computed(cast(CubeWriter, cube), cast(Part, part), procedure, found)
     return table
 
 
 def estimated(p: float, relative: float, method: str) -> DirectP:
-    observed = Observed(np.zeros(2), np.ones(1), np.ones(1), np.array([30]), np.zeros(1, np.bool_))
     bounds = tuple(np.log(np.array([p * (1 + side * 1.959963984540054 * relative)])) for side in (-1, 1))
     errors: Any = {"relative_error": {"two-sided": np.array([relative])}} if method == "tail" else {}
-    return assemble({"two-sided": bounds}, observed=observed, reason=np.zeros(1, np.int8), method=method, **errors)
+    return assemble({"two-sided": bounds}, observed=ONE_PAIR, reason=np.zeros(1, np.int8), method=method, **errors)
 
 
 @pytest.mark.parametrize(("method", "stable"), [("tail", False), ("exact", True)])
@@ -44,7 +56,7 @@ def test_an_estimate_is_stable_at_the_level_of_all_pairs_and_an_enclosure_at_any
     found = estimated(0.04, 0.1, method)  # .04 ± .0078 at 95 %, ± .0103 at 99 %
     assert found.hi[TWO_SIDED, 0] < 0.05
     assert METHODS[found.method[TWO_SIDED, 0]] == method
-    assert written(found)["stable"][TWO_SIDED].tolist() == [stable]
+    assert written(found, "exact-sign-flip")["stable"][TWO_SIDED].tolist() == [stable]
 
 
 def test_labels_and_reasons_are_kept() -> None:
@@ -56,7 +68,7 @@ def test_labels_and_reasons_are_kept() -> None:
         np.stack([numerators, denominators], axis=2), lambda s: s[0] / s[1], "ratio", True, pairs, np.zeros(3, np.bool_)
     )
     found = direct_tests(["exact-sign-flip", "paired-t"], measure, observe(measure))
-    flips, student = written(found["exact-sign-flip"]), written(found["paired-t"])
+    flips, student = (written(found[name], name, observe(measure), [(0, 1), (0, 2)]) for name in ("exact-sign-flip", "paired-t"))
     assert [P_REASONS[code] for code in flips["p_reason"].tolist()] == ["none", "denominators-differ"]
     assert flips["p_label"][TWO_SIDED].tolist() == [0, -1]
     assert [P_LABELS[code] for code in student["p_label"][TWO_SIDED].tolist()] == ["t-law", "jackknife-t"]
