@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
-from pipeline.study.inventory import Inventory
+from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study
+from pipeline.plan.task import Receipt, ResampleSpec, Task
 from pipeline.study.load import study_from_value
-from pipeline.study.plan import plan_study
 from pipeline.study.schema import Study
-from pipeline.study.task import Receipt, ResampleSpec, Task
 
 NAMES = ("a", "b", "c", "d", "e")
 

@@ -12,7 +12,7 @@ from pipeline.inference.intervals import INTERVAL_REASONS
 from pipeline.inference.intervals import METHODS as PLAIN_INTERVALS
 from pipeline.report.tails import MISSING as MISSING_TAILS
 from pipeline.study.schema import IntervalName
-from pipeline.tasks.kept import SIMULTANEOUS
+from pipeline.tasks.collect.kept_scores import SIMULTANEOUS
 
 
 def test_methods_of_p_values_have_one_code() -> None:

@@ -22,7 +22,7 @@ from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
 from pipeline.inference.student_tails import StudentTails
-from pipeline.report.verdict import describe_verdict
+from pipeline.report.verdict_text import describe_verdict
 from pipeline.report.views import view_all
 
 ITEMS, REPLICATES = 120, 4000

@@ -154,8 +154,8 @@ def list_(runs: Path, as_json: bool) -> None:
 def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path | None) -> None:
     """Write the report again from the cubes, without recomputing."""
     from pipeline.report.write import write_report
-    from pipeline.study.anew import refuse_other_numbers
     from pipeline.study.load import override_study
+    from pipeline.study.report_overrides import refuse_other_numbers
     from pipeline.tasks.manifest import read_manifest
     from pipeline.tasks.report import gather
 

@@ -27,7 +27,7 @@ __all__: list[str] = []
 def check(study: Path, as_json: bool, **overrides: Any) -> None:
     """Validate a study and align its items; compute nothing."""
     from pipeline.report.summary import format_alignment
-    from pipeline.tasks.survey import survey_study
+    from pipeline.survey.survey import survey_study
 
     loaded = load(study, overrides)
     inputs = survey_study(loaded.study, loaded.base).inputs

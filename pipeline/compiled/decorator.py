@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, cast, overload
 import numba
 from numba.core.dispatcher import Dispatcher
 
-from pipeline.compiled.kept import KeptSignatures
+from pipeline.compiled.disk_cache import KeptSignatures
 
 __all__ = ["kernel"]
 

@@ -20,15 +20,15 @@ from pipeline.engine.signals import GRACE_SECONDS, StopAsked, StopRequest, liste
 from pipeline.engine.state import RunState
 from pipeline.engine.stock import take_stock
 from pipeline.errors import Interrupted, PipelineError, Problem, RunLocked, StoreError, name_some
+from pipeline.plan.costs import TaskCosts
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import Plan, plan_study
+from pipeline.plan.rates import Rates
+from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.store.files import sweep_temporaries
 from pipeline.store.lease import Lease, hold_lease
 from pipeline.store.ledger import Ledger, last_fence
 from pipeline.store.runs import RunDirectory
-from pipeline.study.costs import TaskCosts
-from pipeline.study.inventory import Inventory
-from pipeline.study.plan import Plan, plan_study
-from pipeline.study.rates import Rates
-from pipeline.study.task import Failure, Receipt, Task
 from pipeline.tasks.manifest import Manifest, failure_entry, read_manifest
 from pipeline.tasks.receipts import ReceiptWriter
 

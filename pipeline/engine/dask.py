@@ -29,8 +29,8 @@ from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, aw
 from pipeline.engine.placement import lacking, unplaceable
 from pipeline.engine.surroundings import surround
 from pipeline.errors import ClusterError, Problem
+from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.study.load import ClusterProfile
-from pipeline.study.task import Failure, Receipt, Task
 from pipeline.tasks.run import run_task
 
 __all__ = ["DaskExecutor", "open_executor"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from pipeline.study.task import Failure, Receipt, Task
+from pipeline.plan.task import Failure, Receipt, Task
 
 __all__ = ["Executor", "Outcome"]
 

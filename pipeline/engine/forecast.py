@@ -11,15 +11,15 @@ from functools import partial
 from pathlib import Path
 
 from pipeline.engine.calibration import is_short, measure_rates, read_rates
+from pipeline.plan.costs import Footprint, TaskCosts, estimate_footprint
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import Plan, plan_study
+from pipeline.plan.rates import Rates
+from pipeline.plan.task import Receipt, Task, TrainSpec
+from pipeline.plan.timeline import Estimate, estimate_time
 from pipeline.store.runs import RunDirectory, Store
-from pipeline.study.costs import Footprint, TaskCosts, estimate_footprint
-from pipeline.study.inventory import Inventory
-from pipeline.study.plan import Plan, plan_study
-from pipeline.study.rates import Rates
-from pipeline.study.task import Receipt, Task, TrainSpec
-from pipeline.study.timeline import Estimate, estimate_time
+from pipeline.survey.survey import StudySurvey
 from pipeline.tasks.manifest import Manifest
-from pipeline.tasks.survey import StudySurvey
 from pipeline.tasks.time_trainings import past_trainings, time_trainings
 
 __all__ = ["Forecast", "Outlook", "forecast_study"]

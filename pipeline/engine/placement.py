@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pipeline.errors import Problem
-from pipeline.study.task import Failure, Task
+from pipeline.plan.task import Failure, Task
 
 __all__ = ["declare", "lacking", "offer_of_machine", "unplaceable"]
 

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from pipeline.study.task import Task
+from pipeline.plan.task import Task
 
 __all__ = ["TaskQueue"]
 

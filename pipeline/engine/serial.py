@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipeline.engine.executor import Outcome
 from pipeline.engine.signals import GRACE_SECONDS, StopRequest
-from pipeline.study.task import Task
+from pipeline.plan.task import Task
 from pipeline.tasks.run import run_task
 
 __all__ = ["SerialExecutor"]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pipeline.engine.state import RunState
 from pipeline.errors import StoreError
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import wanted_addresses
+from pipeline.plan.task import Receipt
 from pipeline.store.files import read_json
 from pipeline.store.ledger import Ledger, read_ledger
 from pipeline.store.runs import RunDirectory, iterate_ledgers
-from pipeline.study.inventory import Inventory
-from pipeline.study.plan import wanted_addresses
-from pipeline.study.task import Receipt
 from pipeline.tasks.manifest import Manifest, damaged_cubes, damaged_results, result_exists
 from pipeline.tasks.receipts import ReceiptWriter, receipts_of
 

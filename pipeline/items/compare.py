@@ -11,7 +11,7 @@ from decimal import Decimal
 from pipeline.errors import Problem
 from pipeline.interfaces import Items
 from pipeline.items.frame import Missing, Output
-from pipeline.items.parting import locate_parting
+from pipeline.items.misalignment import locate_parting
 
 __all__ = ["Alignment", "Candidate", "FullIds", "check_alignment", "choose_frame_ids", "disagreeing_contents"]
 

@@ -15,8 +15,8 @@ from pipeline.items.documents import groups_like_systems
 from pipeline.items.frame import CONTENT, Frame, Output, align_items, digest_items
 from pipeline.items.gold import reader_options, whole_gold_once
 from pipeline.items.kinds import Kind, describe_kind
-from pipeline.items.last_table import read_table_once
 from pipeline.items.readers import load_reader
+from pipeline.items.table_cache import read_table_once
 from pipeline.study.grouping import group_columns
 from pipeline.study.schema import Systems, TestSet
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipeline.report.adjustment import name_adjustment
-from pipeline.report.p_words import say_missing, say_p
+from pipeline.report.p_value_notes import say_missing, say_p
 from pipeline.report.procedures import procedures_of
-from pipeline.report.verdict import Families, family_of
+from pipeline.report.verdict_text import Families, family_of
 
 __all__ = ["describe_agreement"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import xarray as xr
 
-from pipeline.analysis.pairs import list_slices, read_units
+from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.inference.readings import READINGS
 from pipeline.interfaces import Finding
 from pipeline.report.adjustment import FamilyOf
@@ -24,7 +24,7 @@ from pipeline.report.procedures import WORDS, procedures_of
 from pipeline.report.trust import describe_trust
 from pipeline.report.units import describe_units, expect_rejection, sign_strata, unit_reasons
 from pipeline.report.values import plain
-from pipeline.report.verdict import FAMILY, Families, by_family, describe_verdict, family_of, select
+from pipeline.report.verdict_text import FAMILY, Families, by_family, describe_verdict, family_of, select
 
 __all__ = ["SCHEMA_VERSION", "build_document", "digits_of"]
 

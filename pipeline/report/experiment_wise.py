@@ -17,7 +17,7 @@ from pipeline.inference.experiment_wise import (
 from pipeline.inference.families import order_family
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, metric_fact, read_variable
-from pipeline.report.spread import NOT_TESTABLE
+from pipeline.report.no_variation import NOT_TESTABLE
 from pipeline.study.procedures import PROCEDURES
 
 __all__ = ["describe_errors", "list_errors"]

@@ -17,7 +17,7 @@ from pipeline.report.scatter import draw_scatters
 from pipeline.report.suite_figure import draw_suites
 from pipeline.report.svg import INK, PALETTE, Drawing, canvas, finish, tidy_axes
 from pipeline.report.values import format_number
-from pipeline.report.verdict import select
+from pipeline.report.verdict_text import select
 
 __all__ = ["draw_all"]
 

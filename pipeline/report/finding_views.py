@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.interfaces import Table
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, plain
-from pipeline.report.verdict import select
+from pipeline.report.verdict_text import select
 
 __all__ = ["describe_tables", "table_cells"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.analysis.type_one import BY_DOCUMENT, SWAPPED, TypeOne, interval
+from pipeline.analyses.type_one.analysis import BY_DOCUMENT, SWAPPED, TypeOne, interval
 
 __all__ = ["describe_laboratory"]
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
-from pipeline.analysis.pairs import has_value
+from pipeline.analyses.pairs import has_value
 from pipeline.inference.ranks import rank_intervals
 from pipeline.report.adjustment import FamilyOf
-from pipeline.report.clusters import letters_of, list_clusters, relate
 from pipeline.report.cube_facts import FULL, metric_fact
+from pipeline.report.rank_groups import letters_of, list_clusters, relate
 from pipeline.report.values import plain
 
 __all__ = ["COORDINATES", "Standing", "list_systems", "stand"]

@@ -11,10 +11,10 @@ import xarray as xr
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.readings import READINGS
 from pipeline.report.adjustment import FamilyOf
-from pipeline.report.columns import read_columns
 from pipeline.report.cube_facts import FULL
+from pipeline.report.no_variation import NO_SPREAD
+from pipeline.report.pair_fields import read_columns
 from pipeline.report.procedures import WORDS
-from pipeline.report.spread import NO_SPREAD
 from pipeline.report.units import read_unit_columns
 from pipeline.report.values import format_p, plain
 from pipeline.study.procedures import PROCEDURES

@@ -10,10 +10,10 @@ from pipeline.inference.few_units import FEW_EFFECTIVE
 from pipeline.inference.readings import READINGS
 from pipeline.report.adjustment import title_of
 from pipeline.report.intervals import BELONGS_TO, BOOTSTRAP_T
-from pipeline.report.p_words import say_missing
+from pipeline.report.no_variation import NO_SPREAD, NOT_TESTABLE
+from pipeline.report.p_value_notes import say_missing
 from pipeline.report.presets import add_tool_column
 from pipeline.report.procedures import WORDS
-from pipeline.report.spread import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.tails import format_tail
 from pipeline.report.values import MISSING, format_interval, format_number, format_p
 from pipeline.report.view import View

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
-from pipeline.analysis.type_one import BY_DOCUMENT, SWAPPED, TypeOne
-from pipeline.analysis.type_one_as_is import AS_THEY_ARE
+from pipeline.analyses.type_one.analysis import BY_DOCUMENT, SWAPPED, TypeOne
+from pipeline.analyses.type_one.as_is import AS_THEY_ARE
 from pipeline.report.input import ReportInput
 from pipeline.report.svg import GRID, INK, PALETTE, Drawing, canvas, finish, tidy_axes
-from pipeline.report.verdict import select
+from pipeline.report.verdict_text import select
 
 __all__ = ["draw_quantiles"]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from pipeline.analysis.replicas import ReplicaAnalysis
+from pipeline.analyses.replicas.analysis import ReplicaAnalysis
 from pipeline.report.document import digits_of
 from pipeline.report.svg import INK, PALETTE, Drawing, canvas, finish, tidy_axes
 from pipeline.report.values import format_number
-from pipeline.report.verdict import select
+from pipeline.report.verdict_text import select
 
 __all__ = ["draw_run_gains"]
 

@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from pipeline.analysis.pairs import PairTable, Relation, find_relation, read_pairs
+from pipeline.analyses.pairs import PairTable, Relation, find_relation, read_pairs
 from pipeline.report.cube_facts import FULL
 from pipeline.report.document import digits_of
 from pipeline.report.input import ReportInput
 from pipeline.report.procedures import name_procedure
 from pipeline.report.svg import GRID, INK, PALETTE, Drawing, canvas, finish, tidy_axes
 from pipeline.report.values import format_number
-from pipeline.report.verdict import select
+from pipeline.report.verdict_text import select
 
 __all__ = ["draw_scatters"]
 

@@ -12,7 +12,7 @@ from pipeline.report.document import digits_of
 from pipeline.report.pair_table import pair_table
 from pipeline.report.presets import tell_preset
 from pipeline.report.units import count_units
-from pipeline.report.verdict import FAMILY, by_family, family_of, select
+from pipeline.report.verdict_text import FAMILY, by_family, family_of, select
 from pipeline.report.views import MARKS, View, mark_of, view_all
 
 __all__ = ["conclude", "format_alignment", "summarise"]

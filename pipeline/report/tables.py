@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
-from pipeline.analysis.pairs import list_slices, read_units
+from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.report.adjustment import FamilyOf
-from pipeline.report.columns import read_columns
+from pipeline.report.pair_fields import read_columns
 
 __all__ = ["encode_csv", "make_tables"]
 

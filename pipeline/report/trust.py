@@ -11,13 +11,13 @@ from pipeline.report.adjustment import name_adjustment
 from pipeline.report.doubts import replicates_needed
 from pipeline.report.experiment_wise import describe_errors
 from pipeline.report.laboratory import describe_laboratory
-from pipeline.report.p_words import say_missing
+from pipeline.report.p_value_notes import say_missing
 from pipeline.report.pair_rows import exact_test
 from pipeline.report.procedures import WORDS, name_procedure, procedures_of
 from pipeline.report.trainings import count_failures
 from pipeline.report.units import check_units, count_units, trust_independence
 from pipeline.report.values import format_p
-from pipeline.report.verdict import by_family, family_of
+from pipeline.report.verdict_text import by_family, family_of
 
 __all__ = ["FEW_UNITS", "describe_trust"]
 

@@ -12,7 +12,7 @@ from pipeline.report.finding_views import table_cells
 from pipeline.report.pair_table import MARKS, mark_of, pair_table
 from pipeline.report.trainings import training_views
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
-from pipeline.report.verdict import FAMILY, Families, by_family, family_of, select
+from pipeline.report.verdict_text import FAMILY, Families, by_family, family_of, select
 from pipeline.report.view import View
 
 __all__ = ["MARKS", "View", "mark_of", "view_all"]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.assemble import Packed, chunk_pairs, compare_gains, gather_sums
 from pipeline.resampling.compare import Tally
+from pipeline.resampling.comparison_rules import Rule
 from pipeline.resampling.contract import FLOAT32_LIMIT
 from pipeline.resampling.measures import Measure, Observed
-from pipeline.resampling.thresholds import Rule
 
 __all__ = ["EstimatedPairs", "EstimatedScore", "bound_errors", "find_doubtful"]
 

@@ -16,13 +16,13 @@ from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.bitplanes import pad_words, plan_swap_product
 from pipeline.resampling.columns import Columns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_values
+from pipeline.resampling.comparison_rules import Plan, Rule, plan_swaps
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.swapped_pairs import SwappedPairs
 from pipeline.resampling.swaps import draw_swap_words
 from pipeline.resampling.tally import close_cell, empty_counts, empty_lanes
-from pipeline.resampling.thresholds import Plan, Rule, plan_swaps
 
 __all__ = ["randomize"]
 

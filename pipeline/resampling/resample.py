@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.columns import Columns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values
+from pipeline.resampling.comparison_rules import Plan, Rule, plan_measure
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 from pipeline.resampling.tally import close_cell, empty_counts, empty_lanes
-from pipeline.resampling.thresholds import Plan, Rule, plan_measure
 
 __all__ = ["Measure", "Observed", "PairCounts", "observe", "resample"]
 

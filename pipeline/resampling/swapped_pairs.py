@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from pipeline.resampling.assemble import Packed, chunk_pairs, compare_scores, fill_sums, pack_thresholds
 from pipeline.resampling.columns import Sums
 from pipeline.resampling.compare import Tally
+from pipeline.resampling.comparison_rules import Rule
 from pipeline.resampling.contract import FLOAT32_LIMIT, largest_magnitude
 from pipeline.resampling.estimates import EstimatedPairs, EstimatedScore, bound_errors
 from pipeline.resampling.measures import Measure, Observed, ScoreFunction
-from pipeline.resampling.thresholds import Rule
 
 __all__ = ["SwappedPairs", "scores_single"]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.compare import LANES, fold_lanes
+from pipeline.resampling.comparison_rules import Plan
 from pipeline.resampling.measures import BINS, COUNTS, SUMS, PairCounts
-from pipeline.resampling.thresholds import Plan
 
 __all__ = ["close_cell", "empty_counts", "empty_lanes"]
 

@@ -1,1 +1,1 @@
-"""What is asked: the shape of a study, the loader of study files and profiles, and the plan."""
+"""What is asked: the shape of a study and of a profile, and the loader that fills them from files."""

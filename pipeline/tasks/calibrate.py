@@ -18,16 +18,16 @@ from threadpoolctl import threadpool_limits
 
 from pipeline.errors import PipelineError
 from pipeline.metrics.registry import is_own, load_metric
+from pipeline.plan.blocks import FASTEST
+from pipeline.plan.comparisons import Column, columns_of, sizes_of
+from pipeline.plan.inputs import Inputs, MetricInputs, TestSetInputs
+from pipeline.plan.rates import OutputRates, PassRates, Rates, fit_rates
+from pipeline.plan.task import ColumnSpec, ResampleSpec, Task, pack_mask, triangle
 from pipeline.resampling.address import CELL
 from pipeline.store.addresses import digest
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.study.blocks import FASTEST
-from pipeline.study.columns import Column, columns_of, sizes_of
-from pipeline.study.inputs import Inputs, MetricInputs, TestSetInputs
 from pipeline.study.procedures import PROCEDURES
-from pipeline.study.rates import OutputRates, PassRates, Rates, fit_rates
 from pipeline.study.schema import Study
-from pipeline.study.task import ColumnSpec, ResampleSpec, Task, pack_mask, triangle
 from pipeline.tasks.resample import resample_block
 from pipeline.tasks.sample_outputs import Sample, sample_outputs, store_sample
 

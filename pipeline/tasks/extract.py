@@ -14,12 +14,12 @@ from pipeline.items.frame import Frame, Output, align_items
 from pipeline.items.gold import load_gold
 from pipeline.items.outputs import load_output
 from pipeline.metrics.registry import load_metric
+from pipeline.plan.task import ExtractSpec, Receipt, Task
 from pipeline.store.addresses import canonical_json, digest
 from pipeline.store.bundle import read_bundle
 from pipeline.store.files import read_arrays, write_arrays
 from pipeline.store.runs import STORE_NAME, Store
 from pipeline.study.schema import TestSet
-from pipeline.study.task import ExtractSpec, Receipt, Task
 from pipeline.tasks.addressed import read_addressed, write_addressed
 from pipeline.tasks.predicted import read_member, surveyed_gold
 

@@ -11,14 +11,14 @@ from typing import Any
 from pipeline.cubes.names import cube_name
 from pipeline.errors import Problem, StoreError
 from pipeline.metrics.registry import is_own
+from pipeline.plan.inputs import Inputs
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.task import Failure, Receipt
 from pipeline.store.addresses import digest, digest_file
 from pipeline.store.files import read_arrays, read_json
 from pipeline.store.ledger import read_ledger
 from pipeline.store.runs import RunDirectory, Store
-from pipeline.study.inputs import Inputs
-from pipeline.study.inventory import Inventory
 from pipeline.study.schema import Study
-from pipeline.study.task import Failure, Receipt
 from pipeline.tasks.receipts import receipts_of
 
 __all__ = [

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+from pipeline.plan.groups import Group
+from pipeline.plan.task import Receipt
 from pipeline.store.ledger import Ledger
-from pipeline.study.groups import Group
-from pipeline.study.task import Receipt
 
 __all__ = ["ReceiptWriter", "receipts_of"]
 

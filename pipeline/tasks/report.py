@@ -7,22 +7,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pipeline.analysis.registry import load_analysis
+from pipeline.analyses.registry import load_analysis
 from pipeline.cubes.reading import open_cubes
 from pipeline.errors import StoreError
 from pipeline.interfaces import Finding, TakesStatistics
+from pipeline.plan.inputs import MetricInputs
+from pipeline.plan.open_tasks import plan_study
+from pipeline.plan.task import Receipt, ReportSpec, Task
 from pipeline.report.input import ReportInput
 from pipeline.report.write import write_report
 from pipeline.store.files import read_json
 from pipeline.store.runs import RunDirectory
-from pipeline.study.inputs import MetricInputs
-from pipeline.study.plan import plan_study
 from pipeline.study.schema import Study
-from pipeline.study.task import Receipt, ReportSpec, Task
+from pipeline.survey.survey import refuse_baseline
 from pipeline.tasks.manifest import read_inventory, read_manifest
 from pipeline.tasks.rounding import rounding_warnings
 from pipeline.tasks.scored import scored_statistics
-from pipeline.tasks.survey import refuse_baseline
 from pipeline.tasks.trained import list_trainings
 
 __all__ = ["gather", "report"]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pipeline.errors import DataError, TaskError
 from pipeline.interfaces import Metric, Statistics
 from pipeline.metrics.registry import load_metric
+from pipeline.plan.task import ColumnSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.resample import Measure, Observed, PairCounts, observe, resample
@@ -23,10 +24,9 @@ from pipeline.resampling.sums import sum_by_unit
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.study.task import ColumnSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
+from pipeline.survey.groupings import strata_of
 from pipeline.tasks.cell_files import pack_counts
 from pipeline.tasks.extract import load_frame, load_statistics
-from pipeline.tasks.groupings import strata_of
 
 __all__ = ["COUNTERS", "draws_of", "measure_of", "resample_block", "unit_statistics"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.errors import name_some
-from pipeline.study.columns import statistics_key
-from pipeline.study.inventory import Inventory
-from pipeline.study.plan import present_outputs
+from pipeline.plan.comparisons import statistics_key
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import present_outputs
 from pipeline.tasks.manifest import Manifest
 
 __all__ = ["rounding_warnings"]

@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.errors import PipelineError, Problem
+from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.store.files import store_error
-from pipeline.study.task import Failure, Receipt, Task
 
 __all__ = ["run_task"]
 
@@ -22,7 +22,7 @@ FUNCTIONS = {
     "train": "pipeline.tasks.train:train",
     "extract": "pipeline.tasks.extract:extract",
     "resample": "pipeline.tasks.resample:resample_block",
-    "collect": "pipeline.tasks.collect:collect",
+    "collect": "pipeline.tasks.collect.task:collect",
     "report": "pipeline.tasks.report:report",
 }
 """What runs each kind; imported by the first task of the kind, so that a worker pays only for what it does."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.cubes.reading import open_statistics
 from pipeline.interfaces import ScoredStatistics
 from pipeline.metrics.registry import load_metric
-from pipeline.study.inputs import MetricInputs
+from pipeline.plan.inputs import MetricInputs
 from pipeline.study.schema import MetricSpec
 
 __all__ = ["scored_statistics"]

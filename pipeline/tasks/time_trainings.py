@@ -23,10 +23,10 @@ from statistics import median
 from pydantic import ValidationError
 
 from pipeline.errors import StoreError
+from pipeline.plan.task import Failure, Task, TrainSpec
+from pipeline.plan.trainings import trainings_of
 from pipeline.store.ledger import read_ledger
 from pipeline.store.runs import RunDirectory, iterate_ledgers
-from pipeline.study.task import Failure, Task, TrainSpec
-from pipeline.study.trainings import trainings_of
 from pipeline.tasks.manifest import read_manifest
 from pipeline.tasks.receipts import receipts_of
 

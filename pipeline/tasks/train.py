@@ -11,9 +11,9 @@ from pipeline.errors import PipelineError, TaskError
 from pipeline.interfaces import Trainer, TrainingItems
 from pipeline.items.instances import count_instances, number_units
 from pipeline.items.training import lend_items, load_training_items
+from pipeline.plan.task import Receipt, Task, TrainSpec
 from pipeline.store.bundle import write_bundle
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.study.task import Receipt, Task, TrainSpec
 from pipeline.tasks.predicted import load_predicted, pack_member
 from pipeline.tasks.training_record import (
     forget_peak,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pipeline.study.inventory import Inventory
-from pipeline.study.plan import plan_trainings
-from pipeline.study.task import Failure, Receipt, TrainSpec
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_trainings
+from pipeline.plan.task import Failure, Receipt, TrainSpec
 from pipeline.tasks.manifest import Manifest
 
 __all__ = ["list_trainings"]

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import PipelineError, StoreError
+from pipeline.plan.task import Task
 from pipeline.store.files import write_bytes
 from pipeline.store.runs import Store
 from pipeline.store.scratch import scratch_directory
-from pipeline.study.task import Task
 
 __all__ = ["forget_peak", "keep_failure", "keep_log", "log_of", "peak_memory", "printable", "told_by_model", "work_directory"]
 

@@ -22,15 +22,15 @@ from pipeline.engine.executor import Outcome
 from pipeline.engine.serial import SerialExecutor
 from pipeline.interfaces import Items
 from pipeline.metrics.registry import load_metric
+from pipeline.plan.costs import STORED_BYTES
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study
+from pipeline.plan.task import Receipt, ResampleSpec, Task
 from pipeline.resampling.address import CELL
 from pipeline.store.files import write_bytes
 from pipeline.store.lease import hold_lease
 from pipeline.store.ledger import Ledger
-from pipeline.study.costs import STORED_BYTES
-from pipeline.study.inventory import Inventory
 from pipeline.study.load import load_profile
-from pipeline.study.plan import plan_study
-from pipeline.study.task import Receipt, ResampleSpec, Task
 from pipeline.tasks.receipts import ReceiptWriter
 from simulation.made import Made
 from simulation.rates import Measured

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from pipeline.plan.task import ResampleSpec
 from pipeline.resampling.address import count_cells
-from pipeline.study.task import ResampleSpec
 from simulation.cluster import Cluster, Job, Work
 from simulation.made import Made
 

@@ -15,8 +15,8 @@ from pipeline.engine import dask as engine
 from pipeline.engine.coordinator import coordinate
 from pipeline.engine.dask import open_executor
 from pipeline.engine.executor import Executor
+from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.study.load import load_profile
-from pipeline.study.task import Failure, Receipt, Task
 from pipeline.tasks.manifest import read_inventory
 from pipeline.tasks.run import run_task
 from simulation.cluster import Job, Work, simulate

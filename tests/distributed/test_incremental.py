@@ -11,7 +11,7 @@ import xarray as xr
 from studies import files_of, ledger, run_cli, text_study, times_done, write_study
 
 from pipeline.api import open_run
-from pipeline.study.task import unpack_mask
+from pipeline.plan.task import unpack_mask
 
 FIVE = ("alpha", "beta", "gamma", "delta", "epsilon")
 SIX = (*FIVE, "zeta")

@@ -15,8 +15,8 @@ from studies import files_of, run_cli, text_study, times_done
 from pipeline.engine import dask as engine
 from pipeline.engine.executor import Outcome
 from pipeline.errors import ClusterError
+from pipeline.plan.task import ReportSpec, Task
 from pipeline.study.profile import ClusterProfile
-from pipeline.study.task import ReportSpec, Task
 
 DASK = (sys.executable, "-m", "dask")
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

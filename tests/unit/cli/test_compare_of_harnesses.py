@@ -14,8 +14,8 @@ from pipeline.errors import StudyError, UsageError
 from pipeline.items.names import name_outputs
 from pipeline.report.summary import summarise
 from pipeline.study.load import parse_flow, study_from_value
-from pipeline.tasks import metrics_asked
-from pipeline.tasks.survey import survey_study
+from pipeline.survey import metrics_asked
+from pipeline.survey.survey import survey_study
 
 HARNESS = Path(__file__).resolve().parents[2] / "fixtures" / "lm_eval"
 QUIZ, SUMS = (sorted(map(str, HARNESS.glob(f"*/samples_harbour_{task}_*.jsonl"))) for task in ("quiz", "sums"))

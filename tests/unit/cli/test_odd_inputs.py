@@ -13,7 +13,7 @@ import pytest
 
 from pipeline import cli
 from pipeline.errors import DataError, Problem, render_problems
-from pipeline.study.task import Task
+from pipeline.plan.task import Task
 from pipeline.tasks import run as task_run
 
 border = importlib.import_module("pipeline.cli.main")  # the package has its function under the same name

@@ -15,7 +15,7 @@ from scipy.stats import binomtest, ttest_1samp, wilcoxon
 from studies import run_cli, write_study
 
 import pipeline
-from pipeline.analysis.suite_data import join_cubes
+from pipeline.analyses.suite.data import join_cubes
 from pipeline.cli import cli
 
 SYSTEMS = {"old": 0.0, "<new>": -0.5, "odd|one": 0.02}

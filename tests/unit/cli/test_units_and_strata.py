@@ -16,7 +16,7 @@ from pipeline.inference.intervals import intervals
 from pipeline.resampling.measures import COUNTS
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights, stratified_key
 from pipeline.study.load import load_study
-from pipeline.tasks.survey import survey_study
+from pipeline.survey.survey import survey_study
 
 SYSTEMS = ("north", "south", "west")
 PROCEDURES = ["paired-bootstrap", "approximate-randomization"]

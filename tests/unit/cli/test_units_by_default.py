@@ -14,10 +14,10 @@ from studies import write_study
 from pipeline import api
 from pipeline.cli import cli
 from pipeline.errors import StudyError
+from pipeline.plan.inputs import Inputs
 from pipeline.report.summary import summarise
-from pipeline.study.inputs import Inputs
 from pipeline.study.load import load_study
-from pipeline.tasks.survey import survey_study
+from pipeline.survey.survey import survey_study
 
 ITEMS, DOCUMENTS = 500, 50
 

@@ -14,7 +14,7 @@ from numba.core.dispatcher import Dispatcher
 
 import pipeline
 from pipeline.compiled import kernel
-from pipeline.compiled.described import NotDescribed, describe_kernel, describe_types
+from pipeline.compiled.fingerprint import NotDescribed, describe_kernel, describe_types
 
 HEAD = "import math\nimport numpy as np\nfrom pipeline.compiled import kernel\n"
 PAIR = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: int\n    b: int\n"

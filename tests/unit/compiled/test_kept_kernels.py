@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline.compiled import kernel
-from pipeline.compiled.kept import KeptSignatures
+from pipeline.compiled.disk_cache import KeptSignatures
 
 HEAD = "from pipeline.compiled import kernel\n"
 CALLER = HEAD + "from part import change\n@kernel\ndef call(x):\n    return change(x) * 10\n"
@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_read_is_compiled_again(
         def refuse(path: str) -> None:
             raise PermissionError(path)
 
-        monkeypatch.setattr("pipeline.compiled.kept.open_private", refuse)
+        monkeypatch.setattr("pipeline.compiled.disk_cache.open_private", refuse)
     else:
         for path in kept_files(kept):
             path.unlink()

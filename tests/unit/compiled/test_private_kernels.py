@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pipeline.compiled import decorator, kernel
-from pipeline.compiled.described import describe_kernel
+from pipeline.compiled.fingerprint import describe_kernel
 from pipeline.compiled.private import forget_folders, make_private_folder, open_private, replacing_private
 
 OTHER = 65534
@@ -132,7 +132,7 @@ def test_where_no_folder_is_private_nothing_is_kept_and_a_warning_says_so(kept: 
 def test_a_place_that_is_not_looked_at_by_its_class_is_looked_at_all_the_same(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (kept / "open").mkdir()
     (kept / "open").chmod(0o777)
-    monkeypatch.setattr("pipeline.compiled.kept._in_private", lambda place: place)  # as if named in Numba's environment
+    monkeypatch.setattr("pipeline.compiled.disk_cache._in_private", lambda place: place)  # as if named in Numba's environment
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(kept / "open"))
     monkeypatch.setattr(decorator, "_told", [])
     with pytest.warns(RuntimeWarning, match="others may write"):

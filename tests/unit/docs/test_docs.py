@@ -16,9 +16,9 @@ from studies import run_cli
 from pipeline.cli import cli
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
 from pipeline.items.readers.registry import load_reader
+from pipeline.plan.trainings import trainings_of
 from pipeline.plugins import list_plugins
 from pipeline.study.schema import Study
-from pipeline.study.trainings import trainings_of
 from pipeline.trainers.registry import load_trainer
 
 ROOT = Path(__file__).resolve().parents[3]

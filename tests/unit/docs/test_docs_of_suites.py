@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.analysis.suite import DIRECTIONS, SuiteOptions
+from pipeline.analyses.suite.analysis import DIRECTIONS, SuiteOptions
 from pipeline.study.procedures import PROCEDURES
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "suites.md").read_text(encoding="utf-8")

@@ -12,13 +12,13 @@ from pipeline.engine import calibration
 from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.preview import preview_study
 from pipeline.metrics.bleu import Bleu
+from pipeline.plan.blocks import choose_block_cells
+from pipeline.plan.costs import estimate_footprint
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study
+from pipeline.plan.rates import PassRates, Rates
 from pipeline.store.runs import RunDirectory
-from pipeline.study.blocks import choose_block_cells
-from pipeline.study.costs import estimate_footprint
-from pipeline.study.inventory import Inventory
 from pipeline.study.load import load_study
-from pipeline.study.plan import plan_study
-from pipeline.study.rates import PassRates, Rates
 from pipeline.tasks.manifest import read_manifest
 
 pytestmark = pytest.mark.alone  # holds what is done to the time it takes

@@ -18,9 +18,9 @@ from pipeline.engine import calibration
 from pipeline.engine.coordinator import Ending
 from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.signals import StopAsked, StopRequest
+from pipeline.plan.rates import Rates
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
-from pipeline.study.rates import Rates
 from pipeline.tasks import calibrate as module
 from pipeline.tasks.manifest import Manifest, read_manifest
 

@@ -15,10 +15,10 @@ from pipeline.engine.coordinator import Ending, coordinate
 from pipeline.engine.executor import Outcome
 from pipeline.engine.launch import Launch, prepare
 from pipeline.errors import Problem, RunLocked, StoreError
+from pipeline.plan.task import Failure, Task
 from pipeline.store.lease import hold_lease
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
-from pipeline.study.task import Failure, Task
 from pipeline.tasks.run import run_task
 
 Script = Callable[[Task, int], Failure | None]

@@ -18,8 +18,8 @@ from studies import ledger, run_cli, text_study, times_done
 from pipeline.engine import dask as engine
 from pipeline.engine.dask import DaskExecutor, open_executor
 from pipeline.errors import ClusterError
+from pipeline.plan.task import Failure, ReportSpec, Task
 from pipeline.study.profile import ClusterProfile
-from pipeline.study.task import Failure, ReportSpec, Task
 
 pytestmark = pytest.mark.alone  # holds what is done to the time it takes
 

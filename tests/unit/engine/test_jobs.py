@@ -13,8 +13,8 @@ from studies import run_cli, text_study
 from pipeline.engine.cluster import make_cluster
 from pipeline.engine.dask import DaskExecutor, open_executor
 from pipeline.errors import ClusterError
+from pipeline.plan.task import ReportSpec, Task
 from pipeline.study.profile import ClusterProfile
-from pipeline.study.task import ReportSpec, Task
 
 OPTIONS = {"cores": 1, "memory": "1GB", "interface": "lo", "queue": "nosuch"}
 SLURM = ClusterProfile(name="slurm", cluster="dask_jobqueue.SLURMCluster", options=OPTIONS, start_seconds=600)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.engine.forecast import Outlook
-from pipeline.study.task import CollectSpec, Receipt, ReportSpec, Task
+from pipeline.plan.task import CollectSpec, Receipt, ReportSpec, Task
 
 
 def task(name: str, kind: str = "collect") -> Task:

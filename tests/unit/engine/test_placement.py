@@ -15,8 +15,8 @@ from pipeline.engine.cluster import make_cluster
 from pipeline.engine.dask import open_executor
 from pipeline.engine.placement import lacking, offer_of_machine
 from pipeline.errors import ClusterError
+from pipeline.plan.task import Failure, ReportSpec, Task
 from pipeline.study.profile import ClusterProfile
-from pipeline.study.task import Failure, ReportSpec, Task
 
 TASK = Task("report", "0" * 32, "train big/seed/0", ReportSpec("no such run"))
 

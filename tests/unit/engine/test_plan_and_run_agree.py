@@ -82,9 +82,9 @@ def test_what_is_gone_is_open_for_both(loaded: LoadedStudy, done: RunDirectory, 
 @pytest.mark.parametrize(
     ("version", "kinds"),
     [
-        ("pipeline.study.columns.EXTRACT_VERSION", {"extract", "resample", "collect", "report"}),
-        ("pipeline.study.columns.RESAMPLE_VERSION", {"resample", "collect", "report"}),
-        ("pipeline.study.plan.COLLECT_VERSION", {"collect", "report"}),
+        ("pipeline.plan.comparisons.EXTRACT_VERSION", {"extract", "resample", "collect", "report"}),
+        ("pipeline.plan.comparisons.RESAMPLE_VERSION", {"resample", "collect", "report"}),
+        ("pipeline.plan.open_tasks.COLLECT_VERSION", {"collect", "report"}),
     ],
 )
 def test_what_an_older_version_counted_is_done_again(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.engine.queue import TaskQueue
-from pipeline.study.task import ReportSpec, Task
+from pipeline.plan.task import ReportSpec, Task
 
 
 def task(key: str, *needs: str) -> Task:

@@ -9,7 +9,7 @@ import pytest
 from studies import write_study
 
 from pipeline.api import open_run, run
-from pipeline.study import columns
+from pipeline.plan import comparisons as columns
 
 
 def tied_study(folder: Path, names: tuple[str, str]) -> Path:

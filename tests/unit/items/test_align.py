@@ -16,8 +16,8 @@ from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.items.codes import CODES
 from pipeline.items.frame import Output, align_items
 from pipeline.items.gold import load_gold
+from pipeline.items.misalignment import locate_parting
 from pipeline.items.outputs import load_output
-from pipeline.items.parting import locate_parting
 from pipeline.study.schema import DatasetSpec, Systems, TestSet
 
 LINES = [

@@ -14,7 +14,7 @@ from pipeline.items.outputs import load_output
 from pipeline.items.readers.helm import HelmReader
 from pipeline.study.load import study_from_value
 from pipeline.study.schema import Systems, TestSet
-from pipeline.tasks.survey import survey_study
+from pipeline.survey.survey import survey_study
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from pipeline.items.readers import load_reader
 from pipeline.items.recognise import recognise_file
 from pipeline.study.load import study_from_value
 from pipeline.study.schema import Systems, TestSet
-from pipeline.tasks.survey import survey_study
+from pipeline.survey.survey import survey_study
 
 MADE = Path(__file__).parents[2] / "fixtures" / "inspect"
 ZIP, JSON = MADE / "quiz" / "anchor.eval", MADE / "quiz" / "buoy.json"

@@ -14,7 +14,7 @@ from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items, Metric
 from pipeline.metrics import load_metric
 from pipeline.study.load import study_from_value
-from pipeline.tasks.survey import survey_study
+from pipeline.survey.survey import survey_study
 from pipeline.testing import MetricContract, MetricExample
 
 SCIKIT = {"precision": precision_score, "recall": recall_score, "f1": f1_score}

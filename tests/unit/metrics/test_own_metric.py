@@ -13,7 +13,7 @@ from pipeline.errors import DataError, PluginError, StudyError, TaskError
 from pipeline.interfaces import Items, Metric
 from pipeline.metrics import load_metric
 from pipeline.metrics.registry import PLACES, pin_options
-from pipeline.study.inputs import Inputs, MetricInputs
+from pipeline.plan.inputs import Inputs, MetricInputs
 from pipeline.study.load import load_study, study_from_value
 from pipeline.tasks.calibrate import is_ours
 from pipeline.tasks.manifest import Manifest

@@ -3,7 +3,7 @@
 import numpy as np
 from synthetic_cubes import build_cube
 
-from pipeline.analysis import load_analysis
+from pipeline.analyses import load_analysis
 from pipeline.report.input import ReportInput
 from pipeline.study.schema import Study
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from pipeline.analysis import type_one_tests
-from pipeline.analysis.type_one import PROBABILITIES, SWAPPED
-from pipeline.analysis.type_one_as_is import AS_THEY_ARE
-from pipeline.analysis.type_one_rows import band_of, describe
-from pipeline.analysis.type_one_runs import SPLIT
+from pipeline.analyses.type_one import tests as type_one_tests
+from pipeline.analyses.type_one.analysis import PROBABILITIES, SWAPPED
+from pipeline.analyses.type_one.as_is import AS_THEY_ARE
+from pipeline.analyses.type_one.rows import band_of, describe
+from pipeline.analyses.type_one.runs import SPLIT
 from pipeline.report.qq_plots import draw_quantiles
 from pipeline.report.run_gains import draw_run_gains
 

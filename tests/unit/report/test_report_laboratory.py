@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from studies import write_scores, write_study
 
-from pipeline.analysis.type_one import BY_DOCUMENT, SWAPPED
+from pipeline.analyses.type_one.analysis import BY_DOCUMENT, SWAPPED
 from pipeline.api import run
 from pipeline.cubes.reading import open_statistics
 from pipeline.report.laboratory import describe_laboratory

@@ -5,7 +5,7 @@ import pytest
 from synthetic_cubes import build_cube, gaussian_cube
 from synthetic_reports import make_report
 
-from pipeline.analysis.thresholds import Thresholds
+from pipeline.analyses.thresholds import Thresholds
 from pipeline.report.document import build_document
 from pipeline.report.figures import draw_all
 from pipeline.report.procedures import WORDS

@@ -12,15 +12,15 @@ from pipeline.errors import StudyError, TaskError
 from pipeline.inference.direct.by_name import DIRECT
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.readings import READINGS
+from pipeline.plan.comparisons import columns_of, sizes_of
+from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study
+from pipeline.plan.task import ResampleSpec, Task
 from pipeline.report.procedures import WORDS
-from pipeline.study.columns import columns_of, sizes_of
-from pipeline.study.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
-from pipeline.study.inventory import Inventory
 from pipeline.study.load import study_from_value
-from pipeline.study.plan import plan_study
 from pipeline.study.procedures import PROCEDURES, ProcedureName
 from pipeline.study.schema import Study
-from pipeline.study.task import ResampleSpec, Task
 from pipeline.tasks.resample import COUNTERS, resample_block
 
 OUTPUTS = tuple(OutputInputs(name, f"content-{name}") for name in "abc")

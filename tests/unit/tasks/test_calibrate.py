@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from studies import text_study, write_scores, write_study
 
+from pipeline.plan.costs import TaskCosts
+from pipeline.plan.inputs import Inputs
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study
+from pipeline.plan.rates import PassRates, Rates, fit_rates
+from pipeline.plan.task import Task
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.study.costs import TaskCosts
-from pipeline.study.inputs import Inputs
-from pipeline.study.inventory import Inventory
 from pipeline.study.load import LoadedStudy, load_study
-from pipeline.study.plan import plan_study
-from pipeline.study.rates import PassRates, Rates, fit_rates
-from pipeline.study.task import Task
+from pipeline.survey.survey import survey_study
 from pipeline.tasks.calibrate import FOR_BLOCKS, FOR_TIMES, Effort, calibrate
 from pipeline.tasks.run import run_task
-from pipeline.tasks.survey import survey_study
 from pipeline.tasks.time_trainings import time_trainings
 
 pytestmark = pytest.mark.alone  # holds what is done to the time it takes

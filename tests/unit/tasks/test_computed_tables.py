@@ -16,8 +16,8 @@ from pipeline.inference.direct.result import METHODS, REASONS, DirectP, assemble
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
-from pipeline.tasks.part import Part
-from pipeline.tasks.tables import write_computed
+from pipeline.tasks.collect.cube_slice import Part
+from pipeline.tasks.collect.tables import write_computed
 
 TWO_SIDED = CONVENTIONS.index("two-sided")
 

@@ -11,17 +11,17 @@ import pytest
 
 from pipeline.cubes.variables import CHUNKS
 from pipeline.errors import StoreError
+from pipeline.plan.comparisons import Column
+from pipeline.plan.inputs import MetricInputs
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.task import Receipt, pack_mask
 from pipeline.resampling.address import CELL, count_cells
 from pipeline.resampling.measures import BINS, PairCounts
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import Store
-from pipeline.study.columns import Column
-from pipeline.study.inputs import MetricInputs
-from pipeline.study.inventory import Inventory
-from pipeline.study.task import Receipt, pack_mask
 from pipeline.tasks import fold as module
 from pipeline.tasks.cell_files import pack_counts
-from pipeline.tasks.fold import Cells, fold, kept_scores
+from pipeline.tasks.collect.fold import Cells, fold, kept_scores
 
 SYSTEMS = ("k1", "k2", "k3", "k4")
 METRIC = MetricInputs("bleu", {}, "BLEU", True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from pipeline.resampling.measures import COUNTS, Measure
 from pipeline.resampling.observe import observe
-from pipeline.tasks.kept import Kept, read_kept
-from pipeline.tasks.part import Tested
+from pipeline.tasks.collect.cube_slice import Tested
+from pipeline.tasks.collect.kept_scores import Kept, read_kept
 
 
 def test_p_and_its_replicates_tell_how_often_the_maximum_reached_t() -> None:

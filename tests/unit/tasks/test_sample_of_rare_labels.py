@@ -9,8 +9,8 @@ import pytest
 from pipeline.errors import DataError
 from pipeline.store.runs import Store
 from pipeline.study.load import study_from_value
+from pipeline.survey.survey import survey_study
 from pipeline.tasks.sample_outputs import FIRST_ITEMS, Sample, sample_outputs
-from pipeline.tasks.survey import survey_study
 
 
 def sampled(folder: Path, labels: list[str]) -> Sample:

@@ -8,8 +8,8 @@ import pytest
 
 from pipeline.store.runs import Store
 from pipeline.study.load import study_from_value
+from pipeline.survey.survey import survey_study
 from pipeline.tasks.sample_outputs import sample_outputs
-from pipeline.tasks.survey import survey_study
 
 TREES = ["(S (NP (NN fog)) (VP (VBZ lifts)))", "(S (NP (DT the) (JJ red) (NN boat)) (VP (VBZ leaves) (ADVP (RB now))))"]
 TAGGED = ["fog/NN lifts/VBZ", "the/DT red/JJ boat/NN leaves/VBZ now/RB"]

@@ -11,11 +11,11 @@ import pytest
 from hundreds import counted, hundreds
 from studies import run_cli
 
-from pipeline.study.inventory import Inventory
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study
+from pipeline.plan.task import Task
 from pipeline.study.load import load_study
-from pipeline.study.plan import plan_study
-from pipeline.study.task import Task
-from pipeline.tasks.survey import survey_study
+from pipeline.survey.survey import survey_study
 from pipeline.tasks.time_trainings import time_trainings
 
 TESTS = Path(__file__).resolve().parents[2]

@@ -12,13 +12,13 @@ import taggers
 from studies import ledger, write_study
 
 from pipeline.api import run
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study
+from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.store.addresses import canonical_json
-from pipeline.study.inventory import Inventory
 from pipeline.study.load import load_study
-from pipeline.study.plan import plan_study
-from pipeline.study.task import Failure, Receipt, Task
+from pipeline.survey.survey import survey_study
 from pipeline.tasks.run import run_task
-from pipeline.tasks.survey import survey_study
 
 TRAINER = """
 import os

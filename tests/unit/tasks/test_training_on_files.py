@@ -13,14 +13,14 @@ from studies import files_of, ledger, write_study
 
 from pipeline.api import open_run, run
 from pipeline.items.readers.registry import load_reader
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study
+from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.store.bundle import read_bundle
 from pipeline.store.runs import RunDirectory
-from pipeline.study.inventory import Inventory
 from pipeline.study.load import load_study
-from pipeline.study.plan import plan_study
-from pipeline.study.task import Failure, Receipt, Task
+from pipeline.survey.survey import survey_study
 from pipeline.tasks.run import run_task
-from pipeline.tasks.survey import survey_study
 
 RESAMPLES = [
     {"method": "bootstrap", "fraction": 0.5, "replicas": 2},

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pipeline.study.task import Task, TrainSpec
+from pipeline.plan.task import Task, TrainSpec
 from pipeline.tasks import time_trainings as module
 
 PLUGIN = """

@@ -1,0 +1,181 @@
+"""Does a small p on one test set predict the sign on another? This module makes Table 1 of Berg-Kirkpatrick and others (2012).
+
+Pairs are ordered by their gain on the base test set at its full size and binned by their one-sided strict p there; the share
+of each bin with a gain of the same sign on another test set is what is found. The pairs are joined by the names of their
+systems. A pair that is tied on the other test set has no sign: it is counted apart and is not in the share.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.analyses.options import read_options
+from pipeline.analyses.pairs import PairTable, describe_copies, describe_one_sided, find_base, list_slices, read_pairs
+from pipeline.analyses.system_bootstrap import REPLICATES, Vertices, share_of_weight, vertex_interval
+from pipeline.interfaces import Finding
+
+__all__ = ["CalibrationOptions", "CalibrationTransfer"]
+
+FULL = "full"
+FEW_PAIRS = 20
+NOTES = (
+    "A bin holds the pairs with low < p ≤ high (the first includes p = 0), p one-sided and strict, on the base test set at its "
+    "full size; the row called window is the text's [0.04, 0.06], both ends included, and overlaps its neighbours.",
+    "Pairs tied on the other test set have no sign there: counted apart, not in the share. A share of 50 % says that p on the "
+    "base test set says nothing about the other.",
+    "Pairs share systems: intervals resample systems, not pairs. Agreement is not 1 − p.",
+)
+
+
+@dataclass(frozen=True)
+class CalibrationOptions:
+    """Options: the ``base`` test set (the first), those ``against`` it (all others), upper edges of the ``bins`` of p."""
+
+    base: str | None = None
+    against: tuple[str, ...] | str = ()
+    bins: tuple[float, ...] = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
+    window: tuple[float, float] = (0.04, 0.06)
+    interval_replicates: int = REPLICATES
+
+    def __post_init__(self) -> None:
+        edges = (0.0, *self.bins)
+        if not self.bins or any(b <= a for a, b in pairwise(edges)) or edges[-1] > 1:
+            raise ValueError(f"bins must be increasing numbers above 0 and not above 1, got {list(self.bins)}")
+        if len(self.window) != 2 or not 0 <= self.window[0] < self.window[1] <= 1:
+            raise ValueError(f"window must be two increasing numbers between 0 and 1, got {list(self.window)}")
+        if not 100 <= self.interval_replicates <= 100_000:
+            raise ValueError(f"interval_replicates {self.interval_replicates} must be between 100 and 100000")
+
+
+class CalibrationTransfer:
+    """The share of pairs that keep their order on another test set, by p-value."""
+
+    name: ClassVar[str] = "calibration-transfer"
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that are unknown or of no use."""
+        read_options(CalibrationOptions, options, analysis=self.name)
+
+    def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
+        """Give a row for each other test set, metric, procedure and bin of p."""
+        chosen = read_options(CalibrationOptions, options, analysis=self.name)
+        base = chosen.base or next(iter(cubes), None)
+        named = (chosen.against,) if isinstance(chosen.against, str) else chosen.against
+        others = named or tuple(name for name in cubes if name != base)
+        rows: list[dict[str, Any]] = []
+        if base is None or base not in cubes:
+            rows = [_nothing(base, None, _absent(str(base), cubes))]
+        elif not others:
+            rows = [_nothing(base, None, "there is one test set: nothing to carry over to")]
+        else:
+            for other in others:
+                if other == base:
+                    rows.append(_nothing(base, other, "a test set is not compared with itself"))
+                elif other not in cubes:
+                    rows.append(_nothing(base, other, _absent(other, cubes)))
+                else:
+                    rows += _rows(base, other, cubes, chosen)
+        of_base = {base: cubes[base]} if base is not None and base in cubes else {}
+        copies = describe_copies(of_base)
+        notes = (*NOTES, *describe_one_sided(of_base), *([copies] if copies else []))
+        return Finding(self.name, tuple(rows), notes, {"base": base, "bins": list(chosen.bins)})
+
+
+def _absent(name: str, cubes: Mapping[str, xr.Dataset]) -> str:
+    near = difflib.get_close_matches(name, cubes, n=1)
+    return f"there are no results for the test set {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
+
+def _nothing(base: str | None, against: str | None, reason: str, **where: Any) -> dict[str, Any]:
+    """Give a row that says why there is no share."""
+    return {
+        "test_set": base,
+        "against": against,
+        "metric": None,
+        "procedure": None,
+        **where,
+        "kind": "none",
+        "p_low": None,
+        "p_high": None,
+        "pairs": 0,
+        "same_sign": 0,
+        "ties": 0,
+        "share": None,
+        "interval": None,
+        "systems": 0,
+        "reason": reason,
+        "interval_note": None,
+        "warning": None,
+        "unmatched_pairs": None,
+    }
+
+
+def _deltas(cube: xr.Dataset, metric: str) -> dict[tuple[str, str], float]:
+    """Give the observed difference of every pair in both orders, at full size."""
+    values = cube["observed_delta"].sel(metric=metric, test_size=FULL).values.tolist()
+    found: dict[tuple[str, str], float] = {}
+    for a, b, value in zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), values, strict=True):
+        found[str(a), str(b)] = value
+        found[str(b), str(a)] = -value
+    return found
+
+
+def _rows(base: str, other: str, cubes: Mapping[str, xr.Dataset], options: CalibrationOptions) -> Iterator[dict[str, Any]]:
+    cube = cubes[base]
+    there = {str(metric) for metric in cubes[other]["metric"].values.tolist()}
+    for metric, procedure in list_slices(cube):
+        where = {"metric": metric, "procedure": procedure}
+        if metric not in there:
+            yield _nothing(base, other, f"the test set {other!r} has no metric {metric!r}", **where)
+            continue
+        table = read_pairs(cube, metric=metric, test_size=FULL, procedure=procedure)
+        found = _deltas(cubes[other], metric)
+        delta = np.array([found.get(pair, np.nan) for pair in zip(table.better, table.worse, strict=True)])
+        # A pair with gain 0 on the base has no order to keep.
+        ordered = table.usable & (table.gain > 0)
+        vertices = Vertices(table.systems, find_base(cube), int(cube.attrs.get("seed", 0)), base, FULL)
+        edges = (0.0, *options.bins, *((1.0,) if options.bins[-1] < 1 else ()))
+        for number, (low, high) in enumerate(pairwise(edges)):
+            inside = ordered & (table.p <= high) & ((table.p > low) | (number == 0))
+            bin_of = {"test_set": base, "against": other, **where, "kind": "bin", "p_low": low, "p_high": high}
+            yield bin_of | _share(table, delta, inside, vertices, options)
+        low, high = options.window
+        inside = ordered & (table.p >= low) & (table.p <= high)
+        window = {"test_set": base, "against": other, **where, "kind": "window", "p_low": low, "p_high": high}
+        yield window | _share(table, delta, inside, vertices, options)
+
+
+def _share(
+    table: PairTable, delta: NDArray[np.float64], inside: NDArray[np.bool_], vertices: Vertices, options: CalibrationOptions
+) -> dict[str, Any]:
+    matched = inside & np.isfinite(delta)
+    signed = matched & (delta != 0)
+    hits = delta[signed] > 0
+    pairs = len(hits)
+    interval, note = vertex_interval(
+        vertices,
+        table.first[signed],
+        table.second[signed],
+        lambda weights: share_of_weight(hits, weights),
+        replicates=options.interval_replicates,
+    )
+    return {
+        "pairs": int(matched.sum()),
+        "same_sign": int(hits.sum()),
+        "ties": int(matched.sum()) - pairs,
+        "share": float(hits.mean()) if pairs else None,
+        "interval": interval,
+        "systems": len({*table.first[signed].tolist(), *table.second[signed].tolist()}),
+        "reason": None if pairs else "no pair with a sign in this bin",
+        "interval_note": (note or vertices.note) if pairs else None,
+        "warning": f"only {pairs} pairs" if 0 < pairs < FEW_PAIRS else None,
+        "unmatched_pairs": int(inside.sum()) - int(matched.sum()),
+    }

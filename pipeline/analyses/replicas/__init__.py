@@ -1,0 +1,1 @@
+"""The luck of one training run: what trained replicas say about differences."""

@@ -1,0 +1,1 @@
+"""Several test sets as one suite: which systems differ over all of them."""

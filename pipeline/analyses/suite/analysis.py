@@ -1,0 +1,120 @@
+"""On how many test sets is a system better than another, on which, and do gains agree? This module makes one conclusion of many.
+
+Every pair of systems that was measured on two test sets or more is asked in a direction that was fixed before looking, or in
+both, each at half the level. Partial conjunction says on how many test sets it is better, Holm on which; both are corrected once
+more over all pairs (docs/suites.md).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import xarray as xr
+
+from pipeline.analyses.options import read_options
+from pipeline.analyses.suite.data import NoDirection, Question, join_cubes
+from pipeline.analyses.suite.rows import pair_rows
+from pipeline.analyses.suite.tables import make_tables
+from pipeline.analyses.suite.words import describe_family
+from pipeline.interfaces import Finding
+
+__all__ = ["DIRECTIONS", "SuiteAnalysis", "SuiteOptions"]
+
+DIRECTIONS = ("both", "better", "worse")
+"""Each direction at α/2 · the others are better than the baseline · they are worse; a side is fixed before looking, at α."""
+
+
+@dataclass(frozen=True)
+class SuiteOptions:
+    """Options: the ``procedure`` (the study's first), ``metric`` and ``test_sets`` (all), ``direction`` and its ``baseline``."""
+
+    procedure: str | None = None
+    metric: tuple[str, ...] | str = ()
+    test_sets: tuple[str, ...] | str = ()
+    direction: Literal["both", "better", "worse"] = "both"
+    baseline: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise ValueError(f"direction {self.direction!r} is none of {', '.join(DIRECTIONS)}")
+        if len(set(_several(self.test_sets))) == 1:
+            raise ValueError("a suite is made of two test sets or more")
+
+
+class SuiteAnalysis:
+    """On how many of many test sets each system is better than another, on which, and whether their gains agree."""
+
+    name: ClassVar[str] = "suite"
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that are unknown or of no use."""
+        read_options(SuiteOptions, options, analysis=self.name)
+
+    def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
+        """Give rows of kind ``pair``, ``test-set`` (a pair on one of them), and ``none`` where nothing can be said."""
+        chosen = read_options(SuiteOptions, options, analysis=self.name)
+        rows: list[dict[str, Any]] = []
+        summaries: dict[tuple[Any, ...], str] = {}
+        for question, used in _questions(cubes, chosen):
+            if isinstance(question, str):
+                rows.append({"kind": "none", "metric": None, "procedure": None, **used, "reason": question})
+                continue
+            where = {"metric": question.metric, "procedure": question.procedure}
+            try:
+                data = join_cubes(used, **where, baseline=question.baseline)
+            except NoDirection as error:
+                rows.append({"kind": "none", **where, "reason": str(error)})
+                continue
+            found = list(pair_rows(data, question))
+            summaries[question.metric, question.procedure] = describe_family(found, question, data)
+            rows += found
+        return Finding(self.name, tuple(rows), tuple(summaries.values()), tables=tuple(make_tables(rows, summaries)))
+
+
+def _several(names: tuple[str, ...] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
+
+
+def _questions(cubes: Mapping[str, xr.Dataset], options: SuiteOptions) -> Iterator[tuple[Question | str, Mapping[str, Any]]]:
+    """Give each question with its cubes, or the reason why there is none with where that is."""
+    wanted = _several(options.test_sets) or tuple(cubes)
+    for name in wanted:
+        if name not in cubes:
+            yield _absent("test set", name, cubes), {}
+    used = {name: cubes[name] for name in dict.fromkeys(wanted) if name in cubes}
+    if len(used) < 2:
+        yield "a suite is made of two test sets or more; " + (f"there is {', '.join(used)}" if used else "there is none"), {}
+        return
+    first = next(iter(used.values()))
+    procedures = _all_of("procedure", used)
+    procedure = options.procedure or procedures[0]
+    if procedure not in procedures:
+        yield _absent("procedure", procedure, procedures), {}
+        return
+    # `pipeline report --set` may ask for another family than the one that cubes were adjusted for.
+    baseline = options.baseline or first.attrs.get("asked_baseline", first.attrs.get("baseline")) or None
+    if baseline is not None and not any(baseline in cube["system"].values.tolist() for cube in used.values()):
+        yield _absent("system", baseline, [str(s) for cube in used.values() for s in cube["system"].values.tolist()]), {}
+        return
+    if options.direction != "both" and baseline is None:
+        yield f"which systems should be {options.direction}, and than which? one direction needs a baseline", {}
+        return
+    alpha = float(first.attrs.get("alpha", 0.05))
+    metrics = _all_of("metric", used)
+    for metric in _several(options.metric) or metrics:
+        if metric not in metrics:
+            yield _absent("metric", metric, metrics), {}
+            continue
+        yield Question(metric, procedure, options.direction, baseline, alpha), used
+
+
+def _all_of(dimension: str, cubes: Mapping[str, xr.Dataset]) -> list[str]:
+    return list(dict.fromkeys(str(name) for cube in cubes.values() for name in cube[dimension].values.tolist()))
+
+
+def _absent(what: str, name: str, there: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(there), n=1)
+    return f"there are no results for the {what} {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")

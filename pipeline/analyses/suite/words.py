@@ -1,0 +1,129 @@
+"""What a suite says, in words: a sentence or a few of each pair, and what holds of all pairs. This module reads rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.analyses.suite.data import Question, SuiteData
+
+__all__ = ["describe_family", "describe_pair"]
+
+MOST_NAMED = 6
+
+
+def describe_pair(row: Mapping[str, Any]) -> str:
+    """Conclude over the suite for one pair."""
+    # The first begins with a name, which stays as it is.
+    return " ".join(f"{sentence[0].upper()}{sentence[1:]}." if at else f"{sentence}." for at, sentence in enumerate(_say(row)))
+
+
+def _say(row: Mapping[str, Any]) -> Iterator[str]:
+    a, b, total = row["system_a"], row["system_b"], row["test_sets"]
+    if len(row["identical_on"]) == total:
+        yield f"{a} and {b} are identical on all {total} test sets"
+        yield from _absences(row)
+        return
+    held = [word for word in ("better", "worse") if row[f"{word}_at_least"]]
+    claims = [f"{word}{f' than {b}' if not at else ''} {_where(row, word)}" for at, word in enumerate(held)]
+    if claims:
+        yield f"{a} is {' and '.join(claims)}" + (": no one order holds for the suite" if len(claims) == 2 else "")
+        yield f"with all pairs together: {' and '.join(_together(row, word) for word in held)}"
+    else:
+        asked = [word for word in ("better", "worse") if row[f"{word}_at_least"] is not None]
+        apart = f"{a} and {b} are separated on none of {total} test sets"
+        yield apart if len(asked) == 2 else f"{a} is not shown to be {asked[0]} than {b} on any of {total} test sets"
+    yield from _agreement(row)
+    yield from _absences(row)
+    if not row["stable"]:
+        ends = [f"{row[f'{w}_bounds']['lo']} to {row[f'{w}_bounds']['hi']} {w}" for w in ("better", "worse") if row[f"{w}_bounds"]]
+        yield f"more replicates may change these numbers ({', '.join(ends)})"
+
+
+def _where(row: Mapping[str, Any], word: str) -> str:
+    count, total = row[f"{word}_at_least"], row["test_sets"]
+    return (
+        f"on all {total} test sets" if count == total else f"on at least {count} of {total} test sets ({_name(row[f'{word}_on'])})"
+    )
+
+
+def _together(row: Mapping[str, Any], word: str) -> str:
+    count = row[f"{word}_together"]
+    if count:
+        return f"{word} on " + (f"all {count}" if count == row["test_sets"] else f"at least {count}")
+    if row[f"p_{word}_over_pairs"] <= row["alpha"]:
+        return f"{word} on at least 1, which is not said"
+    return f"not shown to be {word} on any"
+
+
+def _agreement(row: Mapping[str, Any]) -> Iterator[str]:
+    p, share = row["p_equal_gains"], row["i_squared"]
+    if p is None or share is None:
+        return
+    how = f"(p = {_p(p)}, I² = {100 * share:.0f} %)"
+    if p <= row["alpha"]:
+        yield f"the gains differ between test sets {how}: no one number stands for all"
+    else:
+        yield f"the gains do not differ by more than chance {how}; their mean is {row['mean_gain']:.3g}"
+
+
+def _absences(row: Mapping[str, Any]) -> Iterator[str]:
+    some = row["identical_on"]
+    if some and len(some) < row["test_sets"]:
+        yield f"identical on {_name(some)}"
+    if row["missing_on"]:
+        yield f"not compared on {_name(row['missing_on'])}, where a system is missing"
+    if row["undefined_on"]:
+        yield f"without a score on {_name(row['undefined_on'])}"
+
+
+def _name(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def describe_family(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> str:
+    """Say how many pairs are decided over the suite, at which level, and whether the replicates allow it."""
+    return " ".join(f"{sentence}." for sentence in _of_all(rows, question, data))
+
+
+def _of_all(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> Iterator[str]:
+    pairs = [row for row in rows if row["kind"] == "pair"]
+    sides, alpha = len(question.sides), question.alpha
+    words = ("better", "worse")
+    separated = [row for row in pairs if any(row[f"{word}_at_least"] for word in words)]
+    both = [row for row in pairs if all(row[f"{word}_at_least"] for word in words)]
+    together = [row for row in pairs if any((row[f"p_{word}_over_pairs"] or 0.0) <= alpha for word in words if _asked(row, word))]
+    most = max((row["test_sets"] for row in pairs), default=0)
+    least = min((row["test_sets"] for row in pairs), default=0)
+    of = f"{most}" if most == least else f"{least} to {most}"
+    count = "1 pair" if len(pairs) == 1 else f"{len(pairs):,} pairs"
+    yield (
+        f"Of {count} on {of} test sets {len(separated):,} "
+        f"{'is' if len(separated) == 1 else 'are'} separated on at least one, {len(together):,} with all pairs together"
+        + (f"; {len(both):,} of them better on some test sets and worse on others" if both else "")
+    )
+    side = f"both directions, each at {alpha / 2:g}" if sides == 2 else f"one direction, fixed before looking, at {alpha:g}"
+    against = f", each system against {question.baseline}" if question.baseline is not None else ""
+    yield f"{question.procedure}{against}; {side}. Better is better by the metric, whichever way it points"
+    if data.replicates is not None and pairs:
+        for tests, what in ((least, "any pair on any test set"), (least * len(pairs), "anything with all pairs together")):
+            if sides * tests / (data.replicates + 1) > alpha:
+                needed = math.ceil(sides * tests / alpha)
+                yield f"{data.replicates:,} replicates are too few to separate {what}: take {needed:,} or more"
+                break
+    alone = sum(row["kind"] == "unmeasured" for row in rows)
+    if alone:
+        yield f"{alone:,} more {'pair is' if alone == 1 else 'pairs are'} on fewer than two test sets, and in no correction"
+    absent = int((~data.present).any(axis=0).sum())
+    if absent:
+        yield f"{absent:,} {'pair is' if absent == 1 else 'pairs are'} missing on some test sets: T is what there is of each"
+
+
+def _asked(row: Mapping[str, Any], word: str) -> bool:
+    return row[f"p_{word}_over_pairs"] is not None

@@ -1,0 +1,1 @@
+"""How often each test rejects true nulls, made from real systems."""

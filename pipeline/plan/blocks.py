@@ -1,0 +1,150 @@
+"""Which cells are still to be counted, and in which blocks. This module cuts what is missing into resample tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor
+
+from pipeline.plan.comparisons import Column, Size, strata_drawn
+from pipeline.plan.inputs import TestSetInputs
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.missing import column_spec, missing_of, runs_of_equal_cells
+from pipeline.plan.rates import Rates
+from pipeline.plan.task import ResampleSpec, Task
+from pipeline.resampling.address import CELL, count_cells
+from pipeline.store.addresses import digest
+from pipeline.study.procedures import PROCEDURES
+from pipeline.study.schema import Study
+
+__all__ = ["FASTEST", "LONGEST_BLOCK", "SHORTEST_BLOCK", "TASKS_A_SECOND", "choose_block_cells", "resamples_of"]
+
+BLOCK_SECONDS = 2.0
+"""What a resample task should take: long against 2 ms of scheduling, short against a lost worker."""
+
+SHORTEST_BLOCK, LONGEST_BLOCK = 0.5, 5.0
+"""Seconds between which a resample task stays, unless one cell takes longer or the whole test size less."""
+
+FASTEST = 4.0
+"""How many times as fast as a slow machine another one may be, for blocks to stay between them where nothing was measured."""
+
+TASKS_A_SECOND = 100.0
+"""What a study asks of a scheduler at most: beyond 500 workers blocks grow past `LONGEST_BLOCK`."""
+
+
+def resamples_of(
+    study: Study,
+    test_set: TestSetInputs,
+    size: Size,
+    columns: tuple[Column, ...],
+    inventory: Inventory,
+    block_cells: int | None,
+    workers: int,
+    rates: Rates,
+) -> list[Task]:
+    """Give a task for each procedure and block of cells of one test size that lacks anything, whatever its metric.
+
+    Cells that lack the same pairs and scores stand together; a block never spans two such ranges.
+    """
+    tasks = []
+    for procedure in study.resampling.drawn:
+        own = tuple(column for column in columns if column.procedure == procedure)
+        tasks += _of_procedure(study, test_set, size, procedure, own, inventory, block_cells, workers, rates)
+    return tasks
+
+
+def _of_procedure(
+    study: Study,
+    test_set: TestSetInputs,
+    size: Size,
+    procedure: str,
+    columns: tuple[Column, ...],
+    inventory: Inventory,
+    block_cells: int | None,
+    workers: int,
+    rates: Rates,
+) -> list[Task]:
+    resampling = study.resampling
+    cells = count_cells(resampling.replicates)
+    kept_cells = min(cells, -(-resampling.keep_replicates // CELL)) if PROCEDURES[procedure].keeps_scores else 0
+    named = f", {procedure}" if len(resampling.procedures) > 1 else ""
+    # By all outputs, present or not: a system that fails must not change the grid under tasks that run.
+    block = block_cells or choose_block_cells(
+        rates,
+        procedure=procedure,
+        metrics=[column.metric.name for column in columns],
+        n_units=size.n_units,
+        systems=len(test_set.outputs),
+        cells=cells,
+        workers=workers,
+    )
+    missing = [
+        missing_of(column, inventory, cells=cells, kept_cells=kept_cells, replicates=resampling.replicates) for column in columns
+    ]
+    tasks = []
+    for first, stop in runs_of_equal_cells(missing, cells):
+        specs = [column_spec(column, lacking.at(first)) for column, lacking in zip(columns, missing, strict=True)]
+        wanted = tuple(spec for spec in specs if spec is not None)
+        if not wanted:
+            continue
+        # Once for all blocks of the range: they name the same thousand systems, in the same words and in the same tuple.
+        content = digest([[c.column, c.systems, c.pairs, c.kept] for c in wanted])
+        needs = tuple(sorted({key for column in wanted for key in column.systems}))
+        # On a grid from cell 0, whatever is missing: a task that runs has the same cells when the plan is made again.
+        for start in [first, *range((first // block + 1) * block, stop, block)]:
+            spec = ResampleSpec(
+                test_set=test_set.name,
+                frame=test_set.frame,
+                size=size.label,
+                n_units=size.n_units,
+                seed=study.seed,
+                rule=resampling.test_sizes.draw,
+                procedure=procedure,
+                replicates=resampling.replicates,
+                first_cell=start,
+                stop_cell=min((start // block + 1) * block, stop),
+                columns=wanted,
+                strata=strata_drawn(procedure, test_set),
+            )
+            key = digest(["resample", spec.replicates, spec.first_cell, spec.stop_cell, content])
+            label = f"resample {test_set.name} [{size.label}{named}] cells {spec.first_cell}-{spec.stop_cell - 1}"
+            tasks.append(Task("resample", key, label, spec, needs))
+    return tasks
+
+
+def choose_block_cells(
+    rates: Rates, *, procedure: str, metrics: Sequence[str], n_units: int, systems: int, cells: int, workers: int
+) -> int:
+    """Give the number of cells of a resample task.
+
+    They should take about `BLOCK_SECONDS`, less where workers would stand idle, but not below `SHORTEST_BLOCK` nor above
+    `LONGEST_BLOCK`; with very many workers as long as keeps the study at `TASKS_A_SECOND`. Where nothing was measured this holds
+    for machines from a slow one to one that is `FASTEST` times as fast. A cell is the smallest piece and the test size the
+    largest, whatever they take. Nothing that is done already plays a part: a study has one grid.
+
+    Examples
+    --------
+    >>> job = dict(procedure="paired-bootstrap", metrics=["bleu"], n_units=2000, systems=30, cells=62)
+    >>> from pipeline.plan.rates import PassRates
+    >>> measured = Rates(passes={"paired-bootstrap": {"bleu": PassRates()}})
+    >>> [choose_block_cells(measured, workers=workers, **job) for workers in (1, 16, 1000)]
+    [5, 2, 26]
+    >>> [choose_block_cells(Rates(), workers=workers, **job) for workers in (1, 16, 1000)]
+    [6, 6, 26]
+    """
+    pairs = systems * (systems - 1) // 2
+    cell = CELL * rates.replicate(procedure, metrics, units=n_units, systems=systems, pairs=pairs)
+    cell = max(cell, 1e-9)  # rates of nothing are no rates, and no reason to fail
+    setup = sum(rates.of_pass(procedure, metric).task(n_units, systems, pairs) for metric in metrics)
+    shortest = SHORTEST_BLOCK * (1.0 if all(rates.has_pass(procedure, metric) for metric in metrics) else FASTEST)
+    most = max(1, floor((LONGEST_BLOCK - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell) if setup > BLOCK_SECONDS else 1)
+    least = max(1, ceil((max(shortest, workers / TASKS_A_SECOND) - setup) / cell))
+    # What comes before the first replicate is never most of a block.
+    wanted = max(1, round((BLOCK_SECONDS - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell))
+    if workers > 1:
+        wanted = min(wanted, ceil(cells / (2 * workers)))
+    wanted = max(least, min(wanted, most))
+    # Even blocks, since what were left over at the end would be a short one; one fewer where they would all be short.
+    even = ceil(cells / ceil(cells / wanted))
+    if even < least:
+        even = ceil(cells / max(1, cells // least))
+    return even if even <= max(least, most) else wanted

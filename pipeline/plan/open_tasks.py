@@ -1,0 +1,182 @@
+"""What is still open. This module turns a study, its inputs and what exists into tasks; it is pure.
+
+``resume``, ``status``, ``plan`` and adding a system are this one function asked again with another inventory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from pipeline.plan.blocks import resamples_of
+from pipeline.plan.comparisons import Column, columns_of, sizes_of, statistics_key
+from pipeline.plan.inputs import Inputs, OutputInputs, TestSetInputs
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.rates import Rates
+from pipeline.plan.task import CollectSpec, ExtractSpec, ReportSpec, Task
+from pipeline.plan.trainings import predicted_test_sets, trainings_of
+from pipeline.store.addresses import digest
+from pipeline.study.schema import Study
+
+__all__ = ["Absence", "Plan", "plan_study", "plan_trainings", "present_outputs", "wanted_addresses"]
+
+COLLECT_VERSION = 4
+"""Raised when cubes change; part of the address of every cube."""
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A system that is not there, and why."""
+
+    system: str
+    test_set: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Tasks still open, in the order they should start; who is absent; the key of the report that ends it all, if any."""
+
+    tasks: tuple[Task, ...]
+    absent: tuple[Absence, ...]
+    report: str | None
+
+
+def plan_study(
+    study: Study,
+    inputs: Inputs,
+    inventory: Inventory,
+    *,
+    run: str,
+    block_cells: int | None = None,
+    workers: int = 1,
+    rates: Rates | None = None,
+) -> Plan:
+    """Give what is still open.
+
+    Parameters
+    ----------
+    study, inputs
+        What is asked, and what was found.
+    inventory : Inventory
+        What exists, and what failed for good.
+    run : str
+        The run's id: cubes and report belong to a run.
+    block_cells : int, optional
+        Cells of a resample task; by default what `choose_block_cells` gives. Never part of an address.
+    workers : int
+        For spreading small studies over all workers.
+    rates : Rates, optional
+        How fast a worker is; by default slow. A run keeps those of its first start, so that its grid of blocks stays.
+
+    Returns
+    -------
+    Plan
+        Tasks in the order they should start: trainings, extractions, then resamples and what follows them.
+    """
+    by_key = {task.key: task for task in plan_trainings(study, inputs).values()}
+    tasks: list[Task] = [task for task in by_key.values() if _is_open(task, inventory)]
+    absent: list[Absence] = []
+    tail: list[Task] = []
+    collects: list[Task] = []
+    for test_set in inputs.test_sets:
+        present, missing = present_outputs(study, inputs, test_set, inventory)
+        absent.extend(missing)
+        extractions = _extractions(study, inputs, test_set, present)
+        tasks.extend(task for task in extractions.values() if _is_open(task, inventory))
+        if len(present) < 2:
+            continue
+        sizes = sizes_of(study, test_set)
+        columns = {size: columns_of(study, inputs, test_set, size, present) for size in sizes}
+        resamples = [
+            task
+            for size in sizes
+            for task in resamples_of(study, test_set, size, columns[size], inventory, block_cells, workers, rates or Rates())
+        ]
+        tail.extend(task for task in resamples if _is_open(task, inventory))
+        collect = _collect(study, test_set, list(chain(*columns.values())), run, needs=tuple(task.key for task in resamples))
+        if any(task.key in inventory.failures for task in resamples):
+            absent.append(Absence("", test_set.name, "some resample tasks failed for good"))
+            continue
+        collects.append(collect)
+    tail.extend(task for task in collects if _is_open(task, inventory))
+    report_key = digest(["report", run, [c.key for c in collects], sorted([a.system, a.test_set] for a in absent)])
+    report = Task("report", report_key, "report", ReportSpec(run), needs=tuple(c.key for c in collects))
+    if collects and not any(c.key in inventory.failures for c in collects) and _is_open(report, inventory):
+        tail.append(report)
+    tasks.extend(tail)
+    return Plan(tuple(tasks), tuple(absent), report_key if collects else None)
+
+
+def present_outputs(
+    study: Study, inputs: Inputs, test_set: TestSetInputs, inventory: Inventory
+) -> tuple[tuple[OutputInputs, ...], list[Absence]]:
+    """Give the outputs of a test set that nothing failed for good for, and who is absent with the reason."""
+    present, absent = [], []
+    missing = study.test_sets[test_set.name].missing
+    for output in test_set.outputs:
+        keys = [statistics_key(test_set, missing, metric, output) for metric in inputs.metrics]
+        keys.extend([output.training] if output.training else [])
+        failure = next((inventory.failures[key] for key in keys if key in inventory.failures), None)
+        if failure is None:
+            present.append(output)
+        else:
+            absent.append(Absence(output.system, test_set.name, f"{failure.label}: {failure.reason}"))
+    return tuple(present), absent
+
+
+def wanted_addresses(study: Study, inputs: Inputs) -> tuple[set[str], set[str]]:
+    """Give the keys of all trainings and statistics, and the addresses of all columns, that a study can use."""
+    keys = {task.key for task in plan_trainings(study, inputs).values()}
+    columns: set[str] = set()
+    for test_set in inputs.test_sets:
+        for size in sizes_of(study, test_set):
+            for column in columns_of(study, inputs, test_set, size, test_set.outputs):
+                keys.update(column.systems)
+                columns.add(column.address)
+    return keys, columns
+
+
+def _is_open(task: Task, inventory: Inventory) -> bool:
+    return task.key not in inventory.receipts and task.key not in inventory.failures
+
+
+def plan_trainings(study: Study, inputs: Inputs) -> dict[str, Task]:
+    """Give the training tasks of a study by the names of the systems, whether they are done or not."""
+    predicted = predicted_test_sets(study, {test_set.name: test_set.gold_digest for test_set in inputs.test_sets})
+    return trainings_of(study, inputs.training_data or "", inputs.trainers, predicted, base=inputs.base)
+
+
+def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present: tuple[OutputInputs, ...]) -> dict[str, Task]:
+    spec = study.as_read(test_set.name)
+    tasks: dict[str, Task] = {}
+    for output in present:
+        for metric in inputs.metrics:
+            key = statistics_key(test_set, spec.missing, metric, output)
+            extract = ExtractSpec(
+                test_set=test_set.name,
+                frame=test_set.frame,
+                gold_digest=test_set.gold_digest,
+                test_set_spec=spec.model_dump(),
+                base=inputs.base,
+                metric=metric.name,
+                options=metric.options,
+                signature=metric.signature,
+                output=output.output,
+                training=output.training,
+            )
+            needs = (output.training,) if output.training else ()
+            # Identical outputs share an address: the first names the task.
+            tasks.setdefault(key, Task("extract", key, f"{metric.name} of {output.system} on {test_set.name}", extract, needs))
+    return tasks
+
+
+def _collect(study: Study, test_set: TestSetInputs, columns: Sequence[Column], run: str, *, needs: tuple[str, ...]) -> Task:
+    keys = [[column.address, sorted(column.key_of.items())] for column in columns]
+    resampling = study.resampling
+    counted = [resampling.replicates, resampling.keep_replicates, resampling.alpha, test_set.groupings]
+    read = [resampling.intervals, resampling.tails, resampling.family, resampling.baseline, study.preset]
+    key = digest(["collect", COLLECT_VERSION, run, test_set.name, keys, *counted, *read])
+    statistics = {key for column in columns for key in column.systems}
+    return Task("collect", key, f"collect {test_set.name}", CollectSpec(run, test_set.name), (*needs, *sorted(statistics)))

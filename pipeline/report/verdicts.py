@@ -1,0 +1,198 @@
+"""Which verdict each pair of a family has, and whether other draws could change it. This module judges, once for the whole report.
+
+A difference is shown by the adjustment that decides for the family; a margin adds Holm over the p-values of equivalence, asked
+first. Both come from `pipeline.inference`, and nothing else in a report makes a verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge
+from pipeline.inference.multiplicity import holm
+from pipeline.inference.stability import Bounds, Decisions, bound_computed, bound_counted, decide, decide_max_t
+from pipeline.report.adjustment import Adjusted
+from pipeline.report.cube_facts import count_of
+from pipeline.report.no_variation import NOT_TESTABLE
+from pipeline.report.values import plain
+
+__all__ = ["Evidence", "Judged", "judge_pairs", "read_equivalence"]
+
+TWO_SIDED = ("above_twice_delta", "at_twice_delta", "below_zero", "at_zero")
+"""Counts whose sum is #(|δ* − δ| ≥ δ), after swaps #(|δ°| ≥ δ)."""
+
+_Floats = NDArray[np.float64]
+_Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of the pairs of a family before any verdict, each ordered so that δ is not negative.
+
+    Parameters
+    ----------
+    gain, se : (pair,) float64
+    identical : (pair,) bool
+    flat : (pair,) bool
+        All units differ by the same: there is nothing to resample, and no verdict of a test that rests on their spread.
+    p, one_sided, error : (pair,) float64
+        By the conventions that verdicts use, and the stated error of the first; p is 1 where ``flat``.
+    replicates : (pair,) float64
+        b; negative where nothing is drawn.
+    estimated : (pair,) bool
+        p is computed, and its error that of an estimate.
+    adjusted : Adjusted
+    """
+
+    gain: _Floats
+    se: _Floats
+    identical: _Flags
+    flat: _Flags
+    p: _Floats
+    one_sided: _Floats
+    error: _Floats
+    replicates: _Floats
+    estimated: _Flags
+    adjusted: Adjusted
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What is said of each pair.
+
+    Parameters
+    ----------
+    separated : (pair,) bool
+        The better system is shown to be better.
+    against : (pair,) bool
+        The test rejects in favour of the system that is behind: its null is not about the gain.
+    verdict : list of str or None
+        None outside the family.
+    differs_within_margin : list of bool or None
+        None where there is no margin, and outside the family.
+    stable : list of bool or None
+        Other draws would not change the verdict; None where that is not known.
+    equivalence_holm : (pair,) float64
+    """
+
+    separated: _Flags
+    against: _Flags
+    verdict: list[str | None]
+    differs_within_margin: list[bool | None]
+    stable: list[bool | None]
+    equivalence_holm: _Floats
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Give it as lists of plain values."""
+        return {
+            "separated": self.separated.tolist(),
+            "against": self.against.tolist(),
+            "verdict": self.verdict,
+            "differs_within_margin": self.differs_within_margin,
+            "stable": self.stable,
+            "p_equivalence_holm": plain(self.equivalence_holm),
+        }
+
+
+def read_equivalence(cube: xr.Dataset, replicates: _Floats, identical: _Flags, member: _Flags, **where: str) -> Equivalence | None:
+    """Read the test of a margin off a cube's counts; None where nothing was counted, nan outside the family."""
+    above, below = (count_of(cube, f"margin_{side}", **where) for side in ("above", "below"))
+    if above is None or below is None:
+        return None
+    outside = np.int64(-1)
+    above, below = (np.where(member, counts, outside) for counts in (above, below))
+    return equivalence(above, below, replicates.astype(np.int64), identical=identical)
+
+
+def judge_pairs(
+    cube: xr.Dataset, known: Evidence, within: Equivalence | None, *, alpha: float, margin: bool, **where: str
+) -> Judged:
+    """Judge all pairs of a family.
+
+    Parameters
+    ----------
+    cube : Dataset
+    known : Evidence
+    within : Equivalence or None
+        From `read_equivalence`.
+    alpha : float
+    margin : bool
+        A margin was asked for: four verdicts, whether or not anything was counted against it.
+    **where : str
+        Metric, test size and procedure.
+    """
+    adjusted = known.adjusted
+    with np.errstate(invalid="ignore"):  # nan is neither rejected nor against
+        rejected = adjusted.decision.p <= alpha
+        against = rejected & (known.one_sided > 0.5)
+        separated = rejected & ~against & (known.gain > 0) & ~known.identical & np.isfinite(known.se)
+        separated &= ~known.flat
+    measured = np.isfinite(adjusted.decision.own)
+    p_holm = holm(within.p_plus_one) if within is not None else np.full(len(measured), np.nan)
+    if margin:
+        nothing = np.zeros(len(measured), np.bool_)
+        words = {"better": separated, "worse": nothing, "measured": measured, "identical": known.identical}
+        found = judge(p_holm, **words, alpha=alpha)
+        verdict = np.array(VERDICTS)[found.verdict].tolist()
+        differs = found.differs_within_margin.tolist()
+    else:
+        cases = {"identical": known.identical, "not measured": ~measured, "better": separated}
+        verdict = np.select(list(cases.values()), [np.array(name) for name in cases], np.array("not separated")).tolist()
+        differs = [None] * len(measured)
+    verdict = [NOT_TESTABLE if flat else word for flat, word in zip(known.flat.tolist(), verdict, strict=True)]
+    inside = adjusted.member.tolist()
+    return Judged(
+        separated=separated,
+        against=against,
+        verdict=[word if member else None for word, member in zip(verdict, inside, strict=True)],
+        differs_within_margin=[flag if member else None for flag, member in zip(differs, inside, strict=True)],
+        stable=_stable(cube, known, within, alpha, **where),
+        equivalence_holm=p_holm,
+    )
+
+
+def _stable(cube: xr.Dataset, known: Evidence, within: Equivalence | None, alpha: float, **where: str) -> list[bool | None]:
+    """Say whether other draws would leave each verdict as it is: first equivalence, then the difference, at the report's own α."""
+    adjusted = known.adjusted
+    p = np.where(adjusted.member, known.p, np.nan)
+    there = np.isfinite(p)
+    difference = _difference(cube, known, p, alpha, **where)
+    if difference is None:
+        return [None] * len(p)
+    # Without a standard error no difference is claimed, whatever p is.
+    holds = difference.stable | ~np.isfinite(known.se)
+    if within is not None:
+        other = decide(bound_counted(within.hits, _trials(known), p=within.p_plus_one), alpha=alpha)
+        holds = other.surely | (~other.possibly & holds)
+    return [bool(value) if is_known else None for value, is_known in zip(holds, there, strict=True)]
+
+
+def _difference(cube: xr.Dataset, known: Evidence, p: _Floats, alpha: float, **where: str) -> Decisions | None:
+    adjusted = known.adjusted
+    if (known.replicates < 0).all():
+        random, members = known.estimated, int(np.isfinite(p).sum())
+        return decide(bound_computed(p, known.error, random=random, decisions=members), alpha=alpha, floor=adjusted.least)
+    counts = [count_of(cube, name, **where) for name in TWO_SIDED]
+    found = [np.maximum(count, 0) for count in counts if count is not None]
+    if len(found) < len(TWO_SIDED):
+        return None
+    bounds = bound_counted(np.sum(found, axis=0), _trials(known), p=p)
+    by_holm = decide(bounds, alpha=alpha, floor=adjusted.least)
+    if adjusted.decision.by == "holm":
+        return by_holm
+    max_t: Bounds | None = adjusted.max_t_bounds
+    if max_t is None:
+        return None
+    by_max_t = decide_max_t(max_t, alpha=alpha, floor=adjusted.floor)
+    if adjusted.decision.by == "max_t":
+        return by_max_t
+    return Decisions(surely=by_max_t.surely & by_holm.surely, possibly=by_max_t.possibly & by_holm.possibly)
+
+
+def _trials(known: Evidence) -> NDArray[np.int64]:
+    return known.replicates.astype(np.int64)

@@ -1,0 +1,151 @@
+"""What is known of each system: from `systems.table`, and from how it was trained. This module reads it and finds what is amiss."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import DataError, Problem
+from pipeline.inputs import read_input, size_text
+from pipeline.items.discover import is_excluded
+from pipeline.plan.trainings import trainings_of
+from pipeline.study.complaints import suggest
+from pipeline.study.schema import Study
+
+__all__ = ["coordinates_of"]
+
+_MOST_SHOWN = 5
+_MOST_BYTES = 64 << 20
+"""Bytes of a table of systems: one of a hundred thousand has some megabytes."""
+
+
+def coordinates_of(
+    study: Study,
+    base: Path,
+    systems: Sequence[str],
+    *,
+    trained: Collection[str] = (),
+    said: Mapping[str, Mapping[str, str]] | None = None,
+) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Give the coordinates of each system, and what is odd about the table of them.
+
+    Parameters
+    ----------
+    study : Study
+    base : Path
+        The folder that relative paths start from.
+    systems : sequence of str
+        All systems of all test sets.
+    trained : collection of str
+        Those that are made by training: they need no row.
+    said : mapping, optional
+        What files and their paths say of systems, which the table may overrule.
+
+    Raises
+    ------
+    DataError
+        P212, P233 to P236 where the table is not in order; P232 where systems lack what ``systems.relation`` names.
+    """
+    known: dict[str, dict[str, str]] = {system: dict((said or {}).get(system, {})) for system in systems}
+    told: list[str] = []
+    if study.training is not None:
+        for name, task in trainings_of(study, "", {}, {}).items():
+            spec: Any = task.spec
+            if name in known:
+                known[name] |= {
+                    "model": spec.model,
+                    "sample": spec.method,
+                    "fraction": f"{spec.fraction:g}",
+                    "replica": str(spec.replica),
+                }
+    if study.systems.table is not None:
+        table = _read_table(base / study.systems.table)
+        for system, (_, row) in table.items():
+            if system in known:
+                known[system] |= row
+        told = [*_no_systems(study, table, systems), *_no_rows(study, table, [s for s in systems if s not in trained])]
+    relation = study.systems.relation
+    if relation is not None:
+        lacking = [system for system in systems if not known[system].get(relation)]
+        if lacking:
+            how_many = f"{len(lacking)} of {len(systems)} systems have no {relation}: {_some(lacking)}"
+            raise DataError.of(
+                "P232",
+                f"systems.relation is {relation!r}, but {how_many}",
+                where=study.systems.table,
+                help=f"give systems.table a column {relation!r}, or drop systems.relation",
+                note="; ".join(told) or None,
+            )
+    return known, told
+
+
+_Row = tuple[int, dict[str, str]]
+"""The line of a row, and what it says."""
+
+
+def _no_systems(study: Study, table: Mapping[str, _Row], systems: Sequence[str]) -> Iterator[str]:
+    """Tell which rows are about no system: what they say is lost."""
+    unknown = [name for name in table if name not in set(systems) and not is_excluded(name, study.systems.exclude)]
+    for name in unknown[:_MOST_SHOWN]:
+        help_ = suggest(name, [system for system in systems if system not in table]) or ""
+        meant = f"; {help_}" if help_.startswith("did you mean") else ""
+        yield f"{study.systems.table}, line {table[name][0]}: {name!r} is no system{meant}"
+    if len(unknown) > _MOST_SHOWN:
+        yield f"{study.systems.table} has {len(unknown) - _MOST_SHOWN} more rows of no system"
+
+
+def _no_rows(study: Study, table: Mapping[str, _Row], systems: Sequence[str]) -> Iterator[str]:
+    lacking = [system for system in systems if system not in table]
+    if lacking:
+        yield f"{study.systems.table} has no row for {len(lacking)} of {len(systems)} systems: {_some(lacking)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names[:_MOST_SHOWN]) + (" …" if len(names) > _MOST_SHOWN else "")
+
+
+def _read_table(path: Path) -> dict[str, _Row]:
+    try:
+        data = read_input(path, _MOST_BYTES)
+        if data is None:
+            message = f"systems.table has more than {size_text(_MOST_BYTES)}"
+            raise DataError.of("P286", message, where=str(path), help="give it one row for each system")
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise DataError.of(
+            "P233", f"systems.table cannot be read: {error.strerror}", where=str(path), help="mend the path"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise DataError.of(
+            "P234", f"systems.table is not UTF-8: {error.reason}", where=str(path), help="save it as UTF-8"
+        ) from error
+    header = text.split("\n", 1)[0]
+    rows = csv.reader(text.splitlines(), delimiter="\t" if "\t" in header else ",")
+    names = next(rows, [])
+    if "system" not in names:
+        semicolons = "system" in (name.strip().strip('"') for name in header.split(";")) and ";" in header
+        raise DataError.of(
+            "P235",
+            f"systems.table has no column 'system'{': its columns are separated by semicolons' if semicolons else ''}",
+            where=f"{path}:1",
+            help="separate them by commas or tabs" if semicolons else "name its first column system",
+        )
+    table: dict[str, _Row] = {}
+    problems = []
+    for row in rows:
+        if row and len(row) != len(names):
+            message = f"the row of systems.table has {len(row)} fields, its header has {len(names)}"
+            problems.append(Problem("P212", message, f"{path}:{rows.line_num}", "an empty field stands between two separators"))
+        if len(row) != len(names):
+            continue
+        known = dict(zip(names, row, strict=True))
+        system = known.pop("system")
+        if system in table:
+            message = f"systems.table names {system!r} twice"
+            problems.append(Problem("P236", message, f"{path}:{rows.line_num}", "drop one row"))
+        table[system] = (rows.line_num, {key: value for key, value in known.items() if value != ""})
+    if problems:
+        raise DataError(*problems)
+    return table

@@ -1,0 +1,179 @@
+"""Metrics for those who write no study. This module says what `compare` takes where none is named, and what a name stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.errors import DataError, PipelineError, UsageError
+from pipeline.interfaces import usual_column
+from pipeline.items.readers import is_number, load_reader
+from pipeline.metrics.registry import is_metric
+from pipeline.survey.formats_asked import FormatInUse
+
+__all__ = ["UsualMetrics", "place_metrics", "usual_metrics"]
+
+_DOUBTFUL = frozenset({
+    "bpb", "brier", "cer", "cost", "costs", "ece", "entropy", "error", "errors", "latency", "likelihood", "logprob", "loss", "mae",
+    "mse", "nll", "perplexity", "ppl", "rmse", "runtime", "seconds", "ter", "time", "tokens", "toxicity", "wer",
+})  # fmt: skip
+"""Words in the names of scores that are better when they are lower, no means of items as they are logged, or no scores."""
+
+_BALANCED = frozenset({"diff", "pct"})
+"""Words in the names of scores of which neither more nor less need be better: 50 % may be best. No file is believed there."""
+
+_OF_SCORES = {"mean", "ratio", "win-rate"}
+"""Metrics that are made of scores; any other needs a gold, which scores do not have."""
+
+_Columns = Mapping[str, bool | None]
+"""The columns of numbers of one output, and the direction of each where its file says it."""
+
+
+class UsualMetrics(NamedTuple):
+    """What is compared where no metric is named, and what is told of it."""
+
+    metrics: list[str | dict[str, Any]]
+    told: str = ""
+
+
+def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path) -> UsualMetrics:
+    """Give what is usual for the format, or each score that a harness logged.
+
+    Some log ``acc`` beside ``acc_norm``; either is the mean of a column, called by its name. A harness may also log a likelihood
+    as ``perplexity``, or a difference of which less is better: where the files do not say which way it is, a name that leaves this
+    open is left out, and told.
+
+    Raises
+    ------
+    UsageError
+        P010 where no metric is usual for the format, P016 where the names of all scores leave open which direction is better.
+    """
+    if found.metric is None:
+        form = found.value if isinstance(found.value, str) else found.value["name"]
+        message = f"no metric is usual for the format {form!r}, and none is given"
+        raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
+    if not getattr(load_reader(found.value), "named_scores", False):
+        return UsualMetrics([found.metric])
+    columns = _read_columns(found, outputs, base)
+    common = [name for name in columns[0] if all(name in others for others in columns)]
+    better = {name: _direction(name, columns) for name in common}
+    clear = [name for name in common if better[name] is not None]
+    if common and not clear:
+        raise _open_direction(common[0])
+    if all(better.values()) and (not common or all(len(others) == 1 for others in columns)):
+        return UsualMetrics([_mean_of(None, higher_is_better=True)])
+    ways = [("more", [name for name in clear if better[name]]), ("less", [name for name in clear if not better[name]])]
+    told = "compared: " + "; ".join(f"{', '.join(names)}, {way} is better" for way, names in ways if names)
+    if clear != common:
+        left = [name for name in common if name not in clear]
+        told += f"; not compared: {', '.join(left)}: ask for it with {_spelt_out(left[0])}"
+    return UsualMetrics([_mean_of(name, higher_is_better=better[name] is True) for name in clear], told)
+
+
+def place_metrics(
+    given: Sequence[str | Mapping[str, Any]], found: FormatInUse, outputs: Mapping[str, str], *, base: Path
+) -> list[str | Mapping[str, Any]]:
+    """Give metrics as a study names them: the module of one of the user's own may stand in the current folder.
+
+    Where outputs are scores, whatever is no metric is the name of one of their columns; so is one that needs a gold, where there
+    is such a column.
+
+    Raises
+    ------
+    UsageError
+        P016 where neither the name of a column nor the files say which direction is better.
+    """
+    are_scores = {metric for metric in given if isinstance(metric, str) and found.metric == "mean" and ":" not in metric}
+    read = any(metric not in _OF_SCORES or (metric == "mean" and _tells(found)) for metric in are_scores)
+    columns = _read_columns(found, outputs, base) if read else []
+    placed: list[str | Mapping[str, Any]] = []
+    for metric in given:
+        if not isinstance(metric, str):
+            placed.append(metric)
+        else:
+            placed.append(_place_score(metric, found, columns) if metric in are_scores else _place(metric, base))
+    return placed
+
+
+def _tells(found: FormatInUse) -> bool:
+    """Say whether the directions of scores may be told by their files or names."""
+    reader = load_reader(found.value)
+    return any(getattr(reader, flag, False) for flag in ("named_scores", "says_directions"))
+
+
+def _place(metric: str, base: Path) -> str | Mapping[str, Any]:
+    module = base / metric.partition(":")[0].partition(".")[0]
+    here = ":" in metric and (module.is_dir() or module.with_suffix(".py").is_file())
+    return {"name": metric, "path": "."} if here else metric
+
+
+def _place_score(metric: str, found: FormatInUse, columns: Sequence[_Columns]) -> str | Mapping[str, Any]:
+    """Give a metric of outputs that are scores."""
+    column: str | None = metric
+    if metric in _OF_SCORES or (is_metric(metric) and (found.gold or metric not in columns[0])):
+        taken = {usual_column(others) for others in columns}
+        if metric != "mean" or not _tells(found) or len(taken) != 1:
+            return metric
+        (name,), column = taken, None
+    else:
+        name = metric
+    higher_is_better = _direction(name, columns)
+    if higher_is_better is None:
+        raise _open_direction(name)
+    return "mean" if column is None and higher_is_better else _mean_of(column, higher_is_better=higher_is_better)
+
+
+def _read_columns(found: FormatInUse, outputs: Mapping[str, str], base: Path) -> list[_Columns]:
+    """Give the columns of all outputs; of the first alone where no file says anything of directions."""
+    asked = list(outputs.items())[: None if _tells(found) else 1]
+    return [_columns(found, base / path, system) for system, path in asked]
+
+
+def _columns(found: FormatInUse, path: Path, system: str) -> _Columns:
+    """Give the columns of numbers of one output, and the direction of each where its file says it.
+
+    There are none where it cannot be read, which is told where all systems are.
+    """
+    try:
+        read = load_reader(found.value).read_outputs(
+            path, system=None if system == "*" and found.holds_systems else system, options={"columns": found.columns}
+        )
+    except DataError:
+        return {}
+    if not read:
+        return {}
+    items = next(iter(read.values()))
+    numbers = [name for name, values in items.columns.items() if values and all(map(is_number, {*map(str, values)}))]
+    return {name: items.directions.get(name) for name in numbers}
+
+
+def _mean_of(column: str | None, *, higher_is_better: bool) -> dict[str, Any]:
+    """Give the mean of a column by its name, or of the only one there is."""
+    named = {"name": column, "metric": "mean", "column": column} if column else {"name": "mean"}
+    return named if higher_is_better else {**named, "higher_is_better": False}
+
+
+def _direction(column: str, outputs: Sequence[_Columns]) -> bool | None:
+    """Give whether more is better, or None where that is open.
+
+    Less is, where all files say so that have the column: one that says nothing may have another number under its name. More is,
+    where the name leaves no doubt and no file says otherwise.
+    """
+    words = set(re.split(r"[^a-z0-9]+", column.lower()))
+    said = [output[column] for output in outputs if column in output]
+    if not words.isdisjoint(_BALANCED):
+        return None
+    if False in said:
+        return False if set(said) == {False} else None
+    return True if words.isdisjoint(_DOUBTFUL) else None
+
+
+def _open_direction(column: str) -> PipelineError:
+    message = f"neither its name nor the files tell whether more of '{column}' is better, or less"
+    return UsageError.of("P016", message, where="-m", help=f"say it: {_spelt_out(column)}")
+
+
+def _spelt_out(column: str) -> str:
+    return f"-m '{{name: {column}, metric: mean, column: {column}, higher_is_better: false}}', or true"

@@ -1,0 +1,251 @@
+"""Looks at everything a study names. This module reads every file once, before anything is computed, and refuses or goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from pipeline.analyses.registry import load_analysis
+from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StoreError, StudyError
+from pipeline.interfaces import Items
+from pipeline.items.align import alignment_table, survey_test_set
+from pipeline.items.frame import Survey
+from pipeline.items.gold import read_gold
+from pipeline.items.readers import load_reader
+from pipeline.items.recognise import recognise_formats
+from pipeline.metrics.registry import PLACES, is_own, load_metric, pin_options
+from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.store.runs import Store
+from pipeline.study.complaints import suggest
+from pipeline.study.grouping import DOCUMENT, ITEM
+from pipeline.study.schema import DatasetSpec, Study, TestSet
+from pipeline.survey.ambiguous_columns import refuse_systems_as_groups, tell_taken
+from pipeline.survey.coordinates import coordinates_of
+from pipeline.survey.groupings import grouping_key, read_grouping, store_grouping, tell_strata
+from pipeline.survey.kinds import tell_kinds
+from pipeline.survey.limits import refuse_bootstrap_t
+from pipeline.survey.score_direction import tell_directions
+from pipeline.survey.training import load_trainers, refuse_without_gold, signatures, survey_training
+from pipeline.tasks.extract import frame_key, read_frame, store_frame
+from pipeline.tasks.predicted import gold_digest_of
+
+__all__ = ["StudySurvey", "frames_are_sound", "refuse_baseline", "survey_study"]
+
+
+class StudySurvey:
+    """The inputs of a study, and the frames that go into the store once the study is run.
+
+    ``study`` is the study with what looking at its files told: the formats it left open.
+    """
+
+    def __init__(self, study: Study, inputs: Inputs, surveys: Sequence[Survey]) -> None:
+        self.study = study
+        self.inputs = inputs
+        self._surveys = surveys
+
+    def store_frames(self, store: Store) -> None:
+        """Write what tasks need to align outputs."""
+        for survey in self._surveys:
+            store_frame(survey.frame, store)
+            store_grouping(survey.frame.stratum_of_unit, store)
+            store_grouping(survey.frame.document_of_item, store)
+
+
+def frames_are_sound(inputs: Inputs, store: Store) -> bool:
+    """Say whether the store has all that tasks need to align outputs; reads it."""
+    try:
+        for test_set in inputs.test_sets:
+            read_frame(store, test_set.frame)
+            for _, key in test_set.groupings:
+                read_grouping(store, key)
+    except StoreError:
+        return False
+    return True
+
+
+def survey_study(study: Study, base: Path) -> StudySurvey:
+    """Read all that a study names, with all that is wrong at once.
+
+    Parameters
+    ----------
+    study : Study
+    base : Path
+        The folder that relative paths start from.
+
+    Raises
+    ------
+    DataError
+        Everything that is wrong with the files, over all test sets.
+    NothingToCompare
+        If all that is wrong is that there are fewer than two systems.
+    """
+    study, recognised = recognise_formats(study, base)
+    for analysis in study.asked_analyses:
+        load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)
+    refuse_without_gold(study)
+    trainers = load_trainers(study, base)
+    metrics = tuple(_metric_inputs(spec.name, pin_options(spec.name, spec.options, base)) for spec in study.metrics)
+    _refuse_zeros(study, metrics)
+    surveys: dict[str, Survey] = {}
+    errors: list[PipelineError] = []
+    for name, spec in study.test_sets.items():
+        try:
+            surveys[name] = _survey(name, spec, study, base)
+            _check_gold(metrics, surveys[name].gold)
+        except DataError as error:
+            errors.append(error)
+    if errors:
+        problems = [problem for error in errors for problem in error.problems]
+        kind = NothingToCompare if all(isinstance(error, NothingToCompare) for error in errors) else DataError
+        raise kind(*problems)
+    _refuse_unclear_sizes(study, surveys)
+    golds = {name: (survey.gold, survey.gold_digest) for name, survey in surveys.items()}
+    training = survey_training(study, base, trainers, golds)
+    test_sets = []
+    for name, survey in surveys.items():
+        files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
+        outputs = (*files, *training.outputs(name, survey.gold_digest))
+        _refuse_doubles(name, outputs)
+        test_sets.append(
+            TestSetInputs(
+                name=name,
+                frame=frame_key(survey.frame),
+                gold_digest=survey.gold_digest,
+                n_items=len(survey.frame.ids),
+                n_units=len(survey.frame.units),
+                outputs=outputs,
+                alignment=tuple(row._asdict() for row in alignment_table(survey)),
+                warnings=(
+                    *survey.warnings,
+                    *tell_taken(study, name, survey.taken),
+                    *tell_directions(metrics, survey.outputs),
+                    *tell_kinds(metrics, survey),
+                    *_tell_sizes(study, len(survey.frame.units), survey.unit),
+                    *tell_strata(study, survey.frame),
+                ),
+                strata=grouping_key(survey.frame.stratum_of_unit),
+                documents=grouping_key(survey.frame.document_of_item),
+                recognised=recognised.get(name, ""),
+                unit=survey.unit,
+                unit_reason=survey.unit_reason,
+            )
+        )
+    refuse_baseline(study.resampling.baseline, test_sets)
+    refuse_bootstrap_t(study, test_sets, base)
+    systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
+    in_files = {output.system for survey in surveys.values() for output in survey.outputs}
+    said = {output.system: output.coordinates for survey in surveys.values() for output in survey.outputs if output.coordinates}
+    coordinates, told = coordinates_of(study, base, systems, trained=set(systems) - in_files, said=said)
+    refuse_systems_as_groups(study, {name: survey.taken for name, survey in surveys.items()}, coordinates)
+    # Said once, where people look: with the first test set.
+    test_sets[:1] = [replace(first, warnings=(*first.warnings, *told)) for first in test_sets[:1]]
+    pinned = signatures(study, trainers)
+    inputs = Inputs(str(base), tuple(test_sets), metrics, coordinates, training.data_digest, pinned)
+    return StudySurvey(study, inputs, list(surveys.values()))
+
+
+def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
+    metric = load_metric(name, options)
+    places = PLACES if is_own(name) else ()
+    return MetricInputs(name, options, metric.signature, metric.higher_is_better, places, metric.form)
+
+
+def _check_gold(metrics: Sequence[MetricInputs], gold: Items | None) -> None:
+    """Refuse a gold that a metric cannot count in, before anything is computed, where looking is cheap."""
+    for metric in metrics:
+        loaded = load_metric(metric.name, metric.options)
+        if getattr(loaded, "checks_gold", False):
+            loaded.prepare(gold)
+
+
+def _refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:
+    """Refuse ``missing: zero`` where a zero is no bad score: it would reward a system for what it lacks."""
+    problems = [
+        Problem(
+            "P114",
+            f"missing: zero would reward missing items: with {metric.name} a score of 0 is {why}",
+            where=f"test_sets.{name}.missing",
+            help="use `missing: drop`, or give the missing items the worst score in the file",
+        )
+        for name, spec in study.test_sets.items()
+        if spec.missing == "zero" and load_reader(spec.format).compares_with == "nothing"
+        for metric in metrics
+        for why in (["the best one"] if not metric.higher_is_better else ["0 of 0, left out"] if metric.name == "ratio" else [])
+    ]
+    if problems:
+        raise StudyError(*problems)
+
+
+def refuse_baseline(baseline: str | None, test_sets: Sequence[TestSetInputs]) -> None:
+    """Refuse a baseline that some test set has no output of: all its pairs would be outside the family."""
+    problems = [
+        Problem(
+            "P115",
+            f"the baseline {baseline!r} is no system of the test set {test_set.name!r}",
+            where="resampling.baseline",
+            help=suggest(baseline, [output.system for output in test_set.outputs]),
+        )
+        for test_set in test_sets
+        if baseline is not None and baseline not in {output.system for output in test_set.outputs}
+    ]
+    if problems:
+        raise StudyError(*problems)
+
+
+def _refuse_unclear_sizes(study: Study, surveys: Mapping[str, Survey]) -> None:
+    """Refuse test sizes in numbers where a study leaves open what is drawn, and some test set has documents to draw."""
+    known = {name: survey for name, survey in surveys.items() if survey.unit == DOCUMENT}
+    most = max((len(survey.frame.ids) for survey in known.values()), default=0)
+    # One that no test set has in items is left out, whatever it counts.
+    numbers = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size < most]
+    if study.resampling.unit is not None or not numbers or not known:
+        return
+    counts = "; ".join(f"{name} has {len(s.frame.ids):,} items in {len(s.frame.units):,} documents" for name, s in known.items())
+    raise StudyError.of(
+        "P291",
+        f"are the test sizes {', '.join(numbers)} items or documents? {counts}, and `resampling.unit` does not say what is drawn",
+        where="resampling.test_sizes",
+        help="write `unit: document`, with sizes in documents, or `unit: item`",
+    )
+
+
+def _tell_sizes(study: Study, units: int, unit: str) -> tuple[str, ...]:
+    """Say which test sizes are asked that the test set does not have."""
+    larger = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size >= units]
+    noun = f"{unit}s" if unit in {ITEM, DOCUMENT} else f"units ({unit})"
+    return (f"test sizes {', '.join(larger)} are left out: there are {units} {noun}",) if larger else ()
+
+
+def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:
+    gold: Items | None = read_gold(spec, base) if isinstance(spec.gold, DatasetSpec) else None
+    survey = survey_test_set(
+        name,
+        study.as_read(name),
+        base=base,
+        systems=study.systems,
+        unit=study.resampling.unit,
+        strata=study.resampling.strata,
+        gold=gold,
+        min_systems=0 if study.training else 2,
+    )
+    if isinstance(spec.gold, DatasetSpec) and gold is not None:
+        survey = replace(survey, gold_digest=gold_digest_of(spec, gold))
+    return survey
+
+
+def _refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:
+    names = [output.system for output in outputs]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    problems = []
+    for name in doubled:
+        files = [str(output.output["path"]) for output in outputs if output.system == name and output.output is not None]
+        if len(files) > 1:  # one of them holds several runs
+            message = f"two files hold a system '{name}'"
+            problems.append(Problem("P208", message, " and ".join(files), "name one of them otherwise in `outputs:`"))
+        else:
+            message = f"the system {name!r} is both a file and a training"
+            problems.append(Problem("P231", message, where=f"test set {test_set!r}", help="rename one"))
+    if problems:
+        raise DataError(*problems)

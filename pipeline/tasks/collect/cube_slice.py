@@ -1,0 +1,117 @@
+"""One metric on one test size, as a cube and as the kernels order its pairs. This module turns one order into the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.cubes.layout import CubeLayout
+from pipeline.inference.direct.few import sign_flips_of_few
+from pipeline.inference.few_units import evidence_floor
+from pipeline.inference.readings import READINGS
+from pipeline.inference.student_tails import StudentTails
+from pipeline.inference.units import effective_units
+from pipeline.plan.comparisons import Column, Size
+from pipeline.plan.inputs import TestSetInputs
+from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.observe import observe
+from pipeline.store.runs import Store
+from pipeline.tasks.extract import load_frame
+from pipeline.tasks.resample import measure_of
+
+__all__ = ["Part", "Tested", "make_part"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The family: which of the pairs are tested together, and on how many units.
+
+    Parameters
+    ----------
+    member : (pair,) bool
+        By name: a pair of two systems that are not the baseline is outside, also where one is a copy of it.
+    baseline : int or None
+        Row of the baseline among the measure's systems; None where all pairs are one family.
+    tails : StudentTails or None
+        What few units do to the statistic of every pair; None where they are not few.
+    floor : (pair,) float64 or None
+        The smallest p that each pair may be judged by; None where there is none.
+    """
+
+    __test__ = False  # not a test class, whatever its name says to a collector
+
+    __test__ = False  # not a test class, whatever its name says to a collector
+
+    member: NDArray[np.bool_]
+    baseline: int | None = None
+    tails: StudentTails | None = None
+    floor: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One metric on one test size, as the cube indexes it: pairs of systems in the study's order."""
+
+    metric: str
+    size: Size
+    position: NDArray[np.int64]  # of each system's statistics among the sorted distinct ones
+    flat: NDArray[np.int64]  # of each pair among their pairs; -1 where both are the same
+    turned: NDArray[np.bool_]  # the statistics are sorted the other way round than the pair
+    measure: Measure
+    observed: Observed
+    tested: Tested
+    p_sign_flip: NDArray[np.float64]  # exact two-sided, of pairs on few discordant units
+
+    def floor(self, procedure: str) -> NDArray[np.float64]:
+        """Give (pair,) the smallest p that a procedure may judge each pair by."""
+        reading = READINGS[procedure]
+        exact = self.p_sign_flip if reading.needs_units else None
+        return evidence_floor(self.observed.discordant, exact, mid_p=reading.mid_p)
+
+    def turn(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give (…, pair) gains of the pairs as the cube orders them."""
+        # + 0.0: a turned pair without a gain has 0, not −0.
+        return np.where(self.turned, -gains, gains) + 0.0
+
+
+def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column: Column, size: Size) -> Part:
+    """Load the statistics of a column and observe its pairs; procedures have both in common."""
+    n = len(column.systems)
+    place = {key: i for i, key in enumerate(column.systems)}
+    position = np.array([place[column.key_of[system]] for system in layout.systems], np.int64)
+    a, b = position[layout.pairs[:, 0]], position[layout.pairs[:, 1]]
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    flat = np.where(a == b, -1, low * n - low * (low + 1) // 2 + (high - low - 1))
+    measure = measure_of(
+        store,
+        frame=test_set.frame,
+        strata=test_set.strata,
+        n_units=size.n_units,
+        systems=column.systems,
+        metric=column.metric.name,
+        options=dict(column.metric.options),
+        margin=None,
+        pairs=np.stack([low, high], axis=1),
+        keep=np.zeros(n, np.bool_),
+    )
+    tested = replace(_tested(layout, position), tails=_tails(store, test_set, size, measure))
+    observed = observe(measure)
+    flips = sign_flips_of_few(measure, observed)
+    return Part(column.metric.name, size, position, flat, a > b, measure, observed, tested, flips)
+
+
+def _tested(layout: CubeLayout, position: NDArray[np.int64]) -> Tested:
+    baseline, systems = str(layout.attrs.get("baseline") or ""), list(layout.systems)
+    if not baseline:
+        return Tested(np.ones(len(layout.pairs), np.bool_))
+    # A baseline whose training failed is in no pair.
+    place = systems.index(baseline) if baseline in systems else -1
+    return Tested((layout.pairs == place).any(axis=1), int(position[place]) if place >= 0 else None)
+
+
+def _tails(store: Store, test_set: TestSetInputs, size: Size, measure: Measure) -> StudentTails:
+    """Count the units of a test size as they are drawn: nothing of it depends on the systems."""
+    items = np.bincount(load_frame(store, test_set.frame).unit_of_item)[: size.n_units]
+    return StudentTails(effective_units(items), 1 if measure.stratum is None else int(measure.stratum.max()) + 1)

@@ -1,0 +1,192 @@
+"""Adds up stored cells, whatever blocks made them. This module reads a range of pairs and cells at a time, within a byte budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.cubes.variables import CHUNKS
+from pipeline.plan.comparisons import Column
+from pipeline.plan.inventory import Coverage
+from pipeline.plan.task import Receipt
+from pipeline.resampling.address import CELL, cell_bounds, count_cells
+from pipeline.resampling.measures import BINS, COUNTS, SUMS
+from pipeline.store.addresses import digest_file
+from pipeline.store.files import read_arrays
+from pipeline.store.runs import Store
+from pipeline.tasks.cell_files import StoredCounts
+
+__all__ = ["Block", "Cells", "fold", "kept_scores"]
+
+FOLD_BYTES = 2**25
+"""For the counts of a range of pairs and cells; at least a chunk of the cube. It changes no number."""
+
+_BYTES_OF_A_CELL = 4 * len(COUNTS) + 8 * len(SUMS) + 4 + 1
+_SYSTEMS = 16 * CHUNKS["system"]  # whose kept scores are read at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The stored cells of one column.
+
+    Parameters
+    ----------
+    column : Column
+    label : str
+        The test size, for messages.
+    flat : (pair,) int64
+        Position of each pair of the cube among the pairs of the column's systems; −1 where both are the same statistics.
+        Several pairs of the cube may share one.
+    coverage : sequence of Coverage
+        The receipts that hold cells of it.
+    replicates : int
+    """
+
+    column: Column
+    label: str
+    flat: NDArray[np.int64]
+    coverage: Sequence[Coverage]
+    replicates: int
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The cells from ``first_cell`` of a range of pairs; what they add to the pairs' histograms is summed over them."""
+
+    first_cell: int
+    counts: NDArray[np.int32]  # (pair, cell, 8)
+    sums: NDArray[np.float64]  # (pair, cell, 3)
+    empty: NDArray[np.int32]  # (pair, cell)
+    histogram: NDArray[np.int64]  # (pair, BINS)
+
+    @classmethod
+    def of(cls, pairs: int, cells: range) -> Block:
+        """Give one with nothing in it."""
+        return cls(
+            cells.start,
+            np.zeros((pairs, len(cells), len(COUNTS)), np.int32),
+            np.zeros((pairs, len(cells), len(SUMS))),
+            np.zeros((pairs, len(cells)), np.int32),
+            np.zeros((pairs, BINS), np.int64),
+        )
+
+
+def fold(cells: Cells, rows: slice, store: Store) -> Iterator[Block]:
+    """Give the blocks of a range of pairs, all cells in their order.
+
+    Raises
+    ------
+    RuntimeError
+        Where receipts do not cover all of them.
+    StoreError
+        Where a stored file is gone or damaged.
+    """
+    flat = cells.flat[rows]
+    total, step = count_cells(cells.replicates), _cells_at_once(flat.size)
+    for first in range(0, total, step):
+        yield _fold(cells, flat, range(first, min(first + step, total)), store)
+
+
+def _cells_at_once(pairs: int) -> int:
+    """Give how many cells of these pairs fit into the budget, in whole chunks of the cube."""
+    chunk = CHUNKS["cell"]
+    return max(1, FOLD_BYTES // (max(pairs, 1) * _BYTES_OF_A_CELL * chunk)) * chunk
+
+
+def _fold(cells: Cells, flat: NDArray[np.int64], there: range, store: Store) -> Block:
+    block = Block.of(flat.size, there)
+    filled = np.zeros((flat.size, len(there)), np.bool_)
+    _fill_identical(block, filled, flat < 0, margin=cells.column.margin is not None, replicates=cells.replicates)
+    for covered in cells.coverage:
+        wanted = [cell for cell in covered.cells if cell in there]
+        source = _find(covered, flat) if wanted else np.empty(0, np.int64)
+        if not (source >= 0).any():
+            continue
+        stored = StoredCounts(_open(store, covered.receipt), covered.slot)
+        offset = int(covered.receipt.covers["first_cell"])
+        for cell in wanted:
+            place, local = cell - there.start, cell - offset
+            new = np.flatnonzero((source >= 0) & ~filled[:, place])
+            if not new.size:
+                continue
+            at = source[new]
+            block.counts[new, place] = stored.counts[at, local]
+            block.sums[new, place] = stored.sums[at, local]
+            block.empty[new, place] = stored.empty[at, local]
+            stored.add_histogram(block.histogram, new, at, local)
+            filled[new, place] = True
+    if not filled.all():
+        lost = f"{int((~filled).sum())} of {filled.size} cells of {cells.column.metric.name} by {cells.column.procedure}"
+        raise RuntimeError(f"{lost} [{cells.label}] are not there")
+    return block
+
+
+def _find(covered: Coverage, flat: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give where each pair stands in a receipt's file; −1 where it does not."""
+    if not covered.pairs.size:
+        return np.full(flat.size, -1)
+    # Receipt and study both list their pairs in the order of the statistics: the positions are sorted.
+    place = np.minimum(np.searchsorted(covered.pairs, flat), covered.pairs.size - 1)
+    return np.where(covered.pairs[place] == flat, covered.source_pairs[place], -1)
+
+
+def _fill_identical(block: Block, filled: NDArray[np.bool_], same: NDArray[np.bool_], *, margin: bool, replicates: int) -> None:
+    """Count pairs whose statistics are one and the same: every difference is 0, whatever is drawn."""
+    for place in range(filled.shape[1]):
+        first, stop = cell_bounds(block.first_cell + place, replicates)
+        ties = [0, stop - first, 0, stop - first, stop - first, 0, *([0, 0] if margin else [-1, -1])]
+        block.counts[same, place] = ties
+        block.histogram[same, BINS // 2] += stop - first
+    filled[same] = True
+
+
+def kept_scores(
+    cells: Cells, kept: int, systems: NDArray[np.int64], store: Store
+) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+    """Give the first ``kept`` replicate scores of systems in blocks: the first system and replicate, and (system, replicate).
+
+    ``systems`` are positions among the column's own.
+    """
+    for first_system in range(0, len(systems), _SYSTEMS):
+        asked = systems[first_system : first_system + _SYSTEMS]
+        for cell in range(count_cells(kept)):
+            first, stop = cell_bounds(cell, kept)
+            scores = np.full((asked.size, stop - first), np.nan)
+            missing = np.ones(asked.size, np.bool_)
+            for covered in cells.coverage:
+                if cell not in covered.cells or not covered.kept.size:
+                    continue
+                row = np.full(len(cells.column.systems), -1)
+                row[covered.kept] = covered.source_kept
+                held = np.flatnonzero(missing & (row[asked] >= 0))
+                if not held.size:
+                    continue
+                offset = (cell - int(covered.receipt.covers["first_cell"])) * CELL
+                stored = StoredCounts(_open(store, covered.receipt), covered.slot)
+                scores[held] = stored.score[row[asked[held]], offset : offset + stop - first]
+                missing[held] = False
+            if missing.any():
+                raise RuntimeError(f"kept scores of cell {cell} of {cells.column.metric.name} [{cells.label}] are not there")
+            yield first_system, first, scores
+
+
+@lru_cache(maxsize=2**16)
+def _is_sound(path: Path, checksum: str, modified: int) -> bool:
+    """Read a file whole, once, in pieces, and raise where its bytes are not those that were written."""
+    if not checksum.startswith(digest_file(path)):
+        read_arrays(path, checksum)  # says what is wrong
+    return True
+
+
+def _open(store: Store, receipt: Receipt) -> dict[str, NDArray[Any]]:
+    """Map a file of cells: pages are read as they are needed, but only after all of it was found sound."""
+    path = store.root / receipt.file
+    if path.is_file():
+        _is_sound(path, receipt.checksum, path.stat().st_mtime_ns)
+    return read_arrays(path, memory_map=True)

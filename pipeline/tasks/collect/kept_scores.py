@@ -1,0 +1,183 @@
+"""What the kept replicates of a column say of all its pairs: intervals, and max-T. This module reads them once for both.
+
+Replicates are kept up to `SCORES_BYTES`: of very many systems only the first are looked at, the same whatever the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.inference.bootstrap_t import BOOTSTRAP_T, bootstrap_t
+from pipeline.inference.families import order_family
+from pipeline.inference.floors import reach_of_floors
+from pipeline.inference.intervals import METHODS, intervals
+from pipeline.inference.max_t import MaxT, StepDown
+from pipeline.inference.simultaneous import simultaneous
+from pipeline.resampling.address import CELL
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.influence import leave_one_out, pair_moments
+from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.strata import StratifiedDraws
+from pipeline.resampling.studentised_work import replicates_again
+from pipeline.tasks.collect.cube_slice import Tested
+
+__all__ = ["SIMULTANEOUS", "Kept", "KeptReadings", "look_at", "read_kept"]
+
+SCORES_BYTES = 2**28
+"""For the scores of all systems on the kept replicates."""
+
+SIMULTANEOUS = "simultaneous"
+"""The method whose intervals cover all pairs of the family together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Kept scores of a column, and what a pass counted on all replicates.
+
+    Parameters
+    ----------
+    scores : (system, replicate) float64
+        In the order of the measure's systems.
+    counts : (pair, 8) int64
+        Summed over cells.
+    defined : (pair,) int64
+        Replicates in which both scores are defined.
+    """
+
+    scores: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    defined: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptReadings:
+    """Of the pairs of a measure, as it orders them.
+
+    Parameters
+    ----------
+    interval : (method, pair, 2) float64
+        Ends of the signed gain; nan where there is none.
+    reason : (method, pair) int8
+        Position in `pipeline.inference.intervals.INTERVAL_REASONS`.
+    p : (method, pair) float64
+        What a bootstrap-t interval inverts; nan of the other methods.
+    max_t : (pair,) float64
+        Adjusted two-sided p-values (s + 1)/(b + 1), corrected for few units; nan where a pair has none.
+    max_t_replicates : (pair,) int64
+        b; -1 where p is known without replicates, or there is none.
+    """
+
+    interval: NDArray[np.float64]
+    reason: NDArray[np.int8]
+    p: NDArray[np.float64]
+    max_t: NDArray[np.float64]
+    max_t_replicates: NDArray[np.int64]
+
+
+def look_at(kept: int, systems: int) -> int:
+    """Give of how many kept replicates intervals and max-T are read: whole cells, where not all fit.
+
+    Examples
+    --------
+    >>> look_at(131_072, 150), look_at(131_072, 1000), look_at(100, 10**6)
+    (131072, 32768, 100)
+    """
+    fitting = SCORES_BYTES // (8 * max(systems, 1))
+    return min(kept, max(fitting // CELL, 1) * CELL)
+
+
+def read_kept(
+    kept: Kept,
+    measure: Measure,
+    observed: Observed,
+    *,
+    tested: Tested,
+    methods: Sequence[str],
+    alpha: float,
+    draws: Draws | StratifiedDraws | None = None,
+) -> KeptReadings:
+    """Give intervals by several methods and the family's max-T p-values.
+
+    ``draws`` are those that the scores were kept of: bootstrap-t draws some of them again, as it needs to know the units.
+    """
+    pairs = len(measure.pairs)
+    found = intervals(
+        kept.scores,
+        measure.pairs,
+        delta=observed.delta,
+        identical=observed.identical,
+        se=observed.se,
+        higher_is_better=measure.higher_is_better,
+        alpha=alpha,
+        methods=[name for name in methods if name in METHODS],
+        acceleration=_acceleration(measure) if "bca" in methods else None,
+        counts=kept.counts,
+        defined=kept.defined,
+    )
+    max_t = _step_down(kept, measure, observed, tested)
+    if SIMULTANEOUS in methods:
+        found[SIMULTANEOUS] = simultaneous(
+            max_t, delta=observed.delta, identical=observed.identical, se=observed.se, alpha=alpha
+        ).intervals
+    p = np.full((len(methods), pairs), np.nan)
+    again = [name for name in methods if name in BOOTSTRAP_T]
+    if again:
+        if draws is None:
+            raise ValueError(f"{' and '.join(again)} need the draws of the kept replicates")
+        studentised = bootstrap_t(
+            measure,
+            observed,
+            draws=draws,
+            replicates=replicates_again(kept.scores.shape[1]),
+            alpha=alpha,
+            methods=again,
+            member=tested.member,
+        )
+        found |= studentised.intervals
+        for name in again:
+            p[methods.index(name)] = studentised.p[name]
+    ends = np.full((len(methods), pairs, 2), np.nan)
+    reason = np.zeros((len(methods), pairs), np.int8)
+    for position, name in enumerate(methods):
+        ends[position, :, 0], ends[position, :, 1], reason[position] = found[name].lo, found[name].hi, found[name].reason
+    return KeptReadings(ends, reason, p, max_t.p, _replicates(max_t))
+
+
+def _acceleration(measure: Measure) -> NDArray[np.float64]:
+    return pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum).acceleration
+
+
+def _step_down(kept: Kept, measure: Measure, observed: Observed, tested: Tested) -> MaxT:
+    known: dict[str, Any] = {"score": observed.score, "delta": observed.delta, "se": observed.se}
+    higher: dict[str, Any] = {"higher_is_better": measure.higher_is_better}
+    reach = None
+    if tested.floor is not None:
+        floor = np.where(tested.member, tested.floor, 0.0)
+        reach = reach_of_floors(kept.scores, measure.pairs, **known, floor=floor, **higher)
+    family = order_family(
+        measure.pairs,
+        **known,
+        **higher,
+        identical=observed.identical,
+        chosen=tested.member,
+        baseline=tested.baseline,
+        tails=tested.tails,
+        reach=reach,
+    )
+    counted = StepDown(family)
+    counted.add(kept.scores)
+    return counted.result()
+
+
+def _replicates(found: MaxT) -> NDArray[np.int64]:
+    """Give b of each p, −1 where there is none: a monotone p is the largest so far, its s and b those of the pair that set it."""
+    pair, replicates = found.family.pair, np.full(len(found.p), -1, np.int64)
+    own = (found.hits[pair] + 1) / (found.replicates[pair] + 1)
+    setter = np.maximum.accumulate(np.where(own == np.maximum.accumulate(own), np.arange(len(own)), 0))
+    replicates[pair] = found.replicates[pair][setter]
+    return replicates

@@ -1,0 +1,183 @@
+"""Folds stored cells into a cube. This module is the collecting task: whatever blocks made the cells, the cube is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.cubes.cube import CubeWriter
+from pipeline.cubes.layout import CubeLayout, MetricInfo
+from pipeline.cubes.variables import CHUNKS, UNIT_EFFECTS
+from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.inference.direct.by_name import direct_tests
+from pipeline.inference.p_values import CONVENTIONS
+from pipeline.inference.units import effective_units
+from pipeline.metrics.registry import load_metric
+from pipeline.plan.comparisons import columns_of, sizes_of
+from pipeline.plan.inputs import OutputInputs, TestSetInputs
+from pipeline.plan.open_tasks import present_outputs
+from pipeline.plan.task import CollectSpec, Receipt, Task, triangle
+from pipeline.resampling.measures import BINS
+from pipeline.store.runs import RunDirectory, Store
+from pipeline.study.procedures import PROCEDURES
+from pipeline.tasks.collect.cube_slice import Part, make_part
+from pipeline.tasks.collect.design_effects import clusters_of, groups_of_items, measure_clusters, strata_facts
+from pipeline.tasks.collect.kept_scores import Kept
+from pipeline.tasks.collect.presets import Tool, own_presets, preset_facts, write_tool_p
+from pipeline.tasks.collect.tables import ADJUSTMENTS, INTERVAL_P, MAX_T, cells_of, write_computed, write_counts
+from pipeline.tasks.extract import load_frame, load_statistics
+from pipeline.tasks.manifest import Manifest, read_inventory, read_manifest
+
+__all__ = ["collect"]
+
+
+def collect(task: Task, runs: Path) -> Receipt:
+    """Write the cube of one test set from the cells that the run's ledger names."""
+    spec = task.spec
+    assert isinstance(spec, CollectSpec)
+    run = RunDirectory(runs / spec.run)
+    manifest, inventory = read_manifest(run), read_inventory(run)
+    test_set = next(t for t in manifest.inputs.test_sets if t.name == spec.test_set)
+    present, _ = present_outputs(manifest.study, manifest.inputs, test_set, inventory)
+    clusters = clusters_of(run.store, test_set)
+    facts = _effective_units(run.store, manifest, test_set)
+    facts |= {**(clusters.facts() if clusters else {}), **strata_facts(run.store, manifest.study, test_set)}
+    without = [*([] if clusters else [v.name for v in UNIT_EFFECTS]), *([] if _asks_bootstrap_t(manifest) else [INTERVAL_P])]
+    layout = _layout(manifest, test_set, present, facts, without=without)
+    with CubeWriter(run.cubes, layout) as cube:
+        for size in sizes_of(manifest.study, test_set):
+            columns = columns_of(manifest.study, manifest.inputs, test_set, size, present)
+            for metric in manifest.inputs.metrics:
+                own = tuple(column for column in columns if column.metric.name == metric.name)
+                part = make_part(run.store, test_set, layout, own[0], size)  # procedures have systems and statistics in common
+                _write_observed(cube, part)
+                if clusters is not None:
+                    effects = measure_clusters(run.store, test_set, clusters, own[0], part)
+                    cube.write_unit_effects(metric.name, size.label, **vars(effects))
+                counted: dict[str, Kept] = {}
+                for column in own:
+                    if PROCEDURES[column.procedure].draws:
+                        cells = cells_of(part, column, inventory, manifest.study.resampling.replicates)
+                        asked = manifest.study.resampling
+                        read = {"tails": asked.tails, "rule": asked.test_sizes.draw}
+                        counted[column.procedure] = write_counts(cube, part, cells, run.store, **read)
+                computed = direct_tests(manifest.study.resampling.computed, part.measure, part.observed)
+                for procedure, found in computed.items():
+                    write_computed(cube, part, procedure, found)
+                if layout.presets and size.n_units == test_set.n_units:
+                    write_tool_p(cube, part, own[0], counted, run.store, _tool(manifest, test_set, layout.presets[0]))
+        for metric in manifest.inputs.metrics:
+            _write_statistics(cube, run.store, test_set, metric.name, dict(metric.options), manifest, present)
+    return Receipt("collect", task.key, task.label, run.cubes.name, "", 0.0, "", {"test_set": test_set.name})
+
+
+def _asks_bootstrap_t(manifest: Manifest) -> bool:
+    return not set(BOOTSTRAP_T).isdisjoint(manifest.study.resampling.intervals)
+
+
+def _tool(manifest: Manifest, test_set: TestSetInputs, preset: str) -> Tool:
+    study = manifest.study
+    # As sacreBLEU has it, the first system is the baseline where nobody says.
+    baseline = study.resampling.baseline or test_set.outputs[0].system
+    return Tool(preset, baseline, study.seed, study.resampling.replicates, len(study.test_sets[test_set.name].references))
+
+
+def _effective_units(store: Store, manifest: Manifest, test_set: TestSetInputs) -> dict[str, Any]:
+    """Give (Σ n_g)² / Σ n_g², the number of equal units that would be worth as much as these, of all and of each test size."""
+    items = np.bincount(load_frame(store, test_set.frame).unit_of_item)
+    worth = {size.label: effective_units(items[: size.n_units]) for size in sizes_of(manifest.study, test_set)}
+    return {"effective_units": effective_units(items), "effective_units_by_size": worth}
+
+
+def _layout(
+    manifest: Manifest,
+    test_set: TestSetInputs,
+    present: tuple[OutputInputs, ...],
+    facts: Mapping[str, Any],
+    *,
+    without: Sequence[str],
+) -> CubeLayout:
+    study, systems = manifest.study, [output.system for output in present]
+    known = [manifest.inputs.coordinates.get(system, {}) for system in systems]
+    names = sorted({name for coordinates in known for name in coordinates})
+    first, second = triangle(len(systems))
+    return CubeLayout(
+        study=study.study,
+        test_set=test_set.name,
+        metrics=[MetricInfo(m.name, m.signature, m.higher_is_better) for m in manifest.inputs.metrics],
+        test_sizes=[(size.label, size.n_units) for size in sizes_of(study, test_set)],
+        systems=systems,
+        pairs=np.stack([first, second], axis=1),
+        replicates=study.resampling.replicates,
+        kept=study.resampling.scores_kept,
+        bins=BINS,
+        seed=study.seed,
+        alpha=study.resampling.alpha,
+        procedures=study.resampling.procedures,
+        conventions=CONVENTIONS,
+        adjustments=(*ADJUSTMENTS, MAX_T),
+        intervals=study.resampling.intervals if study.resampling.scores_kept else (),
+        presets=own_presets(study.preset),
+        coordinates={name: [coordinates.get(name) for coordinates in known] for name in names},
+        attrs={
+            "unit": test_set.unit,
+            "n_items": test_set.n_items,
+            **facts,
+            "relation": study.systems.relation or "",
+            "family": study.resampling.family,
+            "baseline": study.resampling.family_baseline or "",
+            "margin": dict(study.resampling.margin),
+            **preset_facts(study.preset, _tool(manifest, test_set, study.preset) if study.preset is not None else None),
+        },
+        without=without,
+    )
+
+
+def _write_observed(cube: CubeWriter, part: Part) -> None:
+    observed = part.observed
+    cube.write_observed(
+        part.metric,
+        part.size.label,
+        score=observed.score[part.position],
+        delta=part.turn(observed.delta),
+        se=observed.se,
+        discordant=observed.discordant,
+        identical=observed.identical,
+        p_sign_flip=part.p_sign_flip,
+    )
+
+
+def _write_statistics(
+    cube: CubeWriter,
+    store: Store,
+    test_set: TestSetInputs,
+    metric: str,
+    options: dict[str, Any],
+    manifest: Manifest,
+    present: tuple[OutputInputs, ...],
+) -> None:
+    full = sizes_of(manifest.study, test_set)[-1]
+    columns = columns_of(manifest.study, manifest.inputs, test_set, full, present)
+    column = next(c for c in columns if c.metric.name == metric)
+    loaded = [load_statistics(store, column.key_of[output.system]) for output in present]
+    decimals = tuple(int(d) for d in np.max([s.decimals for s in loaded], axis=0))
+    frame = load_frame(store, test_set.frame)
+    names = load_metric(metric, options).statistics
+    groups = groups_of_items(store, test_set, np.asarray(frame.unit_of_item, np.int64))
+    for first in range(0, len(loaded), CHUNKS["system"]):
+        some = loaded[first : first + CHUNKS["system"]]
+        factors = [[10 ** (d - own) for d, own in zip(decimals, statistics.decimals, strict=True)] for statistics in some]
+        values = np.stack([s.values * np.array(factor, np.int64) for s, factor in zip(some, factors, strict=True)])
+        cube.write_statistics(
+            metric,
+            values,
+            ids=frame.ids,
+            units=frame.unit_of_item,
+            statistics=names,
+            decimals=decimals,
+            groups=groups,
+            first_system=first,
+        )

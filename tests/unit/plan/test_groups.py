@@ -1,0 +1,111 @@
+"""What receipts share stands once: in memory, and in the ledger, from which they come back as they were."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plans import all_done, made_study, plan_tasks, receipt_of
+
+from pipeline.plan.groups import Group
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.task import Receipt, pack_mask
+from pipeline.store.ledger import Ledger, read_ledger
+from pipeline.tasks.receipts import ReceiptWriter, receipts_of
+
+KEYS = list("abcdefgh")
+
+
+@given(st.sets(st.sampled_from(KEYS)), st.sets(st.sampled_from(KEYS)), st.integers(0, 2**32))
+def test_positions_are_those_of_the_pairs_by_name(theirs: set[str], asked: set[str], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    systems, wanted = tuple(sorted(theirs)), tuple(sorted(asked))
+    pairs, places = list(combinations(systems, 2)), list(combinations(wanted, 2))
+    counted, kept = rng.random(len(pairs)) < 0.6, rng.random(len(systems)) < 0.5
+    found = Group(systems, pack_mask(counted), pack_mask(kept)).among(wanted)
+    stored = [pair for pair, there in zip(pairs, counted, strict=True) if there]
+    scored = [key for key, there in zip(systems, kept, strict=True) if there]
+    shared = [(i, pair) for i, pair in enumerate(stored) if set(pair) <= asked]
+    assert [places[i] for i in found.pairs.tolist()] == [pair for _, pair in shared]
+    assert found.source_pairs.tolist() == [i for i, _ in shared]
+    assert [wanted[i] for i in found.kept.tolist()] == [key for key in scored if key in asked]
+    assert [scored[i] for i in found.source_kept.tolist()] == [key for key in scored if key in asked]
+
+
+def test_receipts_that_cover_the_same_share_it_in_memory() -> None:
+    asked = made_study(sizes=(20,), replicates=200_000)
+    inventory = Inventory.of(all_done(asked, block_cells=1))
+    column = [r for r in inventory.receipts.values() if r.kind == "resample"]
+    assert len(column) == 2 * 13
+    assert len({id(r.covers["columns"][0]["systems"]) for r in column}) == 1
+    address, systems = column[0].covers["columns"][0]["column"], column[0].covers["columns"][0]["systems"]
+    covered = inventory.coverage(address, systems, 200_000)
+    assert len(covered) == 13
+    assert all(c.pairs is covered[0].pairs for c in covered)
+
+
+def plain(receipts: list[Receipt]) -> list[dict[str, object]]:
+    return [
+        {**r.to_json(), "covers": {**r.covers, "columns": [{**e, "systems": list(e["systems"])} for e in r.covers["columns"]]}}
+        for r in receipts
+    ]
+
+
+@pytest.fixture
+def receipts() -> list[Receipt]:
+    asked = made_study(systems=[f"s{i:03d}" for i in range(200)], sizes=(20,), replicates=10**6, keep_replicates=20_000)
+    return [receipt_of(task) for task in plan_tasks(asked, block_cells=1) if task.kind == "resample"]
+
+
+def write(path: Path, receipts: list[Receipt], *, fence: int = 1) -> int:
+    with Ledger(path, fence=fence) as ledger:
+        writer = ReceiptWriter(ledger)
+        for receipt in receipts:
+            writer.append("done", receipt)
+    return path.stat().st_size
+
+
+def test_receipts_come_back_from_a_ledger_as_they_were(receipts: list[Receipt], tmp_path: Path) -> None:
+    write(tmp_path / "ledger.jsonl", receipts)
+    back = receipts_of(read_ledger(tmp_path / "ledger.jsonl")[0])
+    assert plain(list(back.values())) == plain(receipts)
+
+
+def test_a_ledger_names_systems_once_for_each_group_of_receipts(receipts: list[Receipt], tmp_path: Path) -> None:
+    whole = write(tmp_path / "ledger.jsonl", receipts)
+    names = len(receipts[0].covers["columns"][0]["systems"]) * 35
+    assert len(receipts) == 124
+    assert whole < 2 * 1.1 * names + 700 * len(receipts)  # one group with kept scores, one without
+    # Each attempt writes its own: it need not have read those of an earlier one.
+    again = write(tmp_path / "ledger.jsonl", receipts[:1], fence=2)
+    assert again - whole > names
+
+
+def test_a_ledger_from_before_there_were_groups_is_read(receipts: list[Receipt], tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        for receipt in receipts:
+            ledger.append({"event": "done", "receipt": receipt.to_json()})
+    assert plain(list(receipts_of(read_ledger(tmp_path / "ledger.jsonl")[0]).values())) == plain(receipts)
+
+
+def test_a_receipt_whose_group_was_lost_is_work_to_do_again(receipts: list[Receipt], tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    write(path, receipts)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lost = next(i for i, line in enumerate(lines) if b'"event":"group"' in line)
+    path.write_bytes(b"".join(lines[:lost] + lines[lost + 1 :]))  # as P706 says
+    back = receipts_of(read_ledger(path)[0])
+    assert 0 < len(back) < len(receipts)
+    assert set(back) == {r.key for r in receipts if r.covers["first_cell"] >= 2}  # those without kept scores have another
+
+
+def test_a_receipt_taken_back_is_not_there(receipts: list[Receipt], tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    write(path, receipts[:3])
+    with Ledger(path) as ledger:
+        ledger.append({"event": "dropped", "key": receipts[1].key, "why": "gone"})
+    assert list(receipts_of(read_ledger(path)[0])) == [receipts[0].key, receipts[2].key]
