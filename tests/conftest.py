@@ -15,6 +15,8 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 ROOT = Path(__file__).resolve().parents[1]
 
+pytest.register_assert_rewrite("support")
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of a file in one process, for its fixtures, and those of SLURM too: there is one on a machine."""

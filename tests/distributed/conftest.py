@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from slurm_kit import Slurm, require_slurm, start_slurm, stop_slurm
+from support.slurm_kit import Slurm, require_slurm, start_slurm, stop_slurm
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from studies import files_of, ledger, run_cli, text_study, times_done, write_study
+from support.studies import files_of, ledger, run_cli, text_study, times_done, write_study
 
 from pipeline.api import open_run
 from pipeline.plan.task import unpack_mask

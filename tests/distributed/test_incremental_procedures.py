@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from studies import files_of, ledger, text_study
+from support.studies import files_of, ledger, text_study
 from test_incremental import computed_pairs, pairs_of
 
 from pipeline.api import open_run

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from second_user import INTRUDE, LOOK, as_other, needs_root
-from studies import run_cli, text_study
+from support.second_user import INTRUDE, LOOK, as_other, needs_root
+from support.studies import run_cli, text_study
 
 from pipeline.engine.dask import open_executor
 from pipeline.study.profile import LOCAL

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from studies import files_of, run_cli
+from support.studies import files_of, run_cli
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics" / "your-own.md"
 NAME = "answers:ExactMatch"

@@ -14,9 +14,9 @@ from typing import Any
 
 import psutil
 import pytest
-import taggers
-from hundreds import counted, hundreds, trained
-from studies import files_of, ledger, run_cli, start_cli, times_done, write_study
+from support import taggers
+from support.hundreds import counted, hundreds, trained
+from support.studies import files_of, ledger, run_cli, start_cli, times_done, write_study
 
 from pipeline.api import run
 from pipeline.errors import TaskError

@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-from studies import files_of, ledger, run_cli, start_cli, text_study, times_done
+from support.studies import files_of, ledger, run_cli, start_cli, text_study, times_done
 
 REPLICATES = 40_000  # three cells, the last one partial
 

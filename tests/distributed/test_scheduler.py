@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from studies import files_of, run_cli, text_study, times_done
+from support.studies import files_of, run_cli, text_study, times_done
 
 from pipeline.engine import dask as engine
 from pipeline.engine.executor import Outcome

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from slurm_kit import KIT, require_slurm, start_slurm, stop_slurm
+from support.slurm_kit import KIT, require_slurm, start_slurm, stop_slurm
 
 DAEMONS = ("slurmctld", "slurmd", "munged")
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from second_user import INTRUDE, as_other
-from slurm_kit import Slurm
-from studies import files_of, run_cli, times_done
+from support.second_user import INTRUDE, as_other
+from support.slurm_kit import Slurm
+from support.studies import files_of, run_cli, times_done
 
 from pipeline.engine.dask import open_executor
 from pipeline.study.load import load_profile

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from studies import ledger, run_cli, times_done, write_study
+from support.studies import ledger, run_cli, times_done, write_study
 
 TESTS = Path(__file__).resolve().parents[1]
 

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-import taggers
-from studies import files_of, ledger, run_cli, write_study
+from support import taggers
+from support.studies import files_of, ledger, run_cli, write_study
 
 TESTS = Path(__file__).resolve().parents[1]
 

@@ -13,7 +13,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from enumeration import (
+from known_fields import ABOUT, FIELDS
+from support.enumeration import (
     bootstrap_events,
     bootstrap_law,
     bootstrap_p_values,
@@ -23,8 +24,7 @@ from enumeration import (
     observed_gain,
     swap_law,
 )
-from known_fields import ABOUT, FIELDS
-from replica_enumeration import enumerate_null, mean, ratio
+from support.replica_enumeration import enumerate_null, mean, ratio
 
 GOLDEN = Path(__file__).with_name("known_answers.json")
 VERSION = 2

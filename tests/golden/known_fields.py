@@ -6,8 +6,9 @@ ABOUT = [
     "Known answers for significance tests of paired systems: small test sets, and the exact p-values of each test on them. Any "
     "tool can be checked against this file; nothing of the package that it comes with is needed to read it.",
     "Every chance is a fraction p/q in lowest terms, as text. All were found by going through every bootstrap sample, swap, deal "
-    "or permutation of runs in whole numbers and fractions (tests/enumeration.py, tests/replica_enumeration.py); no kernel was "
-    "asked. Cases that are alike are counted together, none is left out.",
+    "or permutation of runs in whole numbers and fractions "
+    "(tests/support/enumeration.py, tests/support/replica_enumeration.py); no kernel was asked. Cases that are "
+    "alike are counted together, none is left out.",
     "To use it: for each case make your tool's input from 'statistics', run the test, and compare. A test that computes must meet "
     "'p' to its rounding error. A test that draws b replicates and counts s of them has s binomial of b and 'p', of what is not "
     "empty: (s + 1)/(b + 1) and s/b both estimate it. A test that goes through all arrangements must meet 'p' exactly.",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from studies import text_study, write_scores, write_study
+from support.studies import text_study, write_scores, write_study
 
 from pipeline.api import open_run, run
 

@@ -59,17 +59,20 @@ def test_the_file_is_what_enumeration_gives():
     assert json.loads(GOLDEN.read_text(encoding="utf-8")) == make_answers()
 
 
-@pytest.mark.parametrize("module", ["enumeration", "replica_enumeration", "golden/known_cases", "golden/known_fields"])
+@pytest.mark.parametrize(
+    "module", ["support/enumeration", "support/replica_enumeration", "golden/known_cases", "golden/known_fields"]
+)
 def test_what_enumerates_knows_nothing_of_the_package_nor_of_floating_arrays(module):
     tree = ast.parse((TESTS / f"{module}.py").read_text(encoding="utf-8"))
     imported = {
-        name.split(".")[0]
+        name
         for node in ast.walk(tree)
         for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)])
         if name and isinstance(node, (ast.Import, ast.ImportFrom))
     }
     assert imported
-    assert not imported & {"pipeline", "numpy", "scipy", "numba"}
+    assert not {name.split(".")[0] for name in imported} & {"pipeline", "numpy", "scipy", "numba"}
+    assert {name for name in imported if name.startswith("support")} <= {"support.enumeration", "support.replica_enumeration"}
 
 
 def paths_of(value: Any, path: str) -> Iterator[str]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from known_cases import CASES, GOLDEN, REPLICA_CASES, describe_pair
-from replica_enumeration import enumerate_null
 from scipy.special import bdtr, bdtrc
+from support.replica_enumeration import enumerate_null
 
 from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws

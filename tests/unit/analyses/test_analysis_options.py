@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from studies import run_cli, write_scores, write_study
+from support.studies import run_cli, write_scores, write_study
 
 from pipeline.analyses import load_analysis
 from pipeline.errors import StudyError

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from synthetic_cubes import build_cube
+from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.calibration_transfer import CalibrationTransfer
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from synthetic_cubes import build_cube
+from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.calibration_transfer import CalibrationTransfer
 from pipeline.analyses.pairs import describe_copies, find_copies, read_pairs

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from studies import run_cli, write_study
+from support.studies import run_cli, write_study
 
 from pipeline import api
 from pipeline.analyses import load_analysis

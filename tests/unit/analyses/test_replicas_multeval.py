@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import binom
-from studies import write_study
+from support.studies import write_study
 
 from pipeline import api
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy.stats import binom, hypergeom
-from studies import run_cli, write_study
-from synthetic_runs import build, mean
+from support.studies import run_cli, write_study
+from support.synthetic_runs import build, mean
 
 from pipeline.analyses import load_analysis
 from pipeline.analyses.replicas.data import Model, group_runs

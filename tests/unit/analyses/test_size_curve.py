@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import linregress
 from scipy.stats import t as student
-from synthetic_cubes import build_cube, gaussian_cube
+from support.synthetic_cubes import build_cube, gaussian_cube
 
 from pipeline.analyses.line import fit_line
 from pipeline.analyses.size_curve import SizeCurve

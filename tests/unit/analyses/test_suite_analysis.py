@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import t as student
-from synthetic_cubes import build_cube
+from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.suite.analysis import SuiteAnalysis
 from pipeline.analyses.suite.data import NoDirection, join_cubes

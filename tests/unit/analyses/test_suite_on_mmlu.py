@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from studies import write_study
+from support.studies import write_study
 
 import pipeline
 from pipeline.analyses.suite.analysis import SuiteAnalysis

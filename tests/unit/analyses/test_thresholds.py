@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from synthetic_cubes import build_cube, gaussian_cube
+from support.synthetic_cubes import build_cube, gaussian_cube
 
 from pipeline.analyses.system_bootstrap import Vertices, vertex_interval, weighted_percentile
 from pipeline.analyses.thresholds import Thresholds

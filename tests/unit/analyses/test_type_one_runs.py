@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
-from synthetic_runs import build, mean
+from support.synthetic_runs import build, mean
 
 from pipeline.analyses import load_analysis
 from pipeline.analyses.type_one.analysis import TypeOne

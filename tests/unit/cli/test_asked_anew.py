@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from studies import write_scores, write_study, write_text_outputs
+from support.studies import write_scores, write_study, write_text_outputs
 
 from pipeline.api import run
 from pipeline.cli.group import cli

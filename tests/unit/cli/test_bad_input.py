@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from studies import ledger, run_cli, start_cli, text_study, times_done, write_scores, write_study, write_text_outputs
+from support.studies import ledger, run_cli, start_cli, text_study, times_done, write_scores, write_study, write_text_outputs
 
 from pipeline import cli
 

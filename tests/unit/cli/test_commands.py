@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from studies import ODD_NAMES, ledger, run_cli, start_cli, text_study, times_done, write_scores, write_text_outputs
+from support.studies import ODD_NAMES, ledger, run_cli, start_cli, text_study, times_done, write_scores, write_text_outputs
 
 
 @pytest.fixture(scope="module")

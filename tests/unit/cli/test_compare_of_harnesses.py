@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from studies import run_cli
+from support.studies import run_cli
 
 from pipeline.api import compare, compare_study
 from pipeline.errors import StudyError, UsageError

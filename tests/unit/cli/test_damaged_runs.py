@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from studies import files_of, write_scores, write_study
+from support.studies import files_of, write_scores, write_study
 
 from pipeline.cli.main import main
 

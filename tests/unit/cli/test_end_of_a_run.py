@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from studies import write_scores, write_study
+from support.studies import write_scores, write_study
 
 from pipeline.api import compare
 from pipeline.cli import cli

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
-from studies import run_cli, write_scores, write_study
+from support.studies import run_cli, write_scores, write_study
 
 import pipeline
 from pipeline.errors import StudyError
 from pipeline.inference.convention_levels import null_p
 from pipeline.presets.table import PRESETS
 from pipeline.report.summary import summarise
-from pipeline.tasks import presets as tool
+from pipeline.tasks.collect import presets as tool
 
 TOOL_METRICS = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
 SYSTEMS = ("base", "sys1", "sys2", "copy")

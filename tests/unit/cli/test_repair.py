@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from studies import files_of, ledger, run_cli, text_study, times_done, write_scores, write_study
+from support.studies import files_of, ledger, run_cli, text_study, times_done, write_scores, write_study
 
 
 def finish(study: Path, runs: Path, *options: object) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies import ODD_NAMES, run_cli, text_study, write_scores, write_study
+from support.studies import ODD_NAMES, run_cli, text_study, write_scores, write_study
 
 from pipeline.api import open_run
 

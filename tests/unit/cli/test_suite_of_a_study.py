@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy.stats import binomtest, ttest_1samp, wilcoxon
-from studies import run_cli, write_study
+from support.studies import run_cli, write_study
 
 import pipeline
 from pipeline.analyses.suite.data import join_cubes

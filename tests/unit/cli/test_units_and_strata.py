@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from studies import ledger, run_cli, write_study
+from support.studies import ledger, run_cli, write_study
 
 from pipeline.api import open_run, run
 from pipeline.errors import DataError, StudyError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from studies import write_study
+from support.studies import write_study
 
 from pipeline import api
 from pipeline.cli import cli

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from studies import run_cli
+from support.studies import run_cli
 
 from pipeline.cli import cli
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable

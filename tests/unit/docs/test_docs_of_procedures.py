@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from examples import run_examples, written_anew
+from support.page_examples import run_examples, written_anew
 
 from pipeline.cli.catalogue import WHEN, page_of
 from pipeline.inference.p_values import CONVENTIONS

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from studies import run_cli
+from support.studies import run_cli
 
 from pipeline.resampling.replicas.nulls import NULLS
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from page_studies import YAML, Page, columns_of, score, surveys, training_items, written_anew
+from support.page_studies import YAML, Page, columns_of, score, surveys, training_items, written_anew
 
 from pipeline.cli import cli
 from pipeline.cli.catalogue import member_page

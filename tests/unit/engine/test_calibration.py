@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from studies import ledger, text_study
+from support.studies import ledger, text_study
 
 from pipeline.engine import calibration
 from pipeline.engine.launch import Launch, execute, prepare

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies import text_study
+from support.studies import text_study
 
 from pipeline.engine import calibration
 from pipeline.engine.launch import Launch, execute, prepare

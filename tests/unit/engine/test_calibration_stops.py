@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from studies import text_study
+from support.studies import text_study
 
 from pipeline.engine import calibration
 from pipeline.engine.coordinator import Ending

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from studies import ledger, text_study, times_done
+from support.studies import ledger, text_study, times_done
 
 from pipeline.engine.coordinator import Ending, coordinate
 from pipeline.engine.executor import Outcome

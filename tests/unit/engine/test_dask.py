@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from studies import ledger, run_cli, text_study, times_done
+from support.studies import ledger, run_cli, text_study, times_done
 
 from pipeline.engine import dask as engine
 from pipeline.engine.dask import DaskExecutor, open_executor

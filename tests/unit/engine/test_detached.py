@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from studies import run_cli, write_scores, write_study
+from support.studies import run_cli, write_scores, write_study
 
 from pipeline.engine import launch
 from pipeline.engine.launch import Launch, forget_cancel, prepare, start_detached

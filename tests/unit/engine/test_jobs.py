@@ -8,7 +8,7 @@ from pathlib import Path
 
 import distributed
 import pytest
-from studies import run_cli, text_study
+from support.studies import run_cli, text_study
 
 from pipeline.engine.cluster import make_cluster
 from pipeline.engine.dask import DaskExecutor, open_executor

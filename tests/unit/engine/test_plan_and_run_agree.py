@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from studies import ledger, text_study
+from support.studies import ledger, text_study
 
 from pipeline.engine.launch import Launch, execute, is_complete, prepare
 from pipeline.engine.preview import preview_study

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies import text_study
+from support.studies import text_study
 
 from pipeline import api
 from pipeline.engine import serial, signals

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies import write_study
+from support.studies import write_study
 
 from pipeline.api import open_run, run
 from pipeline.plan import comparisons as columns

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mmlu import read_mmlu
 from scipy import stats
+from support.mmlu_data import read_mmlu
 
 from pipeline.inference.families import order_family
 from pipeline.inference.few_units import expected_rejection

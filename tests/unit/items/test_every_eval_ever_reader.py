@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tool_files import damage, edits, problems_of, put, read_or_refuse, survey, swap, swaps
+from support.tool_files import damage, edits, problems_of, put, read_or_refuse, survey, swap, swaps
 
 from pipeline.errors import DataError
 from pipeline.items.align import alignment_table

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from real_data import expected, lines_of
+from support.real_data import expected, lines_of
 
 from pipeline.interfaces import Items
 from pipeline.items.align import survey_test_set

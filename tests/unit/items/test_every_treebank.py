@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from real_data import expected, lines_of
+from support.real_data import expected, lines_of
 
 from pipeline.interfaces import Items
 from pipeline.items.readers import load_reader

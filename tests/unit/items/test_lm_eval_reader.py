@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mutated import dumped, mutated_bytes, mutated_json, trouble
+from support.mutated import dumped, mutated_bytes, mutated_json, trouble
 
 from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items

@@ -224,7 +224,7 @@ def test_a_system_called_na_is_a_system(write: Write) -> None:
 
 @pytest.mark.data
 def test_letters_of_real_models_are_the_answers_that_were_counted(data_dir: Path) -> None:
-    from mmlu import read_mmlu
+    from support.mmlu_data import read_mmlu
 
     base = data_dir / "mmlu-pro"
     columns = {"item": "question_id", "label": "answer"}

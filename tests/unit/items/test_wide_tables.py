@@ -101,7 +101,7 @@ def test_labels_are_noticed_by_the_labels_of_the_gold(tmp_path: Path) -> None:
 
 @pytest.mark.data
 def test_right_and_wrong_of_real_models_are_read_wide(tmp_path: Path, data_dir: Path) -> None:
-    from mmlu import read_mmlu
+    from support.mmlu_data import read_mmlu
 
     right = read_mmlu(data_dir, models=28, items=12002)
     rows = ["item," + ",".join(f"m{k}" for k in range(28)), *(f"q{i}," + ",".join(map(str, row)) for i, row in enumerate(right))]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
-from trec_cases import CASES, LEVELS, VALUES, make_case
+from support.trec_cases import CASES, LEVELS, VALUES, make_case
 
 from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items

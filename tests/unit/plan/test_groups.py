@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plans import all_done, made_study, plan_tasks, receipt_of
+from support.plans import all_done, made_study, plan_tasks, receipt_of
 
 from pipeline.plan.groups import Group
 from pipeline.plan.inventory import Inventory

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
-from plans import NAMES, all_done, made_study, plan_tasks, receipt_of
+from support.plans import NAMES, all_done, made_study, plan_tasks, receipt_of
 
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.task import Failure, ResampleSpec, Task, unpack_mask

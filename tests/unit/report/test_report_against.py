@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from studies import write_study
+from support.studies import write_study
 
 from pipeline.api import run
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy.stats import t as student
-from synthetic_cubes import CONVENTIONS, build_cube
-from synthetic_reports import make_report
+from support.synthetic_cubes import CONVENTIONS, build_cube
+from support.synthetic_reports import make_report
 
 from pipeline.cubes.codes import METHODS, P_LABELS, P_REASONS, TAIL_REASONS
 from pipeline.inference.readings import READINGS

@@ -3,8 +3,8 @@ import math
 
 import numpy as np
 import pytest
-from synthetic_cubes import build_cube
-from synthetic_reports import make_report, odd_cubes
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report, odd_cubes
 
 from pipeline.inference.multiplicity import holm
 from pipeline.report.document import build_document

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from synthetic_cubes import build_cube
-from synthetic_reports import ODD, make_report
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import ODD, make_report
 
 from pipeline.inference.multiplicity import holm
 from pipeline.report.document import build_document

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from synthetic_cubes import build_cube
-from synthetic_reports import make_report
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report
 
 from pipeline.report.document import build_document
 from pipeline.report.intervals import half_widths

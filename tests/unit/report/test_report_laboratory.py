@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from studies import write_scores, write_study
+from support.studies import write_scores, write_study
 
 from pipeline.analyses.type_one.analysis import BY_DOCUMENT, SWAPPED
 from pipeline.api import run

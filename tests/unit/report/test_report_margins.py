@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from synthetic_cubes import build_cube, uncorrected
-from synthetic_reports import make_report
+from support.synthetic_cubes import build_cube, uncorrected
+from support.synthetic_reports import make_report
 
 from pipeline.inference.equivalence import VERDICTS, equivalence
 from pipeline.report.adjustment import FamilyOf

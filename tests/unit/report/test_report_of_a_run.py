@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from studies import write_study
+from support.studies import write_study
 
 from pipeline.api import open_run, run
 

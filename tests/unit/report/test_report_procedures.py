@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
-from synthetic_cubes import CONVENTIONS, build_cube, uncorrected
-from synthetic_reports import make_report
+from support.synthetic_cubes import CONVENTIONS, build_cube, uncorrected
+from support.synthetic_reports import make_report
 
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.readings import READINGS

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from synthetic_cubes import build_cube, gaussian_cube
-from synthetic_reports import make_report
+from support.synthetic_cubes import build_cube, gaussian_cube
+from support.synthetic_reports import make_report
 
 from pipeline.analyses.thresholds import Thresholds
 from pipeline.report.document import build_document

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from synthetic_cubes import build_cube
-from synthetic_reports import make_report
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report
 
 from pipeline.report.document import build_document
 from pipeline.report.html import render_html

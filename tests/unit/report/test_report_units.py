@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from synthetic_cubes import build_cube
-from synthetic_reports import make_report
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report
 
 from pipeline.report.document import build_document
 

@@ -9,6 +9,7 @@ from math import factorial
 import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc
+from support import small_measures as small
 
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.resample import observe, resample
@@ -40,7 +41,7 @@ def law_of_difference(wins, losses, units):
 
 
 @pytest.mark.statistical
-def test_eight_wins_and_four_losses_of_a_hundred_have_their_exact_p_values(kit):
+def test_eight_wins_and_four_losses_of_a_hundred_have_their_exact_p_values():
     """The constants of the design: .0955, .1529, .0927, .1525, .3054. False alarm 1e-6 for the four counts."""
     law = law_of_difference(8, 4, 100)
     exact = {
@@ -54,7 +55,7 @@ def test_eight_wins_and_four_losses_of_a_hundred_have_their_exact_p_values(kit):
     statistics = np.ones((100, 2, 2), np.int64)
     statistics[:4, 0, 0] = 0
     statistics[4:12, 1, 0] = 0
-    (found,) = resample(Draws(808, 100, 100), [kit.make_measure(statistics)], cells=CELLS, replicates=REPLICATES)
+    (found,) = resample(Draws(808, 100, 100), [small.make_measure(statistics)], cells=CELLS, replicates=REPLICATES)
     below, at_zero, _, _, at_twice, above = found.counts.sum(axis=1)[0, :6].tolist()
     for hits, p in zip((above, above + at_twice, below, below + at_zero), exact.values(), strict=True):
         assert_binomial(hits, REPLICATES, float(p), 4)
@@ -91,18 +92,18 @@ def exact_gain(measure, a, b, sample):
     return gain if measure.higher_is_better else -gain
 
 
-def small_studies(kit):
-    own = kit.own_statistics(6, 3, 5) // 8
-    zeros = kit.shared_statistics(5, 3, 11, high=3)
+def small_studies():
+    own = small.own_statistics(6, 3, 5) // 8
+    zeros = small.shared_statistics(5, 3, 11, high=3)
     zeros[1:4, :, :] = 0
     zeros[0, 0], zeros[0, 1], zeros[4, 2] = (2, 2), (1, 2), (1, 1)
     zeros[:, :, 1] = zeros[:, :1, 1]
     return {
-        "constant denominator": kit.make_measure(kit.accuracy_statistics(7, 3, 12)),
-        "shared denominators": kit.make_measure(kit.shared_statistics(7, 3, 4, high=4), higher=False),
-        "shared denominators, some samples empty": kit.make_measure(zeros),
-        "own denominators": kit.make_measure(own),
-        "as a general score": kit.make_measure(own, form="general", higher=False),
+        "constant denominator": small.make_measure(small.accuracy_statistics(7, 3, 12)),
+        "shared denominators": small.make_measure(small.shared_statistics(7, 3, 4, high=4), higher=False),
+        "shared denominators, some samples empty": small.make_measure(zeros),
+        "own denominators": small.make_measure(own),
+        "as a general score": small.make_measure(own, form="general", higher=False),
     }
 
 
@@ -117,9 +118,9 @@ def small_studies(kit):
         "as a general score",
     ],
 )
-def test_counts_agree_with_the_enumeration_of_all_samples(kit, study):
+def test_counts_agree_with_the_enumeration_of_all_samples(study):
     """Up to 1716 samples; false alarm 1e-6 for the 7 counts of 3 pairs."""
-    measure = small_studies(kit)[study]
+    measure = small_studies()[study]
     units = len(measure.statistics)
     observed = observe(measure)
     (found,) = resample(Draws(606, units, units), [measure], cells=CELLS, replicates=REPLICATES)

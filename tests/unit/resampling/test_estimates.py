@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import small_measures as small
 
 from pipeline.metrics.bleu import Bleu
 from pipeline.resampling import estimates as module
@@ -69,14 +70,14 @@ def bleu_statistics(draw):
 
 @given(bleu_statistics(), st.sampled_from(OPTIONS))
 @settings(max_examples=60, deadline=None)
-def test_counts_of_bleu_are_those_of_its_scores(kit, statistics, options):
+def test_counts_of_bleu_are_those_of_its_scores(statistics, options):
     score = Bleu(**options).scorer((0,) * 10)
-    assert_counts_of_scores(kit.make_measure(statistics, score=score, form="general"))
+    assert_counts_of_scores(small.make_measure(statistics, score=score, form="general"))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_plausible_outputs_are_estimated_and_no_sum_is_far_from_that_of_scores(kit, options):
-    measure = kit.bleu_measure(units=300, systems=4, **options)
+def test_plausible_outputs_are_estimated_and_no_sum_is_far_from_that_of_scores(options):
+    measure = small.bleu_measure(units=300, systems=4, **options)
     assert np.isfinite(errors_of(measure)).all()
     found, expected = assert_counts_of_scores(measure, replicates=3000)
     most = 200 * measure.score.relative_error * 3000
@@ -116,13 +117,13 @@ class WrongAsAllowed:
 
 @pytest.mark.parametrize("direction", ["apart", "together", "either", "absent"])
 @pytest.mark.parametrize("units", [6, 40])
-def test_estimates_as_wrong_as_they_may_be_move_no_count(kit, monkeypatch, direction, units):
+def test_estimates_as_wrong_as_they_may_be_move_no_count(monkeypatch, direction, units):
     monkeypatch.setattr(module, "_SMALL", np.inf)  # however doubtful
     monkeypatch.setattr(module, "_TILE", 64)  # many chunks
     monkeypatch.setattr(module, "_EVALUATIONS", 500)
     score = WrongAsAllowed(direction)
     statistics = np.random.default_rng(3).integers(0, 6, (units, 5, 1))
-    measure = kit.make_measure(statistics, score=score, form="general")
+    measure = small.make_measure(statistics, score=score, form="general")
     assert np.isfinite(errors_of(measure)).all()
     score.n_scored = 0
     found = count(measure)
@@ -166,8 +167,8 @@ def test_what_is_not_doubtful_stays_where_it_is_however_the_scores_err(values, d
             assert np.array_equal(gain > high[k], gains[0, sure] > high[k])
 
 
-def test_pairs_that_estimates_do_not_serve_are_scored_whoever_else_is_there(kit):
-    measure = kit.bleu_measure(units=300, systems=6)
+def test_pairs_that_estimates_do_not_serve_are_scored_whoever_else_is_there():
+    measure = small.bleu_measure(units=300, systems=6)
     statistics = measure.statistics.copy()
     statistics[:, 1] = statistics[:, 0]  # no standard error
     statistics[:, 2, 0] += 2**17  # beyond float32 in 300 units
@@ -179,7 +180,7 @@ def test_pairs_that_estimates_do_not_serve_are_scored_whoever_else_is_there(kit)
     assert_counts_of_scores(replace(measure, statistics=statistics))
 
 
-def test_a_score_without_an_estimate_is_scored(kit):
-    measure = kit.bleu_measure()
+def test_a_score_without_an_estimate_is_scored():
+    measure = small.bleu_measure()
     assert np.isinf(errors_of(replace(measure, score=lambda sums: measure.score(sums)))).all()
-    assert np.isinf(errors_of(kit.bleu_measure(smooth="add-k", smooth_value=1e-9))).all()
+    assert np.isinf(errors_of(small.bleu_measure(smooth="add-k", smooth_value=1e-9))).all()

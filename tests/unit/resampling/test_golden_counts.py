@@ -6,6 +6,7 @@ import hashlib
 
 import numpy as np
 import pytest
+from support import small_measures as small
 
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
@@ -20,7 +21,7 @@ GOLDEN = {
 }
 
 
-def study(kit):
+def study():
     """Statistics by formula, not by a generator of random numbers that might change."""
     unit, system = np.arange(50)[:, None], np.arange(4)[None, :]
     right = ((unit * 7919 + system * 104729 + unit * system * 13) % 10 < 6).astype(np.int64)
@@ -28,11 +29,11 @@ def study(kit):
     part = (unit * 17 + system * 5 + unit * system) % (size + 1)
     own = (unit * 37 + system * system * 11 + unit * system * 3) % 23 + 1
     return {
-        "integer": kit.make_measure(np.stack([right, np.ones_like(right)], axis=2)),
-        "crossed": kit.make_measure(np.stack([part, size], axis=2), higher=False, margin=1.25),
-        "tolerance": kit.make_measure(np.stack([right + part, own], axis=2)),
-        "general": kit.make_measure(
-            np.stack([own, size + 1, part + right + 1], axis=2), score=kit.root_of_products, form="general", margin=0.0625
+        "integer": small.make_measure(np.stack([right, np.ones_like(right)], axis=2)),
+        "crossed": small.make_measure(np.stack([part, size], axis=2), higher=False, margin=1.25),
+        "tolerance": small.make_measure(np.stack([right + part, own], axis=2)),
+        "general": small.make_measure(
+            np.stack([own, size + 1, part + right + 1], axis=2), score=small.root_of_products, form="general", margin=0.0625
         ),
     }
 
@@ -44,8 +45,8 @@ def digest(observed, found):
 
 @pytest.mark.golden
 @pytest.mark.parametrize("name", ["integer", "crossed", "tolerance", "general"])
-def test_counts_have_the_bits_they_always_had(kit, name):
-    measure = study(kit)[name]
+def test_counts_have_the_bits_they_always_had(name):
+    measure = study()[name]
     draws = Draws(draw_key(seed=1, purpose="golden", test_set="fifty units", size="full", rule="units"), 50, 50)
     (found,) = resample(draws, [measure], cells=range(2), replicates=CELL + 1000)
     assert (found.counts.sum(axis=1)[-1].tolist(), digest(observe(measure), found)) == GOLDEN[name]

@@ -4,71 +4,72 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support import small_measures as small
 
 from pipeline.resampling.resample import observe
 
 
 @pytest.mark.parametrize("higher", [True, False])
-def test_the_standard_error_is_the_jackknife_by_deleting_units(kit, higher):
-    statistics = kit.own_statistics(30, 3, 5, width=3)
-    observed = observe(kit.make_measure(statistics, score=kit.root_of_products, form="general", higher=higher))
-    left = np.stack([kit.root_of_products(np.delete(statistics, i, axis=0).sum(axis=0).T.astype(float)) for i in range(30)])
-    for pair, (a, b) in enumerate(kit.all_pairs(3)):
+def test_the_standard_error_is_the_jackknife_by_deleting_units(higher):
+    statistics = small.own_statistics(30, 3, 5, width=3)
+    observed = observe(small.make_measure(statistics, score=small.root_of_products, form="general", higher=higher))
+    left = np.stack([small.root_of_products(np.delete(statistics, i, axis=0).sum(axis=0).T.astype(float)) for i in range(30)])
+    for pair, (a, b) in enumerate(small.all_pairs(3)):
         d = left[:, a] - left[:, b]
         assert observed.se[pair] == pytest.approx(np.sqrt(29 / 30 * np.sum((d - d.mean()) ** 2)), rel=1e-12)
 
 
-def test_the_gain_is_positive_where_the_first_of_the_pair_is_better(kit):
+def test_the_gain_is_positive_where_the_first_of_the_pair_is_better():
     statistics = np.array([[[3, 10], [1, 10]]])
     pairs = [(0, 1), (1, 0)]
-    assert observe(kit.make_measure(statistics, pairs=pairs)).delta.tolist() == [20.0, -20.0]
-    assert observe(kit.make_measure(statistics, pairs=pairs, higher=False)).delta.tolist() == [-20.0, 20.0]
+    assert observe(small.make_measure(statistics, pairs=pairs)).delta.tolist() == [20.0, -20.0]
+    assert observe(small.make_measure(statistics, pairs=pairs, higher=False)).delta.tolist() == [-20.0, 20.0]
 
 
-def test_ratios_that_round_to_one_float_keep_their_exact_order(kit):
+def test_ratios_that_round_to_one_float_keep_their_exact_order():
     statistics = np.array([[[2**50 - 1, 2**50], [2**50 - 2, 2**50 - 1]]])
-    rounded = kit.make_measure(statistics, score=lambda s: np.float64(np.float32(s[0] / s[1])), pairs=[(0, 1), (1, 0)])
+    rounded = small.make_measure(statistics, score=lambda s: np.float64(np.float32(s[0] / s[1])), pairs=[(0, 1), (1, 0)])
     delta = observe(rounded).delta
     assert delta[0] == 1 / (2.0**50 * (2**50 - 1))
     assert delta[1] == -delta[0]
 
 
-def test_equal_ratios_with_different_denominators_are_a_tie(kit):
+def test_equal_ratios_with_different_denominators_are_a_tie():
     statistics = np.array([[[1, 3], [7, 21]]])
-    observed = observe(kit.make_measure(statistics, score=lambda s: 100 * s[0] / s[1]))
+    observed = observe(small.make_measure(statistics, score=lambda s: 100 * s[0] / s[1]))
     assert observed.delta.tolist() == [0.0]
     assert observed.identical.tolist() == [False]
 
 
-def test_general_scores_within_the_tolerance_are_a_tie_and_beyond_it_are_not(kit):
+def test_general_scores_within_the_tolerance_are_a_tie_and_beyond_it_are_not():
     statistics = np.array([[[2**41], [2**41 + 2], [2**41 + 8]]])
-    observed = observe(kit.make_measure(statistics, score=lambda s: s[0] * 1.0, form="general"))
+    observed = observe(small.make_measure(statistics, score=lambda s: s[0] * 1.0, form="general"))
     assert observed.delta.tolist() == [0.0, -8.0, -6.0]
 
 
-def test_discordant_units_are_those_where_any_statistic_differs(kit):
-    statistics = kit.own_statistics(50, 4, 8, width=3) // 14
+def test_discordant_units_are_those_where_any_statistic_differs():
+    statistics = small.own_statistics(50, 4, 8, width=3) // 14
     statistics[:, 3] = statistics[:, 0]
-    observed = observe(kit.make_measure(statistics, score=lambda s: s[0] - s[1] + 0.5 * s[2], form="general"))
-    expected = [int(np.any(statistics[:, a] != statistics[:, b], axis=1).sum()) for a, b in kit.all_pairs(4)]
+    observed = observe(small.make_measure(statistics, score=lambda s: s[0] - s[1] + 0.5 * s[2], form="general"))
+    expected = [int(np.any(statistics[:, a] != statistics[:, b], axis=1).sum()) for a, b in small.all_pairs(4)]
     assert observed.discordant.tolist() == expected
     assert observed.identical.tolist() == [count == 0 for count in expected]
     assert observed.identical[2]
 
 
-def test_one_unit_has_no_standard_error(kit):
-    assert np.isnan(observe(kit.make_measure(np.array([[[1, 2], [2, 2]]]))).se).all()
+def test_one_unit_has_no_standard_error():
+    assert np.isnan(observe(small.make_measure(np.array([[[1, 2], [2, 2]]]))).se).all()
 
 
 @pytest.mark.parametrize(
     ("score", "message"),
     [(lambda s: -s[0] / s[1], "positive factor, not -1"), (lambda s: s[0] / (s[1] + 1), "ratio scores")],
 )
-def test_a_ratio_that_is_none_is_refused(kit, score, message):
+def test_a_ratio_that_is_none_is_refused(score, message):
     with pytest.raises(ValueError, match=message):
-        observe(kit.make_measure(np.array([[[1, 3], [2, 3]]]), score=score))
+        observe(small.make_measure(np.array([[[1, 3], [2, 3]]]), score=score))
 
 
-def test_totals_that_are_not_exact_are_refused_with_both_numbers(kit):
+def test_totals_that_are_not_exact_are_refused_with_both_numbers():
     with pytest.raises(ValueError, match=f"{2**54} .*{2**53}"):
-        observe(kit.make_measure(np.array([[[1, 2**53], [2, 3]]] * 2)))
+        observe(small.make_measure(np.array([[[1, 2**53], [2, 3]]] * 2)))

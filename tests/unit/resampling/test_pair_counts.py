@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support import small_measures as small
 
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws, draw_units
@@ -12,12 +13,12 @@ from pipeline.resampling.resample import observe, resample
 REPLICATES = 1237
 
 
-def check(kit, measure, rules, *, n_draws=None, cells=range(1), replicates=REPLICATES):
+def check(measure, rules, *, n_draws=None, cells=range(1), replicates=REPLICATES):
     draws = Draws(99, len(measure.statistics), n_draws or len(measure.statistics))
     observed = observe(measure)
     (found,) = resample(draws, [measure], cells=cells, replicates=replicates)
     for pair in range(len(measure.pairs)):
-        expected = kit.recount(draws, measure, observed, pair, cells[0] * CELL, replicates)
+        expected = small.recount(draws, measure, observed, pair, cells[0] * CELL, replicates)
         assert found.counts[pair, 0].tolist() == expected["counts"]
         assert found.empty[pair, 0] == expected["empty"]
         assert found.histogram[pair, 0].tolist() == expected["histogram"].tolist()
@@ -31,108 +32,108 @@ def check(kit, measure, rules, *, n_draws=None, cells=range(1), replicates=REPLI
 
 @pytest.mark.parametrize("higher", [True, False])
 @pytest.mark.parametrize("margin", [None, 0.0, 5.0])
-def test_accuracy(kit, higher, margin):
-    found = check(kit, kit.make_measure(kit.accuracy_statistics(40, 4, 1), higher=higher, margin=margin), {1})
+def test_accuracy(higher, margin):
+    found = check(small.make_measure(small.accuracy_statistics(40, 4, 1), higher=higher, margin=margin), {1})
     assert found.counts[:, :, [1, 3, 4]].sum(axis=(1, 2)).min() > 0, "a test of ties needs ties"
 
 
-def test_accuracy_on_samples_of_another_size_than_the_test_set(kit):
-    check(kit, kit.make_measure(kit.accuracy_statistics(40, 4, 1)), {1}, n_draws=17)
+def test_accuracy_on_samples_of_another_size_than_the_test_set():
+    check(small.make_measure(small.accuracy_statistics(40, 4, 1)), {1}, n_draws=17)
 
 
 @pytest.mark.parametrize("higher", [True, False])
 @pytest.mark.parametrize("margin", [None, 2.5])
-def test_ratios_with_a_shared_denominator(kit, higher, margin):
-    found = check(kit, kit.make_measure(kit.shared_statistics(12, 4, 3, high=4), higher=higher, margin=margin), {2})
+def test_ratios_with_a_shared_denominator(higher, margin):
+    found = check(small.make_measure(small.shared_statistics(12, 4, 3, high=4), higher=higher, margin=margin), {2})
     assert found.counts[:, :, [3, 4]].sum() > 0, "a test of ties needs ties"
 
 
-def test_ratios_with_a_shared_denominator_on_samples_of_another_size(kit):
-    check(kit, kit.make_measure(kit.shared_statistics(12, 4, 3, high=4)), {2}, n_draws=31)
+def test_ratios_with_a_shared_denominator_on_samples_of_another_size():
+    check(small.make_measure(small.shared_statistics(12, 4, 3, high=4)), {2}, n_draws=31)
 
 
-def test_a_shared_denominator_that_is_often_zero_leaves_empty_replicates(kit):
+def test_a_shared_denominator_that_is_often_zero_leaves_empty_replicates():
     statistics = np.zeros((3, 2, 2), np.int64)
     statistics[0] = [[5, 4], [1, 4]]
     statistics[1] = [[3, 0], [0, 0]]  # insertions against an empty reference
-    found = check(kit, kit.make_measure(statistics), {2})
+    found = check(small.make_measure(statistics), {2})
     assert 200 < found.empty[0, 0] < 500  # (2/3)³ of 1237
 
 
 @pytest.mark.parametrize("higher", [True, False])
-def test_ratios_with_denominators_of_their_own(kit, higher):
-    check(kit, kit.make_measure(kit.own_statistics(25, 4, 3), higher=higher, margin=1.5), {0})
+def test_ratios_with_denominators_of_their_own(higher):
+    check(small.make_measure(small.own_statistics(25, 4, 3), higher=higher, margin=1.5), {0})
 
 
 @pytest.mark.parametrize("higher", [True, False])
-def test_general_scores(kit, higher):
-    statistics = kit.own_statistics(25, 4, 3, width=3)
-    check(kit, kit.make_measure(statistics, score=kit.root_of_products, form="general", higher=higher, margin=0.01), {0})
+def test_general_scores(higher):
+    statistics = small.own_statistics(25, 4, 3, width=3)
+    check(small.make_measure(statistics, score=small.root_of_products, form="general", higher=higher, margin=0.01), {0})
 
 
-def test_general_scores_on_a_lattice_have_ties(kit):
-    statistics = kit.own_statistics(15, 4, 3, width=1) // 10
-    found = check(kit, kit.make_measure(statistics, score=lambda s: s[0] / 3.0, form="general"), {0})
+def test_general_scores_on_a_lattice_have_ties():
+    statistics = small.own_statistics(15, 4, 3, width=1) // 10
+    found = check(small.make_measure(statistics, score=lambda s: s[0] / 3.0, form="general"), {0})
     assert found.counts[:, :, [1, 3, 4]].min() > 0
 
 
-def test_undefined_scores_are_counted_as_empty_and_nowhere_else(kit):
-    statistics = kit.own_statistics(4, 3, 6)
+def test_undefined_scores_are_counted_as_empty_and_nowhere_else():
+    statistics = small.own_statistics(4, 3, 6)
     statistics[1:, 1] = 0
-    found = check(kit, kit.make_measure(statistics), {0})
+    found = check(small.make_measure(statistics), {0})
     assert found.empty[0, 0] > 200
     assert np.all(found.histogram.sum(axis=2) + found.empty == REPLICATES)
 
 
-def test_a_system_without_an_observed_score_has_only_empty_replicates(kit):
-    statistics = kit.own_statistics(4, 2, 6)
+def test_a_system_without_an_observed_score_has_only_empty_replicates():
+    statistics = small.own_statistics(4, 2, 6)
     statistics[:, 1] = 0
-    (found,) = resample(Draws(1, 4, 4), [kit.make_measure(statistics, margin=1.0)], cells=range(1), replicates=100)
+    (found,) = resample(Draws(1, 4, 4), [small.make_measure(statistics, margin=1.0)], cells=range(1), replicates=100)
     assert found.empty.tolist() == [[100]]
     assert not found.counts.any()
     assert not found.histogram.any()
 
 
-def test_identical_systems_are_equal_to_every_threshold(kit):
-    statistics = np.repeat(kit.accuracy_statistics(20, 1, 2), 2, axis=1)
-    found = check(kit, kit.make_measure(statistics), {1})
+def test_identical_systems_are_equal_to_every_threshold():
+    statistics = np.repeat(small.accuracy_statistics(20, 1, 2), 2, axis=1)
+    found = check(small.make_measure(statistics), {1})
     assert found.counts[0, 0].tolist() == [0, REPLICATES, 0, REPLICATES, REPLICATES, 0, -1, -1]
     assert found.histogram[0, 0, 48] == REPLICATES
 
 
-def test_a_wide_lattice_is_crossed_in_int64(kit):
-    statistics = kit.shared_statistics(12, 3, 3, high=5)
+def test_a_wide_lattice_is_crossed_in_int64():
+    statistics = small.shared_statistics(12, 3, 3, high=5)
     statistics[:, :, 0] *= 2**40
     statistics[:, :, 0] += np.random.default_rng(0).integers(0, 3, (12, 3)) * (statistics[:, :, 1] > 0)
     statistics[:, :, 1] *= 1000
-    check(kit, kit.make_measure(statistics), {3})
+    check(small.make_measure(statistics), {3})
 
 
-def test_lattices_too_wide_for_integers_fall_back_to_the_tolerance(kit):
-    statistics = kit.shared_statistics(12, 3, 3, high=5) * 2**36 + [[[1, 0]]]
+def test_lattices_too_wide_for_integers_fall_back_to_the_tolerance():
+    statistics = small.shared_statistics(12, 3, 3, high=5) * 2**36 + [[[1, 0]]]
     draws = Draws(99, 12, 12)
-    measure = kit.make_measure(statistics + np.random.default_rng(0).integers(0, 3, (12, 1, 1)))
+    measure = small.make_measure(statistics + np.random.default_rng(0).integers(0, 3, (12, 1, 1)))
     (found,) = resample(draws, [measure], cells=range(1), replicates=50)
     assert set(found.rule.tolist()) == {4}
     assert np.all(found.counts[:, :, :2].sum(axis=2) <= 50)
 
 
-def test_pairs_of_one_measure_take_the_rule_of_their_own_denominators(kit):
+def test_pairs_of_one_measure_take_the_rule_of_their_own_denominators():
     statistics = np.concatenate(
-        [kit.accuracy_statistics(20, 2, 1), kit.shared_statistics(20, 2, 2), kit.own_statistics(20, 1, 3)], axis=1
+        [small.accuracy_statistics(20, 2, 1), small.shared_statistics(20, 2, 2), small.own_statistics(20, 1, 3)], axis=1
     )
-    check(kit, kit.make_measure(statistics), {0, 1, 2})
+    check(small.make_measure(statistics), {0, 1, 2})
 
 
-def test_a_later_partial_cell_counts_its_own_replicates(kit, four_measures):
+def test_a_later_partial_cell_counts_its_own_replicates(four_measures):
     for measure in four_measures:
         draws = Draws(99, 40, 40)
         (found,) = resample(draws, [measure], cells=range(1, 2), replicates=CELL + 300)
-        expected = kit.recount(draws, measure, observe(measure), 3, CELL, CELL + 300)
+        expected = small.recount(draws, measure, observe(measure), 3, CELL, CELL + 300)
         assert found.counts[3, 0].tolist() == expected["counts"]
 
 
-def test_kept_scores_are_the_scores_of_the_replicates_of_the_cells_asked_for(kit, four_measures):
+def test_kept_scores_are_the_scores_of_the_replicates_of_the_cells_asked_for(four_measures):
     draws = Draws(99, 40, 40)
     found = resample(draws, four_measures, cells=range(1, 2), replicates=2 * CELL, keep_replicates=CELL + 70)
     for measure, result in zip(four_measures, found, strict=True):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support import small_measures as small
 
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.resample import observe, resample
@@ -49,17 +50,17 @@ def studies(draw):
 
 @given(study=studies())
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_study_is_counted_as_defined(kit, study):
+def test_any_study_is_counted_as_defined(study):
     seed, statistics, options, n_draws = study
-    score = kit.root_of_products if options["form"] == "general" else kit.ratio
-    measure = kit.make_measure(statistics, score=score, **options)
+    score = small.root_of_products if options["form"] == "general" else small.ratio
+    measure = small.make_measure(statistics, score=score, **options)
     draws = Draws(seed, len(statistics), n_draws)
     observed = observe(measure)
     (found,) = resample(draws, [measure], cells=range(1), replicates=REPLICATES, memory_bytes=1)
     for pair in range(len(measure.pairs)):
         if not np.isfinite(observed.delta[pair]):
             continue  # no order and no thresholds: tests of their own hold that all replicates are empty then
-        expected = kit.recount(draws, measure, observed, pair, 0, REPLICATES)
+        expected = small.recount(draws, measure, observed, pair, 0, REPLICATES)
         assert found.counts[pair, 0].tolist() == expected["counts"]
         assert found.empty[pair, 0] == expected["empty"]
         # Rounding is a share of what is added up, which may cancel: of all |δ*| and |δ|, not of their sum.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from support import small_measures as small
 
 from pipeline.inference.p_values import p_values
 from pipeline.metrics.bleu import Bleu
@@ -131,13 +132,13 @@ def enumerate_masks(measure):
     return found
 
 
-def small_measures(kit, units, seed):
+def small_measures(units, seed):
     return {
-        "accuracy": kit.make_measure(kit.accuracy_statistics(units, 4, seed)),
-        "shared": kit.make_measure(kit.shared_statistics(units, 4, seed, high=4), higher=False, margin=1.0),
-        "own": kit.make_measure(np.random.default_rng(seed).integers(0, 3, (units, 4, 2))),
-        "general": kit.make_measure(
-            kit.own_statistics(units, 4, seed, 3), score=kit.root_of_products, form="general", higher=False
+        "accuracy": small.make_measure(small.accuracy_statistics(units, 4, seed)),
+        "shared": small.make_measure(small.shared_statistics(units, 4, seed, high=4), higher=False, margin=1.0),
+        "own": small.make_measure(np.random.default_rng(seed).integers(0, 3, (units, 4, 2))),
+        "general": small.make_measure(
+            small.own_statistics(units, 4, seed, 3), score=small.root_of_products, form="general", higher=False
         ),
     }
 
@@ -145,8 +146,8 @@ def small_measures(kit, units, seed):
 @pytest.mark.parametrize("units", [1, 2, 5, 8])
 @pytest.mark.parametrize("name", ["accuracy", "shared", "own", "general"])
 @pytest.mark.usefixtures("all_masks")
-def test_all_masks_are_counted_as_an_enumeration_counts_them(kit, name, units):
-    measure = small_measures(kit, units, 6)[name]
+def test_all_masks_are_counted_as_an_enumeration_counts_them(name, units):
+    measure = small_measures(units, 6)[name]
     check(measure, enumerate_masks(measure), list(product([False, True], repeat=units)))
 
 
@@ -201,106 +202,106 @@ def test_fast_and_slow_agree_on_random_integers(kind, units, systems, high, high
     check_drawn(measure, key=seed, replicates=100)
 
 
-def test_accuracy_is_compared_as_integers_with_ties_at_every_threshold(kit):
-    found = check_drawn(kit.make_measure(kit.accuracy_statistics(40, 4, 1)), replicates=1237)
+def test_accuracy_is_compared_as_integers_with_ties_at_every_threshold():
+    found = check_drawn(small.make_measure(small.accuracy_statistics(40, 4, 1)), replicates=1237)
     assert set(found.rule.tolist()) == {INTEGER}
     assert found.counts[:, 0, [1, 4]].min() > 0, "a test of ties needs ties"
     assert found.counts[:, 0, 3].max() > 0
 
 
-def test_denominators_that_vary_over_units_but_not_over_systems_are_compared_as_integers(kit):
-    found = check_drawn(kit.make_measure(kit.shared_statistics(12, 4, 3, high=4)))
+def test_denominators_that_vary_over_units_but_not_over_systems_are_compared_as_integers():
+    found = check_drawn(small.make_measure(small.shared_statistics(12, 4, 3, high=4)))
     assert set(found.rule.tolist()) == {INTEGER}
     assert found.counts[:, 0, [1, 3, 4]].sum() > 0, "a test of ties needs ties"
 
 
-def test_own_denominators_that_vanish_leave_empty_replicates(kit):
+def test_own_denominators_that_vanish_leave_empty_replicates():
     statistics = np.random.default_rng(8).integers(0, 2, (4, 3, 2))
     statistics[0, :, 1] = [1, 0, 1]
     statistics[1:, :, 1] = [[0, 1, 0], [0, 0, 0], [0, 0, 1]]
-    found = check_drawn(kit.make_measure(statistics), replicates=500)
+    found = check_drawn(small.make_measure(statistics), replicates=500)
     assert set(found.rule.tolist()) == {TOLERANCE}
     assert 0 < found.empty[[0, 2]].min() < 500
     assert np.array_equal(found.histogram[:, 0].sum(axis=1) + found.empty[:, 0], [500] * 3)
 
 
-def test_a_pair_with_an_undefined_gain_is_empty_throughout_and_disturbs_no_other(kit):
+def test_a_pair_with_an_undefined_gain_is_empty_throughout_and_disturbs_no_other():
     statistics = np.random.default_rng(8).integers(1, 9, (10, 3, 2))
-    alone = kit.make_measure(statistics)
+    alone = small.make_measure(statistics)
     nothing = np.concatenate([statistics, np.zeros((10, 1, 2), np.int64)], axis=1)
-    (found,) = randomize(Draws(3, 10, 10), [kit.make_measure(nothing)], cells=range(2), replicates=CELL + 100)
+    (found,) = randomize(Draws(3, 10, 10), [small.make_measure(nothing)], cells=range(2), replicates=CELL + 100)
     (expected,) = randomize(Draws(3, 10, 10), [alone], cells=range(2), replicates=CELL + 100)
-    kit.assert_same_bits(found, expected, pairs=[0, 1, 3])
+    small.assert_same_bits(found, expected, pairs=[0, 1, 3])
     assert found.empty[[2, 4, 5]].tolist() == [[CELL, 100]] * 3
     assert not found.counts[[2, 4, 5], :, :6].any()
     assert not found.histogram[[2, 4, 5]].any()
 
 
-def test_an_infinite_score_is_undefined(kit):
+def test_an_infinite_score_is_undefined():
     def reciprocal(sums):
         return np.float64(1.0) / (np.asarray(sums[0], np.float64) - 1.0)
 
     statistics = np.array([[[0], [1]], [[3], [1]]])  # 3 and 2; after one swap 4 and 1
-    found = check_drawn(kit.make_measure(statistics, score=reciprocal, form="general"), replicates=400)
+    found = check_drawn(small.make_measure(statistics, score=reciprocal, form="general"), replicates=400)
     assert 0 < found.empty[0, 0] < 400
 
 
 @pytest.mark.parametrize("form", ["ratio", "general"])
-def test_systems_with_the_same_statistics_tie_in_every_replicate(kit, form):
-    statistics = np.repeat(kit.own_statistics(30, 1, 5), 2, axis=1)
-    (found,) = randomize(Draws(3, 30, 30), [kit.make_measure(statistics, form=form)], cells=range(1), replicates=500)
+def test_systems_with_the_same_statistics_tie_in_every_replicate(form):
+    statistics = np.repeat(small.own_statistics(30, 1, 5), 2, axis=1)
+    (found,) = randomize(Draws(3, 30, 30), [small.make_measure(statistics, form=form)], cells=range(1), replicates=500)
     assert found.counts[0, 0].tolist() == [0, 500, 0, 500, 500, 0, -1, -1]
     assert found.sums[0, 0].tolist() == [0.0, 0.0, 0.0]
 
 
-def test_bleu_is_assembled_from_followers_and_a_shared_statistic(kit):
-    measure = kit.bleu_measure()
+def test_bleu_is_assembled_from_followers_and_a_shared_statistic():
+    measure = small.bleu_measure()
     assert scores_single(measure.score, 10)
     check_drawn(measure, error=200 * measure.score.relative_error)
 
 
-def test_bleu_of_two_units_meets_every_special_case(kit):
-    measure = kit.bleu_measure(units=2, systems=4, seed=3)
+def test_bleu_of_two_units_meets_every_special_case():
+    measure = small.bleu_measure(units=2, systems=4, seed=3)
     measure.statistics[:, 1] = 0  # nothing was said
     check_drawn(measure, error=200 * measure.score.relative_error)
 
 
 @pytest.mark.parametrize("largest", [2**22 - 1, 2**22, 2**22 + 3, 2**30])
-def test_ties_are_exact_on_either_side_of_what_float32_holds(kit, largest):
+def test_ties_are_exact_on_either_side_of_what_float32_holds(largest):
     """Four units: sums are below 2^24 for the first case only, and odd ones above it would be rounded to even ones."""
     statistics = largest - np.array([[0, 1, 2], [3, 2, 0], [0, 1, 0], [2, 0, 5]])[:, :, None]
     assert scores_single(first_statistic, 1)
-    found = check_drawn(kit.make_measure(statistics, score=first_statistic, form="general"))
+    found = check_drawn(small.make_measure(statistics, score=first_statistic, form="general"))
     assert found.counts[:, 0, [1, 4]].sum() > 0, "a test of ties needs ties"
 
 
 @pytest.mark.parametrize(("largest", "rule"), [(2**51 - 1, "integer"), (2**51, "tolerance-too-wide")])
-def test_differences_beyond_float64_are_compared_within_the_tolerance(kit, largest, rule):
+def test_differences_beyond_float64_are_compared_within_the_tolerance(largest, rule):
     statistics = np.array([[[largest, 1], [-largest, 1]], [[-largest, 1], [largest - 5, 1]]])
-    found = check_drawn(kit.make_measure(statistics))
+    found = check_drawn(small.make_measure(statistics))
     assert RULES[found.rule[0]] == rule
     assert found.counts[0, 0, [0, 1, 4, 5]].min() > 0
 
 
-def test_only_scores_that_convert_their_sums_are_given_float32(kit):
+def test_only_scores_that_convert_their_sums_are_given_float32():
     assert scores_single(percent, 2)
     assert scores_single(Bleu(effective_order=True).scorer((0,) * 10), 10)
-    assert not scores_single(kit.ratio, 2)
-    assert not scores_single(lambda sums: np.asarray(kit.root_of_products(sums), np.float64), 3)
+    assert not scores_single(small.ratio, 2)
+    assert not scores_single(lambda sums: np.asarray(small.root_of_products(sums), np.float64), 3)
 
 
-def test_units_that_do_not_match_are_refused_with_both_numbers(kit):
-    measure = kit.make_measure(kit.accuracy_statistics(40, 3, 1))
+def test_units_that_do_not_match_are_refused_with_both_numbers():
+    measure = small.make_measure(small.accuracy_statistics(40, 3, 1))
     with pytest.raises(ValueError, match="40 units, swaps of 41"):
         randomize(Draws(1, 41, 41), [measure], cells=range(1), replicates=10)
     with pytest.raises(ValueError, match="40 units have 40 draws, not 39"):
         randomize(Draws(1, 40, 39), [measure], cells=range(1), replicates=10)
 
 
-def test_a_score_of_the_wrong_shape_is_refused(kit):
+def test_a_score_of_the_wrong_shape_is_refused():
     def flat(sums):
         return np.asarray(sums[0], np.float64).reshape(-1)
 
-    measure = kit.make_measure(kit.own_statistics(10, 3, 1), score=flat, form="general")
+    measure = small.make_measure(small.own_statistics(10, 3, 1), score=flat, form="general")
     with pytest.raises(ValueError, match="has shape"):
         randomize(Draws(1, 10, 10), [measure], cells=range(1), replicates=10)

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from support import small_measures as small
 
 from pipeline.metrics.kernels import score_ratio
 from pipeline.resampling import estimates, swapped_pairs
@@ -24,10 +25,14 @@ RESULTS = ("counts", "sums", "histogram", "empty")
 
 
 @pytest.fixture(scope="module")
-def measures(kit, four_measures):
+def measures(four_measures):
     """Four kinds of comparison, a fifth that is scored in float32, and a sixth that is estimated."""
     percent = partial(score_ratio, decimals=(0, 0), factor=100.0)
-    return [*four_measures, kit.make_measure(kit.own_statistics(40, 5, 6), score=percent, form="general"), kit.bleu_measure()]
+    return [
+        *four_measures,
+        small.make_measure(small.own_statistics(40, 5, 6), score=percent, form="general"),
+        small.bleu_measure(),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -36,20 +41,20 @@ def reference(measures):
 
 
 @pytest.mark.parametrize("memory_bytes", [1, 64 * 100, 2**20, 2**40])
-def test_memory_changes_no_bit(kit, measures, reference, memory_bytes):
+def test_memory_changes_no_bit(measures, reference, memory_bytes):
     found = randomize(DRAWS, measures, cells=range(2), replicates=REPLICATES, memory_bytes=memory_bytes)
     for one, other in zip(reference, found, strict=True):
-        kit.assert_same_bits(one, other)
+        small.assert_same_bits(one, other)
 
 
 @pytest.mark.parametrize(("cache_bytes", "tile"), [(1, 32), (10_000, 64), (2**18, 2048), (2**24, 512)])
-def test_how_pairs_and_replicates_are_put_together_changes_no_bit(kit, measures, reference, monkeypatch, cache_bytes, tile):
+def test_how_pairs_and_replicates_are_put_together_changes_no_bit(measures, reference, monkeypatch, cache_bytes, tile):
     monkeypatch.setattr(swapped_pairs, "_CACHE_BYTES", cache_bytes)
     monkeypatch.setattr(estimates, "_EVALUATIONS", cache_bytes // 64)
     for part in (swapped_pairs, estimates):
         monkeypatch.setattr(part, "_TILE", tile)
     for one, other in zip(reference, randomize(DRAWS, measures, cells=range(2), replicates=REPLICATES), strict=True):
-        kit.assert_same_bits(one, other)
+        small.assert_same_bits(one, other)
 
 
 def test_cells_counted_apart_are_the_cells_counted_together(measures, reference):
@@ -60,14 +65,14 @@ def test_cells_counted_apart_are_the_cells_counted_together(measures, reference)
             assert joined.tobytes() == getattr(whole, name).tobytes(), name
 
 
-def test_a_measure_alone_has_the_bits_it_has_in_company(kit, measures, reference):
+def test_a_measure_alone_has_the_bits_it_has_in_company(measures, reference):
     for measure, whole in zip(measures, reference, strict=True):
         (alone,) = randomize(DRAWS, [measure], cells=range(2), replicates=REPLICATES, observed=[observe(measure)])
-        kit.assert_same_bits(whole, alone)
+        small.assert_same_bits(whole, alone)
 
 
 @pytest.mark.parametrize("added", ["wide", "own denominators", "copy"])
-def test_adding_a_system_changes_no_bit_of_an_existing_pair(kit, measures, reference, added):
+def test_adding_a_system_changes_no_bit_of_an_existing_pair(measures, reference, added):
     for measure, whole in zip(measures, reference, strict=True):
         extra = measure.statistics[:, :1].copy()
         if added == "wide":
@@ -75,49 +80,49 @@ def test_adding_a_system_changes_no_bit_of_an_existing_pair(kit, measures, refer
         elif added == "own denominators":
             extra += 1
         statistics = np.concatenate([extra, measure.statistics], axis=1)  # in front: every position moves
-        pairs = kit.all_pairs(6)
+        pairs = small.all_pairs(6)
         bigger = replace(measure, statistics=statistics, pairs=pairs, keep=np.ones(6, bool))
         (found,) = randomize(DRAWS, [bigger], cells=range(2), replicates=REPLICATES)
-        kit.assert_same_bits(whole, found, other_pairs=np.flatnonzero(pairs[:, 0] > 0))
+        small.assert_same_bits(whole, found, other_pairs=np.flatnonzero(pairs[:, 0] > 0))
 
 
-def test_the_order_of_systems_and_pairs_changes_no_bit(kit, measures, reference):
+def test_the_order_of_systems_and_pairs_changes_no_bit(measures, reference):
     order, shuffled = np.array([3, 0, 4, 2, 1]), np.random.default_rng(0).permutation(10)
     for measure, whole in zip(measures, reference, strict=True):
         pairs = np.argsort(order)[measure.pairs[shuffled]]
         moved = replace(measure, statistics=measure.statistics[:, order], pairs=pairs, keep=measure.keep[order])
-        kit.assert_same_bits(whole, randomize(DRAWS, [moved], cells=range(2), replicates=REPLICATES)[0], pairs=shuffled)
+        small.assert_same_bits(whole, randomize(DRAWS, [moved], cells=range(2), replicates=REPLICATES)[0], pairs=shuffled)
 
 
-def test_a_copy_of_a_system_has_the_results_of_the_system(kit, measures):
+def test_a_copy_of_a_system_has_the_results_of_the_system(measures):
     for measure in measures:
         statistics = np.concatenate([measure.statistics, measure.statistics[:, :1]], axis=1)
         twins = replace(measure, statistics=statistics, pairs=np.array([[0, 2], [5, 2], [0, 5]]), keep=np.zeros(6, bool))
         (found,) = randomize(DRAWS, [twins], cells=range(1), replicates=2000)
-        kit.assert_same_bits(found, found, pairs=[0], other_pairs=[1])
+        small.assert_same_bits(found, found, pairs=[0], other_pairs=[1])
         assert found.counts[2, 0, :6].tolist() == [0, 2000, 0, 2000, 2000, 0]
 
 
-def test_swapping_a_pair_changes_no_bit(kit, measures, reference):
+def test_swapping_a_pair_changes_no_bit(measures, reference):
     for measure, whole in zip(measures, reference, strict=True):
         swapped = replace(measure, pairs=measure.pairs[:, ::-1].copy())
         ordered = np.flatnonzero(observe(measure).delta)  # tied pairs have the order given: the next test
         assert len(ordered) >= 9
         (found,) = randomize(DRAWS, [swapped], cells=range(2), replicates=REPLICATES)
-        kit.assert_same_bits(whole, found, pairs=ordered, other_pairs=ordered)
+        small.assert_same_bits(whole, found, pairs=ordered, other_pairs=ordered)
 
 
-def test_swapping_a_tied_pair_mirrors_its_counts(kit):
+def test_swapping_a_tied_pair_mirrors_its_counts():
     statistics = np.array([[[1, 1], [0, 1]], [[0, 1], [1, 1]], [[1, 1], [1, 1]]])
     one, other = (
-        randomize(Draws(1, 3, 3), [kit.make_measure(statistics, pairs=[pair])], cells=range(1), replicates=500)[0]
+        randomize(Draws(1, 3, 3), [small.make_measure(statistics, pairs=[pair])], cells=range(1), replicates=500)[0]
         for pair in ([0, 1], [1, 0])
     )
     assert one.counts[0, 0, :6].tolist() == other.counts[0, 0, [5, 4, 5, 4, 1, 0]].tolist()
     assert one.sums[0, 0, 0] == -other.sums[0, 0, 0]
 
 
-def test_complementary_masks_give_the_opposite_gains(kit, measures, reference, monkeypatch):
+def test_complementary_masks_give_the_opposite_gains(measures, reference, monkeypatch):
     def complement(draws, first, count, *, n_words):
         return ~draw_swap_words(draws, first, count, n_words=n_words)
 
@@ -138,7 +143,7 @@ def test_a_margin_is_not_tested_and_no_score_is_kept(measures, reference):
 
 
 @pytest.mark.parametrize("denominators", ["constant", "varying", "own"])
-def test_a_finer_lattice_changes_no_bit(kit, denominators):
+def test_a_finer_lattice_changes_no_bit(denominators):
     rng = np.random.default_rng(3)
     numerators = rng.integers(0, 1000, (40, 3))
     units = {"constant": np.ones((40, 3)), "varying": rng.integers(1, 30, (40, 1)) + np.zeros((40, 3))}
@@ -146,21 +151,21 @@ def test_a_finer_lattice_changes_no_bit(kit, denominators):
     found = []
     for finer in (0, 1, 3):
         score = partial(score_ratio, decimals=(2 + finer, 0), factor=1.0)
-        measure = kit.make_measure(np.stack([numerators * 10**finer, bottoms], axis=2), score=score)
+        measure = small.make_measure(np.stack([numerators * 10**finer, bottoms], axis=2), score=score)
         found.append(randomize(DRAWS, [measure], cells=range(2), replicates=CELL + 500)[0])
-    kit.assert_same_bits(found[0], found[1])
-    kit.assert_same_bits(found[0], found[2])
+    small.assert_same_bits(found[0], found[1])
+    small.assert_same_bits(found[0], found[2])
 
 
 @pytest.mark.golden
-def test_counts_have_the_bits_they_always_had(kit):
+def test_counts_have_the_bits_they_always_had():
     unit, system = np.arange(50)[:, None], np.arange(4)[None, :]
     right = ((unit * 7919 + system * 104729 + unit * system * 13) % 10 < 6).astype(np.int64)
     own = (unit * 37 + system * system * 11 + unit * system * 3) % 23 + 1
     draws = Draws(draw_key(seed=1, purpose="golden", test_set="fifty units", size="full", rule="prefix"), 50, 50)
     digests = []
     for statistics in (np.stack([right, np.ones_like(right)], axis=2), np.stack([right + 1, own], axis=2)):
-        (found,) = randomize(draws, [kit.make_measure(statistics)], cells=range(2), replicates=CELL + 1000)
+        (found,) = randomize(draws, [small.make_measure(statistics)], cells=range(2), replicates=CELL + 1000)
         parts = [getattr(found, name) for name in RESULTS]
         content = b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts)
         digests.append(hashlib.sha256(content).hexdigest()[:32])

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support import small_measures as small
 
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
@@ -21,12 +22,12 @@ def reference(four_measures):
 
 
 @pytest.mark.parametrize("memory_bytes", [1, 40 * 4 * 100, 2**20, 2**40])
-def test_memory_changes_no_bit(kit, four_measures, reference, memory_bytes):
+def test_memory_changes_no_bit(four_measures, reference, memory_bytes):
     found = resample(
         DRAWS, four_measures, cells=range(2), replicates=REPLICATES, keep_replicates=CELL + 50, memory_bytes=memory_bytes
     )
     for one, other in zip(reference, found, strict=True):
-        kit.assert_same_bits(one, other)
+        small.assert_same_bits(one, other)
         assert one.score.tobytes() == other.score.tobytes()
 
 
@@ -40,20 +41,20 @@ def test_cells_counted_apart_are_the_cells_counted_together(four_measures, refer
             assert joined.tobytes() == getattr(whole, name).tobytes(), name
 
 
-def test_a_measure_alone_has_the_bits_it_has_in_company(kit, four_measures, reference):
+def test_a_measure_alone_has_the_bits_it_has_in_company(four_measures, reference):
     for measure, whole in zip(four_measures, reference, strict=True):
-        kit.assert_same_bits(whole, resample(DRAWS, [measure], cells=range(2), replicates=REPLICATES)[0])
+        small.assert_same_bits(whole, resample(DRAWS, [measure], cells=range(2), replicates=REPLICATES)[0])
 
 
-def test_observed_values_handed_in_change_no_bit(kit, four_measures, reference):
+def test_observed_values_handed_in_change_no_bit(four_measures, reference):
     observed = [observe(measure) for measure in four_measures]
     found = resample(DRAWS, four_measures, cells=range(2), replicates=REPLICATES, observed=observed)
     for one, other in zip(reference, found, strict=True):
-        kit.assert_same_bits(one, other)
+        small.assert_same_bits(one, other)
 
 
 @pytest.mark.parametrize("added", ["wide", "own denominators", "copy"])
-def test_adding_a_system_changes_no_bit_of_an_existing_pair(kit, four_measures, reference, added):
+def test_adding_a_system_changes_no_bit_of_an_existing_pair(four_measures, reference, added):
     for measure, whole in zip(four_measures, reference, strict=True):
         extra = measure.statistics[:, :1].copy()
         if added == "wide":
@@ -61,45 +62,45 @@ def test_adding_a_system_changes_no_bit_of_an_existing_pair(kit, four_measures, 
         elif added == "own denominators":
             extra += 1
         statistics = np.concatenate([extra, measure.statistics], axis=1)  # in front: every position moves
-        pairs = kit.all_pairs(6)
+        pairs = small.all_pairs(6)
         bigger = replace(measure, statistics=statistics, pairs=pairs, keep=np.ones(6, bool))
         old = np.flatnonzero(pairs[:, 0] > 0)
-        kit.assert_same_bits(whole, resample(DRAWS, [bigger], cells=range(2), replicates=REPLICATES)[0], other_pairs=old)
+        small.assert_same_bits(whole, resample(DRAWS, [bigger], cells=range(2), replicates=REPLICATES)[0], other_pairs=old)
         for name in ("delta", "se", "discordant", "identical"):
             assert getattr(observe(bigger), name)[old].tobytes() == getattr(observe(measure), name).tobytes(), name
 
 
-def test_the_order_of_systems_and_pairs_changes_no_bit(kit, four_measures, reference):
+def test_the_order_of_systems_and_pairs_changes_no_bit(four_measures, reference):
     order = np.array([3, 0, 4, 2, 1])
     shuffled = np.random.default_rng(0).permutation(10)
     for measure, whole in zip(four_measures, reference, strict=True):
         pairs = np.argsort(order)[measure.pairs[shuffled]]
         moved = replace(measure, statistics=measure.statistics[:, order], pairs=pairs, keep=measure.keep[order])
-        kit.assert_same_bits(whole, resample(DRAWS, [moved], cells=range(2), replicates=REPLICATES)[0], pairs=shuffled)
+        small.assert_same_bits(whole, resample(DRAWS, [moved], cells=range(2), replicates=REPLICATES)[0], pairs=shuffled)
 
 
-def test_a_copy_of_a_system_has_the_results_of_the_system(kit, four_measures):
+def test_a_copy_of_a_system_has_the_results_of_the_system(four_measures):
     for measure in four_measures:
         statistics = np.concatenate([measure.statistics, measure.statistics[:, :1]], axis=1)
         twins = replace(measure, statistics=statistics, pairs=np.array([[0, 2], [5, 2], [0, 5]]), keep=np.zeros(6, bool))
         (found,) = resample(DRAWS, [twins], cells=range(1), replicates=2000)
-        kit.assert_same_bits(found, found, pairs=[0], other_pairs=[1])
+        small.assert_same_bits(found, found, pairs=[0], other_pairs=[1])
         assert found.counts[2, 0, 1] == 2000
 
 
-def test_swapping_a_pair_changes_no_bit_and_the_sign_of_the_gain(kit, four_measures, reference):
+def test_swapping_a_pair_changes_no_bit_and_the_sign_of_the_gain(four_measures, reference):
     for measure, whole in zip(four_measures, reference, strict=True):
         swapped = replace(measure, pairs=measure.pairs[:, ::-1].copy())
         assert np.array_equal(observe(swapped).delta, -observe(measure).delta)
         ordered = np.flatnonzero(observe(measure).delta)  # tied pairs have the order given: the next test
         assert len(ordered) >= 9
         (found,) = resample(DRAWS, [swapped], cells=range(2), replicates=REPLICATES)
-        kit.assert_same_bits(whole, found, pairs=ordered, other_pairs=ordered)
+        small.assert_same_bits(whole, found, pairs=ordered, other_pairs=ordered)
 
 
-def test_swapping_a_tied_pair_mirrors_its_counts(kit):
+def test_swapping_a_tied_pair_mirrors_its_counts():
     statistics = np.array([[[1, 1], [0, 1]], [[0, 1], [1, 1]], [[1, 1], [1, 1]]])
-    tied = kit.make_measure(statistics, pairs=[(0, 1), (1, 0)])
+    tied = small.make_measure(statistics, pairs=[(0, 1), (1, 0)])
     (found,) = resample(Draws(1, 3, 3), [tied], cells=range(1), replicates=1000)
     one, other = found.counts[:, 0]
     assert (one[0], one[5]) == (other[5], other[0])
@@ -107,15 +108,15 @@ def test_swapping_a_tied_pair_mirrors_its_counts(kit):
     assert one[1] == other[1]
 
 
-def test_lower_is_better_is_higher_is_better_of_the_negative_score(kit):
-    statistics = kit.own_statistics(40, 4, 9, width=3)
-    lower = kit.make_measure(statistics, score=kit.root_of_products, form="general", higher=False)
-    negative = kit.make_measure(statistics, score=lambda s: -kit.root_of_products(s), form="general")
+def test_lower_is_better_is_higher_is_better_of_the_negative_score():
+    statistics = small.own_statistics(40, 4, 9, width=3)
+    lower = small.make_measure(statistics, score=small.root_of_products, form="general", higher=False)
+    negative = small.make_measure(statistics, score=lambda s: -small.root_of_products(s), form="general")
     assert observe(lower).delta.tobytes() == observe(negative).delta.tobytes()
     one, other = resample(DRAWS, [lower, negative], cells=range(1), replicates=3000)
-    kit.assert_same_bits(one, other)
+    small.assert_same_bits(one, other)
 
 
-def test_replicates_differ_with_the_key(kit, four_measures, reference):
+def test_replicates_differ_with_the_key(four_measures, reference):
     other = resample(replace(DRAWS, key=4243), four_measures, cells=range(2), replicates=REPLICATES)
     assert all(not np.array_equal(one.counts, two.counts) for one, two in zip(reference, other, strict=True))

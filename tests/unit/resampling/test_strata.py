@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import chdtri
+from support import small_measures as small
 
 from pipeline.resampling import resample as passing
 from pipeline.resampling.address import draw_key
@@ -106,10 +107,13 @@ def test_strata_take_what_lies_between_them_out_of_the_variance():
     assert within < 0.4 * 100 * x.var()
 
 
-def test_a_pass_takes_them_in_place_of_plain_draws(kit):
+def test_a_pass_takes_them_in_place_of_plain_draws():
     """The same counts as by the definition, one replicate at a time."""
     stratum = np.random.default_rng(4).permutation(strata(1, 9, 30))
-    draws, measure = StratifiedDraws(77, stratum), replace(kit.make_measure(kit.accuracy_statistics(40, 4, 1)), stratum=stratum)
+    draws, measure = (
+        StratifiedDraws(77, stratum),
+        replace(small.make_measure(small.accuracy_statistics(40, 4, 1)), stratum=stratum),
+    )
     (found,) = passing.resample(draws, [measure], cells=range(1), replicates=300)
     seen = passing.observe(measure)
     samples = np.stack([draw_stratified_units(draws, r) for r in range(300)])
@@ -122,8 +126,8 @@ def test_a_pass_takes_them_in_place_of_plain_draws(kit):
 
 
 @pytest.mark.parametrize("given", [None, MIXED[::-1].copy()])
-def test_a_pass_refuses_errors_of_another_law(kit, given):
-    measure = kit.make_measure(kit.accuracy_statistics(len(MIXED), 3, 1))
+def test_a_pass_refuses_errors_of_another_law(given):
+    measure = small.make_measure(small.accuracy_statistics(len(MIXED), 3, 1))
     with pytest.raises(ValueError, match="different strata"):
         passing.resample(StratifiedDraws(7, MIXED), [replace(measure, stratum=given)], cells=range(1), replicates=10)
     with pytest.raises(ValueError, match="different strata"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import small_measures as small
 
 from pipeline.inference.direct.by_name import direct_tests
 from pipeline.inference.direct.result import REASONS
@@ -80,8 +81,8 @@ def test_any_partition_has_the_textbook_error_of_a_mean_and_adds_up(rows):
     assert pair_errors(leave_one_out(statistics[order], mean_score), PAIR, stratum=turned)[0] == pytest.approx(found, abs=1e-12)
 
 
-def test_one_stratum_is_no_stratum(kit):
-    for measure in (kit.make_measure(kit.shared_statistics(40, 4, 3)), kit.bleu_measure()):
+def test_one_stratum_is_no_stratum():
+    for measure in (small.make_measure(small.shared_statistics(40, 4, 3)), small.bleu_measure()):
         scores = leave_one_out(measure.statistics, measure.score)
         plain, one = pair_moments(scores, measure.pairs), pair_moments(scores, measure.pairs, stratum=np.zeros(40, np.int64))
         assert np.allclose(one.se, plain.se, rtol=1e-12)
@@ -89,13 +90,13 @@ def test_one_stratum_is_no_stratum(kit):
 
 
 @pytest.mark.parametrize("make", ["shared", "own", "bleu"])
-def test_ratios_and_bleu_have_the_textbook_error_to_first_order(kit, make):
+def test_ratios_and_bleu_have_the_textbook_error_to_first_order(make):
     """Leaving out without giving the stratum its weight back is the same linearisation: some 1/n apart."""
     units, stratum = 400, strata(120, 200, 80)
     measure = {
-        "shared": lambda: kit.make_measure(kit.shared_statistics(units, 4, 3, high=30)),
-        "own": lambda: kit.make_measure(kit.own_statistics(units, 4, 3)),
-        "bleu": lambda: kit.bleu_measure(units=units),
+        "shared": lambda: small.make_measure(small.shared_statistics(units, 4, 3, high=30)),
+        "own": lambda: small.make_measure(small.own_statistics(units, 4, 3)),
+        "bleu": lambda: small.bleu_measure(units=units),
     }[make]()
     measure = replace(measure, stratum=stratum)
     expected = reweighted(measure.statistics, measure.score, measure.pairs, stratum)
@@ -126,15 +127,15 @@ def test_a_unit_alone_is_not_looked_at_and_all_alone_have_no_error():
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("sizes", [(500,), (100, 300, 100), (40, 460)])
-def test_the_error_is_the_spread_of_the_bootstrap_within_strata(kit, sizes):
+def test_the_error_is_the_spread_of_the_bootstrap_within_strata(sizes):
     """Spread of 16 384 replicates: relative sd .0055, ten of them .055; false alarm below 1e-20, the jackknife's own 1/n apart.
 
     The bootstrap's variance in a stratum is (n_h − 1)/n_h of the unbiased one: at most 1/40 here.
     """
     stratum = strata(*sizes)
-    statistics = kit.shared_statistics(500, 3, 11, high=20)
+    statistics = small.shared_statistics(500, 3, 11, high=20)
     statistics[:, :, 0] = np.minimum(statistics[:, :, 0] + stratum[:, None] * np.array([1, 0, 2]), statistics[:, :, 1])
-    measure = replace(kit.make_measure(statistics), stratum=stratum)
+    measure = replace(small.make_measure(statistics), stratum=stratum)
     seen = observe(measure)
     (found,) = resample(StratifiedDraws(99, stratum), [measure], cells=range(1), replicates=CELL, observed=[seen])
     mean, square = found.sums[:, 0, 0] / CELL, found.sums[:, 0, 1] / CELL
@@ -160,19 +161,19 @@ def _measure(statistics, stratum):
     return Measure(statistics, mean_score, "ratio", True, PAIR, np.zeros(2, np.bool_), stratum=stratum)
 
 
-def test_memory_cells_and_company_change_no_bit(kit):
+def test_memory_cells_and_company_change_no_bit():
     stratum = strata(1, 1, 9, 29)
     draws, replicates = StratifiedDraws(4242, stratum), CELL + 777
     measures = [
-        replace(kit.make_measure(kit.accuracy_statistics(40, 4, 1), keep=np.ones(4, bool)), stratum=stratum),
-        replace(kit.make_measure(kit.own_statistics(40, 4, 3), margin=0.5), stratum=stratum),
-        replace(kit.bleu_measure(), stratum=stratum),
+        replace(small.make_measure(small.accuracy_statistics(40, 4, 1), keep=np.ones(4, bool)), stratum=stratum),
+        replace(small.make_measure(small.own_statistics(40, 4, 3), margin=0.5), stratum=stratum),
+        replace(small.bleu_measure(), stratum=stratum),
     ]
     whole = resample(draws, measures, cells=range(2), replicates=replicates, keep_replicates=CELL + 50)
     for memory in (1, 40 * 4 * 100, 2**40):
         found = resample(draws, measures, cells=range(2), replicates=replicates, keep_replicates=CELL + 50, memory_bytes=memory)
         for one, other in zip(whole, found, strict=True):
-            kit.assert_same_bits(one, other)
+            small.assert_same_bits(one, other)
             assert one.score.tobytes() == other.score.tobytes()
     for position, measure in enumerate(measures):
         parts = [resample(draws, [measure], cells=range(c, c + 1), replicates=replicates)[0] for c in range(2)]
@@ -181,7 +182,7 @@ def test_memory_cells_and_company_change_no_bit(kit):
             assert joined.tobytes() == getattr(whole[position], name).tobytes(), name
 
 
-def test_the_names_of_strata_change_no_bit_and_the_histogram_has_the_error_within(kit):
+def test_the_names_of_strata_change_no_bit_and_the_histogram_has_the_error_within():
     stratum = strata(8, 32)
     x = np.random.default_rng(7).integers(0, 9, 40) + 40 * stratum
     measure = _measure(mean_statistics(x), stratum)
@@ -192,9 +193,9 @@ def test_the_names_of_strata_change_no_bit_and_the_histogram_has_the_error_withi
     assert found.histogram[0, 0, 47:49].sum() / 8000 < 0.3
 
 
-def test_procedures_that_do_not_know_strata_say_so(kit):
+def test_procedures_that_do_not_know_strata_say_so():
     stratum = strata(10, 30)
-    plain = kit.make_measure(kit.accuracy_statistics(40, 3, 4))
+    plain = small.make_measure(small.accuracy_statistics(40, 3, 4))
     within = replace(plain, stratum=stratum)
     names = ("exact-bootstrap", "exact-sign-flip", "paired-t", "mcnemar", "sign", "wilcoxon")
     one, other = direct_tests(names, plain, observe(plain)), direct_tests(names, within, observe(within))
@@ -206,10 +207,10 @@ def test_procedures_that_do_not_know_strata_say_so(kit):
             assert other[name].p.tobytes() == one[name].p.tobytes()
 
 
-def test_swaps_do_not_know_strata(kit):
+def test_swaps_do_not_know_strata():
     from pipeline.resampling.randomize import randomize
 
-    measure = kit.make_measure(kit.accuracy_statistics(40, 3, 4))
+    measure = small.make_measure(small.accuracy_statistics(40, 3, 4))
     within = replace(measure, stratum=strata(10, 30))
     one, other = (randomize(Draws(3, 40, 40), [m], cells=range(1), replicates=900)[0] for m in (measure, within))
     assert one.counts.tobytes() == other.counts.tobytes()

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from studies import text_study, write_study
+from support.studies import text_study, write_study
 
 from pipeline.api import compare_study
 from pipeline.errors import StudyError, UsageError

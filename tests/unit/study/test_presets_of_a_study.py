@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 import yaml
-from studies import run_cli, text_study
+from support.studies import run_cli, text_study
 
 from pipeline.errors import StudyError
 from pipeline.presets.table import PRESETS

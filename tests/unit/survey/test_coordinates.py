@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from studies import write_scores, write_study
+from support.studies import write_scores, write_study
 
 from pipeline.errors import DataError, Problem
 from pipeline.plan.inputs import Inputs

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import taggers
-from studies import write_study
+from support import taggers
+from support.studies import write_study
 
 from pipeline.errors import PipelineError, Problem
 from pipeline.plan.inventory import Inventory

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies import files_of, write_study
+from support.studies import files_of, write_study
 
 from pipeline.api import run
 from pipeline.engine.coordinator import DAMAGE

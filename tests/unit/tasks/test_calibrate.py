@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studies import text_study, write_scores, write_study
+from support.studies import text_study, write_scores, write_study
 
 from pipeline.plan.costs import TaskCosts
 from pipeline.plan.inputs import Inputs

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from hundreds import counted, hundreds
-from studies import run_cli
+from support.hundreds import counted, hundreds
+from support.studies import run_cli
 
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import taggers
-from studies import ledger, write_study
+from support import taggers
+from support.studies import ledger, write_study
 
 from pipeline.api import run
 from pipeline.plan.inventory import Inventory

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import taggers
-from studies import files_of, ledger, write_study
+from support import taggers
+from support.studies import files_of, ledger, write_study
 
 from pipeline.api import open_run, run
 from pipeline.items.readers.registry import load_reader

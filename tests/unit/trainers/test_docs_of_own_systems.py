@@ -24,7 +24,7 @@ def first_column(head):
 @pytest.mark.slow
 def test_the_examples_print_what_the_page_shows(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(DOCS.parent / "tests/unit/docs")
-    from examples import written_anew
+    from support.page_examples import written_anew
 
     assert written_anew(SECTION, tmp_path) == SECTION
 

@@ -6,14 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from enumeration import bootstrap_law, bootstrap_p_values, chance, observed_gain, swap_law
 from scipy import stats
+from support import direct_measures as small
+from support.enumeration import bootstrap_law, bootstrap_p_values, chance, observed_gain, swap_law
 
 from pipeline.inference.direct.by_name import DIRECT, direct_tests
 from pipeline.inference.direct.exact import exact_tests
 from pipeline.inference.direct.result import LABELS, METHODS, REASONS
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.resampling.exact.budget import Budget
+from pipeline.resampling.observe import observe
 
 BOOTSTRAP = CONVENTIONS[:4]
 
@@ -43,24 +45,24 @@ def assert_enumerated(measure, observed):
 # Seven units have 823 543 samples, each summed in fractions.
 @pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.slow) if k % 4 == 3 else k for k in range(8)])
 @pytest.mark.parametrize("higher", [True, False])
-def test_unequal_denominators_agree_with_all_samples(lab, seed, higher):
+def test_unequal_denominators_agree_with_all_samples(seed, higher):
     rng = np.random.default_rng(seed)
     denominators = rng.integers(0 if seed % 3 == 0 else 1, 9, 4 + seed % 4)
     denominators[0] += 1
-    measure = lab.make_measure(lab.over(rng.binomial(denominators[:, None], [0.7, 0.4, 0.5]), denominators), higher=higher)
-    assert_enumerated(measure, lab.observe(measure))
+    measure = small.make_measure(small.over(rng.binomial(denominators[:, None], [0.7, 0.4, 0.5]), denominators), higher=higher)
+    assert_enumerated(measure, observe(measure))
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_constant_denominators_agree_with_all_samples(lab, seed):
+def test_constant_denominators_agree_with_all_samples(seed):
     rng = np.random.default_rng(100 + seed)
-    measure = lab.make_measure(lab.over(rng.integers(0, 2 + seed, (8, 3)), np.full(8, 1 + seed)))
-    assert_enumerated(measure, lab.observe(measure))
+    measure = small.make_measure(small.over(rng.integers(0, 2 + seed, (8, 3)), np.full(8, 1 + seed)))
+    assert_enumerated(measure, observe(measure))
 
 
-def test_eight_wins_and_four_losses_have_the_constants_of_the_design(lab):
-    measure = lab.make_measure(lab.coins(8, 4, 100))
-    found = direct_tests(DIRECT, measure, lab.observe(measure))
+def test_eight_wins_and_four_losses_have_the_constants_of_the_design():
+    measure = small.make_measure(small.coins(8, 4, 100))
+    found = direct_tests(DIRECT, measure, observe(measure))
     assert found["exact-bootstrap"].p[:4, 0].round(4).tolist() == [0.0955, 0.3054, 0.0927, 0.1525]
     assert found["exact-sign-flip"].two_sided.round(4).tolist() == [0.3877]
     assert found["mcnemar-mid-p"].two_sided.tolist() == pytest.approx([float(Fraction(1093, 4096))])
@@ -70,9 +72,9 @@ def test_eight_wins_and_four_losses_have_the_constants_of_the_design(lab):
 @pytest.mark.parametrize(
     ("wins", "losses", "one", "two", "below"), [(1, 0, 0.0702, 0.6126, 0.0), (2, 0, 0.0328, 0.2282, 0.0), (2, 1, None, None, None)]
 )
-def test_one_to_three_discordant_units_of_ten(lab, wins, losses, one, two, below):
-    measure = lab.make_measure(lab.coins(wins, losses, 10))
-    observed = lab.observe(measure)
+def test_one_to_three_discordant_units_of_ten(wins, losses, one, two, below):
+    measure = small.make_measure(small.coins(wins, losses, 10))
+    observed = observe(measure)
     assert_enumerated(measure, observed)
     found = exact_tests(measure, observed)["exact-bootstrap"]
     if one is not None:
@@ -80,10 +82,10 @@ def test_one_to_three_discordant_units_of_ten(lab, wins, losses, one, two, below
         assert found.log10_p[2, 0] == -np.inf
 
 
-def test_no_discordant_unit_and_equal_scores_have_p_by_definition(lab):
-    statistics = np.concatenate([lab.coins(1, 1, 6), lab.coins(1, 1, 6)[:, :1]], axis=1)  # the third is a copy of the first
-    measure = lab.make_measure(statistics)
-    found = direct_tests(DIRECT, measure, lab.observe(measure))
+def test_no_discordant_unit_and_equal_scores_have_p_by_definition():
+    statistics = np.concatenate([small.coins(1, 1, 6), small.coins(1, 1, 6)[:, :1]], axis=1)  # the third is a copy of the first
+    measure = small.make_measure(statistics)
+    found = direct_tests(DIRECT, measure, observe(measure))
     for name, result in found.items():
         equal, copy = 0, 1
         assert result.reasons[copy] == "identical: no unit is discordant", name
@@ -94,9 +96,9 @@ def test_no_discordant_unit_and_equal_scores_have_p_by_definition(lab):
         assert list(REASONS)[result.reason[equal]] == "no order", name
 
 
-def test_a_p_below_the_smallest_float_keeps_its_logarithm(lab):
-    measure = lab.make_measure(lab.coins(3000, 12, 8000))
-    found = direct_tests(DIRECT, measure, lab.observe(measure))
+def test_a_p_below_the_smallest_float_keeps_its_logarithm():
+    measure = small.make_measure(small.coins(3000, 12, 8000))
+    found = direct_tests(DIRECT, measure, observe(measure))
     for name, result in found.items():
         assert np.isfinite(result.log10_p[:2, 0]).all(), name
         assert result.log10_p[1, 0] < -310, name
@@ -105,12 +107,12 @@ def test_a_p_below_the_smallest_float_keeps_its_logarithm(lab):
     assert list(LABELS)[found["exact-sign-flip"].label[1, 0]] == ""  # its level is exact however far out
 
 
-def test_scores_that_are_no_ratio_over_common_denominators_are_refused_in_words(lab):
-    measure = lab.f1_measure(30, 1)
-    f1 = exact_tests(measure, lab.observe(measure))["exact-bootstrap"]
+def test_scores_that_are_no_ratio_over_common_denominators_are_refused_in_words():
+    measure = small.f1_measure(30, 1)
+    f1 = exact_tests(measure, observe(measure))["exact-bootstrap"]
     assert set(f1.reasons) == {"the denominators of the two systems differ"}
-    bleu = lab.bleu_measure(20, 2, 0.05)
-    found = direct_tests(DIRECT, bleu, lab.observe(bleu))
+    bleu = small.bleu_measure(20, 2, 0.05)
+    found = direct_tests(DIRECT, bleu, observe(bleu))
     for name, result in found.items():
         if name == "paired-t":
             assert np.isfinite(result.two_sided).all()
@@ -120,25 +122,25 @@ def test_scores_that_are_no_ratio_over_common_denominators_are_refused_in_words(
             assert np.isnan(result.p).all()
 
 
-def test_systems_with_denominators_of_their_own_leave_the_others_their_p(lab):
-    statistics = lab.over(np.random.default_rng(3).integers(0, 4, (12, 4)), np.full(12, 3))
-    alone = lab.make_measure(statistics[:, :3])
+def test_systems_with_denominators_of_their_own_leave_the_others_their_p():
+    statistics = small.over(np.random.default_rng(3).integers(0, 4, (12, 4)), np.full(12, 3))
+    alone = small.make_measure(statistics[:, :3])
     statistics[0, 3, 1] = 5
-    beside = lab.make_measure(statistics)
-    one = exact_tests(alone, lab.observe(alone))["exact-bootstrap"]
-    found = exact_tests(beside, lab.observe(beside))["exact-bootstrap"]
+    beside = small.make_measure(statistics)
+    one = exact_tests(alone, observe(alone))["exact-bootstrap"]
+    found = exact_tests(beside, observe(beside))["exact-bootstrap"]
     rows = [pair for pair, (_, b) in enumerate(beside.pairs.tolist()) if b < 3]
     assert found.p[:, rows].tobytes() == one.p.tobytes()
     assert [bool(reason) for reason in found.reasons] == [b == 3 for _, b in beside.pairs.tolist()]
 
 
 @pytest.mark.slow
-def test_integers_too_large_for_a_bootstrap_keep_their_sign_flip(lab):
+def test_integers_too_large_for_a_bootstrap_keep_their_sign_flip():
     numerators = np.random.default_rng(4).integers(0, 4 * 10**12, (2000, 3))
     numerators[:, 2] = numerators[:, 0]
     numerators[:30, 2] = 0
-    measure = lab.make_measure(lab.over(numerators))
-    found = exact_tests(measure, lab.observe(measure))
+    measure = small.make_measure(small.over(numerators))
+    found = exact_tests(measure, observe(measure))
     words = "sums of the statistics do not fit into 64 bits"
     assert found["exact-bootstrap"].reasons == [words] * 3
     assert (found["exact-bootstrap"].method == -1).all()
@@ -148,15 +150,15 @@ def test_integers_too_large_for_a_bootstrap_keep_their_sign_flip(lab):
     assert flips.lo[1, 1] == flips.hi[1, 1] == pytest.approx(2.0**-29)  # thirty discordant units, all on one side
 
 
-def test_swapping_a_pair_or_adding_a_copy_changes_no_p(lab):
+def test_swapping_a_pair_or_adding_a_copy_changes_no_p():
     rng = np.random.default_rng(5)
     denominators = rng.integers(1, 20, 60)
-    statistics = lab.over(rng.binomial(denominators[:, None], [0.6, 0.5, 0.55]), denominators)
-    turned = lab.make_measure(statistics, pairs=lab.all_pairs(3)[:, ::-1])
-    copied = lab.make_measure(np.concatenate([statistics, statistics[:, :1]], axis=1), pairs=lab.all_pairs(3))
-    measure = lab.make_measure(statistics)
+    statistics = small.over(rng.binomial(denominators[:, None], [0.6, 0.5, 0.55]), denominators)
+    turned = small.make_measure(statistics, pairs=small.all_pairs(3)[:, ::-1])
+    copied = small.make_measure(np.concatenate([statistics, statistics[:, :1]], axis=1), pairs=small.all_pairs(3))
+    measure = small.make_measure(statistics)
     tests = [name for name in DIRECT if not name.startswith("mcnemar")]
-    one, other, third = (direct_tests(tests, m, lab.observe(m)) for m in (measure, turned, copied))
+    one, other, third = (direct_tests(tests, m, observe(m)) for m in (measure, turned, copied))
     for name in tests:
         assert np.isfinite(one[name].two_sided).all()
         for field in ("p", "log10_p", "lo", "hi", "method", "reason", "label"):
@@ -164,21 +166,21 @@ def test_swapping_a_pair_or_adding_a_copy_changes_no_p(lab):
             assert getattr(one[name], field).tobytes() == getattr(third[name], field).tobytes(), name
 
 
-def test_beyond_the_budget_a_p_is_enclosed(lab):
+def test_beyond_the_budget_a_p_is_enclosed():
     rng = np.random.default_rng(6)
     numerators = rng.integers(0, 10**6, (300, 2)) + np.array([0, 3 * 10**4])
-    measure = lab.make_measure(lab.over(numerators))
-    observed = lab.observe(measure)
+    measure = small.make_measure(small.over(numerators))
+    observed = observe(measure)
     wide = exact_tests(measure, observed, budget=Budget(points=2**12, work=0, frequencies=2**12))["exact-bootstrap"]
     close = exact_tests(measure, observed)["exact-bootstrap"]
     assert (wide.lo < wide.hi)[:4].all()
     assert ((wide.lo <= close.hi) & (close.lo <= wide.hi))[:4].all()
 
 
-def test_the_sign_flip_is_the_permutation_test_of_scipy(lab):
+def test_the_sign_flip_is_the_permutation_test_of_scipy():
     rng = np.random.default_rng(7)
-    measure = lab.make_measure(lab.over(rng.integers(0, 9, (11, 3))))
-    observed = lab.observe(measure)
+    measure = small.make_measure(small.over(rng.integers(0, 9, (11, 3))))
+    observed = observe(measure)
     found = exact_tests(measure, observed)["exact-sign-flip"]
     for pair, (a, b) in enumerate(measure.pairs.tolist()):
         columns = measure.statistics[:, a, 0], measure.statistics[:, b, 0]
@@ -188,10 +190,10 @@ def test_the_sign_flip_is_the_permutation_test_of_scipy(lab):
 
 
 @pytest.mark.data
-def test_real_columns_agree_with_the_laws_of_wins_and_losses(lab, mmlu):
+def test_real_columns_agree_with_the_laws_of_wins_and_losses(mmlu):
     """The bootstrap total of wins less losses, convolved directly; the sign-flip is the binomial test."""
-    measure = lab.make_measure(lab.over(mmlu))
-    observed = lab.observe(measure)
+    measure = small.make_measure(small.over(mmlu))
+    observed = observe(measure)
     found = exact_tests(measure, observed)
     n = len(mmlu)
     for pair in range(0, len(measure.pairs), 5):

@@ -6,14 +6,16 @@ import itertools
 
 import numpy as np
 import pytest
-from enumeration import coin_p_values
 from scipy import stats
+from support import direct_measures as small
+from support.enumeration import coin_p_values
 
 from pipeline.inference.direct import unit_tests
 from pipeline.inference.direct.by_name import direct_tests
 from pipeline.inference.direct.log_tails import log_binomial_tail, log_student_tail
 from pipeline.inference.direct.result import LABELS, METHODS
 from pipeline.inference.direct.unit_tests import mcnemar, paired_t, sign_test, wilcoxon
+from pipeline.resampling.observe import observe
 
 
 def columns(measure, observed, pair):
@@ -66,40 +68,40 @@ def assert_scipy(measure, observed, tests):
 
 @pytest.mark.parametrize(("units", "values"), [(3, 5), (12, 2), (20, 10**6), (30, 3), (70, 10**6), (200, 6)])
 @pytest.mark.parametrize("higher", [True, False])
-def test_random_scores(lab, units, values, higher):
+def test_random_scores(units, values, higher):
     rng = np.random.default_rng(units)
     base = rng.integers(0, values, (units, 1))
     scores = np.where(rng.random((units, 6)) < 0.6, base, rng.integers(0, values, (units, 6)))
     scores[:, 5] = scores[:, 4]
     scores[0, 5] += 1
     scores[1, 5] += 1
-    measure = lab.make_measure(lab.over(scores, np.full(units, 7)), higher=higher)
-    assert_scipy(measure, lab.observe(measure), ["sign", "paired-t", "wilcoxon"])
+    measure = small.make_measure(small.over(scores, np.full(units, 7)), higher=higher)
+    assert_scipy(measure, observe(measure), ["sign", "paired-t", "wilcoxon"])
 
 
-def test_small_samples_take_wilcoxons_exact_law(lab):
+def test_small_samples_take_wilcoxons_exact_law():
     scores = np.random.default_rng(8).integers(0, 10**9, (90, 4))
     scores[50:] = scores[50:, :1]
-    measure = lab.make_measure(lab.over(scores))
-    found = wilcoxon(measure, lab.observe(measure))
+    measure = small.make_measure(small.over(scores))
+    found = wilcoxon(measure, observe(measure))
     assert [METHODS[code] for code in found.method[1]] == ["exact"] * 6
     scores[50:52] += np.array([[3], [8]]) * np.arange(4)
-    measure = lab.make_measure(lab.over(scores))
-    found = wilcoxon(measure, lab.observe(measure))
+    measure = small.make_measure(small.over(scores))
+    found = wilcoxon(measure, observe(measure))
     assert [METHODS[code] for code in found.method[1]] == ["asymptotic"] * 6
     assert {list(LABELS)[code] for code in found.label[1]} == {"normal"}
 
 
 @pytest.mark.data
-def test_real_columns(lab, mmlu):
-    measure = lab.make_measure(lab.over(mmlu))
-    assert_scipy(measure, lab.observe(measure), ["mcnemar", "sign", "paired-t", "wilcoxon"])
+def test_real_columns(mmlu):
+    measure = small.make_measure(small.over(mmlu))
+    assert_scipy(measure, observe(measure), ["mcnemar", "sign", "paired-t", "wilcoxon"])
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(1, 0), (2, 0), (1, 1), (5, 0), (4, 3), (8, 4), (7, 7)])
-def test_mcnemar_and_its_mid_p_agree_with_fractions(lab, wins, losses):
-    measure = lab.make_measure(lab.coins(wins, losses, 20))
-    observed = lab.observe(measure)
+def test_mcnemar_and_its_mid_p_agree_with_fractions(wins, losses):
+    measure = small.make_measure(small.coins(wins, losses, 20))
+    observed = observe(measure)
     p = {name: float(value) for name, value in coin_p_values(wins, losses).items()}
     exact, mid = (mcnemar(measure, observed, mid_p=flag) for flag in (False, True))
     assert exact.two_sided[0] == pytest.approx(p["two-sided"], rel=1e-12)
@@ -110,20 +112,20 @@ def test_mcnemar_and_its_mid_p_agree_with_fractions(lab, wins, losses):
         assert list(LABELS)[mid.label[1, 0]] == "mid-p"
 
 
-def test_mcnemar_wants_two_values_and_one_constant_denominator(lab):
-    three = lab.make_measure(lab.over([[0, 1, 0], [2, 0, 2], [1, 1, 0], [0, 0, 2]]))
-    assert mcnemar(three, lab.observe(three)).reasons == ["the scores of units are not of two values"] * 3
-    halves = lab.make_measure(lab.over([[0, 5], [5, 0], [5, 0], [0, 0]]))
-    assert mcnemar(halves, lab.observe(halves)).two_sided.tolist() == [1.0]
-    uneven = lab.make_measure(lab.over([[0, 1], [1, 0], [1, 0]], [1, 1, 2]))
-    assert mcnemar(uneven, lab.observe(uneven)).reasons == ["the score is not a mean of units: their denominators vary"]
+def test_mcnemar_wants_two_values_and_one_constant_denominator():
+    three = small.make_measure(small.over([[0, 1, 0], [2, 0, 2], [1, 1, 0], [0, 0, 2]]))
+    assert mcnemar(three, observe(three)).reasons == ["the scores of units are not of two values"] * 3
+    halves = small.make_measure(small.over([[0, 5], [5, 0], [5, 0], [0, 0]]))
+    assert mcnemar(halves, observe(halves)).two_sided.tolist() == [1.0]
+    uneven = small.make_measure(small.over([[0, 1], [1, 0], [1, 0]], [1, 1, 2]))
+    assert mcnemar(uneven, observe(uneven)).reasons == ["the score is not a mean of units: their denominators vary"]
 
 
-def test_a_ratio_is_tested_by_its_jackknife_error_and_its_numerators(lab):
+def test_a_ratio_is_tested_by_its_jackknife_error_and_its_numerators():
     rng = np.random.default_rng(9)
     c = rng.integers(5, 40, 300)
-    measure = lab.make_measure(lab.over(rng.binomial(c[:, None], [0.55, 0.5]), c))
-    observed = lab.observe(measure)
+    measure = small.make_measure(small.over(rng.binomial(c[:, None], [0.55, 0.5]), c))
+    observed = observe(measure)
     one, other = columns(measure, observed, 0)
     d, total = one - other, c.sum()
     found = paired_t(measure, observed)
@@ -139,9 +141,9 @@ def test_a_ratio_is_tested_by_its_jackknife_error_and_its_numerators(lab):
     assert list(LABELS)[sign_test(measure, observed).label[1, 0]] == "numerators"
 
 
-def test_bleu_has_a_t_test_of_pseudo_values(lab):
-    measure = lab.bleu_measure(80, 4, 0.02)
-    observed = lab.observe(measure)
+def test_bleu_has_a_t_test_of_pseudo_values():
+    measure = small.bleu_measure(80, 4, 0.02)
+    observed = observe(measure)
     found = paired_t(measure, observed)
     total = measure.statistics.sum(axis=0)
     removed = measure.score((total - measure.statistics).transpose(2, 0, 1).astype(float))
@@ -153,34 +155,34 @@ def test_bleu_has_a_t_test_of_pseudo_values(lab):
         assert found.one_sided[pair] == pytest.approx(stats.ttest_1samp(pseudo, 0, alternative=side).pvalue, rel=1e-8)
 
 
-def test_what_has_no_t_says_why(lab):
-    flat = lab.make_measure(lab.over([[1, 0], [4, 3], [3, 2]], [1, 1, 1]))
-    assert paired_t(flat, lab.observe(flat)).reasons == ["all units differ by the same"]
-    one = lab.make_measure(lab.over([[1, 0]]))
-    assert paired_t(one, lab.observe(one)).reasons == ["there is one unit"]
-    hollow = lab.make_measure(lab.over([[1, 0], [0, 0]], [2, 0]))
-    assert paired_t(hollow, lab.observe(hollow)).reasons == ["a score is undefined without some unit"]
-    empty = lab.make_measure(lab.over([[0, 0], [1, 0]], [0, 0]))
-    assert sign_test(empty, lab.observe(empty)).reasons == ["a score is undefined"]
+def test_what_has_no_t_says_why():
+    flat = small.make_measure(small.over([[1, 0], [4, 3], [3, 2]], [1, 1, 1]))
+    assert paired_t(flat, observe(flat)).reasons == ["all units differ by the same"]
+    one = small.make_measure(small.over([[1, 0]]))
+    assert paired_t(one, observe(one)).reasons == ["there is one unit"]
+    hollow = small.make_measure(small.over([[1, 0], [0, 0]], [2, 0]))
+    assert paired_t(hollow, observe(hollow)).reasons == ["a score is undefined without some unit"]
+    empty = small.make_measure(small.over([[0, 0], [1, 0]], [0, 0]))
+    assert sign_test(empty, observe(empty)).reasons == ["a score is undefined"]
 
 
-def test_without_a_gain_a_sign_test_tells_of_nobody_ahead(lab):
+def test_without_a_gain_a_sign_test_tells_of_nobody_ahead():
     """Nine small wins may weigh as much as one loss: the test has its own p, but there is no side to call better."""
-    measure = lab.make_measure(lab.over([[1, 0]] * 9 + [[0, 9]]))
+    measure = small.make_measure(small.over([[1, 0]] * 9 + [[0, 9]]))
     # Nine or more of ten coins; the loss has the largest rank of ten, the wins share the others: 45 to 10.
     exact = {sign_test: 2 * 11 / 2**10, wilcoxon: stats.wilcoxon([1.0] * 9 + [-9.0], method=stats.PermutationMethod()).pvalue}
     for test, p in exact.items():
-        found = test(measure, lab.observe(measure))
+        found = test(measure, observe(measure))
         assert found.two_sided == pytest.approx([p])
         assert np.isnan(found.one_sided).all()
         assert METHODS[found.method[1, 0]] == "exact"
         assert found.reasons == ["the scores are equal: there is no order, and no one-sided p"]
 
 
-def test_memory_changes_no_result(lab):
+def test_memory_changes_no_result():
     scores = np.random.default_rng(10).integers(0, 50, (40, 9))
-    measure = lab.make_measure(lab.over(scores))
-    observed = lab.observe(measure)
+    measure = small.make_measure(small.over(scores))
+    observed = observe(measure)
     for test in (sign_test, wilcoxon):
         whole, pieces = test(measure, observed), test(measure, observed, memory_bytes=1)
         assert whole.log10_p.tobytes() == pieces.log10_p.tobytes()

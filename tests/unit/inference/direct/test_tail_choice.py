@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support import direct_measures as small
 
 from pipeline.inference.direct.exact import exact_tests
 from pipeline.inference.direct.tail_choice import choose_tails, tail_points
@@ -13,14 +14,15 @@ from pipeline.resampling.exact.batch import compare_short
 from pipeline.resampling.exact.bootstrap import compress
 from pipeline.resampling.exact.budget import QUICK, tails_budget
 from pipeline.resampling.exact.lattice import count_points
+from pipeline.resampling.observe import observe
 
 
-def decimals(lab, units=60, systems=4, seed=2):
+def decimals(units=60, systems=4, seed=2):
     """Make scores of four decimals: their laws are too wide for direct sums."""
     rng = np.random.default_rng(seed)
     ease = rng.random((units, 1))
     scores = np.clip(0.6 * ease + 0.4 * rng.random((units, systems)) + 0.04 * np.arange(systems), 0, 1)
-    return lab.make_measure(lab.over(np.round(scores * 10_000)))
+    return small.make_measure(small.over(np.round(scores * 10_000)))
 
 
 def all_of(measure):
@@ -31,10 +33,10 @@ def refuse(*args, **options):
     raise AssertionError("nobody asked for this law")
 
 
-def test_a_tail_of_decimal_scores_computes_no_law_of_swaps(lab, monkeypatch):
+def test_a_tail_of_decimal_scores_computes_no_law_of_swaps(monkeypatch):
     """Such a law took 14 of 15 parts of the time, and was thrown away."""
-    measure = decimals(lab)
-    observed = lab.observe(measure)
+    measure = decimals()
+    observed = observe(measure)
     whole = exact_tests(measure, observed)
     monkeypatch.setattr(exact_pairs, "sign_flip_chances", refuse)
     tails = bootstrap_tails(measure, observed, asked=all_of(measure), key=1)
@@ -42,9 +44,9 @@ def test_a_tail_of_decimal_scores_computes_no_law_of_swaps(lab, monkeypatch):
     assert list(exact_tests(measure, observed, names=["exact-bootstrap"])) == ["exact-bootstrap"]
 
 
-def test_swaps_alone_compute_no_bootstrap(lab, monkeypatch):
-    measure = decimals(lab)
-    observed = lab.observe(measure)
+def test_swaps_alone_compute_no_bootstrap(monkeypatch):
+    measure = decimals()
+    observed = observe(measure)
     whole = exact_tests(measure, observed)
     monkeypatch.setattr(exact_pairs, "bootstrap_chances", refuse)
     alone = exact_tests(measure, observed, names=["exact-sign-flip"])
@@ -72,10 +74,10 @@ def test_an_event_that_there_is_not_is_refused():
 
 
 @pytest.mark.parametrize(("values", "units"), [(2, 30), (2, 3000), (5, 200), (1000, 90), (10**6, 40)])
-def test_what_a_law_costs_is_bounded_from_sizes(lab, values, units):
+def test_what_a_law_costs_is_bounded_from_sizes(values, units):
     rng = np.random.default_rng(units)
-    measure = lab.make_measure(lab.over(rng.integers(0, values, (units, 3)) + np.array([0, 0, values // 5])))
-    observed = lab.observe(measure)
+    measure = small.make_measure(small.over(rng.integers(0, values, (units, 3)) + np.array([0, 0, values // 5])))
+    observed = observe(measure)
     bounds = tail_points(measure, observed, np.arange(3))
     for bound, (a, b) in zip(bounds.tolist(), measure.pairs.tolist(), strict=True):
         d = measure.statistics[:, a, 0] - measure.statistics[:, b, 0]
@@ -85,9 +87,9 @@ def test_what_a_law_costs_is_bounded_from_sizes(lab, values, units):
         assert min(points, 2 * QUICK.points) <= bound
 
 
-def test_the_pairs_nearest_to_each_other_come_first_and_nobody_changes_a_number(lab):
-    measure = decimals(lab, systems=6)
-    observed = lab.observe(measure)
+def test_the_pairs_nearest_to_each_other_come_first_and_nobody_changes_a_number():
+    measure = decimals(systems=6)
+    observed = observe(measure)
     asked = all_of(measure)
     asked[3] = False
     each = int(tail_points(measure, observed, np.array([0]))[0])

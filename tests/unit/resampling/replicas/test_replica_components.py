@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support import replica_nulls
 
 from pipeline.resampling.draws import Draws, draw_units
 from pipeline.resampling.replicas.components import variance_components
@@ -79,8 +80,8 @@ def test_one_unit_is_refused():
         variance_components([np.ones((2, 1)), np.ones((2, 1))], PAIR)
 
 
-def test_spreads_are_their_definitions_and_depend_on_no_batch(replica_kit):
-    replicas = replica_kit.make_replicas((3, 1), 30, kind="ratio")
+def test_spreads_are_their_definitions_and_depend_on_no_batch():
+    replicas = replica_nulls.make_replicas((3, 1), 30, kind="ratio")
     draws = Draws(5, 30, 30)
     found = spread_scores(draws, replicas, replicates=3000)
     samples = np.stack([draw_units(draws, r) for r in range(3000)])

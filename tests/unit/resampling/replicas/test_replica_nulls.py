@@ -7,6 +7,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from scipy.stats import binom
+from support import replica_nulls
 
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.randomize import randomize
@@ -42,19 +43,19 @@ def equal_runs_or_two(null):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("null", DRAWN)
-def test_each_replicate_is_its_definition(replica_kit, null, kind):
+def test_each_replicate_is_its_definition(null, kind):
     units = 70  # more than one word of a mask
     for runs in {(2, 2), equal_runs_or_two(null)}:
-        replicas = replica_kit.make_replicas(runs, units, kind=kind, seed=28)
-        a, b = replica_kit.oriented_arrays(replicas, 0)
-        delta = replica_kit.observed_gain(null, replicas, a, b)
+        replicas = replica_nulls.make_replicas(runs, units, kind=kind, seed=28)
+        a, b = replica_nulls.oriented_arrays(replicas, 0)
+        delta = replica_nulls.observed_gain(null, replicas, a, b)
         if delta < 0:  # pooled runs, or means of units, may have another order than means of scores
             a, b, delta = b, a, -delta
         gains = [
-            replica_kit.permuted_gain(null, replicas, a, b, replica_kit.draw_outcome(null, 7, r, len(a), len(b), units))
+            replica_nulls.permuted_gain(null, replicas, a, b, replica_nulls.draw_outcome(null, 7, r, len(a), len(b), units))
             for r in range(60)
         ]
-        hits = sum(replica_kit.is_hit(null, gain, delta) for gain in gains)
+        hits = sum(replica_nulls.is_hit(null, gain, delta) for gain in gains)
         found = count(null, replicas, replicates=60)
         assert found.hits.tolist() == [[hits]]
         assert found.compared.tolist() == [[60]]
@@ -91,14 +92,14 @@ def all_outcomes(null, runs_a, runs_b, units):
         ("crossed", (1, 2), 3),
     ],
 )
-def test_the_law_is_that_of_all_outcomes(replica_kit, null, runs, units, kind):
-    replicas = replica_kit.make_replicas(runs, units, kind=kind, seed=28)
-    a, b = replica_kit.oriented_arrays(replicas, 0)
-    delta = replica_kit.observed_gain(null, replicas, a, b)
+def test_the_law_is_that_of_all_outcomes(null, runs, units, kind):
+    replicas = replica_nulls.make_replicas(runs, units, kind=kind, seed=28)
+    a, b = replica_nulls.oriented_arrays(replicas, 0)
+    delta = replica_nulls.observed_gain(null, replicas, a, b)
     if delta < 0:
         a, b, delta = b, a, -delta
     outcomes = all_outcomes(null, len(a), len(b), units)
-    share = np.mean([replica_kit.is_hit(null, replica_kit.permuted_gain(null, replicas, a, b, o), delta) for o in outcomes])
+    share = np.mean([replica_nulls.is_hit(null, replica_nulls.permuted_gain(null, replicas, a, b, o), delta) for o in outcomes])
     assert 0.01 < share < 0.99, "nothing is tested"
     hits = count(null, replicas, replicates=REPLICATES).hits[0, 0]
     assert binom.ppf(FALSE_ALARM / 2, REPLICATES, share) <= hits <= binom.isf(FALSE_ALARM / 2, REPLICATES, share)
@@ -106,16 +107,16 @@ def test_the_law_is_that_of_all_outcomes(replica_kit, null, runs, units, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("null", ["per-output", "segment-block"])
-def test_with_one_run_it_is_approximate_randomization_bit_by_bit(replica_kit, null, kind):
-    replicas = replica_kit.make_replicas((1, 1, 1), 150, kind=kind, seed=2)
+def test_with_one_run_it_is_approximate_randomization_bit_by_bit(null, kind):
+    replicas = replica_nulls.make_replicas((1, 1, 1), 150, kind=kind, seed=2)
     found = count(null, replicas)
     counts = two_sided(randomize, replicas)
     np.testing.assert_array_equal(found.hits, counts)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_with_one_run_the_crossed_bootstrap_is_the_paired_one_bit_by_bit(replica_kit, kind):
-    replicas = replica_kit.make_replicas((1, 1, 1), 150, kind=kind, seed=2)
+def test_with_one_run_the_crossed_bootstrap_is_the_paired_one_bit_by_bit(kind):
+    replicas = replica_nulls.make_replicas((1, 1, 1), 150, kind=kind, seed=2)
     np.testing.assert_array_equal(count("crossed", replicas).hits, two_sided(resample, replicas))
 
 
@@ -131,8 +132,8 @@ def two_sided(procedure, replicas):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("null", NAMES)
-def test_no_count_depends_on_memory_or_on_how_cells_are_divided(replica_kit, null, kind):
-    replicas = replica_kit.make_replicas((3, 3, 2), 20, kind=kind)
+def test_no_count_depends_on_memory_or_on_how_cells_are_divided(null, kind):
+    replicas = replica_nulls.make_replicas((3, 3, 2), 20, kind=kind)
     whole = count(null, replicas, replicates=17_000, cells=range(2))
     same_counts(whole, count(null, replicas, replicates=17_000, cells=range(2), memory_bytes=200_000))
     if not whole.enumerated.any():
@@ -142,13 +143,13 @@ def test_no_count_depends_on_memory_or_on_how_cells_are_divided(replica_kit, nul
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("null", NAMES)
-def test_exchanging_the_systems_of_a_pair_changes_the_sign_of_the_gain_and_nothing_else(replica_kit, null, kind):
+def test_exchanging_the_systems_of_a_pair_changes_the_sign_of_the_gain_and_nothing_else(null, kind):
     pairs = [[0, 1], [1, 2], [0, 2]]
-    one = count(null, replica_kit.make_replicas((3, 3, 4), 25, kind=kind, pairs=pairs))
-    other = count(null, replica_kit.make_replicas((3, 3, 4), 25, kind=kind, pairs=np.array(pairs)[:, ::-1]))
+    one = count(null, replica_nulls.make_replicas((3, 3, 4), 25, kind=kind, pairs=pairs))
+    other = count(null, replica_nulls.make_replicas((3, 3, 4), 25, kind=kind, pairs=np.array(pairs)[:, ::-1]))
     same_counts(one, other)
     np.testing.assert_array_equal(one.delta, -other.delta)
-    renamed = replica_kit.make_replicas((3, 3, 4), 25, kind=kind)
+    renamed = replica_nulls.make_replicas((3, 3, 4), 25, kind=kind)
     mirrored = Replicas(
         renamed.statistics[::-1], renamed.score, renamed.form, True, 2 - np.array(pairs)
     )  # the systems themselves stand in another order
@@ -156,8 +157,8 @@ def test_exchanging_the_systems_of_a_pair_changes_the_sign_of_the_gain_and_nothi
 
 
 @pytest.mark.parametrize("null", NAMES)
-def test_another_system_changes_no_count_of_a_pair_and_a_copy_has_those_of_its_original(replica_kit, null):
-    alone = replica_kit.make_replicas((3, 3), 25, kind="linear", seed=5)
+def test_another_system_changes_no_count_of_a_pair_and_a_copy_has_those_of_its_original(null):
+    alone = replica_nulls.make_replicas((3, 3), 25, kind="linear", seed=5)
     strange = np.random.default_rng(0).integers(1, 900, (3, 25, 2))  # of its own denominators
     statistics = (strange, *alone.statistics, alone.statistics[1].copy())
     beside = Replicas(statistics, alone.score, "ratio", True, np.array([[1, 2], [1, 3], [2, 3], [0, 1]]))
@@ -168,16 +169,16 @@ def test_another_system_changes_no_count_of_a_pair_and_a_copy_has_those_of_its_o
     assert other.delta[2] == 0
 
 
-def test_identical_systems_have_a_p_of_one_before_anything_is_drawn(replica_kit):
-    one = replica_kit.make_replicas((3, 3), 10, pairs=[[0, 0], [0, 1]])
+def test_identical_systems_have_a_p_of_one_before_anything_is_drawn():
+    one = replica_nulls.make_replicas((3, 3), 10, pairs=[[0, 0], [0, 1]])
     found = count("r-of-2r", one, cells=range(0))
     assert found.p[0] == 1.0
     assert np.isnan(found.p[1])
 
 
 @pytest.mark.parametrize("null", NAMES)
-def test_lower_is_better_turns_the_gain_and_no_count(replica_kit, null):
-    up, down = (count(null, replica_kit.make_replicas((3, 3), 25, higher=higher)) for higher in (True, False))
+def test_lower_is_better_turns_the_gain_and_no_count(null):
+    up, down = (count(null, replica_nulls.make_replicas((3, 3), 25, higher=higher)) for higher in (True, False))
     same_counts(up, down)
     np.testing.assert_array_equal(up.delta, -down.delta)
     assert up.delta[0]
@@ -193,8 +194,8 @@ def test_equal_means_without_identity_have_a_p_of_one(null):
 
 
 @pytest.mark.parametrize("null", ["per-output", "paired-runs", "multeval"])
-def test_unequal_runs_have_no_p_where_outputs_are_exchanged_run_by_run(replica_kit, null):
-    found = count(null, replica_kit.make_replicas((2, 3, 3), 10))
+def test_unequal_runs_have_no_p_where_outputs_are_exchanged_run_by_run(null):
+    found = count(null, replica_nulls.make_replicas((2, 3, 3), 10))
     assert [REASONS[code] for code in found.reason] == ["unequal runs", "unequal runs", ""]
     np.testing.assert_array_equal(np.isnan(found.p), [True, True, False])
     assert found.compared[:2].sum() == 0
@@ -216,8 +217,8 @@ def test_replicates_without_a_score_are_left_out_and_counted(null):
     assert found.compared.sum() == 0
 
 
-def test_the_table_says_which_runs_a_null_needs_and_which_statistic_it_has(replica_kit):
-    replicas = replica_kit.make_replicas((2, 3), 12)
+def test_the_table_says_which_runs_a_null_needs_and_which_statistic_it_has():
+    replicas = replica_nulls.make_replicas((2, 3), 12)
     for null in NULLS:
         found = count(null.name, replicas)
         assert null.needs_equal_runs == np.isnan(found.p[0])
@@ -225,8 +226,8 @@ def test_the_table_says_which_runs_a_null_needs_and_which_statistic_it_has(repli
         count("block", replicas)
 
 
-def test_few_runs_are_marked_for_the_crossed_bootstrap_only(replica_kit):
-    replicas = replica_kit.make_replicas((5, 5, 4), 12)
+def test_few_runs_are_marked_for_the_crossed_bootstrap_only():
+    replicas = replica_nulls.make_replicas((5, 5, 4), 12)
     assert count("crossed", replicas).few_runs.tolist() == [False, True, True]
     assert not any(count(null.name, replicas).few_runs.any() for null in NULLS if null.name != "crossed")
 
@@ -246,6 +247,6 @@ def test_statistics_that_do_not_fit_are_refused(statistics, message):
         Replicas(statistics, lambda s: s[0] / s[1], "ratio", True, np.zeros((0, 2), np.int64))
 
 
-def test_draws_of_other_units_are_refused(replica_kit):
+def test_draws_of_other_units_are_refused():
     with pytest.raises(ValueError, match="statistics of 12 units, permutations of 13"):
-        count_null("r-of-2r", address(13), replica_kit.make_replicas((2, 2), 12), cells=range(1), replicates=10)
+        count_null("r-of-2r", address(13), replica_nulls.make_replicas((2, 2), 12), cells=range(1), replicates=10)

@@ -11,8 +11,16 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from hundreds import trained
-from small_language import make_sentences, write_bitext, write_brackets, write_chunks, write_heads, write_links, write_tagged
+from support.hundreds import trained
+from support.small_language import (
+    make_sentences,
+    write_bitext,
+    write_brackets,
+    write_chunks,
+    write_heads,
+    write_links,
+    write_tagged,
+)
 
 from pipeline.api import run
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from studies import write_study
+from support.studies import write_study
 
 from pipeline import api
 from pipeline.api import open_run

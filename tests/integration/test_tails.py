@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from studies import write_study
+from support.studies import write_study
 
 from pipeline.api import open_run, run
 

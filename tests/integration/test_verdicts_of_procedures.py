@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from studies import run_cli, write_text_outputs
+from support.studies import run_cli, write_text_outputs
 
 from pipeline import api
 from pipeline.errors import StudyError

@@ -14,7 +14,7 @@ from simulation.cluster import SMALLEST_WINDOW, WINDOW_PER_WORKER, Cluster, Job,
 from simulation.made import Made
 from simulation.rates import Measured, cluster_of, read_measured, work_of
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 BLOCKS = [Work("resample", [Job(2.0, 1e6)] * 600)]
 FAST = Cluster(workers=1, task_seconds=0.002, receipt_seconds=0.001, store_bandwidth=1e9, worker_bandwidth=1e9, variation=0.1)

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.document import fill_tables, merge_records, read_results, write_results
 from benchmarks.tables import TABLES
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 MACHINE = {"mode": "full", "processor": "made", "cores": 2, "versions": {"python": "3"}}
 
 

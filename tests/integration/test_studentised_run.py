@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from studies import run_cli, text_study, write_study
+from support.studies import run_cli, text_study, write_study
 
 from pipeline.api import open_run, run
 from pipeline.cli import main

@@ -14,7 +14,7 @@ from unit_nulls.tables import TABLES, fill_tables
 
 from pipeline.inference.few_units import expected_rejection
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 RECORDS = json.loads((DOCS / "units.json").read_text(encoding="utf-8"))["records"]
 FALSE_ALARM = 1e-6
 

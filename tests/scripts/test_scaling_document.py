@@ -1,6 +1,6 @@
 """What docs/scaling.md says of many workers is what `scripts/scaling` prints from the rates beside it.
 
-``PYTHONPATH=scripts python tests/unit/bench/test_scaling_document.py`` writes the tables of the page anew.
+``PYTHONPATH=scripts python tests/scripts/test_scaling_document.py`` writes the tables of the page anew.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from simulation.__main__ import main
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "scaling.md").read_text("utf-8")
 # Shown as a command, then as what it prints.
 TABLE = re.compile(r"(?<=```\n\./scripts/scaling)( ?[^\n]*)(\n```\n\n)((?:\|[^\n]*\n|Memory[^\n]*\n|\n(?=\||Memory))+)")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy import stats
-from studies import ODD_NAMES, write_study, write_text_outputs
+from support.studies import ODD_NAMES, write_study, write_text_outputs
 
 from pipeline.api import open_run, run
 

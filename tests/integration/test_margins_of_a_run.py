@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mmlu import read_mmlu
 from numpy.typing import NDArray
 from scipy.stats import binomtest
-from studies import write_study
+from support.mmlu_data import read_mmlu
+from support.studies import write_study
 
 from pipeline.api import run
 from pipeline.inference.equivalence import VERDICTS

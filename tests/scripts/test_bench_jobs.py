@@ -17,7 +17,7 @@ from benchmarks.measure import Cost
 from benchmarks.profiles import group_by_module
 from benchmarks.studies import Bench, Question, Run
 
-SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 
 class MadeBench(Bench):

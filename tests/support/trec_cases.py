@@ -1,6 +1,6 @@
 """Runs and judgements that nobody made, with all that trec_eval decides in its own way; as a program, asks trec_eval about them.
 
-``python tests/trec_cases.py`` needs pytrec-eval-terrier and writes ``tests/golden/trec_eval.json``.
+``python tests/support/trec_cases.py`` needs pytrec-eval-terrier and writes ``tests/golden/trec_eval.json``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 MEASURES = {"map", "map_cut_5", "ndcg", "ndcg_cut_5", "recip_rank", "P_5", "P_10"}
 CASES = ("grid", "close", "plain")
 LEVELS = (1, 2)
-VALUES = Path(__file__).parent / "golden" / "trec_eval.json"
+VALUES = Path(__file__).resolve().parents[1] / "golden" / "trec_eval.json"
 
 
 def make_case(name: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from numpy.typing import NDArray
-from studies import text_study, write_scores, write_study
+from support.studies import text_study, write_scores, write_study
 
 from pipeline.api import open_run, run
 from pipeline.cubes.reading import open_statistics

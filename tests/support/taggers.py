@@ -71,5 +71,5 @@ def install(folder: Path) -> Path:
     info = folder / "tinytaggers-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tinytaggers\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[pipeline.trainers]\nmost-frequent = taggers:MostFrequentTag\n")
+    (info / "entry_points.txt").write_text("[pipeline.trainers]\nmost-frequent = support.taggers:MostFrequentTag\n")
     return folder

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy import stats
-from studies import write_study
+from support.studies import write_study
 
 from pipeline.api import open_run, run
 

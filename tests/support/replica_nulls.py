@@ -1,9 +1,8 @@
-"""Small systems with runs, and every null computed again without the kernels. This module holds the fixtures."""
+"""Small sets of replicas, and every null computed by its definition."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from pipeline.resampling.draws import Draws, draw_units
 from pipeline.resampling.replicas.deals import draw_shuffle
@@ -113,19 +112,3 @@ def observed_gain(null, replicas, a, b):
 def is_hit(null, gain, delta):
     away = abs(gain - delta) if null == "crossed" else abs(gain)
     return away >= abs(delta) - 1e-9 * (1 + abs(delta))
-
-
-class Kit:
-    """The helpers above, for test modules that cannot import a conftest."""
-
-    make_replicas = staticmethod(make_replicas)
-    oriented_arrays = staticmethod(oriented_arrays)
-    permuted_gain = staticmethod(permuted_gain)
-    draw_outcome = staticmethod(draw_outcome)
-    observed_gain = staticmethod(observed_gain)
-    is_hit = staticmethod(is_hit)
-
-
-@pytest.fixture(scope="session")
-def replica_kit():
-    return Kit

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import factorial, prod
 
-from enumeration import Law, chance, compositions
+from support.enumeration import Law, chance, compositions
 
 Output = tuple[Fraction | int, Fraction | int]
 Run = Sequence[Output]

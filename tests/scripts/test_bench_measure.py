@@ -48,7 +48,7 @@ def test_a_command_that_fails_is_no_measurement() -> None:
 
 
 def test_the_command_line_refuses_what_it_does_not_know() -> None:
-    root = Path(__file__).resolve().parents[3] / "scripts"
+    root = Path(__file__).resolve().parents[2] / "scripts"
     for arguments in (["nothing"], ["--jobs", "J9"], ["--document", "page.md"]):
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks", *arguments], cwd=root, capture_output=True, text=True, check=False

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from numpy.typing import NDArray
-from studies import text_study, write_scores, write_study
+from support.studies import text_study, write_scores, write_study
 from test_cube_counts import NAMES, bleu
 
 from pipeline.api import open_run, run

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import taggers
-from studies import ledger, write_study
+from support import taggers
+from support.studies import ledger, write_study
 
 RESAMPLES = [{"method": "bootstrap", "fraction": 0.5, "replicas": 2}]
 
@@ -37,7 +37,7 @@ class Counted(taggers.MostFrequentTag):
 
 def counted(**options: Any) -> dict[str, Any]:
     """Give a model whose trainings leave files in the folder that the variable STARTS names."""
-    return {"trainer": "python", "object": "hundreds:Counted", "options": options}
+    return {"trainer": "python", "object": "support.hundreds:Counted", "options": options}
 
 
 def hundreds(

@@ -11,7 +11,7 @@ import pytest
 from reference_table.__main__ import FAMILIES, main
 from reference_table.document import fill_parts, parse_blocks, render_blocks
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 TABLE = "On made-up data.\n\n| system | score |\n| --- | ---: |\n| a | 1.5 |\n| b \\| c | – |"
 PAGE = "# Systems\n\nBefore.\n\n<!-- made by scripts/reference taggers -->\nold\n<!-- end -->\n\nAfter.\n"
 

@@ -13,7 +13,7 @@ from replica_table.model import Noise, gaussian_limit, simulate
 from replica_table.rates import ALPHAS, Case, Rate, measure_rates
 from scipy.stats import binomtest, hypergeom
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "replicas.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "replicas.md").read_text("utf-8")
 # noise, R, null, …, hits and trials
 ROW = re.compile(r"^\| ([^|]*) \| (\d+) \| `([a-z0-9-]+)` \|.* \| ([\d,]+) of ([\d,]+) \|$", re.MULTILINE)
 FALSE_ALARM = 1e-6 / 29  # so many rows

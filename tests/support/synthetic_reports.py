@@ -1,11 +1,11 @@
 """Reports of synthetic studies. This module builds them, also with names that need care."""
 
 import numpy as np
-from synthetic_cubes import build_cube
 
 from pipeline.analyses import load_analysis
 from pipeline.report.input import ReportInput
 from pipeline.study.schema import Study
+from support.synthetic_cubes import build_cube
 
 ODD = ["<script>alert(1)</script>", "a & b", 'say "hi"', "中文系统", "pipe|*star*", "$x_1$"]
 

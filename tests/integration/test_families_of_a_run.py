@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
-from studies import write_study
+from support.studies import write_study
 
 from pipeline.api import open_run, run
 from pipeline.cli.main import cli

@@ -20,7 +20,7 @@ from scipy.stats import binom, hypergeom, skew
 
 from pipeline.inference.convention_levels import null_rejection
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 RECORDS = json.loads((DOCS / "levels.json").read_text("utf-8"))["records"]
 BY_KEY = {case.key: case for case in CASES}
 RATES = 3 * len(RECORDS)
