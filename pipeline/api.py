@@ -135,9 +135,8 @@ def compare_study(
     from pipeline.study.load import study_from_value
     from pipeline.study.presets import PRESET_VALUES
     from pipeline.study.resampling import MOST_REPLICATES
-    from pipeline.survey.formats_asked import find_format
-    from pipeline.survey.metrics_asked import place_metrics, usual_metrics
-    from pipeline.survey.outputs_asked import as_paths, name_outputs, name_systems
+    from pipeline.survey.compare import find_format, place_metrics, usual_metrics
+    from pipeline.survey.compare_arguments import as_paths, name_outputs, name_systems
 
     base, outputs = Path.cwd(), name_systems(outputs)
     paths = list(outputs.values())
@@ -208,9 +207,8 @@ def compare(
     """
     from pipeline.engine.launch import Launch, execute, is_complete, prepare
     from pipeline.study.load import override_study
-    from pipeline.survey.compare_words import in_words_of_compare, speaking_of_compare
-    from pipeline.survey.limits import refuse_untestable
-    from pipeline.survey.outputs_asked import name_systems
+    from pipeline.survey.checks import refuse_untestable
+    from pipeline.survey.compare_arguments import in_words_of_compare, name_systems, speaking_of_compare
 
     with speaking_of_compare(), _scratch() as scratch:
         loaded = compare_study(name_systems(outputs), references, **options)

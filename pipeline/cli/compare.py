@@ -86,10 +86,8 @@ def compare(
     from pipeline.report.summary import summarise
     from pipeline.store.runs import RunDirectory
     from pipeline.study.load import parse_flow
-    from pipeline.survey.compare_words import speaking_of_compare
-    from pipeline.survey.formats_asked import find_format
-    from pipeline.survey.metrics_asked import usual_metrics
-    from pipeline.survey.outputs_asked import parse_columns, parse_named
+    from pipeline.survey.compare import find_format, usual_metrics
+    from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
 
     with speaking_of_compare():
         form = parse_flow(format_, "--format")

@@ -153,10 +153,10 @@ def list_(runs: Path, as_json: bool) -> None:
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Another folder. [the run's report/]")
 def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path | None) -> None:
     """Write the report again from the cubes, without recomputing."""
+    from pipeline.record.manifest import read_manifest
     from pipeline.report.write import write_report
     from pipeline.study.load import override_study
     from pipeline.study.report_overrides import refuse_other_numbers
-    from pipeline.tasks.manifest import read_manifest
     from pipeline.tasks.report import gather
 
     directory = find(runs, run)

@@ -10,9 +10,9 @@ from pipeline.engine.signals import StopAsked, StopRequest
 from pipeline.errors import PipelineError, StoreError
 from pipeline.plan.costs import resampling_seconds
 from pipeline.plan.rates import Rates
+from pipeline.record.manifest import Manifest
 from pipeline.store.files import make_directory, read_json, temporary_name, write_json
 from pipeline.store.runs import RunDirectory, Store
-from pipeline.tasks.manifest import Manifest
 
 __all__ = ["is_short", "measure_rates", "read_rates", "settle_rates"]
 

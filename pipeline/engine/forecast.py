@@ -17,9 +17,9 @@ from pipeline.plan.open_tasks import Plan, plan_study
 from pipeline.plan.rates import Rates
 from pipeline.plan.task import Receipt, Task, TrainSpec
 from pipeline.plan.timeline import Estimate, estimate_time
+from pipeline.record.manifest import Manifest
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.survey.survey import StudySurvey
-from pipeline.tasks.manifest import Manifest
 from pipeline.tasks.time_trainings import past_trainings, time_trainings
 
 __all__ = ["Forecast", "Outlook", "forecast_study"]

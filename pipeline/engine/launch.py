@@ -24,13 +24,13 @@ from pipeline.engine.stock import sound_receipts
 from pipeline.errors import ClusterError, StoreError
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
+from pipeline.record.manifest import Manifest, read_manifest
 from pipeline.store.files import make_directory, open_private, read_json, store_error, write_bytes, write_json
 from pipeline.store.lease import read_holder, refuse_if_held
 from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
 from pipeline.survey.survey import survey_study
-from pipeline.tasks.manifest import Manifest, read_manifest
 
 __all__ = ["Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "start_detached"]
 

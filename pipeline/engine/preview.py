@@ -16,12 +16,12 @@ from pipeline.engine.progress import format_seconds
 from pipeline.engine.stock import adoptable_receipts, sound_receipts
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.timeline import Estimate
+from pipeline.record.manifest import Manifest
 from pipeline.store.runs import RunDirectory
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.load import LoadedStudy, load_profile, locate_profile
 from pipeline.study.presets import list_deviations
 from pipeline.survey.survey import survey_study
-from pipeline.tasks.manifest import Manifest
 
 __all__ = ["format_preview", "preview_study"]
 

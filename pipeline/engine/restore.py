@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.errors import PipelineError, StoreError
+from pipeline.record.manifest import Manifest, read_manifest
 from pipeline.store.files import read_json, write_json
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import LoadedStudy, load_study
 from pipeline.survey.survey import frames_are_sound, survey_study
-from pipeline.tasks.manifest import Manifest, read_manifest
 
 __all__ = ["restore_frames", "restore_plan", "write_origin"]
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from pipeline.errors import DataError, NothingToCompare, Problem, name_some
 from pipeline.interfaces import Items
-from pipeline.items.chosen import choose_by_groups
-from pipeline.items.chosen_unit import ChosenUnit, choose_unit
+from pipeline.items.choices import ChosenUnit, choose_by_groups, choose_unit
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
 from pipeline.items.discover import find_outputs, folders_without_output
 from pipeline.items.documents import Sources, make_frame, read_group

@@ -10,13 +10,23 @@ from typing import Any
 
 from pipeline.errors import DataError, PipelineError
 from pipeline.interfaces import Items
-from pipeline.items.datasets import gold_items, load_dataset
+from pipeline.items.choices import select_items
+from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
 from pipeline.items.frame import Frame, align_items, digest_items
 from pipeline.items.readers import load_reader
-from pipeline.items.selection import select_items
+from pipeline.store.addresses import digest
 from pipeline.study.schema import DatasetSpec, TestSet
 
-__all__ = ["choose_items", "load_gold", "read_gold", "reader_options", "whole_gold", "whole_gold_once"]
+__all__ = [
+    "choose_items",
+    "gold_digest_of",
+    "load_gold",
+    "read_gold",
+    "reader_options",
+    "surveyed_gold",
+    "whole_gold",
+    "whole_gold_once",
+]
 
 
 def reader_options(spec: TestSet) -> Mapping[str, Any]:
@@ -103,3 +113,35 @@ def _read_once(spec: str, base: Path, stamps: tuple[tuple[int, ...], ...]) -> tu
     whole = whole_gold(asked, base)
     chosen = choose_items(whole, asked)
     return whole, digest_items(chosen) if chosen is not None else ""
+
+
+def gold_digest_of(spec: TestSet, gold: Items) -> str:
+    """Give the digest of a gold; that of an embedded test set is of the features too, which decide what a model predicts."""
+    own = digest_items(gold)
+    return digest([own, dataset_digest(spec.gold)]) if isinstance(spec.gold, DatasetSpec) else own
+
+
+def surveyed_gold(spec: TestSet, base: Path, expected: str, *, where: str) -> Items | None:
+    """Read the gold again.
+
+    Raises
+    ------
+    DataError
+        P220 where it is not what was surveyed.
+    """
+    gold = read_gold(spec, base)
+    if (gold_digest_of(spec, gold) if gold is not None else "") == expected:
+        return gold
+    if isinstance(spec.gold, DatasetSpec):
+        raise DataError.of(
+            "P220",
+            f"the embedded data set {spec.gold.dataset!r} is not the one that was surveyed",
+            where=where,
+            help="use the same versions on every worker, or start the study again",
+        )
+    raise DataError.of(
+        "P220",
+        "the gold or a reference changed after it was surveyed",
+        where=gold.source if gold is not None else where,
+        help="start the study again: the changed file makes it a new run, which reuses what still holds",
+    )

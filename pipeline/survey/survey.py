@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.analyses.registry import load_analysis
-from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StoreError, StudyError
+from pipeline.errors import DataError, NothingToCompare, PipelineError, StoreError
 from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.items.frame import Survey
-from pipeline.items.gold import read_gold
-from pipeline.items.readers import load_reader
+from pipeline.items.gold import gold_digest_of, read_gold
 from pipeline.items.recognise import recognise_formats
+from pipeline.items.stored import frame_key, grouping_key, read_frame, read_grouping, store_frame, store_grouping
 from pipeline.metrics.registry import PLACES, is_own, load_metric, pin_options
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.store.runs import Store
-from pipeline.study.complaints import suggest
-from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import DatasetSpec, Study, TestSet
-from pipeline.survey.ambiguous_columns import refuse_systems_as_groups, tell_taken
+from pipeline.survey.checks import (
+    check_gold,
+    refuse_baseline,
+    refuse_bootstrap_t,
+    refuse_doubles,
+    refuse_systems_as_groups,
+    refuse_unclear_sizes,
+    refuse_zeros,
+    tell_taken,
+)
 from pipeline.survey.coordinates import coordinates_of
-from pipeline.survey.groupings import grouping_key, read_grouping, store_grouping, tell_strata
-from pipeline.survey.kinds import tell_kinds
-from pipeline.survey.limits import refuse_bootstrap_t
-from pipeline.survey.score_direction import tell_directions
 from pipeline.survey.training import load_trainers, refuse_without_gold, signatures, survey_training
-from pipeline.tasks.extract import frame_key, read_frame, store_frame
-from pipeline.tasks.predicted import gold_digest_of
+from pipeline.survey.warnings import tell_directions, tell_kinds, tell_sizes, tell_strata
 
-__all__ = ["StudySurvey", "frames_are_sound", "refuse_baseline", "survey_study"]
+__all__ = ["StudySurvey", "frames_are_sound", "survey_study"]
 
 
 class StudySurvey:
@@ -87,27 +89,27 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     refuse_without_gold(study)
     trainers = load_trainers(study, base)
     metrics = tuple(_metric_inputs(spec.name, pin_options(spec.name, spec.options, base)) for spec in study.metrics)
-    _refuse_zeros(study, metrics)
+    refuse_zeros(study, metrics)
     surveys: dict[str, Survey] = {}
     errors: list[PipelineError] = []
     for name, spec in study.test_sets.items():
         try:
             surveys[name] = _survey(name, spec, study, base)
-            _check_gold(metrics, surveys[name].gold)
+            check_gold(metrics, surveys[name].gold)
         except DataError as error:
             errors.append(error)
     if errors:
         problems = [problem for error in errors for problem in error.problems]
         kind = NothingToCompare if all(isinstance(error, NothingToCompare) for error in errors) else DataError
         raise kind(*problems)
-    _refuse_unclear_sizes(study, surveys)
+    refuse_unclear_sizes(study, surveys)
     golds = {name: (survey.gold, survey.gold_digest) for name, survey in surveys.items()}
     training = survey_training(study, base, trainers, golds)
     test_sets = []
     for name, survey in surveys.items():
         files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
         outputs = (*files, *training.outputs(name, survey.gold_digest))
-        _refuse_doubles(name, outputs)
+        refuse_doubles(name, outputs)
         test_sets.append(
             TestSetInputs(
                 name=name,
@@ -122,7 +124,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
                     *tell_taken(study, name, survey.taken),
                     *tell_directions(metrics, survey.outputs),
                     *tell_kinds(metrics, survey),
-                    *_tell_sizes(study, len(survey.frame.units), survey.unit),
+                    *tell_sizes(study, len(survey.frame.units), survey.unit),
                     *tell_strata(study, survey.frame),
                 ),
                 strata=grouping_key(survey.frame.stratum_of_unit),
@@ -152,72 +154,6 @@ def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
     return MetricInputs(name, options, metric.signature, metric.higher_is_better, places, metric.form)
 
 
-def _check_gold(metrics: Sequence[MetricInputs], gold: Items | None) -> None:
-    """Refuse a gold that a metric cannot count in, before anything is computed, where looking is cheap."""
-    for metric in metrics:
-        loaded = load_metric(metric.name, metric.options)
-        if getattr(loaded, "checks_gold", False):
-            loaded.prepare(gold)
-
-
-def _refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:
-    """Refuse ``missing: zero`` where a zero is no bad score: it would reward a system for what it lacks."""
-    problems = [
-        Problem(
-            "P114",
-            f"missing: zero would reward missing items: with {metric.name} a score of 0 is {why}",
-            where=f"test_sets.{name}.missing",
-            help="use `missing: drop`, or give the missing items the worst score in the file",
-        )
-        for name, spec in study.test_sets.items()
-        if spec.missing == "zero" and load_reader(spec.format).compares_with == "nothing"
-        for metric in metrics
-        for why in (["the best one"] if not metric.higher_is_better else ["0 of 0, left out"] if metric.name == "ratio" else [])
-    ]
-    if problems:
-        raise StudyError(*problems)
-
-
-def refuse_baseline(baseline: str | None, test_sets: Sequence[TestSetInputs]) -> None:
-    """Refuse a baseline that some test set has no output of: all its pairs would be outside the family."""
-    problems = [
-        Problem(
-            "P115",
-            f"the baseline {baseline!r} is no system of the test set {test_set.name!r}",
-            where="resampling.baseline",
-            help=suggest(baseline, [output.system for output in test_set.outputs]),
-        )
-        for test_set in test_sets
-        if baseline is not None and baseline not in {output.system for output in test_set.outputs}
-    ]
-    if problems:
-        raise StudyError(*problems)
-
-
-def _refuse_unclear_sizes(study: Study, surveys: Mapping[str, Survey]) -> None:
-    """Refuse test sizes in numbers where a study leaves open what is drawn, and some test set has documents to draw."""
-    known = {name: survey for name, survey in surveys.items() if survey.unit == DOCUMENT}
-    most = max((len(survey.frame.ids) for survey in known.values()), default=0)
-    # One that no test set has in items is left out, whatever it counts.
-    numbers = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size < most]
-    if study.resampling.unit is not None or not numbers or not known:
-        return
-    counts = "; ".join(f"{name} has {len(s.frame.ids):,} items in {len(s.frame.units):,} documents" for name, s in known.items())
-    raise StudyError.of(
-        "P291",
-        f"are the test sizes {', '.join(numbers)} items or documents? {counts}, and `resampling.unit` does not say what is drawn",
-        where="resampling.test_sizes",
-        help="write `unit: document`, with sizes in documents, or `unit: item`",
-    )
-
-
-def _tell_sizes(study: Study, units: int, unit: str) -> tuple[str, ...]:
-    """Say which test sizes are asked that the test set does not have."""
-    larger = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size >= units]
-    noun = f"{unit}s" if unit in {ITEM, DOCUMENT} else f"units ({unit})"
-    return (f"test sizes {', '.join(larger)} are left out: there are {units} {noun}",) if larger else ()
-
-
 def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:
     gold: Items | None = read_gold(spec, base) if isinstance(spec.gold, DatasetSpec) else None
     survey = survey_test_set(
@@ -233,19 +169,3 @@ def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:
     if isinstance(spec.gold, DatasetSpec) and gold is not None:
         survey = replace(survey, gold_digest=gold_digest_of(spec, gold))
     return survey
-
-
-def _refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:
-    names = [output.system for output in outputs]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    problems = []
-    for name in doubled:
-        files = [str(output.output["path"]) for output in outputs if output.system == name and output.output is not None]
-        if len(files) > 1:  # one of them holds several runs
-            message = f"two files hold a system '{name}'"
-            problems.append(Problem("P208", message, " and ".join(files), "name one of them otherwise in `outputs:`"))
-        else:
-            message = f"the system {name!r} is both a file and a training"
-            problems.append(Problem("P231", message, where=f"test set {test_set!r}", help="rename one"))
-    if problems:
-        raise DataError(*problems)

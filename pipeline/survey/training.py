@@ -8,17 +8,22 @@ from pathlib import Path
 
 from pipeline.errors import PipelineError, Problem, StudyError
 from pipeline.interfaces import Items, Trainer, TrainingItems
-from pipeline.items.instances import count_instances, number_units
 from pipeline.items.readers.registry import load_reader
-from pipeline.items.training import items_to_predict, read_training_items, training_digest
+from pipeline.items.training import (
+    count_instances,
+    items_to_predict,
+    number_units,
+    output_columns,
+    read_training_items,
+    training_digest,
+)
 from pipeline.plan.inputs import OutputInputs
 from pipeline.plan.trainings import is_predicted, predicted_test_sets, trainings_of
 from pipeline.store.addresses import digest
 from pipeline.study.complaints import suggest
 from pipeline.study.schema import Study
 from pipeline.study.training_schema import CrossValidation, QuotaSample, Training
-from pipeline.tasks.predicted import output_columns
-from pipeline.tasks.train import make_trainer
+from pipeline.trainers.registry import make_trainer
 
 __all__ = ["TrainingSurvey", "load_trainers", "refuse_without_gold", "signatures", "survey_training"]
 

@@ -11,54 +11,19 @@ import numpy as np
 from pipeline.errors import DataError, StoreError, TaskError
 from pipeline.interfaces import Items, Metric, Statistics
 from pipeline.items.frame import Frame, Output, align_items
-from pipeline.items.gold import load_gold
+from pipeline.items.gold import load_gold, surveyed_gold
 from pipeline.items.outputs import load_output
+from pipeline.items.stored import load_frame
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.task import ExtractSpec, Receipt, Task
-from pipeline.store.addresses import canonical_json, digest
+from pipeline.store.addresses import canonical_json
 from pipeline.store.bundle import read_bundle
 from pipeline.store.files import read_arrays, write_arrays
 from pipeline.store.runs import STORE_NAME, Store
 from pipeline.study.schema import TestSet
-from pipeline.tasks.addressed import read_addressed, write_addressed
-from pipeline.tasks.predicted import read_member, surveyed_gold
+from pipeline.tasks.predicted import read_member
 
-__all__ = ["extract", "frame_key", "load_frame", "load_statistics", "read_frame", "store_frame"]
-
-
-def frame_key(frame: Frame) -> str:
-    """Give the address of a frame: its items and their units. Names of test sets and of units are not in it."""
-    return digest([list(frame.ids), list(frame.unit_of_item)])
-
-
-def store_frame(frame: Frame, store: Store) -> str:
-    """Write a frame under its address, unless it is there and whole; give the address."""
-    key = frame_key(frame)
-    value = {"test_set": frame.test_set, "ids": frame.ids, "unit_of_item": frame.unit_of_item, "units": frame.units}
-    write_addressed(store.path("frames", key, ".json"), key, value, lambda stored: frame_key(_frame(stored)))
-    return key
-
-
-def read_frame(store: Store, key: str) -> Frame:
-    """Read a frame that `store_frame` wrote.
-
-    Raises
-    ------
-    StoreError
-        P704 where it is not there; P705 where it is damaged.
-    """
-    return _frame(read_addressed(store.path("frames", key, ".json"), key, lambda stored: frame_key(_frame(stored))))
-
-
-load_frame = lru_cache(maxsize=8)(read_frame)
-"""`read_frame`, once a process."""
-
-
-def _frame(value: Any) -> Frame:
-    frame = Frame(value["test_set"], tuple(value["ids"]), tuple(value["unit_of_item"]), tuple(value["units"]))
-    if len(frame.units) != len(set(frame.unit_of_item)):
-        raise ValueError(f"{len(frame.units)} units have names, and items are of {len(set(frame.unit_of_item))}")
-    return frame
+__all__ = ["extract", "load_statistics"]
 
 
 def extract(task: Task, runs: Path) -> Receipt:

@@ -1,27 +1,25 @@
-"""What trained systems predict, and how it is kept. This module reads gold as it was surveyed, and packs and reads outputs."""
+"""What trained systems predict, and how it is kept: outputs are checked, packed in the format of the test set, and read back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
+from operator import ne
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pipeline.errors import DataError, TaskError
-from pipeline.interfaces import Items, Reader, TrainingItems
-from pipeline.items.datasets import dataset_digest
-from pipeline.items.frame import digest_items
-from pipeline.items.gold import read_gold
+from pipeline.interfaces import Items, TrainingItems
+from pipeline.items.gold import surveyed_gold
 from pipeline.items.readers.registry import load_reader
-from pipeline.items.training import items_to_predict
-from pipeline.store.addresses import canonical_json, digest
+from pipeline.items.training import items_to_predict, output_columns
+from pipeline.store.addresses import canonical_json
 from pipeline.store.scratch import scratch_directory
-from pipeline.study.schema import DatasetSpec, TestSet
-from pipeline.tasks.diverged import refuse_diverged
+from pipeline.study.schema import TestSet
 
-__all__ = ["Predicted", "gold_digest_of", "load_predicted", "output_columns", "pack_member", "read_member", "surveyed_gold"]
+__all__ = ["Predicted", "load_predicted", "pack_member", "read_member", "refuse_diverged"]
 
 _FILE = "outputs"
 _HELP = "a trainer gives a list or tuple with one value an item, of sentences one entry a token: see docs/trainers.md"
@@ -35,38 +33,6 @@ class Predicted:
         self.form = spec.model_dump(mode="json")["format"]
         self.reader = load_reader(spec.format)
         self.items: TrainingItems = items_to_predict(spec, gold)
-
-
-def gold_digest_of(spec: TestSet, gold: Items) -> str:
-    """Give the digest of a gold; that of an embedded test set is of the features too, which decide what a model predicts."""
-    own = digest_items(gold)
-    return digest([own, dataset_digest(spec.gold)]) if isinstance(spec.gold, DatasetSpec) else own
-
-
-def surveyed_gold(spec: TestSet, base: Path, expected: str, *, where: str) -> Items | None:
-    """Read the gold again.
-
-    Raises
-    ------
-    DataError
-        P220 where it is not what was surveyed.
-    """
-    gold = read_gold(spec, base)
-    if (gold_digest_of(spec, gold) if gold is not None else "") == expected:
-        return gold
-    if isinstance(spec.gold, DatasetSpec):
-        raise DataError.of(
-            "P220",
-            f"the embedded data set {spec.gold.dataset!r} is not the one that was surveyed",
-            where=where,
-            help="use the same versions on every worker, or start the study again",
-        )
-    raise DataError.of(
-        "P220",
-        "the gold or a reference changed after it was surveyed",
-        where=gold.source if gold is not None else where,
-        help="start the study again: the changed file makes it a new run, which reuses what still holds",
-    )
 
 
 def load_predicted(test_set: Mapping[str, Any], base: str, gold_digest: str) -> Predicted:
@@ -84,11 +50,6 @@ def _load_predicted(test_set: bytes, base: str, gold_digest: str) -> Predicted:
     if gold is None:
         raise DataError.of("P230", f"test set {value['name']!r} has neither gold nor outputs", where=str(value["name"]))
     return Predicted(spec, gold)
-
-
-def output_columns(reader: Reader) -> tuple[str, ...]:
-    """Give the columns of outputs of a format: the targets of its gold, unless the reader names others in ``outputs``."""
-    return tuple(getattr(reader, "outputs", reader.targets))
 
 
 def pack_member(predicted: Predicted, columns: Mapping[str, Sequence[Any]], *, name: str, where: str) -> bytes:
@@ -169,3 +130,35 @@ def _check_lengths(predicted: Predicted, column: str, values: Sequence[Any], *, 
             gave = f"{len(value)} values" if one_a_token else f"a {type(value).__name__}"
             message = f"the trainer gave {gave} of {column!r} for the {len(tokens)} tokens of {item}"
             raise TaskError.of("P422", message, where=where, help=_HELP)
+
+
+_DIVERGED_HELP = "the training diverged, or learnt nothing: look at its log; `retries:` of the model tries again"
+_BLANK = ("", "_", None)
+
+
+def refuse_diverged(column: str, values: Sequence[Any], *, name: str, where: str) -> None:
+    """Refuse a column that holds what is not a number, or nothing but blanks.
+
+    Raises
+    ------
+    TaskError
+        P424 an output is not a number; P425 all outputs are blank.
+
+    Examples
+    --------
+    >>> refuse_diverged("tag", [("N", "V"), ()], name="test", where="train a/seed/0")
+    """
+    for position, value in enumerate(values):
+        parts = value if isinstance(value, (tuple, list)) else (value,) if isinstance(value, (float, np.floating)) else ()
+        if any(map(ne, parts, parts)):
+            message = f"the trainer predicts what is not a number: {column!r} of item {position + 1} of test set {name!r}"
+            raise TaskError.of("P424", message, where=where, help=_DIVERGED_HELP)
+    if len(values) and all(map(_is_blank, values)):
+        message = f"the trainer predicts nothing: {column!r} of all {len(values)} items of test set {name!r} is blank"
+        raise TaskError.of("P425", message, where=where, help=_DIVERGED_HELP)
+
+
+def _is_blank(value: Any) -> bool:
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, (tuple, list)) and all(part in _BLANK for part in value))

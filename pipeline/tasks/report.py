@@ -14,16 +14,14 @@ from pipeline.interfaces import Finding, TakesStatistics
 from pipeline.plan.inputs import MetricInputs
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Receipt, ReportSpec, Task
+from pipeline.record.manifest import read_inventory, read_manifest
 from pipeline.report.input import ReportInput
 from pipeline.report.write import write_report
 from pipeline.store.files import read_json
 from pipeline.store.runs import RunDirectory
 from pipeline.study.schema import Study
-from pipeline.survey.survey import refuse_baseline
-from pipeline.tasks.manifest import read_inventory, read_manifest
-from pipeline.tasks.rounding import rounding_warnings
-from pipeline.tasks.scored import scored_statistics
-from pipeline.tasks.trained import list_trainings
+from pipeline.survey.checks import refuse_baseline
+from pipeline.tasks.report_inputs import list_trainings, rounding_warnings, scored_statistics
 
 __all__ = ["gather", "report"]
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import DataError, TaskError
 from pipeline.interfaces import Metric, Statistics
+from pipeline.items.stored import load_frame, strata_of
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.task import ColumnSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
 from pipeline.resampling.address import CELL, draw_key
@@ -24,9 +25,8 @@ from pipeline.resampling.sums import sum_by_unit
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.survey.groupings import strata_of
 from pipeline.tasks.cell_files import pack_counts
-from pipeline.tasks.extract import load_frame, load_statistics
+from pipeline.tasks.extract import load_statistics
 
 __all__ = ["COUNTERS", "draws_of", "measure_of", "resample_block", "unit_statistics"]
 

@@ -17,6 +17,8 @@ from pipeline.items.frame import Frame, Output
 from pipeline.items.gold import load_gold, read_gold
 from pipeline.items.outputs import load_output
 from pipeline.items.readers.registry import load_reader
+from pipeline.items.stored import load_frame, store_frame
+from pipeline.items.training import output_columns
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.rates import OutputRates
@@ -24,8 +26,6 @@ from pipeline.store.addresses import digest
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import Store
 from pipeline.study.schema import Study, TestSet
-from pipeline.tasks.extract import load_frame, store_frame
-from pipeline.tasks.predicted import output_columns
 
 __all__ = ["Sample", "sample_outputs", "store_sample"]
 

@@ -25,10 +25,10 @@ from pydantic import ValidationError
 from pipeline.errors import StoreError
 from pipeline.plan.task import Failure, Task, TrainSpec
 from pipeline.plan.trainings import trainings_of
+from pipeline.record.manifest import read_manifest
+from pipeline.record.receipts import receipts_of
 from pipeline.store.ledger import read_ledger
 from pipeline.store.runs import RunDirectory, iterate_ledgers
-from pipeline.tasks.manifest import read_manifest
-from pipeline.tasks.receipts import receipts_of
 
 __all__ = ["past_trainings", "time_trainings"]
 
@@ -142,7 +142,7 @@ def _prepare(tasks: list[Task]) -> None:
     """Import trainers and read data, which the processes that train then have in common."""
     from pipeline.items.training import load_training_items
     from pipeline.tasks.predicted import load_predicted
-    from pipeline.tasks.train import make_trainer
+    from pipeline.trainers.registry import make_trainer
 
     for spec in {task.spec.model: task.spec for task in tasks if isinstance(task.spec, TrainSpec)}.values():
         with suppress(Exception):  # foreign code; what is wrong with it is said where the training meets it

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import PipelineError, TaskError
-from pipeline.interfaces import Trainer, TrainingItems
-from pipeline.items.instances import count_instances, number_units
-from pipeline.items.training import lend_items, load_training_items
+from pipeline.interfaces import TrainingItems
+from pipeline.items.training import count_instances, lend_items, load_training_items, number_units
 from pipeline.plan.task import Receipt, Task, TrainSpec
 from pipeline.store.bundle import write_bundle
 from pipeline.store.runs import STORE_NAME, Store
@@ -25,10 +24,10 @@ from pipeline.tasks.training_record import (
     told_by_model,
     work_directory,
 )
-from pipeline.trainers.registry import load_trainer
+from pipeline.trainers.registry import make_trainer
 from pipeline.trainers.sampling import Rule, Sample, TrainingSet, draw_sample, training_seed
 
-__all__ = ["make_trainer", "rule_of", "train", "training_set"]
+__all__ = ["rule_of", "train", "training_set"]
 
 
 def train(task: Task, runs: Path) -> Receipt:
@@ -87,12 +86,6 @@ def train(task: Task, runs: Path) -> Receipt:
     checksum = write_bundle(path, members)
     covers = {"model": spec.model, **_told(rule, sample), "memory_bytes": peak_memory(), **said, "log": log}
     return Receipt("train", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
-
-
-def make_trainer(name: str, options: Mapping[str, Any], base: Path) -> Trainer:
-    """Make a trainer whose folder ``path`` is that of the study."""
-    path = options.get("path")
-    return load_trainer(name, {**options, "path": str(base / path)} if isinstance(path, str) else options)
 
 
 def rule_of(spec: TrainSpec) -> Rule:

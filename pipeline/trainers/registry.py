@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import Trainer
 from pipeline.plugins import check_options, import_plugin
 
-__all__ = ["load_trainer"]
+__all__ = ["load_trainer", "make_trainer"]
 
 _MEMBERS = ("takes", "gives", "same_bits", "signature", "fit", "predict")
 
@@ -39,3 +40,9 @@ def load_trainer(name: str, options: Mapping[str, Any]) -> Trainer:
             help="see pipeline.interfaces.Trainer; pipeline.testing.TrainerContract tries one",
         )
     return trainer
+
+
+def make_trainer(name: str, options: Mapping[str, Any], base: Path) -> Trainer:
+    """Make a trainer whose folder ``path`` is that of the study."""
+    path = options.get("path")
+    return load_trainer(name, {**options, "path": str(base / path)} if isinstance(path, str) else options)

@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.items.frame import Frame
+from pipeline.items.stored import store_frame
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Receipt, Task
+from pipeline.record.manifest import Manifest
+from pipeline.record.receipts import ReceiptWriter
 from pipeline.store.addresses import digest
 from pipeline.store.files import make_directory, write_arrays, write_json
 from pipeline.store.ledger import Ledger
 from pipeline.store.runs import STORE_NAME, RunDirectory, Store
 from pipeline.study.load import study_from_value
 from pipeline.study.schema import Study
-from pipeline.tasks.extract import store_frame
-from pipeline.tasks.manifest import Manifest
-from pipeline.tasks.receipts import ReceiptWriter
 
 __all__ = ["Made", "even_sizes"]
 

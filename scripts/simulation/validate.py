@@ -16,8 +16,8 @@ from pipeline.engine.coordinator import coordinate
 from pipeline.engine.dask import open_executor
 from pipeline.engine.executor import Executor
 from pipeline.plan.task import Failure, Receipt, Task
+from pipeline.record.manifest import read_inventory
 from pipeline.study.load import load_profile
-from pipeline.tasks.manifest import read_inventory
 from pipeline.tasks.run import run_task
 from simulation.cluster import Job, Work, simulate
 from simulation.made import Made

@@ -20,7 +20,7 @@ from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights, stratified_key
 from pipeline.study.load import load_study
-from pipeline.survey import limits
+from pipeline.survey import checks as limits
 
 UNITS, REPLICATES, ALPHA = 60, 600, 0.1
 SYSTEMS = ("one", "two", "three", "four")

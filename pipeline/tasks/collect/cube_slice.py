@@ -13,12 +13,12 @@ from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.readings import READINGS
 from pipeline.inference.student_tails import StudentTails
 from pipeline.inference.units import effective_units
+from pipeline.items.stored import load_frame
 from pipeline.plan.comparisons import Column, Size
 from pipeline.plan.inputs import TestSetInputs
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.store.runs import Store
-from pipeline.tasks.extract import load_frame
 from pipeline.tasks.resample import measure_of
 
 __all__ = ["Part", "Tested", "make_part"]

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.units import UnitEffects, effective_units, unit_effects
+from pipeline.items.stored import load_frame, load_grouping, number_groups
 from pipeline.plan.comparisons import Column
 from pipeline.plan.inputs import TestSetInputs
 from pipeline.resampling.influence import leave_one_out
 from pipeline.store.runs import Store
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import Study
-from pipeline.survey.groupings import load_grouping, number_groups
 from pipeline.tasks.collect.cube_slice import Part
-from pipeline.tasks.extract import load_frame, load_statistics
+from pipeline.tasks.extract import load_statistics
 from pipeline.tasks.resample import unit_statistics
 
 __all__ = ["Clusters", "clusters_of", "groups_of_items", "measure_clusters", "strata_facts"]

@@ -15,11 +15,13 @@ from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.direct.by_name import direct_tests
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.units import effective_units
+from pipeline.items.stored import load_frame
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.comparisons import columns_of, sizes_of
 from pipeline.plan.inputs import OutputInputs, TestSetInputs
 from pipeline.plan.open_tasks import present_outputs
 from pipeline.plan.task import CollectSpec, Receipt, Task, triangle
+from pipeline.record.manifest import Manifest, read_inventory, read_manifest
 from pipeline.resampling.measures import BINS
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.procedures import PROCEDURES
@@ -28,8 +30,7 @@ from pipeline.tasks.collect.design_effects import clusters_of, groups_of_items, 
 from pipeline.tasks.collect.kept_scores import Kept
 from pipeline.tasks.collect.presets import Tool, own_presets, preset_facts, write_tool_p
 from pipeline.tasks.collect.tables import ADJUSTMENTS, INTERVAL_P, MAX_T, cells_of, write_computed, write_counts
-from pipeline.tasks.extract import load_frame, load_statistics
-from pipeline.tasks.manifest import Manifest, read_inventory, read_manifest
+from pipeline.tasks.extract import load_statistics
 
 __all__ = ["collect"]
 

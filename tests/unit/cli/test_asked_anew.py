@@ -14,10 +14,10 @@ from pipeline.api import run
 from pipeline.cli.group import cli
 from pipeline.cli.main import main  # noqa: F401 - registers the commands
 from pipeline.errors import PipelineError
+from pipeline.record.manifest import read_manifest
 from pipeline.report.document import build_document
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import override_study
-from pipeline.tasks.manifest import read_manifest
 from pipeline.tasks.report import gather
 
 

@@ -14,7 +14,7 @@ from pipeline.errors import StudyError, UsageError
 from pipeline.items.names import name_outputs
 from pipeline.report.summary import summarise
 from pipeline.study.load import parse_flow, study_from_value
-from pipeline.survey import metrics_asked
+from pipeline.survey import compare as metrics_asked
 from pipeline.survey.survey import survey_study
 
 HARNESS = Path(__file__).resolve().parents[2] / "fixtures" / "lm_eval"

@@ -14,7 +14,7 @@ import pipeline
 from pipeline.api import compare
 from pipeline.cli import cli
 from pipeline.errors import DataError, PipelineError
-from pipeline.survey.compare_words import in_words_of_compare
+from pipeline.survey.compare_arguments import in_words_of_compare
 
 PACKAGE = Path(pipeline.__file__).parent
 

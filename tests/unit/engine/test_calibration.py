@@ -13,9 +13,9 @@ from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.preview import format_preview, preview_study
 from pipeline.errors import DataError
 from pipeline.plan.rates import PassRates, Rates
+from pipeline.record.manifest import Manifest, read_manifest
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
-from pipeline.tasks.manifest import Manifest, read_manifest
 
 pytestmark = pytest.mark.alone  # holds what is done to the time it takes
 

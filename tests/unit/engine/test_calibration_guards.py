@@ -17,9 +17,9 @@ from pipeline.plan.costs import estimate_footprint
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.rates import PassRates, Rates
+from pipeline.record.manifest import read_manifest
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
-from pipeline.tasks.manifest import read_manifest
 
 pytestmark = pytest.mark.alone  # holds what is done to the time it takes
 

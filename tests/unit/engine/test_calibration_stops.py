@@ -19,10 +19,10 @@ from pipeline.engine.coordinator import Ending
 from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.signals import StopAsked, StopRequest
 from pipeline.plan.rates import Rates
+from pipeline.record.manifest import Manifest, read_manifest
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
 from pipeline.tasks import calibrate as module
-from pipeline.tasks.manifest import Manifest, read_manifest
 
 pytestmark = pytest.mark.alone  # holds what is done to the time it takes
 
@@ -138,7 +138,7 @@ import sys, time
 from pathlib import Path
 from pipeline.engine import calibration
 from pipeline.store.runs import RunDirectory
-from pipeline.tasks.manifest import read_manifest
+from pipeline.record.manifest import read_manifest
 
 def last(manifest, store, scratch, **_):
     (scratch / "statistics").write_text("half of them")

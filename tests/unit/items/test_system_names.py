@@ -14,7 +14,7 @@ from pipeline.items.names import name_outputs, name_without_ending
 from pipeline.items.readers import registry
 from pipeline.items.readers.registry import known_endings
 from pipeline.plugins import import_plugin, list_plugins
-from pipeline.survey.outputs_asked import parse_named
+from pipeline.survey.compare_arguments import parse_named
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pipeline.items.outputs
 import pipeline.items.readers.scores
-import pipeline.items.table_cache
 from pipeline.errors import DataError
 from pipeline.items.align import survey_test_set
 from pipeline.items.outputs import load_output
@@ -35,7 +35,7 @@ def test_extraction_parses_a_table_of_all_systems_once(tmp_path: Path, scores: n
     parsed: list[str] = []
     parse = pipeline.items.readers.scores.parse_table
     monkeypatch.setattr(pipeline.items.readers.scores, "parse_table", lambda lines: parsed.append(lines.source) or parse(lines))
-    pipeline.items.table_cache._read.cache_clear()
+    pipeline.items.outputs._read.cache_clear()
     for metric in ("mean", "mean"):
         counted = [load_metric(metric).extract(None, load_output(SPEC, o, frame=found.frame)) for o in found.outputs]
         assert np.array_equal(np.stack([c.values[:, 0] for c in counted], axis=1), scores)

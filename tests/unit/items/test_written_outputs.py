@@ -9,9 +9,8 @@ import pytest
 
 from pipeline.errors import StudyError
 from pipeline.interfaces import Items, TrainingItems
-from pipeline.items.instances import count_instances, number_units
 from pipeline.items.readers.registry import load_reader
-from pipeline.items.training import items_to_predict, read_columns
+from pipeline.items.training import count_instances, items_to_predict, number_units, read_columns
 from pipeline.study.schema import TestSet
 
 ODD = ("plain", "", "a,b", 'quo"ted', "tab\tbed", "日本 ", "x" * 300, "id", "#", "\r")

@@ -14,9 +14,9 @@ from pipeline.interfaces import Items, Metric
 from pipeline.metrics import load_metric
 from pipeline.metrics.registry import PLACES, pin_options
 from pipeline.plan.inputs import Inputs, MetricInputs
+from pipeline.record.manifest import Manifest
 from pipeline.study.load import load_study, study_from_value
 from pipeline.tasks.calibrate import is_ours
-from pipeline.tasks.manifest import Manifest
 from pipeline.testing import MetricContract, MetricExample
 
 SOURCE = '''

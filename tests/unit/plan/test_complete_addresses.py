@@ -11,9 +11,9 @@ import pytest
 from pipeline.plan.comparisons import Size, columns_of, statistics_key
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.trainings import trainings_of
+from pipeline.record.manifest import Manifest
 from pipeline.study.load import study_from_value
 from pipeline.study.schema import Study
-from pipeline.tasks.manifest import Manifest
 
 METRIC = MetricInputs("bleu", {"smooth_value": 0.001}, "BLEU|smooth:0.00", True)
 OUTPUTS = (OutputInputs("a", "content-a"), OutputInputs("b", "content-b"))

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plans import all_done, made_study, plan_tasks, receipt_of
 
-from pipeline.plan.groups import Group
-from pipeline.plan.inventory import Inventory
+from pipeline.plan.inventory import Group, Inventory
 from pipeline.plan.task import Receipt, pack_mask
+from pipeline.record.receipts import ReceiptWriter, receipts_of
 from pipeline.store.ledger import Ledger, read_ledger
-from pipeline.tasks.receipts import ReceiptWriter, receipts_of
 
 KEYS = list("abcdefgh")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.errors import UsageError
-from pipeline.survey.formats_asked import find_format
+from pipeline.survey.compare import find_format
 
 
 @pytest.mark.parametrize("name", ["alpaca-eval", "every-eval-ever", "labels", "scores", "trec"])

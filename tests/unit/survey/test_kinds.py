@@ -14,8 +14,8 @@ from pipeline.items.kinds import describe_kind
 from pipeline.metrics import load_metric
 from pipeline.plan.inputs import MetricInputs
 from pipeline.study.load import study_from_value
-from pipeline.survey.kinds import tell_kinds
 from pipeline.survey.survey import survey_study
+from pipeline.survey.warnings import tell_kinds
 
 CASED = [f"The ship No. {k}, at dawn, left." for k in range(30)]
 LOWER = [text.lower() for text in CASED]

@@ -16,9 +16,8 @@ from pipeline.engine.launch import Launch, execute
 from pipeline.engine.restore import restore_frames
 from pipeline.errors import StoreError
 from pipeline.items.frame import Frame
+from pipeline.items.stored import frame_key, grouping_key, load_frame, load_grouping, store_frame, store_grouping
 from pipeline.store.runs import RunDirectory, Store
-from pipeline.survey.groupings import grouping_key, load_grouping, store_grouping
-from pipeline.tasks.extract import frame_key, load_frame, store_frame
 
 FRAME = Frame("t", ("a", "b", "c"), (0, 0, 1), ("d1", "d2"))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import TaskError
-from pipeline.tasks.diverged import refuse_diverged
+from pipeline.tasks.predicted import refuse_diverged
 
 NAN = float("nan")
 

@@ -225,8 +225,7 @@ def test_what_cannot_be_drawn_is_refused_with_the_value(make, words):
 def test_a_quota_of_base_noun_phrases_draws_8938_sentences_of_conll2000(data_dir):
     # Published: 8938 ± 48 sentences, 5648 ± 34 distinct, for 54760 base-NPs (mean and deviation over samples). 20 of ours:
     # means are off by 6 deviations of a mean with chance below 1e-6.
-    from pipeline.items.instances import count_instances
-    from pipeline.items.training import read_training_items
+    from pipeline.items.training import count_instances, read_training_items
     from pipeline.study.training_schema import DataFiles
 
     items = read_training_items(DataFiles(path="train.txt.gz", format="columns"), data_dir / "conll2000")

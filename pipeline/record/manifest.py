@@ -14,12 +14,12 @@ from pipeline.metrics.registry import is_own
 from pipeline.plan.inputs import Inputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.task import Failure, Receipt
+from pipeline.record.receipts import receipts_of
 from pipeline.store.addresses import digest, digest_file
 from pipeline.store.files import read_arrays, read_json
 from pipeline.store.ledger import read_ledger
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.schema import Study
-from pipeline.tasks.receipts import receipts_of
 
 __all__ = [
     "Manifest",

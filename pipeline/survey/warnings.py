@@ -1,16 +1,25 @@
-"""Differences in kind: outputs that are annotated or written otherwise than the gold, where a metric counts that."""
+"""What a survey warns about, before anything is computed.
+
+Outputs that are annotated or written otherwise than the gold, scores whose direction the files contradict, test sizes that a test
+set does not have, and units that are alone in their stratum.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pipeline.errors import name_some
-from pipeline.items.frame import Survey
+import numpy as np
+
+from pipeline.errors import DataError, name_some
+from pipeline.interfaces import usual_column
+from pipeline.items.frame import Frame, Output, Survey
 from pipeline.items.kinds import TRAITS, Kind
 from pipeline.plan.inputs import MetricInputs
+from pipeline.study.grouping import DOCUMENT, ITEM
+from pipeline.study.schema import Study
 
-__all__ = ["tell_kinds"]
+__all__ = ["tell_directions", "tell_kinds", "tell_sizes", "tell_strata"]
 
 _COMPARED = {
     "accuracy": "label", "precision": "label", "recall": "label", "f1": "label", "tag-accuracy": "tag", "las": "relation",
@@ -175,3 +184,58 @@ def _tell_bases(gold: Kind, kinds: Mapping[str, Kind]) -> Iterator[str]:
             f"no link of {from_one} has a word 0, and links of {from_zero} have: where one counts words from 0 and the other from "
             "1, all links are compared with wrong ones; a first line `# base: 1` of a file says that it counts from 1"
         )
+
+
+def tell_directions(metrics: Sequence[MetricInputs], outputs: Sequence[Output]) -> tuple[str, ...]:
+    """Give a sentence for each mean that is taken the other way than the outputs that say so; ratios and counts say nothing."""
+    told = []
+    for metric in metrics:
+        if metric.options.get("metric", metric.name) != "mean":
+            continue
+        other_way = not metric.higher_is_better
+        taken = {output.system: metric.options.get("column") or usual_column(output.columns) for output in outputs}
+        others = [output.system for output in outputs if output.directions.get(taken[output.system]) is other_way]
+        if others:
+            column = taken[others[0]]
+            more, less = ("more", "less") if metric.higher_is_better else ("less", "more")
+            many = len(others) > 1
+            who = f"the files of '{others[0]}' and {len(others) - 1} more say" if many else f"the file of '{others[0]}' says"
+            told.append(
+                f"{who} that {less} of '{column}' is better, and {metric.name} takes {more}: set "
+                f"`higher_is_better: {str(other_way).lower()}` of the metric"
+            )
+    return tuple(told)
+
+
+def tell_sizes(study: Study, units: int, unit: str) -> tuple[str, ...]:
+    """Say which test sizes are asked that the test set does not have."""
+    larger = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size >= units]
+    noun = f"{unit}s" if unit in {ITEM, DOCUMENT} else f"units ({unit})"
+    return (f"test sizes {', '.join(larger)} are left out: there are {units} {noun}",) if larger else ()
+
+
+def tell_strata(study: Study, frame: Frame) -> tuple[str, ...]:
+    """Say how many units are alone in their stratum, at each test size where any are: they add nothing to any variance.
+
+    Raises
+    ------
+    DataError
+        P229, where all units of a smaller test size are.
+    """
+    if not frame.stratum_of_unit:
+        return ()
+    words = []
+    numbers = sorted(v for v in study.resampling.test_sizes.values if isinstance(v, int) and v < len(frame.units))
+    for n in (*numbers, len(frame.units)):
+        members = np.bincount(frame.stratum_of_unit[:n])
+        alone = int(np.sum(members == 1))
+        if alone == n:
+            raise DataError.of(
+                "P229",
+                f"at test size {n} of '{frame.test_set}' every unit is alone in its stratum: resampling always gives the same",
+                where="resampling.test_sizes",
+                help=f"take larger test sizes, or larger strata than those of `{study.resampling.strata}`",
+            )
+        if alone:
+            words.append(f"{alone} of {n} units are alone in their stratum of {study.resampling.strata}: they never vary")
+    return tuple(words)

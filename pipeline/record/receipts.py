@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from pipeline.plan.groups import Group
+from pipeline.plan.inventory import Group
 from pipeline.plan.task import Receipt
 from pipeline.store.ledger import Ledger
 

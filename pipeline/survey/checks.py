@@ -1,0 +1,214 @@
+"""What a study may not ask of its files: checks that need to know what the files hold, made before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from pipeline.errors import DataError, Problem, StudyError
+from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.interfaces import Items
+from pipeline.items.frame import Survey
+from pipeline.items.readers import load_reader
+from pipeline.metrics.registry import load_metric, pin_options
+from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
+from pipeline.resampling.studentised_work import MOST_PRODUCTS, products
+from pipeline.study.complaints import suggest
+from pipeline.study.grouping import DOCUMENT, choosing_columns
+from pipeline.study.procedures import PROCEDURES
+from pipeline.study.schema import Study
+
+__all__ = [
+    "check_gold",
+    "refuse_baseline",
+    "refuse_bootstrap_t",
+    "refuse_doubles",
+    "refuse_systems_as_groups",
+    "refuse_unclear_sizes",
+    "refuse_untestable",
+    "refuse_zeros",
+    "tell_taken",
+]
+
+_FEWEST = 399
+"""Kept replicates below which a bootstrap-t interval is not worth having: they are not proposed."""
+
+
+def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs], base: Path = Path()) -> None:
+    """Refuse bootstrap-t intervals of more pairs, units and replicates than can be gone through."""
+    resampling = study.resampling
+    asked = [name for name in BOOTSTRAP_T if name in resampling.intervals]
+    if not asked or "ratio" not in _forms(study, base).values():
+        return
+    problems = []
+    for test_set in test_sets:
+        systems = len(test_set.outputs)
+        takes = products(systems=systems, units=test_set.n_units, kept=resampling.scores_kept)
+        if takes > MOST_PRODUCTS:
+            fitting = MOST_PRODUCTS * 2 // (systems * (systems - 1) * test_set.n_units)
+            fewer = f"set `keep_replicates: {fitting}`, " if fitting >= _FEWEST else ""
+            problems.append(
+                Problem(
+                    "P116",
+                    f"{' and '.join(asked)} intervals of {systems * (systems - 1) // 2:,} pairs on {test_set.n_units:,} units of "
+                    f"{test_set.name!r} take {takes:.1e} products, more than {MOST_PRODUCTS:.1e}",
+                    where="resampling.intervals",
+                    help=f"{fewer}compare fewer systems in this study, or ask for `bca`, which is read off the kept scores",
+                )
+            )
+    if problems:
+        raise StudyError(*problems)
+
+
+def refuse_untestable(study: Study, base: Path = Path()) -> None:
+    """Refuse procedures that can test no metric of the study, and a first one, whose verdicts count, that cannot test them all."""
+    general = [name for name, form in _forms(study, base).items() if form == "general"]
+    able = [name for name, procedure in PROCEDURES.items() if not procedure.needs_ratio]
+    problems = [
+        Problem(
+            "P117",
+            f"{name} cannot test {' and '.join(general)}: the score is not a ratio of sums over units",
+            where="resampling.procedures",
+            help=f"there are {', '.join(able)}",
+        )
+        for position, name in enumerate(study.resampling.procedures)
+        if PROCEDURES[name].needs_ratio and general and (position == 0 or len(general) == len(study.metrics))
+    ]
+    if problems:
+        raise StudyError(*problems)
+
+
+def _forms(study: Study, base: Path) -> dict[str, str]:
+    """Give the form of the score of each metric; ``base`` is the folder of the study file."""
+    return {spec.name: load_metric(spec.name, pin_options(spec.name, spec.options, base)).form for spec in study.metrics}
+
+
+def tell_taken(study: Study, test_set: str, taken: Collection[str]) -> tuple[str, ...]:
+    """Say which columns of a table of systems are none because units or strata are made of them, or items chosen by them.
+
+    Nothing is said of those that ``columns:`` names: it is said there.
+
+    Parameters
+    ----------
+    study : Study
+    test_set : str
+        Its name.
+    taken : collection of str
+        Groups of its items that hold what an output would hold.
+    """
+    asked: dict[str | None, str] = {
+        **dict.fromkeys(choosing_columns(study.test_sets[test_set]), "items"),
+        study.resampling.unit: "resampling.unit",
+        study.resampling.strata: "resampling.strata",
+    }
+    return tuple(
+        f"the column '{name}' is no system, because {asked.get(name, 'columns')} names it; if that is meant, "
+        f"say so: `columns: {{{name}: {name}}}`"
+        for name in _unsaid(study, test_set, taken)
+    )
+
+
+def refuse_systems_as_groups(study: Study, taken: Mapping[str, Collection[str]], systems: Collection[str]) -> None:
+    """Refuse a group of one test set that is a system of another: it would be left out of the first without a word.
+
+    Parameters
+    ----------
+    study : Study
+    taken : mapping of str to collection of str
+        Groups that hold what an output would hold, by test set.
+    systems : collection of str
+        All systems of all test sets.
+    """
+    problems = [
+        Problem(
+            "P238",
+            f"'{name}' is a system, and in test set '{test_set}' a column that groups the items",
+            str(study.test_sets[test_set].outputs),
+            f"rename the column, or say that it is no system there: `columns: {{{name}: {name}}}`",
+        )
+        for test_set, names in taken.items()
+        for name in _unsaid(study, test_set, names)
+        if name in systems
+    ]
+    if problems:
+        raise DataError(*problems)
+
+
+def _unsaid(study: Study, test_set: str, taken: Collection[str]) -> list[str]:
+    return [name for name in taken if name not in study.test_sets[test_set].columns]
+
+
+def check_gold(metrics: Sequence[MetricInputs], gold: Items | None) -> None:
+    """Refuse a gold that a metric cannot count in, before anything is computed, where looking is cheap."""
+    for metric in metrics:
+        loaded = load_metric(metric.name, metric.options)
+        if getattr(loaded, "checks_gold", False):
+            loaded.prepare(gold)
+
+
+def refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:
+    """Refuse ``missing: zero`` where a zero is no bad score: it would reward a system for what it lacks."""
+    problems = [
+        Problem(
+            "P114",
+            f"missing: zero would reward missing items: with {metric.name} a score of 0 is {why}",
+            where=f"test_sets.{name}.missing",
+            help="use `missing: drop`, or give the missing items the worst score in the file",
+        )
+        for name, spec in study.test_sets.items()
+        if spec.missing == "zero" and load_reader(spec.format).compares_with == "nothing"
+        for metric in metrics
+        for why in (["the best one"] if not metric.higher_is_better else ["0 of 0, left out"] if metric.name == "ratio" else [])
+    ]
+    if problems:
+        raise StudyError(*problems)
+
+
+def refuse_baseline(baseline: str | None, test_sets: Sequence[TestSetInputs]) -> None:
+    """Refuse a baseline that some test set has no output of: all its pairs would be outside the family."""
+    problems = [
+        Problem(
+            "P115",
+            f"the baseline {baseline!r} is no system of the test set {test_set.name!r}",
+            where="resampling.baseline",
+            help=suggest(baseline, [output.system for output in test_set.outputs]),
+        )
+        for test_set in test_sets
+        if baseline is not None and baseline not in {output.system for output in test_set.outputs}
+    ]
+    if problems:
+        raise StudyError(*problems)
+
+
+def refuse_unclear_sizes(study: Study, surveys: Mapping[str, Survey]) -> None:
+    """Refuse test sizes in numbers where a study leaves open what is drawn, and some test set has documents to draw."""
+    known = {name: survey for name, survey in surveys.items() if survey.unit == DOCUMENT}
+    most = max((len(survey.frame.ids) for survey in known.values()), default=0)
+    # One that no test set has in items is left out, whatever it counts.
+    numbers = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size < most]
+    if study.resampling.unit is not None or not numbers or not known:
+        return
+    counts = "; ".join(f"{name} has {len(s.frame.ids):,} items in {len(s.frame.units):,} documents" for name, s in known.items())
+    raise StudyError.of(
+        "P291",
+        f"are the test sizes {', '.join(numbers)} items or documents? {counts}, and `resampling.unit` does not say what is drawn",
+        where="resampling.test_sizes",
+        help="write `unit: document`, with sizes in documents, or `unit: item`",
+    )
+
+
+def refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:
+    """Refuse a system that two files of a test set hold, or a file and a training."""
+    names = [output.system for output in outputs]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    problems = []
+    for name in doubled:
+        files = [str(output.output["path"]) for output in outputs if output.system == name and output.output is not None]
+        if len(files) > 1:  # one of them holds several runs
+            message = f"two files hold a system '{name}'"
+            problems.append(Problem("P208", message, " and ".join(files), "name one of them otherwise in `outputs:`"))
+        else:
+            message = f"the system {name!r} is both a file and a training"
+            problems.append(Problem("P231", message, where=f"test set {test_set!r}", help="rename one"))
+    if problems:
+        raise DataError(*problems)
