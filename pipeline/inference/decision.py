@@ -25,8 +25,8 @@ class Decision:
     Parameters
     ----------
     by : {"max_t", "holm", "max_t_and_holm"}
-        Which adjustment decides, or the larger of both. It depends on what was asked for and on the number of units, never on
-        what they hold.
+        Which adjustment decides, or the larger of both. It depends on what was asked for, on the number of units, and on whether
+        any pair of the family has a max-T: where every pair is identical or gains the same on all units, Holm decides.
     p : (pair,) float64
         The adjusted p-values that decide; nan where a pair has none, and outside the family.
     own : (pair,) float64

@@ -47,9 +47,10 @@ class StudentTails:
         return float(np.sqrt(max(self.freedom, 0.0) / self.units))
 
     def p_value(self, delta: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the two-sided p of gains with the jackknife's standard error: 2 P(T_{G−H} ≥ |δ| / se); nan without spread.
+        """Return the two-sided p of gains with the jackknife's standard error: 2 P(T_{G−H} ≥ |δ| / se); nan without spread.
 
-        What `to_replicates` is for a maximum over pairs this is for a pair by itself, and it is free of Monte-Carlo error.
+        What `to_replicates` is for a maximum over pairs this is for a pair by itself, and it is free of Monte-Carlo error. With
+        less than one degree of freedom nothing can be tested, and p is 1.
 
         Examples
         --------
@@ -57,7 +58,7 @@ class StudentTails:
         [0.0617, 1.0, nan]
         """
         if self.freedom < 1:
-            return np.full(np.shape(delta), np.nan)
+            return np.where(np.isfinite(delta) & (se > 0), 1.0, np.nan)
         t = np.divide(np.abs(delta), se, out=np.full(np.shape(delta), np.nan), where=se > 0)
         return np.asarray(2 * stdtr(self.freedom, -t), np.float64)
 

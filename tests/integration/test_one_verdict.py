@@ -190,3 +190,47 @@ def test_p_is_one_number_in_the_document_the_tables_the_cube_and_on_the_terminal
         pair = place[frozenset((cells["system_a"], cells["system_b"]))]
         for name in ("p", "p_adjusted"):
             assert float(cells[name]) == cube[name].sel(at).values[pair] > 0
+
+
+def labels(path: Path, right: np.ndarray) -> str:
+    path.write_text("\n".join("1" if answer else "0" for answer in right) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_eight_units_that_differ_are_judged_by_all_swaps_whatever_the_metric(tmp_path: Path) -> None:
+    """Seven wins and one loss have an exact p of .0703; F1, whose denominators differ, had .045 and was called better."""
+    first = np.ones(100, bool)
+    first[[7, 40]] = False
+    second = first.copy()
+    second[:8] = ~first[:8]
+    gold = labels(tmp_path / "gold.txt", np.arange(100) % 100 != 40)
+    files = {"a": labels(tmp_path / "a.txt", first), "b": labels(tmp_path / "b.txt", second)}
+    document = api.compare(files, references=[gold], format="labels", metrics=["f1", "accuracy"], replicates=B, seed=SEED)
+    for row in document["pairs"]:
+        assert row["p"] < 0.05, row["metric"]
+        assert row["p_exact"] == row["p_floor"] == row["p_adjusted"] == pytest.approx(0.0703125), row["metric"]
+        assert row["verdict"] == "not separated"
+
+
+def test_where_nothing_can_be_tested_no_procedure_calls_a_system_better(tmp_path: Path) -> None:
+    """One document of a thousand items beside thirty of one: worth 1.06 documents. The exact bootstrap had p = 1e-7."""
+    rng = np.random.default_rng(3)
+    gold = labels(tmp_path / "gold.txt", np.ones(1030, bool))
+    files = {
+        "a": labels(tmp_path / "a.txt", np.r_[rng.random(1000) < 0.8, np.ones(30, bool)]),
+        "b": labels(tmp_path / "b.txt", np.r_[rng.random(1000) < 0.5, np.zeros(30, bool)]),
+    }
+    documents = tmp_path / "documents.txt"
+    documents.write_text("\n".join(["long"] * 1000 + [f"short{k}" for k in range(30)]) + "\n", encoding="utf-8")
+    document = api.compare(
+        files,
+        references=[gold],
+        format="labels",
+        metrics=["accuracy"],
+        documents=str(documents),
+        procedures=["paired-bootstrap", "exact-bootstrap"],
+        replicates=B,
+        seed=SEED,
+    )
+    assert [row["p_adjusted"] for row in document["pairs"]] == [1.0, 1.0]
+    assert {row["verdict"] for row in document["pairs"]} == {"not separated"}

@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.few_units import read_few_units
+from pipeline.inference.families import lacks_spread
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.readings import READINGS
 from pipeline.inference.stability import bound_computed, bound_counted
@@ -165,7 +166,22 @@ def _least(
     at: dict[str, Any] = {"metric": where["metric"], "test_size": where["test_size"]}
     exact = np.asarray(cube["p_sign_flip"].sel(at).values, np.float64) if "p_sign_flip" in cube.variables else None
     floor = evidence_floor(discordant, exact, mid_p=reading.mid_p)
-    return np.where([ahead, ~ahead], np.fmax(floor, read_few_units(cube, **at, procedure=where["procedure"])) / 2, 0.0)
+    raised = np.fmax(floor, read_few_units(cube, **at, procedure=where["procedure"])) / 2
+    return np.where([ahead, ~ahead], np.where(_without_spread(cube, **at), 1.0, raised), 0.0)
+
+
+def _without_spread(cube: xr.Dataset, **where: str) -> NDArray[np.bool_]:
+    """Tell which pairs gain the same on every unit: resampling finds nothing else, so that their p says nothing."""
+    values = {name: cube[name].sel(where).values for name in ("observed_score", "observed_delta", "se", "identical")}
+    order = {str(name): place for place, name in enumerate(cube["system"].values.tolist())}
+    pairs = np.array([[order[str(name)] for name in cube[side].values.tolist()] for side in ("system_a", "system_b")], np.int64).T
+    return lacks_spread(
+        pairs,
+        score=values["observed_score"].astype(np.float64),
+        delta=values["observed_delta"].astype(np.float64),
+        se=values["se"].astype(np.float64),
+        identical=values["identical"].astype(np.bool_),
+    )
 
 
 def _read_sides(

@@ -268,11 +268,12 @@ def _decide(
     """Give the p of every pair, its correction for few units, and the p that it is judged by."""
     reading, observed, tested = READINGS[procedure], part.observed, part.tested
     p = without_zero(p_value[CONVENTIONS.index(reading.verdict)])
-    corrected = np.full(len(p), np.nan)
-    if reading.few_units and tested.tails is not None:
-        corrected = tested.tails.p_value(observed.delta, observed.se)
     known = {name: getattr(observed, name) for name in ("score", "delta", "se", "identical")}
     flat = lacks_spread(part.measure.pairs, **known) & reading.needs_units
+    corrected = np.full(len(p), np.nan)
+    if reading.few_units and tested.tails is not None:
+        # The standard error of equal differences is what rounding left of 0: no t is made of it.
+        corrected = np.where(flat, np.nan, without_zero(tested.tails.p_value(observed.delta, observed.se)))
     own = np.where(tested.member, np.where(flat & np.isfinite(p), 1.0, p), np.nan)
     units = None if tested.tails is None else tested.tails.units
     kept = 0 if replicates is None else int(replicates.max(initial=0))

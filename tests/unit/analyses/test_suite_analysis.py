@@ -323,3 +323,11 @@ def test_a_direction_s_p_is_half_of_the_corrected_one_and_of_the_exact_one():
     assert join_cubes(many, metric="bleu", procedure="paired-bootstrap", baseline=None).p[0, :, 0] == pytest.approx(
         student.sf(3.0, 11)
     )
+
+
+def test_a_pair_that_gains_the_same_on_every_unit_is_better_on_no_test_set():
+    """A standard error that rounding made gives any gain a p of nearly 0, which its own report calls not testable."""
+    cubes = cubes_of(4.0, 4.0)
+    assert [row["conclusion"] for row in rows_of(cubes, "test-set")] == ["better", "better"]
+    cubes["t2"] = put(cubes["t2"], "se", 1e-14)
+    assert [row["conclusion"] for row in rows_of(cubes, "test-set")] == ["better", "not separated"]

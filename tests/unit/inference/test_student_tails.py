@@ -128,3 +128,10 @@ def test_of_one_pair_it_is_the_corrected_p_and_interval(units: int, t: float) ->
     interval = simultaneous(found, **given_)
     assert interval.factor == pytest.approx(single.half_width[0], rel=3e-4)
     assert (interval.intervals.lo[0] > 0) == (found.p[0] <= 0.05)
+
+
+def test_with_less_than_one_degree_of_freedom_no_pair_has_a_p_below_one() -> None:
+    """A p that were missing here would leave the uncorrected one in force."""
+    found = StudentTails(1.06).p_value(np.array([31.0, 0.0, np.nan, 2.0]), np.array([0.5, 0.5, 0.5, 0.0]))
+    assert found.tolist()[:2] == [1.0, 1.0]
+    assert np.isnan(found[2:]).all()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
+from support import direct_measures as small
 
 from pipeline.inference.direct.exact import exact_tests
 from pipeline.inference.direct.few import FEW_DISCORDANT, sign_flips_of_few
@@ -49,15 +51,62 @@ def test_it_is_the_exact_sign_flip_test_where_few_units_differ_and_nothing_elsew
     np.testing.assert_array_equal(sign_flips_of_few(measure, observed, memory_bytes=1), found)
 
 
-def test_other_denominators_have_no_law():
+def swapped_by_definition(measure, pair):
+    """Swap every subset of the units, one after the other, and score both systems again."""
+    a, b = measure.pairs[pair]
+    first, second = measure.statistics[:, a], measure.statistics[:, b]
+    differ = np.flatnonzero((first != second).any(axis=1))
+    score = lambda rows: float(measure.score(rows.sum(axis=0).astype(np.float64)[:, None])[0])  # noqa: E731
+    observed = abs(score(first) - score(second))
+    hits = defined = 0
+    for subset in product([False, True], repeat=len(differ)):
+        moved = differ[np.array(subset, bool)]
+        left, right = first.copy(), second.copy()
+        left[moved], right[moved] = second[moved], first[moved]
+        with np.errstate(invalid="ignore"):
+            gap = abs(score(left) - score(right))
+        defined += bool(np.isfinite(gap))
+        hits += bool(gap >= observed - 1e-9)
+    return hits / defined
+
+
+def f1_with_copies():
+    """F1 of chunks on ten units, of which several differ alike, in one direction or in both."""
+    rows = [[2, 4, 4], [2, 4, 4], [2, 4, 4], [0, 2, 2], [0, 2, 2], [4, 4, 6], [0, 3, 3], [2, 2, 2], [2, 5, 5], [2, 5, 5]]
+    others = [[0, 4, 3], [0, 4, 3], [0, 4, 3], [2, 2, 3], [2, 2, 3], [4, 4, 5], [2, 3, 5], [2, 2, 2], [0, 5, 4], [0, 5, 4]]
+    statistics = np.array([rows, others], np.int64).transpose(1, 0, 2)[:, :, [0, 2]]
+    return small.make_measure(statistics)
+
+
+def precision_that_may_be_undefined():
+    """One unit is answered by the first system alone, and two by the second: some swaps leave a system without an answer."""
+    statistics = np.array([[[1, 1], [0, 0]], [[0, 0], [0, 1]], [[0, 0], [0, 1]], [[0, 0], [0, 0]]], np.int64)
+    return small.make_measure(statistics)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [f1_with_copies(), precision_that_may_be_undefined(), small.bleu_measure(9, 4, 0.05), small.f1_measure(10, 3)],
+    ids=["equal units", "undefined", "BLEU", "F1"],
+)
+def test_where_denominators_differ_both_systems_are_scored_again_after_every_swap(measure):
+    found = sign_flips_of_few(measure, observe(measure))
+    expected = [swapped_by_definition(measure, pair) for pair in range(len(measure.pairs))]
+    assert min(expected) < 1
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_denominator_that_differs_once_hardly_changes_the_law_and_twenty_units_are_too_many():
     measure = some(9)
     statistics = measure.statistics.copy()
     statistics[3, 2, 1] += 1
-    measure = replace(measure, statistics=statistics)
+    changed = replace(measure, statistics=statistics)
     touched = (measure.pairs == 2).any(axis=1)
-    found = sign_flips_of_few(measure, observe(measure))
-    assert np.isnan(found[touched]).all()
-    assert np.isfinite(found[~touched]).any()
+    observed = observe(changed)
+    before, found = sign_flips_of_few(measure, observe(measure)), sign_flips_of_few(changed, observed)
+    np.testing.assert_array_equal(found[~touched], before[~touched])
+    np.testing.assert_array_equal(np.isfinite(found), observed.discordant < FEW_DISCORDANT)
+    assert (found[touched] != before[touched]).any()
 
 
 @pytest.mark.parametrize("units", [25, 2000])
