@@ -5,30 +5,20 @@ Addresses, cells, comparisons, digests and exit codes are never plugins: a study
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib
-import inspect
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.errors import PluginError, Problem, StudyError
+from pipeline.errors import PluginError
+from pipeline.options import suggest
 
-__all__ = [
-    "ImportedObject",
-    "check_options",
-    "every_file",
-    "import_object",
-    "import_plugin",
-    "list_plugins",
-    "packaged_files",
-    "suggest",
-]
+__all__ = ["ImportedObject", "check_members", "every_file", "import_object", "import_plugin", "list_plugins", "packaged_files"]
 
 _IMPORTED: dict[str, str] = {}
 """Digest of the code of each module at the time it was imported: a process goes on with that one."""
@@ -63,7 +53,7 @@ def import_plugin(family: str, name: str) -> Any:
     kind = {"analyses": "analysis", "readers": "format"}.get(family, family.removesuffix("s"))
     if name not in known:
         note = _NOT_COMPUTED if kind == "metric" and _NEURAL.match(name) else None
-        raise PluginError.of("P301", f"there is no {kind} '{name}'", help=suggest(name, known), note=note)
+        raise PluginError.of("P301", f"there is no {kind} '{name}'", help=suggest(name, known, listed=True), note=note)
     try:
         return known[name].load()
     except Exception as error:  # foreign code runs on import: whatever it raises, the plugin cannot be had
@@ -75,43 +65,39 @@ def import_plugin(family: str, name: str) -> Any:
         ) from error
 
 
-def check_options(kind: str, name: str, made: Any, options: Mapping[str, Any]) -> None:
-    """Hold options against the parameters of the class that is to be made with them.
+def complete_class(made: Any, base: type) -> Any:
+    """Return the class of a plugin with the defaults of the base class of its family.
+
+    What inherits the base class is returned as it is, and so is a function that makes objects. A class that merely has the members
+    is combined with the base class, and so need not have those that have defaults; `check_members` refuses the objects of one that
+    has not even the others.
+    """
+    if not isinstance(made, type) or issubclass(made, base):
+        return made
+    own = {name: value for name, value in vars(made).items() if name in base.__annotations__}
+    missing = [name for name in getattr(base, "__abstractmethods__", ()) if not hasattr(made, name)]
+    return type(made.__name__, (made, base), {"__module__": made.__module__, **own, **dict.fromkeys(missing)})
+
+
+def check_members(kind: str, name: str, made: Any, base: type) -> None:
+    """Refuse an object without the members of the base class of its family.
 
     Raises
     ------
-    StudyError
-        P150 for each option the class does not take, P151 for each one it lacks; all at once.
+    PluginError
+        P308, with all that are missing.
     """
-    parameters = inspect.signature(made).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return  # the class says itself what it takes
-    problems = [
-        Problem("P150", f"{kind} '{name}' has no option '{option}'", help=suggest(str(option), parameters))
-        for option in options
-        if option not in parameters
-    ]
-    problems += [
-        Problem("P151", f"{kind} '{name}' needs the option '{option}'", help="write it beside the name")
-        for option, parameter in parameters.items()
-        if parameter.default is parameter.empty and option not in options
-    ]
-    if problems:
-        raise StudyError(*problems)
-
-
-def suggest(word: str, known: Collection[str]) -> str:
-    """Give the nearest known word, and all of them.
-
-    Examples
-    --------
-    >>> suggest("BLUE", ["bleu", "chrf"])
-    "did you mean 'bleu'? (there are: bleu, chrf)"
-    """
-    spelled = {one.casefold(): one for one in known}
-    close = difflib.get_close_matches(word.casefold(), spelled, n=1)
-    there_are = f"there are: {', '.join(known)}" if known else "there are none"
-    return f"did you mean '{spelled[close[0]]}'? ({there_are})" if close else there_are
+    # A member without a default is annotated and has no value, or is abstract; `complete_class` leaves None in place of the latter.
+    abstract = getattr(base, "__abstractmethods__", ())
+    members = [member for member in dict.fromkeys((*base.__annotations__, *vars(base))) if not member.startswith("_")]
+    missing = [member for member in members if not hasattr(made, member) or (member in abstract and getattr(made, member) is None)]
+    if missing:
+        raise PluginError.of(
+            "P308",
+            f"the {kind} '{name}' has no {', '.join(missing)}",
+            where=f"{type(made).__module__}:{type(made).__qualname__}",
+            help=f"see pipeline.interfaces.{base.__name__}, which a class may inherit; the contracts of pipeline.testing try one",
+        )
 
 
 class ImportedObject(NamedTuple):

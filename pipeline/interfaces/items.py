@@ -1,11 +1,12 @@
-"""What files hold and what reads them. This module has items, samples of files, and the protocol of readers."""
+"""What files hold and what reads them: items, samples of files, and the base class of readers."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 __all__ = ["FileSample", "Items", "Reader", "Recognised", "usual_column"]
 
@@ -97,42 +98,78 @@ class Recognised:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Reader(Protocol):
+class Reader(ABC):
     """Reads one family of files into `Items`, and writes outputs of trainings in the same form.
 
-    ``targets`` names the columns of the gold that systems predict: a trainer that predicts a test set is not shown them.
-    ``compares_with`` says what outputs are held against: ``references``, several of them, a ``gold`` file, or ``nothing``, where
-    they are scores already. ``usual_metric`` is what `compare` takes where no metric is named.
+    A reader inherits this class and so has a default for everything that it need not say. One that does not inherit it is taken
+    too where it has all of its members, and refused (P308) otherwise.
 
-    A reader may also have
-
-    * ``recognise(sample)``, a static method that gives `Recognised` or None of a `FileSample`: with it ``format: auto`` finds it;
-    * ``endings``, how names of its files end, in lower case, ``(".trn", ".txt")``: they are no part of a system's name, and
-      ``format: auto`` offers JSON only to readers with ``.json``, ``.jsonl`` or ``.ndjson`` among them;
-    * ``fit(gold, output)``, which gives an output the items of the gold, where files part the same text in their own ways;
-    * ``holds_systems``, true where one file may hold all systems;
-    * ``exact``, true where ``write`` refuses with a ValueError what would not be read back as it was given: outputs of trainings
-      are not read once more before they are stored; it holds for the class that says it, and not for those made from it;
-    * ``named_scores``, true where outputs hold scores by their names, as harnesses log them: `compare` takes each, in the
-      direction that the files or its name tell;
-    * ``says_directions``, true where the direction of the one ``score`` may be told by the files;
-    * ``gold_lists_items``, true where outputs are scores already, and a gold may name the items there are;
-    * ``warnings``, a list of what was odd, and ``blank``, what stands for an output that is not there (``missing: zero``).
+    Attributes
+    ----------
+    name : str
+        What studies call the format.
+    targets : tuple of str
+        The columns of the gold that systems predict: a trainer that predicts a test set is not shown them.
+    outputs : tuple of str, optional
+        The columns of outputs, where they are called otherwise than the targets.
+    compares_with : {"references", "gold", "nothing"}
+        What outputs are compared with: one or several files of references, a gold file, or nothing, where they are scores already.
+    usual_metric : str or None
+        What `compare` takes where no metric is named.
+    endings : tuple of str
+        How names of its files end, in lower case, ``(".trn", ".txt")``: they are no part of a system's name, and ``format: auto``
+        offers JSON only to readers with ``.json``, ``.jsonl`` or ``.ndjson`` among them, or with no endings at all.
+    blank : str
+        What replaces an output that is missing (``missing: zero``).
+    holds_systems : bool
+        Whether one file may hold all systems.
+    exact : bool
+        Whether ``write`` refuses with a ValueError what would not be read back as it was given: outputs of trainings are not read
+        once more before they are stored. A class made from this one has to say so itself.
+    named_scores : bool
+        Whether outputs hold scores by their names, as harnesses log them: `compare` takes each, in the direction that the files or
+        its name tell.
+    says_directions : bool
+        Whether the files may tell the direction of the one ``score``.
+    gold_lists_items : bool
+        Whether outputs are scores already, and a gold may name the items there are.
     """
 
     name: ClassVar[str]
     targets: ClassVar[tuple[str, ...]]
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]]
-    usual_metric: ClassVar[str | None]
+    outputs: ClassVar[tuple[str, ...] | None] = None
+    compares_with: Literal["references", "gold", "nothing"]
+    usual_metric: str | None
+    endings: ClassVar[tuple[str, ...]] = ()
+    blank: str = ""
+    holds_systems: ClassVar[bool] = False
+    exact: ClassVar[bool] = False
+    named_scores: ClassVar[bool] = False
+    says_directions: ClassVar[bool] = False
+    gold_lists_items: ClassVar[bool] = False
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "exact" not in vars(cls):
+            cls.exact = False  # a `write` of its own need not be
+
+    @abstractmethod
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give references or gold values, or None where the outputs need none."""
-        ...
+        """Return references or gold values, or None where the outputs need none."""
 
+    @abstractmethod
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the outputs in a file by system name; ``system`` names a file that holds one system."""
-        ...
+        """Return the outputs in a file by system name; ``system`` names a file that holds one system."""
 
+    @abstractmethod
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Write items as a file of this format, which `read_outputs` and `read_gold` read; a target that is not there is blank."""
-        ...
+        """Write items as a file of this format, which `read_outputs` and `read_gold` read; a missing target is blank."""
+
+    @staticmethod
+    def recognise(sample: FileSample) -> Recognised | None:
+        """Return what the reader makes of the beginning of a file, for ``format: auto``; None where the file is not its own."""
+        return None
+
+    def fit(self, gold: Items, output: Items) -> Items:
+        """Return an output with the items of the gold, where files divide the same text in their own ways."""
+        return output

@@ -1,10 +1,12 @@
-"""Numbers of items and the scores of their sums. This module has statistics and the protocol of metrics."""
+"""Numbers of items and the scores of their sums: statistics, and the base class of metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,35 +38,51 @@ class Statistics:
     rounding_error: float = 0.0
 
 
-class Metric(Protocol):
+class Metric(ABC):
     """Turns items into additive integer statistics, and summed statistics into a score.
 
-    ``form`` is ``ratio`` where the score is ``factor × statistics[0] / statistics[1]``: comparisons of systems with equal
-    denominators are then exact in integers. Any other score is ``general``.
+    A metric of an entry point inherits this class, or has all of its members; it is refused (P308) otherwise. A metric that a study
+    names by ``module:name`` may be any object with the members that docs/metrics/your-own.md lists.
 
-    A metric may also have ``follows``, a mapping of statistic to statistic: ``{"total.2": "hypothesis_length"}`` says that
-    the two differ in nearly all items by something that is the same for all systems. Resampling then saves the product of the
-    first; where it is not so, nothing is saved, and no number depends on it.
+    Attributes
+    ----------
+    name : str
+        What studies call it.
+    statistics : tuple of str
+        Names of what is counted.
+    higher_is_better : bool
+        Whether a larger score is a better one.
+    form : {"ratio", "general"}
+        ``ratio`` where the score is ``factor × statistics[0] / statistics[1]``: comparisons of systems with equal denominators are
+        then exact in integers. Any other score is ``general``.
+    follows : mapping of str to str
+        By statistic, one that differs from it in nearly all items by something that is the same for all systems:
+        ``{"total.2": "hypothesis_length"}``. Resampling then saves the product of the first; where it is not so, nothing is saved,
+        and no number depends on it.
+    checks_gold : bool
+        Whether `prepare` is cheap and refuses a gold that the metric cannot count in: it is called before anything is computed.
     """
 
-    name: ClassVar[str]
+    name: str
     statistics: tuple[str, ...]
     higher_is_better: bool
     form: Literal["ratio", "general"]
+    follows: Mapping[str, str] = MappingProxyType({})
+    checks_gold: bool = False
 
     @property
+    @abstractmethod
     def signature(self) -> str:
         """One line that pins the metric: name, options, version of what counts the statistics."""
-        ...
 
+    @abstractmethod
     def prepare(self, gold: Items | None) -> Any:
         """Process references once; the result is passed to every `extract`."""
-        ...
 
+    @abstractmethod
     def extract(self, prepared: Any, output: Items) -> Statistics:
         """Count the statistics of each item of one output, aligned with the gold items."""
-        ...
 
+    @abstractmethod
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the score function for statistics on these decimal lattices."""
-        ...
+        """Return the score function for statistics on these decimal lattices."""

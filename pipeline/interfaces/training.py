@@ -1,11 +1,12 @@
-"""What is learnt from. This module has training items and the protocol of trainers."""
+"""What is learnt from: training items, and the base class of trainers."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,31 +46,39 @@ class TrainingItems:
         return len(self.ids)
 
 
-class Trainer(Protocol):
+class Trainer(ABC):
     """Fits a model to sampled training items and predicts test sets.
 
-    ``takes`` names the columns that it fits to, ``gives`` those that it predicts; a study that lacks one is refused before
-    anything is trained. A trainer of scikit-learn takes ``label`` and features or ``text``. ``same_bits`` says whether the same
-    sample and seed give the same outputs, bit for bit, on whatever machine of the same kind.
+    A trainer inherits this class, or has all of its members; it is refused (P308) otherwise.
+
+    Attributes
+    ----------
+    name : str
+        What studies call it.
+    takes, gives : tuple of str
+        The columns that it fits to, and those that it predicts: a study without one of them is refused before anything is trained.
+        A trainer of scikit-learn takes ``label`` and features or ``text``.
+    same_bits : bool
+        Whether the same sample and seed give the same outputs, bit for bit, on every machine of the same kind.
     """
 
     name: ClassVar[str]
-    takes: tuple[str, ...]
-    gives: tuple[str, ...]
-    same_bits: bool
+    takes: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+    same_bits: bool = False
 
     @property
+    @abstractmethod
     def signature(self) -> str:
         """One line that pins what a model depends on besides its options: the name, and versions."""
-        ...
 
+    @abstractmethod
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> Any:
         """Fit to ``items`` drawn at the positions ``sample`` (with repetitions) and return the model.
 
         A model may have ``notes``, a tuple of sentences for the report: a solver that did not converge, a class too rare.
         """
-        ...
 
+    @abstractmethod
     def predict(self, model: Any, items: TrainingItems) -> Mapping[str, Sequence[Any]]:
         """Predict the columns it gives, one value an item."""
-        ...

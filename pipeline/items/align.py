@@ -1,6 +1,6 @@
 """Outputs, gold and documents of a test set, brought together or refused. This module reads each file once.
 
-The codes P201 to P229 are listed in `pipeline.items.codes`. An alignment is never guessed: files without identifiers go by line
+An alignment is never guessed: files without identifiers go by line
 number, so they must have the same number of lines, unless the study says what becomes of the rest and nothing speaks for a gap in
 the middle.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items
 from pipeline.items.documents import Grouping, Sources, documents_are_told, read_documents, read_group
+from pipeline.options import suggest
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import ItemChoice
 
@@ -103,13 +103,12 @@ def _refuse_unknown(column: str, groups: tuple[str, ...], found: tuple[str, ...]
     there = [group for group in dict.fromkeys(found) if group]
     for group in groups:
         if group not in there:
-            close = difflib.get_close_matches(group, there, n=1)
             shown = ", ".join(map(repr, there[:10])) + (", …" if len(there) > 10 else "")
             raise DataError.of(
                 "P218",
                 f"no item of test set '{sources.test_set}' has the {column} '{group}'; there are: {shown}",
                 where="items",
-                help=f"did you mean '{close[0]}'?" if close else "see `items:` of the test set",
+                help=suggest(group, there, otherwise="see `items:` of the test set"),
             )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pipeline.items.item_table import ItemTable
 from pipeline.items.readers._arrow import is_columnar, read_columnar
 from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._tables import find_delimiter, is_number, refuse
+from pipeline.options import suggest
 from pipeline.study.grouping import DOCUMENT, WITHOUT_DOCUMENTS, group_columns
 from pipeline.study.schema import TestSet
 
@@ -193,13 +193,12 @@ def _unknown(column: str, of: Sources) -> Problem:
         in_outputs += [name for name in _header(Path(candidates[0].source)) if name not in systems]
     names = list(dict.fromkeys([*there, *in_gold, *in_outputs]))
     named = spec.columns.get(column, column)
-    close = difflib.get_close_matches(named, names, n=1)
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "") if names else "none"
     return Problem(
         "P223",
         f"no column '{named}' groups the items of test set '{of.test_set}'; there are: {shown}",
         where=str(spec.documents or spec.outputs or ""),
-        help=f"did you mean '{close[0]}'?" if close else "give it in the table that `documents:` names, or in a table of outputs",
+        help=suggest(named, names, otherwise="give it in the table that `documents:` names, or in a table of outputs"),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pipeline.errors import DataError, Problem
 from pipeline.items.readers._docs import read_documents
 from pipeline.items.readers._files import Lines, read_lines
 from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_header, parse_table, refuse
+from pipeline.options import nearest, suggest
 from pipeline.study.grouping import DOCUMENT, ROLES
 
 __all__ = ["ItemTable"]
@@ -99,12 +99,11 @@ class ItemTable:
                 where=f"{self.path}:1",
                 help=f"leave out `columns: {{document: {name}}}` where every line is a document's name, or mend the header",
             )
-        close = difflib.get_close_matches(name, self.header, n=1)
         raise DataError.of(
             "P223",
             f"no column '{name}' names the documents; there are: {', '.join(map(repr, self.header))}",
             where=f"{self.path}:1",
-            help=f"did you mean '{close[0]}'?" if close else "mend `columns: {document: …}` of the test set",
+            help=suggest(name, self.header, otherwise="mend `columns: {document: …}` of the test set"),
         )
 
     def groups(
@@ -209,7 +208,7 @@ class ItemTable:
         message = f"the item '{name}' is not in the table of the documents"
         if not (others and shown):
             return Problem("P222", message, str(self.path), "give every item of the test set a row")
-        close = difflib.get_close_matches(name, list(others)[:_MOST_COMPARED], n=1, cutoff=0.0)[0]
+        close = nearest(name, list(others)[:_MOST_COMPARED], cutoff=0.0) or next(iter(others))
         where, note = f"{self.path}:{others[close]}", f"line {others[close]} is about '{close}', which is no item of the test set"
         return Problem("P222", message, where, "give every item of the test set a row", note)
 

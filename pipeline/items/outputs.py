@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from pipeline.items.frame import CONTENT, Frame, Output, align_items, digest_ite
 from pipeline.items.gold import reader_options, whole_gold_once
 from pipeline.items.kinds import Kind, describe_kind
 from pipeline.items.readers import load_reader
+from pipeline.items.readers.registry import fits_outputs
 from pipeline.study.grouping import group_columns
 from pipeline.study.schema import FormatSpec, Systems, TestSet
 
@@ -72,8 +73,7 @@ class OutputFiles:
 
     def fit(self, items: Items) -> Items:
         """Give an output with the items of the gold, where the format can tell them although the file parts them in its own way."""
-        fit: Callable[[Items, Items], Items] | None = getattr(self.reader, "fit", None)
-        return items if fit is None or self.whole is None else fit(self.whole, items)
+        return items if self.whole is None else self.reader.fit(self.whole, items)
 
     def reread(self, candidate: Candidate) -> Items:
         """Read a candidate's file once more."""
@@ -121,7 +121,7 @@ def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | Non
         P220, where the content is not what was surveyed.
     """
     reader = load_reader(spec.format)
-    fits = base is not None and hasattr(reader, "fit")
+    fits = base is not None and fits_outputs(reader)
     files = OutputFiles(reader, spec, whole_gold_once(spec, base, digest=gold_digest) if fits and base is not None else None)
     if is_table(spec.outputs) or output.found is not None:
         items = read_table_once(spec.format, Path(output.path), spec.columns, system=output.found).get(output.system)
@@ -138,8 +138,7 @@ def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | Non
     # What groups items is in the frame by now: no metric shall take it for a score.
     left_out = {*group_columns(spec), CONTENT}
     values = {name: column for name, column in items.columns.items() if name not in left_out}
-    blank = getattr(reader, "blank", "")
-    return align_items(replace(items, columns=values), frame, missing=spec.missing, blank=blank, whole=not output.missing)
+    return align_items(replace(items, columns=values), frame, missing=spec.missing, blank=reader.blank, whole=not output.missing)
 
 
 def _candidate(system: str, found: Found, items: Items, fitted: Items, ids: tuple[str, ...], groups: Collection[str]) -> Candidate:

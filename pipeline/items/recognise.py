@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from pipeline.items.discover import find_outputs
 from pipeline.items.names import COMPRESSIONS
 from pipeline.items.readers._files import read_head, read_text
 from pipeline.items.readers._zip import open_zip
-from pipeline.plugins import import_plugin, list_plugins
+from pipeline.items.readers.registry import import_reader
+from pipeline.plugins import list_plugins
 from pipeline.study.schema import FormatSpec, Study, TestSet
 
 __all__ = ["AUTO", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]
@@ -152,12 +153,11 @@ def _ask_all(sample: FileSample) -> tuple[list[tuple[str, Recognised]], list[str
     answers, failed = [], []
     for name in list_plugins("readers"):
         try:
-            made = import_plugin("readers", name)
+            made = import_reader(name)
         except PluginError:
             continue  # it is installed, and what it needs is not
-        ask: Callable[[FileSample], Recognised | None] | None = getattr(made, "recognise", None)
         try:
-            answer = ask(sample) if ask is not None else None
+            answer = made.recognise(sample)
         except Exception as error:  # code of another package
             failed.append(f"{name} could not say whether the file is its own: {type(error).__name__}: {error}")
             continue
@@ -176,8 +176,8 @@ def _is_json(path: Path, head: bytes) -> bool:
 
 def _reads_json(name: str) -> bool:
     """Say whether a reader reads JSON, by the endings of its files; one that names none says itself what it recognises."""
-    endings = getattr(import_plugin("readers", name), "endings", None)
-    return endings is None or not set(_JSON).isdisjoint(endings)
+    endings = import_reader(name).endings
+    return not endings or not set(_JSON).isdisjoint(endings)
 
 
 def _refuse_json(path: Path, head: bytes) -> Problem:

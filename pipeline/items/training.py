@@ -20,7 +20,7 @@ from pipeline.items.choices import item_positions, select_items
 from pipeline.items.datasets import dataset_digest, load_dataset
 from pipeline.items.frame import digest_items
 from pipeline.items.readers.registry import load_reader
-from pipeline.plugins import suggest
+from pipeline.options import suggest
 from pipeline.study.schema import DataFiles, DatasetSpec, FormatSpec, TestSet
 
 __all__ = [
@@ -253,4 +253,4 @@ def _whole(values: Sequence[int]) -> NDArray[np.int64]:
 
 def output_columns(reader: Reader) -> tuple[str, ...]:
     """Give the columns of outputs of a format: the targets of its gold, unless the reader names others in ``outputs``."""
-    return tuple(getattr(reader, "outputs", reader.targets))
+    return reader.targets if reader.outputs is None else reader.outputs

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.interfaces import Items
-from pipeline.metrics._options import gold_columns
+from pipeline.metrics._columns import gold_columns
 
 __all__ = ["reference_columns"]
 

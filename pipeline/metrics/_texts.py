@@ -7,8 +7,8 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.interfaces import Items
-from pipeline.metrics._options import check_choice
 from pipeline.metrics._references import reference_columns
+from pipeline.options import check_choice
 
 __all__ = ["Splitter", "check_tokenizer", "reference_rows"]
 

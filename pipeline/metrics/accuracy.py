@@ -8,14 +8,14 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import gold_columns, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import gold_columns, output_column
 from pipeline.metrics.kernels import score_ratio
 
 __all__ = ["Accuracy"]
 
 
-class Accuracy:
+class Accuracy(Metric):
     """Share of items whose label equals the gold label, character by character, in percent."""
 
     name = "accuracy"

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import gold_columns, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import gold_columns, output_column
 from pipeline.metrics.kernels import apply_kernel
 
 __all__ = ["Aer"]
@@ -34,7 +34,7 @@ class Gold:
     sizes: tuple[_Link, ...]
 
 
-class Aer:
+class Aer(Metric):
     """Alignment error rate: 100 · (1 − (|A∩S| + |A∩P|) / (|A| + |S|)), in percent; lower is better.
 
     A are the links of the output, S the sure links of the gold and P the possible ones, which include the sure ones (Och and Ney

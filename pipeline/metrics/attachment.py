@@ -16,9 +16,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_flag, check_tokens, gold_columns, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import check_tokens, gold_columns, output_column
 from pipeline.metrics.kernels import score_ratio
+from pipeline.options import check_flag
 
 __all__ = ["Las", "Uas"]
 
@@ -51,7 +52,7 @@ class Gold:
     firsts: NDArray[np.int64]
 
 
-class _Attachment:
+class _Attachment(Metric):
     """What the two scores share."""
 
     name: str

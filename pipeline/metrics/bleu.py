@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.compiled import kernel
-from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate_kernel
-from pipeline.metrics._options import check_choice, check_flag, check_number, output_column
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._references import reference_columns
 from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, exp_fraction, log
+from pipeline.options import check_choice, check_flag, check_number
 
 __all__ = ["Bleu"]
 
@@ -27,7 +28,7 @@ _TILE = 512  # replicates scored in one go; ten statistics of them fit the first
 _LEAST = -255.0  # 1 − reference / output down to which the brevity penalty, e to this power, is a normal number
 
 
-class Bleu:
+class Bleu(Metric):
     """Corpus BLEU (Papineni and others 2002, doi:10.3115/1073083.1073135) as sacreBLEU computes it.
 
     Parameters

@@ -10,9 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_flag, check_tokens, gold_columns, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import check_tokens, gold_columns, output_column
 from pipeline.metrics.kernels import score_ratio
+from pipeline.options import check_flag
 
 __all__ = ["BracketF1", "BracketPrecision", "BracketRecall"]
 
@@ -34,7 +35,7 @@ class Gold:
     places: tuple[tuple[int, ...], ...]
 
 
-class _Brackets:
+class _Brackets(Metric):
     """What the three scores share: they differ in the two sums that they divide."""
 
     name: str

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.chrf import CHRF
 
 from pipeline.compiled import kernel
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_count, check_flag, check_number, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._references import reference_columns
 from pipeline.metrics.kernels import apply_kernel
+from pipeline.options import check_count, check_flag, check_number
 
 __all__ = ["Chrf"]
 
 
-class Chrf:
+class Chrf(Metric):
     """Corpus chrF and chrF++ (Popović 2015, doi:10.18653/v1/W15-3049; 2017) as sacreBLEU computes them.
 
     Parameters

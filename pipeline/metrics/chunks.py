@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_tokens, check_words, gold_columns, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import check_tokens, gold_columns, output_column
 from pipeline.metrics.kernels import score_ratio
+from pipeline.options import check_words
 
 __all__ = ["ChunkF1", "ChunkPrecision", "ChunkRecall", "find_chunks"]
 
@@ -30,7 +31,7 @@ class Gold:
     chunks: tuple[frozenset[Chunk], ...]
 
 
-class _Chunks:
+class _Chunks(Metric):
     """What the three scores share: they differ in the two sums that they divide."""
 
     name: str

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.errors import DataError
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_choice, check_words, gold_columns, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import gold_columns, output_column
 from pipeline.metrics.kernels import apply_kernel, score_ratio
+from pipeline.options import check_choice, check_words
 
 __all__ = ["F1", "Precision", "Recall"]
 
@@ -33,7 +34,7 @@ class Gold:
     source: str
 
 
-class _Classification:
+class _Classification(Metric):
     """What the three scores share: they differ in what the right ones are divided by."""
 
     name: str

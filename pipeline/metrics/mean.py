@@ -7,15 +7,16 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline.interfaces import Items, ScoreFunction, Statistics, usual_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics, usual_column
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._lattice import put_on_lattice
-from pipeline.metrics._options import check_flag, output_column
 from pipeline.metrics.kernels import score_ratio
+from pipeline.options import check_flag
 
 __all__ = ["Mean"]
 
 
-class Mean:
+class Mean(Metric):
     """Mean of a numeric column over the items, in the unit of the file.
 
     Parameters

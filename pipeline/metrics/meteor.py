@@ -13,12 +13,13 @@ import sacrebleu
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._lattice import round_to_lattice
-from pipeline.metrics._options import check_choice, check_flag, check_number, output_column
 from pipeline.metrics._texts import Splitter, check_tokenizer, reference_rows
 from pipeline.metrics._word_alignment import align_latest, align_with_fewest_chunks
 from pipeline.metrics.kernels import apply_kernel, exp, log, score_ratio
+from pipeline.options import check_choice, check_flag, check_number
 
 __all__ = ["Meteor"]
 
@@ -39,7 +40,7 @@ class Gold:
     stem: Callable[[str], str]
 
 
-class Meteor:
+class Meteor(Metric):
     """METEOR (Banerjee and Lavie 2005, https://aclanthology.org/W05-0909) with the matches exact and stem; higher is better.
 
     With m matches in c chunks, h words of the output and r of the reference: F = m / (α r + (1 − α) h), which is

@@ -14,11 +14,12 @@ import sacrebleu
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._lattice import round_to_lattice
-from pipeline.metrics._options import check_count, check_flag, output_column
 from pipeline.metrics._texts import Splitter, check_tokenizer, reference_rows
 from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, log
+from pipeline.options import check_count, check_flag
 
 __all__ = ["Nist"]
 
@@ -51,7 +52,7 @@ class Gold:
     information: Mapping[NGram, float]
 
 
-class Nist:
+class Nist(Metric):
     """NIST score (Doddington 2002, https://dl.acm.org/doi/10.5555/1289189.1289273) by the rules of mteval-v13a; higher is better.
 
     A matched n-gram counts the information that its last word has after the others: log₂ of how often those are in the references,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from math import lcm
@@ -11,9 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_choice, check_count, gold_columns, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import gold_columns, output_column
 from pipeline.metrics.kernels import log, score_ratio
+from pipeline.options import check_choice, check_count
 
 __all__ = ["AveragePrecision", "Ndcg", "PrecisionAt", "ReciprocalRank"]
 
@@ -30,7 +31,7 @@ Judged = Mapping[str, int]
 """Relevance of the documents of a topic that were judged."""
 
 
-class _Ranking(ABC):
+class _Ranking(Metric):
     """What the scores share: the value of a topic is a number from 0 to 1, and the score is the mean over topics."""
 
     name: str

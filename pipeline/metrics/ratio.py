@@ -8,15 +8,16 @@ from typing import Literal
 import numpy as np
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._lattice import put_on_lattice
-from pipeline.metrics._options import check_flag, check_number, output_column
 from pipeline.metrics.kernels import score_ratio
+from pipeline.options import check_flag, check_number
 
 __all__ = ["Ratio"]
 
 
-class Ratio:
+class Ratio(Metric):
     """Sum of one column over sum of another, times a factor.
 
     Parameters

@@ -9,7 +9,8 @@ from typing import Any, cast
 from pipeline.errors import PipelineError, PluginError, StudyError
 from pipeline.interfaces import Metric
 from pipeline.metrics._own import OwnMetric
-from pipeline.plugins import check_options, import_object, import_plugin, list_plugins, packaged_files
+from pipeline.options import check_options
+from pipeline.plugins import check_members, complete_class, import_object, import_plugin, list_plugins, packaged_files
 
 __all__ = ["PLACES", "is_metric", "is_own", "load_metric", "pin_options"]
 
@@ -58,7 +59,9 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
             f"metric '{name}': option 'metric' is the name of an installed metric, not {kind!r}",
             help="see `pipeline metrics`",
         )
-    return _make(name, import_plugin("metrics", kind), given)
+    metric = _make(name, complete_class(import_plugin("metrics", kind), Metric), given)
+    check_members("metric", kind, metric, Metric)
+    return metric
 
 
 def is_own(name: str) -> bool:

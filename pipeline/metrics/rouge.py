@@ -11,11 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._lattice import round_to_lattice
-from pipeline.metrics._options import check_choice, check_flag, output_column
 from pipeline.metrics._texts import reference_rows
 from pipeline.metrics.kernels import score_ratio
+from pipeline.options import check_choice, check_flag
 
 __all__ = ["Rouge1", "Rouge2", "RougeL", "RougeLsum"]
 
@@ -55,7 +56,7 @@ class _Stems:
         self.stem = lru_cache(maxsize=1 << 17)(stemmer.stem)
 
 
-class _Rouge:
+class _Rouge(Metric):
     """What the four scores share: they differ in what the package is asked for.
 
     The package is imported where it is used: with NLTK it takes seconds.

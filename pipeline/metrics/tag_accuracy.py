@@ -7,14 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_tokens, gold_columns, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import check_tokens, gold_columns, output_column
 from pipeline.metrics.kernels import score_ratio
 
 __all__ = ["TagAccuracy"]
 
 
-class TagAccuracy:
+class TagAccuracy(Metric):
     """Share of tokens whose tag equals the gold tag, character by character, in percent.
 
     A sentence that an output lacks has no tag right.

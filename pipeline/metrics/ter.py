@@ -10,15 +10,16 @@ import numpy as np
 import sacrebleu
 from sacrebleu.metrics.ter import TER
 
-from pipeline.interfaces import Items, ScoreFunction, Statistics
-from pipeline.metrics._options import check_flag, output_column
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._references import reference_columns
 from pipeline.metrics.kernels import score_ratio
+from pipeline.options import check_flag
 
 __all__ = ["Ter"]
 
 
-class Ter:
+class Ter(Metric):
     """Translation edit rate (Snover and others 2006) as sacreBLEU computes it; lower is better.
 
     With R references sacreBLEU divides the fewest edits by the *mean* reference length. Here edits × R are divided by the *sum*

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
 
-from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._edits import LEVENSHTEIN, SCLITE, Edits, Slot, Sounds, count_edits, walk_slots
-from pipeline.metrics._options import check_choice, check_flag, output_column
 from pipeline.metrics._texts import reference_rows
 from pipeline.metrics.kernels import score_ratio
+from pipeline.options import check_choice, check_flag
 
 __all__ = ["Cer", "Wer"]
 
@@ -29,7 +30,7 @@ class Gold:
     slots: tuple[tuple[Slot, ...] | None, ...]
 
 
-class _ErrorRate(ABC):
+class _ErrorRate(Metric):
     """What both rates share: they differ in what a text is made of."""
 
     name: str

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
+from pipeline.metrics._columns import output_column
 from pipeline.metrics._lattice import put_on_lattice
-from pipeline.metrics._options import output_column
 from pipeline.metrics.kernels import score_ratio
 
 __all__ = ["WinRate"]
@@ -19,7 +19,7 @@ __all__ = ["WinRate"]
 _MOST_SHOWN = 10
 
 
-class WinRate:
+class WinRate(Metric):
     """Share of items that a system wins, in percent: 1 is a win, 0 a loss, .5 a tie, anything between a judge's probability.
 
     Parameters

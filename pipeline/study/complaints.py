@@ -5,18 +5,18 @@ A validator tries every branch of a union and complains for each. Here one place
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from pipeline.errors import Problem
+from pipeline.options import meant, suggest
 from pipeline.study.marks import Document, KeyPath, dotted, look_up
 
-__all__ = ["complain", "suggest"]
+__all__ = ["complain"]
 
 _KINDS = {
     "string_type": "text",
@@ -64,15 +64,6 @@ _LIMIT_HELP: Mapping[KeyPath, str] = {
 """What to do about a limit, by key."""
 
 
-def suggest(word: str, known: Iterable[str]) -> str | None:
-    """Give the help for a word that is not known: the one that was meant, or those there are."""
-    names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return f"there are: {', '.join(names)}" if names else None
-
-
 def _at(
     path: KeyPath, details: Sequence[tuple[ErrorDetails, KeyPath]], document: Document, model: type[BaseModel], *, deeper: bool
 ) -> list[Problem]:
@@ -83,7 +74,7 @@ def _at(
     for detail, passed in details:
         kind, context = detail["type"], detail.get("ctx", {})
         if kind == "extra_forbidden":
-            problems.append(_unknown_key(path, document, model))
+            problems.append(_unknown_key(path, detail["loc"], document, model))
         elif kind == "missing":
             if not _is_other_branch(value, passed):
                 problems.append(_missing_key(path, str(passed[-1]), document))
@@ -110,10 +101,11 @@ def _is_other_branch(value: Any, passed: KeyPath) -> bool:
     return not isinstance(value, Mapping) or not passed
 
 
-def _unknown_key(path: KeyPath, document: Document, model: type[BaseModel]) -> Problem:
+def _unknown_key(path: KeyPath, location: KeyPath, document: Document, model: type[BaseModel]) -> Problem:
     key, parent = str(path[-1]), path[:-1]
     inside = f" in {dotted(parent)}" if parent else ""
-    return Problem("P101", f"unknown key {key!r}{inside}", document.where(path, key=True), suggest(key, _keys_at(model, parent)))
+    help_ = suggest(key, sorted(_keys_at(model, location[:-1])))
+    return Problem("P101", f"unknown key {key!r}{inside}", document.where(path, key=True), help_)
 
 
 def _wrong_tag(path: KeyPath, context: Mapping[str, Any], value: Any, document: Document) -> Problem:
@@ -124,9 +116,8 @@ def _wrong_tag(path: KeyPath, context: Mapping[str, Any], value: Any, document: 
     place = (*path, key)
     choices = str(context["expected_tags"]).split("'")[1::2]
     expected = " or ".join([", ".join(map(repr, choices[:-1])), repr(choices[-1])]).removeprefix(" or ")
-    close = difflib.get_close_matches(str(value[key]), choices, n=1, cutoff=0.6)
     message = f"{dotted(place)}: expected {expected}, found {_shown(value[key])}"
-    return Problem("P103", message, document.where(place), f"did you mean {close[0]!r}?" if close else None)
+    return Problem("P103", message, document.where(place), meant(str(value[key]), choices))
 
 
 def _missing_key(path: KeyPath, key: str, document: Document) -> Problem:
@@ -156,8 +147,7 @@ def _type_help(value: Any, details: Sequence[tuple[ErrorDetails, KeyPath]]) -> s
     if isinstance(value, str) and "literal_error" in kinds:
         expected = " ".join(str(detail.get("ctx", {}).get("expected", "")) for detail, _ in details)
         choices = expected.split("'")[1::2]
-        close = difflib.get_close_matches(value, choices, n=1, cutoff=0.6)
-        return f"did you mean {close[0]!r}?" if close else None
+        return meant(value, choices)
     return None
 
 
@@ -175,15 +165,20 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def _keys_at(model: type[BaseModel], path: KeyPath) -> set[str]:
-    """Give the keys that the models at a path know."""
-    types: list[Any] = [model]
-    for part in path:
-        types = [inner for kind in types for inner in _step(kind, part)]
-    return {field.alias or name for kind in types if isinstance(kind, type) for name, field in _fields(kind).items()}
+_Branch = tuple[Any, frozenset[str]]
+"""A type that a value may have, and the names by which a validator tells that this branch of a union was taken."""
 
 
-def _step(kind: Any, part: str | int) -> list[Any]:
+def _keys_at(model: type[BaseModel], location: KeyPath) -> set[str]:
+    """Return the keys that the models at a place know; the location names the branches of unions that led there."""
+    branches = _flat(model)
+    for part in location:
+        taken = [branch for branch in branches if part in branch[1]]
+        branches = taken or [inner for kind, _ in branches for inner in _step(kind, part)]
+    return {field.alias or name for kind, _ in branches if isinstance(kind, type) for name, field in _fields(kind).items()}
+
+
+def _step(kind: Any, part: str | int) -> list[_Branch]:
     if isinstance(part, str) and isinstance(kind, type) and issubclass(kind, BaseModel):
         return [
             plain for name, field in _fields(kind).items() if (field.alias or name) == part for plain in _flat(field.annotation)
@@ -196,13 +191,18 @@ def _step(kind: Any, part: str | int) -> list[Any]:
     return []
 
 
-def _flat(kind: Any) -> list[Any]:
-    """Give the alternatives of a type, without annotations."""
+def _flat(kind: Any, tags: frozenset[str] = frozenset()) -> list[_Branch]:
+    """Return the alternatives of a type, without annotations."""
     if get_origin(kind) is Annotated:
-        return _flat(get_args(kind)[0])
+        inner, *notes = get_args(kind)
+        return _flat(inner, tags | {note.tag for note in notes if isinstance(note, Tag)})
     if get_origin(kind) in (Union, UnionType):
-        return [plain for choice in get_args(kind) for plain in _flat(choice)]
-    return [kind]
+        return [plain for choice in get_args(kind) for plain in _flat(choice, tags)]
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        # A union without tags is told by the class, one with a discriminator by the value of that key.
+        literals = [get_args(field.annotation) for field in _fields(kind).values() if get_origin(field.annotation) is Literal]
+        tags = tags | {kind.__name__, *(value for values in literals if len(values) == 1 for value in values)}
+    return [(kind, tags)]
 
 
 def _fields(kind: type) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from pipeline.errors import Problem, StudyError
 from pipeline.inputs import read_input, size_text
-from pipeline.study.complaints import complain, suggest
+from pipeline.options import suggest
+from pipeline.study.complaints import complain
 from pipeline.study.expand import expand_paths
 from pipeline.study.marks import Document
 from pipeline.study.presets import set_preset
@@ -187,7 +188,7 @@ def _read(path: Path, what: str) -> str:
     try:
         data = read_input(path, MOST_BYTES)
     except FileNotFoundError as error:
-        near = suggest(path.name, (found.name for found in path.parent.glob("*.y*ml"))) if path.parent.is_dir() else None
+        near = suggest(path.name, sorted(found.name for found in path.parent.glob("*.y*ml"))) if path.parent.is_dir() else None
         raise StudyError(Problem("P109", f"there is no such file as {what}", str(path), near)) from error
     except OSError as error:
         raise StudyError(Problem("P109", f"{what} cannot be read: {error.strerror}", str(path))) from error

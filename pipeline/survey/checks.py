@@ -11,9 +11,9 @@ from pipeline.interfaces import Items
 from pipeline.items.frame import Survey
 from pipeline.items.readers import load_reader
 from pipeline.metrics.registry import load_metric, pin_options
+from pipeline.options import suggest
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
 from pipeline.resampling.studentised_work import MOST_PRODUCTS, products
-from pipeline.study.complaints import suggest
 from pipeline.study.grouping import DOCUMENT, choosing_columns
 from pipeline.study.procedures import PROCEDURES
 from pipeline.study.schema import Study
@@ -142,7 +142,7 @@ def check_gold(metrics: Sequence[MetricInputs], gold: Items | None) -> None:
     """Refuse a gold that a metric cannot count in, before anything is computed, where looking is cheap."""
     for metric in metrics:
         loaded = load_metric(metric.name, metric.options)
-        if getattr(loaded, "checks_gold", False):
+        if loaded.checks_gold:
             loaded.prepare(gold)
 
 

@@ -84,13 +84,13 @@ def find_format(
         gold = {"gold": references[0]}
     elif kind == "references":
         gold = {"references": list(references)}
-    elif len(references) == 1 and getattr(reader, "gold_lists_items", False):
+    elif len(references) == 1 and reader.gold_lists_items:
         gold = {"gold": references[0]}
     elif references:
         message = f"the format {reader.name} has scores already: it takes no reference"
         raise UsageError.of("P014", message, where="-r", help="leave out -r, or name another --format")
     value = form.model_dump() if isinstance(form, FormatSpec) else form
-    return FormatInUse(value, reader.usual_metric, gold, bool(getattr(reader, "holds_systems", False)), told, columns or {})
+    return FormatInUse(value, reader.usual_metric, gold, reader.holds_systems, told, columns or {})
 
 
 def _recognise(path: Path, compared: bool) -> tuple[FormatSpec, str]:
@@ -142,7 +142,7 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
         form = found.value if isinstance(found.value, str) else found.value["name"]
         message = f"no metric is usual for the format {form!r}, and none is given"
         raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
-    if not getattr(load_reader(found.value), "named_scores", False):
+    if not load_reader(found.value).named_scores:
         return UsualMetrics([found.metric])
     columns = _read_columns(found, outputs, base)
     common = [name for name in columns[0] if all(name in others for others in columns)]
@@ -188,7 +188,7 @@ def place_metrics(
 def _tells(found: FormatInUse) -> bool:
     """Say whether the directions of scores may be told by their files or names."""
     reader = load_reader(found.value)
-    return any(getattr(reader, flag, False) for flag in ("named_scores", "says_directions"))
+    return reader.named_scores or reader.says_directions
 
 
 def _place(metric: str, base: Path) -> str | Mapping[str, Any]:

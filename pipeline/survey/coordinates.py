@@ -10,8 +10,8 @@ from typing import Any
 from pipeline.errors import DataError, Problem
 from pipeline.inputs import read_input, size_text
 from pipeline.items.discover import is_excluded
+from pipeline.options import suggest
 from pipeline.plan.trainings import trainings_of
-from pipeline.study.complaints import suggest
 from pipeline.study.schema import Study
 
 __all__ = ["coordinates_of"]

@@ -17,10 +17,10 @@ from pipeline.items.training import (
     read_training_items,
     training_digest,
 )
+from pipeline.options import suggest
 from pipeline.plan.inputs import OutputInputs
 from pipeline.plan.trainings import is_predicted, predicted_test_sets, trainings_of
 from pipeline.store.addresses import digest
-from pipeline.study.complaints import suggest
 from pipeline.study.schema import Study
 from pipeline.study.training_schema import CrossValidation, QuotaSample, Training
 from pipeline.trainers.registry import make_trainer
@@ -61,8 +61,7 @@ def load_trainers(study: Study, base: Path) -> dict[str, Trainer]:
 
 def signatures(study: Study, trainers: Mapping[str, Trainer]) -> dict[str, str]:
     """Give what pins each model besides its options."""
-    models = study.training.models if study.training else {}
-    return {name: str(getattr(trainer, "signature", models[name].trainer)) for name, trainer in trainers.items()}
+    return {name: trainer.signature for name, trainer in trainers.items()}
 
 
 def refuse_without_gold(study: Study) -> None:
@@ -159,7 +158,7 @@ def _refuse_resamples(training: Training, data: TrainingItems) -> list[Problem]:
 def _refuse_takes(training: Training, data: TrainingItems, trainers: Mapping[str, Trainer]) -> list[Problem]:
     problems = []
     for model, trainer in trainers.items():
-        lacking = [column for column in getattr(trainer, "takes", ()) if not _has(data, column)]
+        lacking = [column for column in trainer.takes if not _has(data, column)]
         if lacking:
             message = f"{training.models[model].trainer} fits to {_some(lacking)}, which the training data do not have"
             problems.append(Problem("P118", message, f"training.models.{model}", _columns_help(data, lacking)))
@@ -180,8 +179,8 @@ def _refuse_test_set(
     for model, trainer in trainers.items():
         kind, gives, takes = (
             study.training.models[model].trainer,
-            tuple(getattr(trainer, "gives", ())),
-            getattr(trainer, "takes", ()),
+            tuple(trainer.gives),
+            trainer.takes,
         )
         # A command may say only when it predicts what it gives.
         missing = [column for column in wanted if column not in gives] if gives else []

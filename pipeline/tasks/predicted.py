@@ -87,7 +87,7 @@ def pack_member(predicted: Predicted, columns: Mapping[str, Sequence[Any]], *, n
             reader.write(path, written, items.ids)
             data = path.read_bytes()
             # Parsing all outputs again can take as long as predicting them. A class with a `write` of its own has to say so itself.
-            read = items if vars(type(reader)).get("exact", False) else _read_file(predicted.form, path)
+            read = items if reader.exact else _read_file(predicted.form, path)
         except (DataError, ValueError) as error:
             message = f"the outputs for test set {name!r} cannot be written so that they are read back: {error}"
             raise TaskError.of("P423", message, where=where, help="see what the trainer predicts") from error

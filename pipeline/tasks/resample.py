@@ -183,8 +183,7 @@ def measure_of(
 
 def _follows(metric: Metric) -> tuple[int, ...]:
     """Give, for each statistic of a metric, the position of the one it follows, or −1."""
-    declared: Mapping[str, str] = getattr(metric, "follows", {})
-    return tuple(metric.statistics.index(declared[name]) if name in declared else -1 for name in metric.statistics)
+    return tuple(metric.statistics.index(metric.follows[name]) if name in metric.follows else -1 for name in metric.statistics)
 
 
 @lru_cache(maxsize=8)

@@ -49,7 +49,7 @@ def train(task: Task, runs: Path) -> Receipt:
     seed = training_seed(rule, seed=spec.seed, data=drawn_from.data, model=spec.model, replica=spec.replica)
     test_sets = {gold: load_predicted(test_set, spec.base, gold) for gold, test_set in spec.test_sets.items()}
     trainer = make_trainer(spec.trainer, spec.options, Path(spec.base))
-    signature = str(getattr(trainer, "signature", spec.trainer))
+    signature = trainer.signature
     if spec.signature and signature != spec.signature:
         raise TaskError.of(
             "P404",

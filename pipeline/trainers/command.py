@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import PipelineError, PluginError, Problem, StudyError
-from pipeline.interfaces import TrainingItems
+from pipeline.interfaces import Trainer, TrainingItems
 from pipeline.trainers._outcome import CommandFailed
 from pipeline.trainers._template import Placeholder, fill_template, parse_template
 from pipeline.trainers.process import Finished, Limits, run_command
@@ -57,7 +57,7 @@ class CommandModel:
         return "\n".join(filter(None, self.printed))
 
 
-class CommandTrainer:
+class CommandTrainer(Trainer):
     """Trains any system that has a command line.
 
     ``fit`` is run on the sampled training items in a file of their format and leaves a model; ``predict`` reads the items of a

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import PluginError, StudyError
-from pipeline.interfaces import TrainingItems
-from pipeline.plugins import check_options, import_object, import_plugin
+from pipeline.interfaces import Trainer, TrainingItems
+from pipeline.options import check_options
+from pipeline.plugins import import_object, import_plugin
 
 __all__ = ["PythonTrainer"]
 
 
-class PythonTrainer:
+class PythonTrainer(Trainer):
     """Trains by an object that has ``fit`` and ``predict`` as `Trainer` says.
 
     What it lacks besides is taken as follows: ``takes`` and ``gives`` as unknown before it runs, ``same_bits`` as false,
@@ -66,7 +67,12 @@ class PythonTrainer:
         self.takes: tuple[str, ...] = tuple(getattr(self._trainer, "takes", ()))
         self.gives: tuple[str, ...] = tuple(getattr(self._trainer, "gives", ()))
         self.same_bits = bool(getattr(self._trainer, "same_bits", False))
-        self.signature = "|".join([self.name, object, code, str(getattr(self._trainer, "signature", ""))])
+        self._code = code
+
+    @property
+    def signature(self) -> str:
+        """The name, the object with the digest of its code, and what the object says of itself."""
+        return "|".join([self.name, self.object, self._code, str(getattr(self._trainer, "signature", ""))])
 
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> Any:
         """Fit as the object does."""

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import PluginError, StudyError
+from pipeline.errors import StudyError
 from pipeline.interfaces import Trainer
-from pipeline.plugins import check_options, import_plugin
+from pipeline.options import check_options
+from pipeline.plugins import check_members, complete_class, import_plugin
 
 __all__ = ["load_trainer", "make_trainer"]
-
-_MEMBERS = ("takes", "gives", "same_bits", "signature", "fit", "predict")
 
 
 def load_trainer(name: str, options: Mapping[str, Any]) -> Trainer:
@@ -25,20 +24,13 @@ def load_trainer(name: str, options: Mapping[str, Any]) -> Trainer:
     StudyError
         P150 for every option that the trainer does not take, P151 for those it lacks and values it refuses.
     """
-    made = import_plugin("trainers", name)
+    made = complete_class(import_plugin("trainers", name), Trainer)
     check_options("trainer", name, made, options)
     try:
         trainer: Trainer = made(**options)
     except (TypeError, ValueError) as error:
         raise StudyError.of("P151", f"trainer '{name}': {error}") from error
-    lacking = [member for member in _MEMBERS if not hasattr(trainer, member)]
-    if lacking:
-        raise PluginError.of(
-            "P308",
-            f"the trainer '{name}' has no {', '.join(lacking)}",
-            where=f"{made.__module__}:{made.__qualname__}",
-            help="see pipeline.interfaces.Trainer; pipeline.testing.TrainerContract tries one",
-        )
+    check_members("trainer", name, trainer, Trainer)
     return trainer
 
 

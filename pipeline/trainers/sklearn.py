@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import threading
 import warnings
@@ -17,7 +16,8 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from pipeline.errors import PipelineError, PluginError, Problem, StudyError
-from pipeline.interfaces import TrainingItems
+from pipeline.interfaces import Trainer, TrainingItems
+from pipeline.options import meant, suggest
 
 __all__ = ["FittedEstimator", "SklearnTrainer"]
 
@@ -42,7 +42,7 @@ class FittedEstimator:
     notes: tuple[str, ...] = ()
 
 
-class SklearnTrainer:
+class SklearnTrainer(Trainer):
     """Fits an estimator of scikit-learn, or one of anybody's that derives from its ``BaseEstimator``.
 
     It learns ``label`` from the features of the items, or from their ``text`` where they have none: then the first step turns
@@ -79,8 +79,11 @@ class SklearnTrainer:
         self.steps = tuple(
             _Step(path, given, last=position == len(wanted)) for position, (path, given) in enumerate(wanted, start=1)
         )
-        # What a fitted model depends on besides its options: another version is another model.
-        self.signature = "|".join([self.name, *(step.signature for step in self.steps)])
+
+    @property
+    def signature(self) -> str:
+        """The name, and each step with the version of its package: another version is another model."""
+        return "|".join([self.name, *(step.signature for step in self.steps)])
 
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> FittedEstimator:
         """Fit new estimators to the items at the positions ``sample``; nothing is written to ``workdir``."""
@@ -174,8 +177,7 @@ def _import_estimator(path: str, methods: tuple[str, str]) -> Any:
         raise PluginError.of("P306", f"estimator {path!r} cannot be imported: {exc}", help="is its package installed?") from exc
     found = getattr(family, name, None)
     if found is None:
-        close = difflib.get_close_matches(name, dir(family), n=1)
-        raise PluginError.of("P306", f"{module} has no {name!r}", help=f"did you mean {close[0]!r}?" if close else None)
+        raise PluginError.of("P306", f"{module} has no {name!r}", help=meant(name, dir(family)))
     lacking = [method for method in methods if not callable(getattr(found, method, None))]
     if not isinstance(found, type) or lacking:
         raise PluginError.of(
@@ -209,8 +211,7 @@ def _check_names(path: str, known: frozenset[str], options: Mapping[str, Any]) -
     problems = []
     for option in options:
         if option not in known:
-            close = difflib.get_close_matches(str(option), known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"it takes: {', '.join(sorted(known))}"
+            hint = suggest(str(option), sorted(known))
             problems.append(Problem("P132", f"{path} has no parameter {option!r}", help=hint))
         elif option == "random_state":
             problems.append(Problem("P132", f"{path}: random_state comes from the study's seed", help="leave it out"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
 from pipeline.errors import DataError, Problem, name_some
-from pipeline.interfaces import Items
+from pipeline.interfaces import Items, Reader
 from pipeline.items.readers._json import need, number_text, refuse_shape
 from pipeline.study.grouping import DOCUMENT, ROLES
 
@@ -26,7 +26,7 @@ __all__ = [
 _Value = TypeVar("_Value")
 
 
-class ScoredFormat:
+class ScoredFormat(Reader):
     """What readers of files have in common that hold scores already, and are written by a tool of their own.
 
     Attributes
@@ -36,9 +36,9 @@ class ScoredFormat:
     """
 
     targets: ClassVar[tuple[str, ...]] = ()
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
-    usual_metric: ClassVar[str | None] = "mean"
-    blank: ClassVar[str] = "0"
+    compares_with: Literal["references", "gold", "nothing"] = "nothing"
+    usual_metric: str | None = "mean"
+    blank: str = "0"
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

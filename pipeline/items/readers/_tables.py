@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from pipeline.errors import DataError, Problem
 from pipeline.items.readers._files import Lines, write_lines
+from pipeline.options import suggest
 
 __all__ = ["NUMBER", "Table", "find_column", "find_delimiter", "is_number", "parse_header", "parse_table", "refuse", "write_table"]
 
@@ -109,12 +109,11 @@ def find_column(role: str, header: Sequence[str], columns: Mapping[str, str], so
         return next((name for name in _USUAL[role] if name in header), None)
     if named in header:
         return named
-    close = difflib.get_close_matches(named, header, n=1)
     raise DataError.of(
         "P211",
         f"there is no column '{named}' for the {role}; the header has {', '.join(map(repr, header))}",
         where=f"{source}:1",
-        help=f"did you mean '{close[0]}'?" if close else f"name it in the study: columns: {{{role}: …}}",
+        help=suggest(named, header, otherwise=f"name it in the study: columns: {{{role}: …}}"),
     )
 
 

@@ -47,7 +47,7 @@ class AlpacaEvalReader(ScoredFormat):
 
     name: ClassVar[str] = "alpaca-eval"
     endings: ClassVar[tuple[str, ...]] = (".json",)
-    usual_metric: ClassVar[str | None] = "win-rate"
+    usual_metric: str | None = "win-rate"
     holds_systems: ClassVar[bool] = True
 
     def __init__(self, *, annotator: str | None = None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._bitext import BITEXT_SEPARATOR, join_words, read_bitext
 from pipeline.items.readers._files import write_lines
 from pipeline.items.readers._join import join_items
@@ -15,7 +15,7 @@ from pipeline.items.readers._join import join_items
 __all__ = ["BitextReader"]
 
 
-class BitextReader:
+class BitextReader(Reader):
     """Pairs of sentences to train aligners on, words separated by spaces.
 
     Items have the columns ``source`` and ``target``. There is nothing to predict: the test sets of aligners are of format
@@ -30,9 +30,9 @@ class BitextReader:
     name: ClassVar[str] = "bitext"
     endings: ClassVar[tuple[str, ...]] = (".txt", ".bitext")
     targets: ClassVar[tuple[str, ...]] = ()
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
-    usual_metric: ClassVar[str | None] = None
-    blank: ClassVar[str] = ""
+    compares_with: Literal["references", "gold", "nothing"] = "nothing"
+    usual_metric: str | None = None
+    blank: str = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

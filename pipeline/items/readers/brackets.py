@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._trees import read_trees
@@ -19,7 +19,7 @@ __all__ = ["BracketReader"]
 _TREE_BEGINS = re.compile(r"\s*\(\s*[^\s()]*\s*\(")
 
 
-class BracketReader:
+class BracketReader(Reader):
     """Trees in brackets; empty lines between them mean nothing, lines ``# doc NAME`` begin documents.
 
     Items have the columns ``tree``, in one line without traces, empty phrases, functions (``NP-SBJ`` is ``NP``) and a root that
@@ -35,9 +35,9 @@ class BracketReader:
     name: ClassVar[str] = "brackets"
     endings: ClassVar[tuple[str, ...]] = (".txt", ".mrg", ".brackets", ".trees", ".tree", ".ptb", ".parse", ".parsed")
     targets: ClassVar[tuple[str, ...]] = ("tree",)
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
-    usual_metric: ClassVar[str | None] = "bracket-f1"
-    blank: ClassVar[str] = ""
+    compares_with: Literal["references", "gold", "nothing"] = "gold"
+    usual_metric: str | None = "bracket-f1"
+    blank: str = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines, write_lines
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._schemes import to_iob2
@@ -28,7 +28,7 @@ _PLACE = re.compile(r"-?[0-9]{1,3}")
 _CHUNK_TAG = re.compile(r"O|[BIESLU]-\S+")
 
 
-class ColumnsReader:
+class ColumnsReader(Reader):
     """A token a line in columns, a blank line between sentences: ``word``, ``tag`` and ``chunk``, gold and outputs alike.
 
     Columns are parted by blanks or, where the first token has one, by tabs. A line ``-DOCSTART-`` begins a document and is no
@@ -44,9 +44,9 @@ class ColumnsReader:
     name: ClassVar[str] = "columns"
     endings: ClassVar[tuple[str, ...]] = (".txt", ".conll", ".iob", ".iob2", ".bio")
     targets: ClassVar[tuple[str, ...]] = ("chunk",)
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
-    usual_metric: ClassVar[str | None] = "chunk-f1"
-    blank: ClassVar[str] = ""
+    compares_with: Literal["references", "gold", "nothing"] = "gold"
+    usual_metric: str | None = "chunk-f1"
+    blank: str = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

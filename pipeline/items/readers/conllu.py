@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._characters import Text, find_difference, lay_out
 from pipeline.items.readers._conllu_rows import N_COLUMNS, NOT_A_WORD, Sentence, check_trees, split_sentences
 from pipeline.items.readers._files import read_lines, write_lines
@@ -31,7 +31,7 @@ class _Comments:
     numbers: Mapping[str, Iterator[int]] = field(default_factory=lambda: {"document": count(1), "paragraph": count(1)})
 
 
-class ConlluReader:
+class ConlluReader(Reader):
     """Ten columns separated by tabs, an empty line after each sentence; gold and outputs alike.
 
     Items have the columns ``word``, ``upos``, ``tag`` (the tag of the language), ``head`` (the number of the word each depends on,
@@ -51,9 +51,9 @@ class ConlluReader:
     name: ClassVar[str] = "conllu"
     endings: ClassVar[tuple[str, ...]] = (".conllu", ".conllx", ".conll", ".dep")
     targets: ClassVar[tuple[str, ...]] = ("head", "relation")
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
-    usual_metric: ClassVar[str | None] = "las"
-    blank: ClassVar[str] = ""
+    compares_with: Literal["references", "gold", "nothing"] = "gold"
+    usual_metric: str | None = "las"
+    blank: str = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._inspect import Log, Sample, read_log
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._json import digest_of, need, number_text
@@ -37,7 +37,7 @@ _NEAR = 1e-6
 _MOST_NAMED = 3
 
 
-class InspectReader:
+class InspectReader(Reader):
     """A log of one run of a task: ``.eval``, which is a zip, or ``.json``.
 
     The value of a scorer is a column of its name; where it has parts (a list, an object), each is a column ``scorer.part``.
@@ -63,10 +63,10 @@ class InspectReader:
     name: ClassVar[str] = "inspect"
     endings: ClassVar[tuple[str, ...]] = (".eval", ".json")
     targets: ClassVar[tuple[str, ...]] = ()
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
-    usual_metric: ClassVar[str | None] = "mean"
+    compares_with: Literal["references", "gold", "nothing"] = "nothing"
+    usual_metric: str | None = "mean"
     named_scores: ClassVar[bool] = True
-    blank: ClassVar[str] = "0"
+    blank: str = "0"
 
     def __init__(
         self,

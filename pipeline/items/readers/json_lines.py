@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import Items
+from pipeline.interfaces import Items, Reader
 from pipeline.items.readers._join import join_items
 from pipeline.items.readers._json import JsonLine, number_text, read_json_lines, refuse_shape
 from pipeline.items.readers._json_paths import LACKS, SYSTEM, Keys, find_systems, follow, parse_keys, show
@@ -19,7 +19,7 @@ __all__ = ["JsonLinesReader"]
 _Row = tuple[JsonLine, dict[str, str]]
 
 
-class JsonLinesReader:
+class JsonLinesReader(Reader):
     """One JSON object a line, an item each, or an item of one system; gold and outputs may be one file.
 
     Options name places: keys with dots between them, or a list of keys. Where one of the keys is ``{system}``, a line holds all

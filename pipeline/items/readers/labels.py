@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
 from pipeline.items.readers._files import Lines, read_lines
 from pipeline.items.readers._join import join_items
@@ -22,7 +22,7 @@ GOLD = "\0gold"
 """The name under which the gold is read: no system has it."""
 
 
-class LabelReader:
+class LabelReader(Reader):
     """One label a line, or CSV/TSV with the columns ``id`` and ``label``; gold and outputs alike.
 
     A file is a table where its first line has several fields, and one of them is the item or the label column. A table of all
@@ -58,10 +58,10 @@ class LabelReader:
         ".feather",
     )
     targets: ClassVar[tuple[str, ...]] = ("label",)
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
-    usual_metric: ClassVar[str | None] = "accuracy"
+    compares_with: Literal["references", "gold", "nothing"] = "gold"
+    usual_metric: str | None = "accuracy"
     holds_systems: ClassVar[bool] = True
-    blank: ClassVar[str] = ""
+    blank: str = ""
 
     def __init__(self, *, layout: str = "auto", rename: Mapping[str, str] | None = None) -> None:
         self.layout = check_layout(layout, (*LAYOUTS, LETTERS))

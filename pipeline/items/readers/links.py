@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._bitext import BITEXT_SEPARATOR, bitext_items, join_words, read_bitext, split_fields
 from pipeline.items.readers._files import Lines, read_lines, write_lines
 from pipeline.items.readers._join import join_items, need_system
@@ -21,7 +21,7 @@ __all__ = ["LinksReader"]
 _A_LINK = re.compile(r"[0-9]+[-p?][0-9]+")
 
 
-class LinksReader:
+class LinksReader(Reader):
     """The gold is a file of links, alone or with the bitext they are of; outputs are links, one line a pair.
 
     Gold and bitext may be one file, ``source ||| target ||| links``. Only what is trained needs the words; where they are known,
@@ -41,10 +41,10 @@ class LinksReader:
     name: ClassVar[str] = "links"
     endings: ClassVar[tuple[str, ...]] = (".txt", ".links", ".align", ".aligned", ".alignments")
     targets: ClassVar[tuple[str, ...]] = ("sure", "possible")
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
-    usual_metric: ClassVar[str | None] = "aer"
+    compares_with: Literal["references", "gold", "nothing"] = "gold"
+    usual_metric: str | None = "aer"
     outputs: ClassVar[tuple[str, ...]] = ("link",)
-    blank: ClassVar[str] = ""
+    blank: str = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

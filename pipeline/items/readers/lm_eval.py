@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._json import JsonLine, digest_of, need, read_json_lines, refuse_shape
 from pipeline.items.readers._lm_results import read_published
@@ -35,7 +35,7 @@ class _Row(NamedTuple):
     number: int | None
 
 
-class LmEvalReader:
+class LmEvalReader(Reader):
     """One JSON object a line, of a document and a filter of the answers to it: ``samples_<task>_<date>.jsonl``.
 
     A document is named by the digest of its content, ``doc_hash``; the second with the same content is ``<digest>#2``, in the
@@ -59,10 +59,10 @@ class LmEvalReader:
     name: ClassVar[str] = "lm-eval"
     endings: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
     targets: ClassVar[tuple[str, ...]] = ()
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
-    usual_metric: ClassVar[str | None] = "mean"
+    compares_with: Literal["references", "gold", "nothing"] = "nothing"
+    usual_metric: str | None = "mean"
     named_scores: ClassVar[bool] = True
-    blank: ClassVar[str] = "0"
+    blank: str = "0"
 
     def __init__(self, *, metric: str | None = None, filter: str | None = None, agree: Sequence[str] = _ASKED) -> None:
         for option, value in (("metric", metric), ("filter", filter)):

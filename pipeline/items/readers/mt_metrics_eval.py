@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._docs import DocumentLines, read_documents
 from pipeline.items.readers._files import Lines, read_lines
 from pipeline.items.readers._tables import is_number, refuse
@@ -17,7 +17,7 @@ __all__ = ["MtMetricsEvalReader"]
 _HELP = "a line is SYSTEM SCORE; those of a system stand in the order of the segments, `None` where there is no score"
 
 
-class MtMetricsEvalReader:
+class MtMetricsEvalReader(Reader):
     """One score a line, ``SYSTEM SCORE``, systems in blocks whose lines are the segments in order; ``None`` is missing.
 
     For the files ``*.seg.score`` of ``metric-scores/`` and ``human-scores/``. The documents of the segments, and the domains of
@@ -38,10 +38,10 @@ class MtMetricsEvalReader:
     name: ClassVar[str] = "mt-metrics-eval"
     endings: ClassVar[tuple[str, ...]] = (".seg.score", ".score")
     targets: ClassVar[tuple[str, ...]] = ()
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
-    usual_metric: ClassVar[str | None] = "mean"
+    compares_with: Literal["references", "gold", "nothing"] = "nothing"
+    usual_metric: str | None = "mean"
     holds_systems: ClassVar[bool] = True
-    blank: ClassVar[str] = "0"
+    blank: str = "0"
 
     def __init__(self, *, documents: str | None = None) -> None:
         if documents is not None and (not isinstance(documents, str) or not documents):

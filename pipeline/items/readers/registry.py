@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import Reader
-from pipeline.plugins import check_options, import_plugin, list_plugins
+from pipeline.options import check_options
+from pipeline.plugins import check_members, complete_class, import_plugin, list_plugins
 from pipeline.study.schema import FormatSpec
 
-__all__ = ["known_endings", "load_reader"]
+__all__ = ["fits_outputs", "import_reader", "known_endings", "load_reader"]
 
 _ENDING = re.compile(r"(\.[a-z][a-z0-9_-]*)+")
 """A dot and a letter: what begins with a digit would cut the version off a model's name."""
@@ -23,7 +24,7 @@ def load_reader(form: FormatSpec | str | Mapping[str, Any]) -> Reader:
     Raises
     ------
     PluginError
-        P301 where no format has this name, P302 where its reader cannot be imported.
+        P301 where no format has this name, P302 where its reader cannot be imported, P308 where it is no reader.
     StudyError
         P150 for options the reader does not have, P151 for those it needs and values it refuses.
     """
@@ -33,13 +34,30 @@ def load_reader(form: FormatSpec | str | Mapping[str, Any]) -> Reader:
         name, options = form.name, form.options
     else:
         name, options = str(form["name"]), {key: value for key, value in form.items() if key != "name"}
-    made = import_plugin("readers", name)
+    made = import_reader(name)
     check_options("format", name, made, options)
     try:
-        reader: Reader = made(**options)
+        reader = made(**options)
     except (TypeError, ValueError) as error:
         raise StudyError.of("P151", f"format '{name}': {error}") from error
+    check_members("format", name, reader, Reader)
     return reader
+
+
+def import_reader(name: str) -> type[Reader]:
+    """Return the class of a reader.
+
+    Raises
+    ------
+    PluginError
+        P301 where no format has this name, P302 where its reader cannot be imported.
+    """
+    return cast(type[Reader], complete_class(import_plugin("readers", name), Reader))
+
+
+def fits_outputs(reader: Reader) -> bool:
+    """Return whether a reader needs the gold to tell which items an output has."""
+    return type(reader).fit is not Reader.fit
 
 
 def known_endings() -> tuple[str, ...]:
@@ -50,8 +68,8 @@ def known_endings() -> tuple[str, ...]:
     found: set[str] = set()
     for name in list_plugins("readers"):
         try:
-            made = import_plugin("readers", name)
+            made = import_reader(name)
         except PluginError:
             continue  # it is installed, and what it needs is not
-        found.update(ending for ending in map(str, getattr(made, "endings", ())) if _ENDING.fullmatch(ending))
+        found.update(ending for ending in made.endings if _ENDING.fullmatch(ending))
     return tuple(sorted(found))

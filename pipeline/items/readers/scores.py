@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, PipelineError, Problem
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
 from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._layouts import check_layout, split_systems
@@ -21,7 +21,7 @@ __all__ = ["ScoreReader"]
 _DECIDE = "a score that is missing must be decided upon: leave the row out and set `missing:`, or write a number"
 
 
-class ScoreReader:
+class ScoreReader(Reader):
     """CSV or TSV of scores; the delimiter is found in the header.
 
     *wide*: one column for each system. *long*: columns item, system and one or more of numbers. *one file a system*: an item
@@ -43,10 +43,10 @@ class ScoreReader:
     name: ClassVar[str] = "scores"
     endings: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".score", ".scores", ".parquet", ".arrow", ".feather")
     targets: ClassVar[tuple[str, ...]] = ()
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "nothing"
-    usual_metric: ClassVar[str | None] = "mean"
+    compares_with: Literal["references", "gold", "nothing"] = "nothing"
+    usual_metric: str | None = "mean"
     holds_systems: ClassVar[bool] = True
-    blank: ClassVar[str] = "0"
+    blank: str = "0"
 
     def __init__(self, *, layout: str = "auto") -> None:
         self.layout = check_layout(layout)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._sentences import NOT_GIVEN, Part, as_items, given_columns
@@ -18,7 +18,7 @@ __all__ = ["TaggedReader"]
 _SLASH = "/"
 
 
-class TaggedReader:
+class TaggedReader(Reader):
     """A sentence a line, ``word/TAG`` parted by blanks: the columns ``word`` and ``tag``, gold and outputs alike.
 
     A token is split at its last slash, or at the last ``separator`` of the options. ``# doc NAME`` begins a document; other lines
@@ -33,9 +33,9 @@ class TaggedReader:
     name: ClassVar[str] = "tagged"
     endings: ClassVar[tuple[str, ...]] = (".txt", ".tagged", ".tags", ".pos")
     targets: ClassVar[tuple[str, ...]] = ("tag",)
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
-    usual_metric: ClassVar[str | None] = "tag-accuracy"
-    blank: ClassVar[str] = ""
+    compares_with: Literal["references", "gold", "nothing"] = "gold"
+    usual_metric: str | None = "tag-accuracy"
+    blank: str = ""
     exact: ClassVar[bool] = True
 
     def __init__(self) -> None:

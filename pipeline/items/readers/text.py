@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines, write_lines
 
 __all__ = ["TextReader"]
 
 
-class TextReader:
+class TextReader(Reader):
     """One segment a line; the line number is the item's identifier.
 
     Several references of a segment stand in as many files, or in one file with tabs between them. A reference that is blank where
@@ -45,9 +45,9 @@ class TextReader:
         ".detok",
     )
     targets: ClassVar[tuple[str, ...]] = ("text",)
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "references"
-    usual_metric: ClassVar[str | None] = "bleu"
-    blank: ClassVar[str] = ""
+    compares_with: Literal["references", "gold", "nothing"] = "references"
+    usual_metric: str | None = "bleu"
+    blank: str = ""
 
     def __init__(self, *, split_references: bool = False) -> None:
         if not isinstance(split_references, bool):

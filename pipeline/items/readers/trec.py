@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pipeline.errors import Problem
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines
 from pipeline.items.readers._tables import NUMBER, refuse
 
@@ -35,7 +35,7 @@ class _Topic:
     lines: list[int] = field(default_factory=list)
 
 
-class TrecReader:
+class TrecReader(Reader):
     """Runs ``topic Q0 document rank score tag`` and qrels ``topic iteration document relevance``, parted by blanks.
 
     Items are topics. Those of the gold have the column ``relevance``, pairs of a document and its relevance; those of runs have
@@ -53,10 +53,10 @@ class TrecReader:
     endings: ClassVar[tuple[str, ...]] = (".run", ".txt", ".res", ".trec")
     targets: ClassVar[tuple[str, ...]] = ("relevance",)
     outputs: ClassVar[tuple[str, ...]] = ("ranking",)
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
-    usual_metric: ClassVar[str | None] = "average-precision"
+    compares_with: Literal["references", "gold", "nothing"] = "gold"
+    usual_metric: str | None = "average-precision"
     holds_systems: ClassVar[bool] = True
-    blank: ClassVar[str] = ""
+    blank: str = ""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
-from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._tables import refuse
@@ -40,7 +40,7 @@ class _Read:
     texts: list[str] = field(default_factory=list)
 
 
-class TrnReader:
+class TrnReader(Reader):
     """An utterance a line, ``words (speaker_utterance)``; gold and outputs alike.
 
     The gold has the columns ``reference.0`` and ``speaker``. Where it has ``{ a / b / @ }``, or ``(uh)`` that may be left out,
@@ -65,9 +65,9 @@ class TrnReader:
     name: ClassVar[str] = "trn"
     endings: ClassVar[tuple[str, ...]] = (".trn", ".txt", ".text")
     targets: ClassVar[tuple[str, ...]] = ("text",)
-    compares_with: ClassVar[Literal["references", "gold", "nothing"]] = "gold"
-    usual_metric: ClassVar[str | None] = "wer"
-    blank: ClassVar[str] = ""
+    compares_with: Literal["references", "gold", "nothing"] = "gold"
+    usual_metric: str | None = "wer"
+    blank: str = ""
 
     def __init__(self, *, layout: str = "trn", speaker: str | int = "-_", optional: bool = True) -> None:
         if layout not in _LAYOUTS:

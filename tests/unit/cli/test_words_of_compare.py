@@ -25,7 +25,7 @@ OF_STUDIES = re.compile(
 
 ONLY_IN_STUDIES = (
     "items/training.py",  # training data
-    "items/codes.py",  # the list of codes
+    "survey/compare_arguments.py",  # the words that are replaced
     "items/discover.py",  # patterns with {system}
     "items/gold.py: start the study again",  # items: and embedded data sets
 )
@@ -48,8 +48,8 @@ def strings(path: Path) -> Iterator[str]:
 
 
 def spoken() -> list[str]:
-    paths = [*(PACKAGE / "items").rglob("*.py"), *(PACKAGE / "tasks" / name for name in ("formats.py", "metrics_asked.py"))]
-    paths += [PACKAGE / "tasks" / name for name in ("survey.py", "taken.py", "directions.py", "outputs_asked.py")]
+    paths = [*(PACKAGE / "items").rglob("*.py")]
+    paths += [PACKAGE / "survey" / name for name in ("survey.py", "checks.py", "warnings.py", "compare.py", "compare_arguments.py")]
     told = []
     for path in sorted(paths):
         place = path.relative_to(PACKAGE).as_posix()

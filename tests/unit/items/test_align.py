@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import re
 from pathlib import Path
 
 import pytest
 
-import pipeline.items
-import pipeline.metrics
 from pipeline.errors import DataError, NothingToCompare
 from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
-from pipeline.items.codes import CODES
 from pipeline.items.frame import Output, align_items
 from pipeline.items.gold import load_gold
 from pipeline.items.misalignment import locate_parting
@@ -409,12 +405,6 @@ def test_real_segment_scores_average_to_the_published_means(data_dir):
         statistics = metric.extract(None, load_output(spec, output, frame=found.frame))
         mean = metric.scorer(statistics.decimals)(np.asarray(statistics.values.sum(axis=0)))
         assert float(mean) == pytest.approx(published[output.system], abs=6e-9)
-
-
-def test_every_code_that_is_raised_is_in_the_table():
-    folders = [Path(module.__path__[0]) for module in (pipeline.items, pipeline.metrics)]
-    used = {code for folder in folders for path in folder.rglob("*.py") for code in re.findall(r'"(P2\d\d)"', path.read_text())}
-    assert used == set(CODES)
 
 
 def test_aligning_what_is_not_there_is_an_error():

@@ -89,7 +89,7 @@ def test_two_files_of_one_name_are_refused_in_a_study(tmp_path: Path) -> None:
 def test_every_reader_that_is_installed_says_how_its_files_end() -> None:
     for name in list_plugins("readers"):
         made: type[Reader] = import_plugin("readers", name)
-        endings = getattr(made, "endings", ())
+        endings = made.endings
         assert endings, name
         assert set(endings) <= set(known_endings()), name
 

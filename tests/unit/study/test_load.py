@@ -158,6 +158,35 @@ def test_disagreements_of_all_test_sets_come_at_once(tmp_path: Path) -> None:
     assert [p.message.split(":")[0] for p in problems_of(tmp_path, text)] == ["test_sets.b", "test_sets.c"]
 
 
+@pytest.mark.parametrize(
+    ("data", "message", "help_"),
+    [
+        ("{dataset: digits, items: 1-300}", "unknown key 'items' in training.data", "there are: blur, dataset, part, rotate"),
+        (
+            "{path: a, format: tagged, rotate: 3}",
+            "unknown key 'rotate' in training.data",
+            "there are: columns, format, gold, items, path",
+        ),
+    ],
+)
+def test_a_key_of_another_kind_of_data_is_not_suggested(tmp_path: Path, data: str, message: str, help_: str) -> None:
+    training = f"training:\n  data: {data}\n  resamples: [{{method: bootstrap, replicas: 1}}]\n  models: {{a: {{trainer: x}}}}\n"
+    assert [(p.message, p.help) for p in problems_of(tmp_path, GOOD + training)] == [(message, help_)]
+
+
+@pytest.mark.parametrize(
+    ("sample", "help_"),
+    [
+        ("{method: seed, replicas: 2, folds: 3}", "there are: method, replicas"),
+        ("{method: cross-validation, fold: 5}", "did you mean 'folds'?"),
+    ],
+)
+def test_a_key_of_another_way_to_resample_is_not_suggested(tmp_path: Path, sample: str, help_: str) -> None:
+    training = f"training:\n  data: {{dataset: digits}}\n  resamples: [{sample}]\n  models: {{a: {{trainer: x}}}}\n"
+    (found,) = [p for p in problems_of(tmp_path, GOOD + training) if p.code == "P101"]
+    assert found.help == help_
+
+
 def test_a_trained_study_is_read_with_its_own_places(tmp_path: Path) -> None:
     training = """\
 training:

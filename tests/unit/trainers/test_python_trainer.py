@@ -194,6 +194,6 @@ class Incomplete:
 def test_an_installed_trainer_that_lacks_something_is_refused_with_what_it_lacks(monkeypatch):
     point = EntryPoint("incomplete", f"{__name__}:Incomplete", "pipeline.trainers")
     monkeypatch.setattr(plugins, "entry_points", lambda group: [point])
-    with pytest.raises(PluginError, match="has no gives, same_bits, signature, predict") as caught:
+    with pytest.raises(PluginError, match="has no name, signature, predict") as caught:
         load_trainer("incomplete", {})
     assert caught.value.problems[0].code == "P308"

@@ -1,0 +1,144 @@
+"""Options that people write, checked in one place.
+
+The options of a plugin are the parameters of its class: `check_options` compares names with the signature, and the class calls
+`check_flag` and its siblings for values. Whatever was misspelt, `suggest` is the one "did you mean".
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from pipeline.errors import Problem, StudyError
+
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_flag",
+    "check_number",
+    "check_options",
+    "check_words",
+    "meant",
+    "nearest",
+    "suggest",
+]
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known word that is most like one that is not known, whatever their case; None where none is like it.
+
+    Examples
+    --------
+    >>> nearest("BLUE", ["bleu", "chrf"]), nearest("items", ["path", "rotate"])
+    ('bleu', None)
+    """
+    spelled = {one.casefold(): one for one in known if one != word}
+    close = difflib.get_close_matches(word.casefold(), spelled, n=1, cutoff=cutoff)
+    return spelled[close[0]] if close else None
+
+
+def meant(word: str, known: Iterable[str]) -> str | None:
+    """Return the help for a word that is not known where one is like it, for messages that list the known words themselves."""
+    close = nearest(word, known)
+    return f"did you mean '{close}'?" if close is not None else None
+
+
+def suggest(word: str, known: Iterable[str], *, otherwise: str | None = None, listed: bool = False) -> str | None:
+    """Return the help for a word that is not known: the one that was meant, or those there are.
+
+    Parameters
+    ----------
+    word : str
+    known : iterable of str
+        The words that are known.
+    otherwise : str, optional
+        What to say in place of listing all words, where none is like it.
+    listed : bool
+        Whether to list all words beside the one that was meant.
+
+    Examples
+    --------
+    >>> suggest("replicats", ["seed", "replicates"])
+    "did you mean 'replicates'?"
+    >>> suggest("BLUE", ["bleu", "chrf"], listed=True)
+    "did you mean 'bleu'? (there are: bleu, chrf)"
+    >>> suggest("x", ["bleu", "chrf"])
+    'there are: bleu, chrf'
+    """
+    names = [*known]
+    did_you_mean = meant(word, names)
+    there_are = f"there are: {', '.join(names)}" if names else "there are none" if listed else None
+    if did_you_mean is not None:
+        return f"{did_you_mean} ({there_are})" if listed else did_you_mean
+    return otherwise or there_are
+
+
+def check_options(kind: str, name: str, made: Any, options: Mapping[str, Any]) -> None:
+    """Compare options with the parameters of the class that is to be made with them.
+
+    Raises
+    ------
+    StudyError
+        P150 for each option the class does not take, P151 for each one that it needs and is missing; all at once.
+    """
+    parameters = inspect.signature(made).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return  # the class says itself what it takes
+    problems = [
+        Problem("P150", f"{kind} '{name}' has no option '{option}'", help=suggest(str(option), parameters, listed=True))
+        for option in options
+        if option not in parameters
+    ]
+    problems += [
+        Problem("P151", f"{kind} '{name}' needs the option '{option}'", help="write it beside the name")
+        for option, parameter in parameters.items()
+        if parameter.default is parameter.empty and option not in options
+    ]
+    if problems:
+        raise StudyError(*problems)
+
+
+def check_flag(option: str, value: Any) -> bool:
+    """Return a value that is true or false; a ValueError refuses what merely looks like one."""
+    if not isinstance(value, bool):
+        raise ValueError(f"option '{option}' is true or false, not {value!r}")
+    return value
+
+
+def check_count(option: str, value: Any, *, least: int, most: int) -> int:
+    """Return a whole number within bounds; a ValueError refuses anything else."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"option '{option}' is a whole number from {least} to {most}, not {value!r}")
+    return value
+
+
+def check_number(
+    option: str, value: Any, *, above: float | None = None, least: float = float("-inf"), most: float = float("inf")
+) -> float:
+    """Return a finite number above a bound, or from one to another; a ValueError refuses anything else."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if above is not None:
+        if not number or not above < value < float("inf"):
+            raise ValueError(f"option '{option}' is a number above {above:g}, not {value!r}")
+    elif not number or not least <= value <= most:
+        raise ValueError(f"option '{option}' is a number from {least:g} to {most:g}, not {value!r}")
+    return float(value)
+
+
+def check_choice(option: str, value: Any, choices: Collection[str]) -> str:
+    """Return one of the words that are allowed; a ValueError refuses anything else and suggests the nearest."""
+    if value not in choices:
+        help_ = meant(value, choices) if isinstance(value, str) else None
+        raise ValueError(f"option '{option}' is one of {', '.join(choices)}, not {value!r}{f'; {help_}' if help_ else ''}")
+    return str(value)
+
+
+def check_words(option: str, value: Any) -> tuple[str, ...]:
+    """Return a list of different words in the order of the alphabet, at least one; a ValueError refuses anything else."""
+    if not isinstance(value, (list, tuple)) or not value or not all(isinstance(word, str) and word for word in value):
+        raise ValueError(f"option '{option}' is a list of words, not {value!r}")
+    if len(set(value)) < len(value):
+        raise ValueError(f"option '{option}' names a word twice: {', '.join(value)}")
+    return tuple(sorted(value))

@@ -1,0 +1,70 @@
+"""Holds every place that raises an error to the table of codes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pipeline
+from pipeline import errors
+from pipeline.error_codes import CODES, format_table
+
+PACKAGE = Path(pipeline.__file__).parent
+CODE = re.compile(r"(?:error\[)?(P\d{3})(?:\]: .*)?")
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.name != "error_codes.py":
+            yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text())
+
+
+def used_codes() -> dict[str, list[str]]:
+    """The places where each code stands alone in quotes."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for name, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and (code := CODE.fullmatch(node.value)):
+                places[code[1]].append(f"{name}:{node.lineno}")
+    return places
+
+
+def raised() -> Iterator[tuple[str, str, str]]:
+    """The class, the code and the place of errors that are made with their code, `DataError.of("P201", …)` and the like."""
+    for name, tree in trees():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            made = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "of" else node.func
+            if not isinstance(made, ast.Name) or not isinstance(getattr(errors, made.id, None), type):
+                continue
+            inner = node.args[0] if node.args else None
+            first = inner.args[0] if isinstance(inner, ast.Call) and inner.args and ast.unparse(inner.func) == "Problem" else inner
+            if isinstance(first, ast.Constant) and isinstance(first.value, str) and made.id != "Problem":
+                yield made.id, first.value, f"{name}:{node.lineno}"
+
+
+def test_every_code_that_is_used_is_in_the_table_and_none_is_left_over() -> None:
+    used = used_codes()
+    assert {code: places for code, places in used.items() if code not in CODES} == {}, "not in the table"
+    assert [code for code in CODES if code not in used] == [], "nobody uses these"
+
+
+def test_errors_end_with_the_exit_status_of_their_code() -> None:
+    found = list(raised())
+    assert len(found) > 200, "nothing is tested"
+    offenders = [
+        f"{place}: {code} is a {kind}, which exits with {getattr(errors, kind).exit_code}, and the table says {CODES[code].exit}"
+        for kind, code, place in found
+        if CODES[code].exit not in (None, getattr(errors, kind).exit_code)
+    ]
+    assert offenders == []
+
+
+def test_the_table_is_in_order_and_its_meanings_fit_a_line() -> None:
+    assert list(CODES) == sorted(CODES)
+    assert [code for code, known in CODES.items() if not known.meaning or "|" in known.meaning or known.meaning.endswith(".")] == []
+    assert format_table().count("\n") == len(CODES) + 1
