@@ -104,14 +104,15 @@ def coordinate(
         try:
             with listen(stop):
                 ending = coordinator.drive(open_executor, stop, verify=verify)
+            lease.check()  # whoever took it over meanwhile writes the state, and hears what was asked
         except RunLocked:
             raise  # the state is another's now
         except PipelineError as error:
             ending = Ending("FAILED", error.exit_code, "; ".join(p.message for p in error.problems))
-            _try_to_end(state, ending)
+            _try_to_end(state, lease, ending)
             raise
         except BaseException as error:
-            _try_to_end(state, Ending("FAILED", 70, f"{type(error).__name__}: {error}"))
+            _try_to_end(state, lease, Ending("FAILED", 70, f"{type(error).__name__}: {error}"))
             raise
         state.end(ending.state, ending.exit_code, ending.message)
         # Asked and answered: only the one who holds the lease may take the question away.
@@ -121,12 +122,10 @@ def coordinate(
         return ending
 
 
-def _try_to_end(state: RunState, ending: Ending) -> None:
-    try:
+def _try_to_end(state: RunState, lease: Lease, ending: Ending) -> None:
+    with suppress(StoreError, OSError, RunLocked):  # a full disk, as the error says that brought us here; or it is another's
+        lease.check()
         state.end(ending.state, ending.exit_code, ending.message)
-    except (StoreError, OSError):
-        # The disk may be full: the error that brought us here says so already.
-        return
 
 
 class Coordinator:
@@ -286,6 +285,7 @@ class Coordinator:
         return self.fruitless < DAMAGE_LIMIT
 
     def _show(self) -> None:
+        self.lease.check()  # whoever took it over writes the state now
         self.state.count(self.done, self.outlook.open, self.outlook.seconds(self.workers))
         self.state.facts["failed"] = len(self.inventory.failures)
         self.state.write()

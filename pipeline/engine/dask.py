@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import dask.config
+from dask.utils import parse_timedelta
 from distributed import Client, Future, as_completed
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
@@ -25,7 +26,7 @@ from distributed.security import Security
 from pipeline.engine.cluster import cluster_config, end_workers, fewest_workers, make_cluster
 from pipeline.engine.executor import Outcome
 from pipeline.engine.jobs import Jobs
-from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_scheduler_file
+from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_answer, await_scheduler_file
 from pipeline.engine.placement import lacking, unplaceable
 from pipeline.engine.surroundings import surround
 from pipeline.errors import ClusterError, Problem
@@ -260,7 +261,7 @@ def open_executor(
     logs : Path
         A folder for the logs of workers.
     stop : callable
-        Asked while a scheduler's file is awaited: once it says True nothing is awaited any longer.
+        Asked while a scheduler or its file is awaited: once it says True nothing is awaited any longer.
 
     Raises
     ------
@@ -283,7 +284,7 @@ def open_executor(
         client: Client | None = None
         try:
             await_scheduler_file(profile, stop)
-            client = _connect(profile, cluster)
+            client = _connect(profile, cluster, stop)
             kept = None if profile.adapt else wanted or fewest_workers(profile)
             executor = DaskExecutor(client, runs, prefix=prefix, profile=profile, cluster=cluster, workers=kept, jobs=jobs)
             yield executor
@@ -302,12 +303,13 @@ class _ToldToJobs(Security):
         return {key: value and shlex.quote(value) for key, value in config.items()} if role == "worker" else config
 
 
-def _connect(profile: ClusterProfile, cluster: Any) -> Client:
+def _connect(profile: ClusterProfile, cluster: Any, stop: Callable[[], bool]) -> Client:
     target: Mapping[str, Any] = {"address": profile.address if cluster is None else cluster}
     if cluster is None and profile.scheduler_file:
         target = {"scheduler_file": profile.scheduler_file}
+    seconds = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
     try:
-        return Client(**target, timeout=dask.config.get("distributed.comm.timeouts.connect"), set_as_default=False)
+        return await_answer(lambda: Client(**target, timeout=seconds, set_as_default=False), stop, 2 * seconds)
     except (OSError, TimeoutError, ValueError) as error:
         place = profile.address or profile.scheduler_file or profile.name
         raise ClusterError.of(

@@ -1,17 +1,23 @@
-"""How long a run waits for what is not there yet: the file of a scheduler, a first worker, or another after the last one."""
+"""How long a run waits for what is not there yet: a scheduler and its file, a first worker, or another after the last one."""
 
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
 
 from pipeline.engine.jobs import Jobs
+from pipeline.engine.signals import StopAsked
 from pipeline.engine.state import now as time_of_day
 from pipeline.errors import ClusterError
 from pipeline.study.load import ClusterProfile
 
-__all__ = ["LOOK_SECONDS", "STARVED_SECONDS", "Patience", "await_scheduler_file"]
+__all__ = ["LOOK_SECONDS", "STARVED_SECONDS", "Patience", "await_answer", "await_scheduler_file"]
+
+_T = TypeVar("_T")
 
 STARVED_SECONDS = 600.0
 """How long a run waits without a single worker before it gives up, resumable."""
@@ -86,3 +92,36 @@ def await_scheduler_file(profile: ClusterProfile, stop: Callable[[], bool]) -> N
             where=profile.name,
             help="start it with --scheduler-file, or correct `scheduler_file:` in the profile",
         )
+
+
+def await_answer(ask: Callable[[], _T], stop: Callable[[], bool], seconds: float) -> _T:
+    """Return what is answered, unless a stop is asked or nobody answers in time.
+
+    It is asked in a thread: a timeout of Dask's bounds how long connecting takes, and not how long a port that accepts may then
+    be silent; nor does a signal end that wait.
+
+    Raises
+    ------
+    StopAsked
+    TimeoutError
+        Also whatever ``ask`` raises.
+    """
+    answer: Future[_T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:  # it is raised below, in the thread that asked
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="ask", daemon=True).start()
+    deadline = time.monotonic() + seconds
+    while not stop():
+        try:
+            return answer.result(timeout=0.1)
+        except TimeoutError:
+            if answer.done():
+                raise
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"nothing was said in {seconds:.0f} s") from None
+    raise StopAsked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,8 @@ class StopRequest:
         self._signals: list[int] = []
         self._interrupts = False
         self._grace = 0.0
+        self.armed = False
+        """The alarm of this process is ours: `listen` has set it."""
 
     def note(self, number: int) -> None:
         """Remember a signal. While `interrupting` it ends what is done: at once, after the grace of the block, or asked twice.
@@ -78,8 +81,8 @@ class StopRequest:
             yield
         finally:
             self._interrupts, self._grace = before
-            if self._signals:
-                signal.setitimer(signal.ITIMER_REAL, 0.0)  # set by `listen`
+            if self.armed:
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     @property
     def cancelled(self) -> bool:
@@ -112,21 +115,35 @@ def listen(
         yield
         return
 
+    delay, interval = signal.getitimer(signal.ITIMER_REAL)
+    begun = time.monotonic()
+
     def handler(number: int, frame: FrameType | None) -> None:
         if request.patience is not None:
             # Amid foreign code, such as a compiler's, an exception from here may get lost: another one follows.
+            request.armed = True
             signal.setitimer(signal.ITIMER_REAL, request.patience or _AGAIN_SECONDS, _AGAIN_SECONDS)
         request.note(number)
 
     def remind(number: int, frame: FrameType | None) -> None:
-        request.insist()
+        if request.armed:
+            request.insist()
+        elif callable(theirs):  # an alarm of whoever called us
+            theirs(number, frame)
 
     heard = [number for number in numbers if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, handler) for number in heard}
-    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, remind)
+    theirs = signal.getsignal(signal.SIGALRM)
+    # An alarm that nobody handles ends the process, and still does.
+    if theirs is not signal.SIG_DFL or not delay:
+        before[signal.SIGALRM] = signal.signal(signal.SIGALRM, remind)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        if request.armed:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, old in before.items():
             signal.signal(number, old)
+        if request.armed and delay:
+            signal.setitimer(signal.ITIMER_REAL, max(delay - (time.monotonic() - begun), 0.001), interval)
+        request.armed = False

@@ -13,6 +13,7 @@ model's name is often the name of another model.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,8 +65,9 @@ def name_outputs(paths: Sequence[str | Path]) -> dict[str, str]:
     ['one', 'two']
     """
     given = [str(path) for path in paths]
-    if len(set(given)) != len(given):
-        doubled = sorted({path for path in given if given.count(path) > 1})
+    places = [os.path.normpath(path) for path in given]
+    if len(set(places)) != len(places):
+        doubled = sorted({path for path, place in zip(given, places, strict=True) if places.count(place) > 1})
         raise UsageError.of("P013", f"an output is given twice: {', '.join(doubled)}", help="give each file once")
     timeless = [_TIME.sub(lambda time: "_" if time["before"] and time["after"] else "", path) for path in given]
     for told in (timeless, given):

@@ -252,7 +252,7 @@ def _is_abandoned(path: Path, host: str, pid: int, max_age_seconds: float) -> bo
             os.kill(pid, 0)
         except ProcessLookupError:
             return True
-        except PermissionError:
+        except (PermissionError, OverflowError):  # alive, or a name that somebody made up
             return False
         if pid == os.getpid():
             return False

@@ -14,6 +14,7 @@ import errno
 import json
 import os
 import re
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -115,9 +116,10 @@ def read_holder(run_dir: Path | str, *, stale_seconds: float = STALE_SECONDS) ->
     while numbers := _numbers(folder):
         path = _lease_path(folder, max(numbers))
         try:
-            beat = path.stat().st_mtime
-            now = _file_system_time(folder)
-            process, since, released = _read(path)
+            # The name itself: what it may point to is no lease. Nor is a pipe, at which reading would wait for ever.
+            entry = path.lstat()
+            now, beat = _file_system_time(folder), entry.st_mtime
+            process, since, released = _read(path) if stat.S_ISREG(entry.st_mode) else (None, "", False)
         except FileNotFoundError:
             continue  # outnumbered and swept between the two looks
         except OSError as error:

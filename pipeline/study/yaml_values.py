@@ -168,6 +168,8 @@ class _Builder:
 
     def _complain(self, code: str, message: str, place: str, help: str | None = None) -> None:
         self.problems.append(Problem(code, message, place, help))
+        if len(self.problems) >= _MOST_PROBLEMS:  # what an alias repeats is wrong each time
+            raise StudyError(*self.problems)
 
     def _at(self, node: yaml.Node) -> str:
         return f"{self._source}:{_place(node.start_mark)}"
@@ -176,6 +178,9 @@ class _Builder:
 def _place(mark: Any) -> str:
     return f"{mark.line + 1}:{mark.column + 1}"
 
+
+_MOST_PROBLEMS = 1000
+"""Nobody reads more, and each takes memory."""
 
 _DEEP, _MANY, _LONG = "deep", "many", "long"
 

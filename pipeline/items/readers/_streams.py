@@ -154,9 +154,13 @@ def _gzip_chunks(file: IO[bytes]) -> Iterator[bytes]:
     return iter(partial(gzip.GzipFile(fileobj=file).read, CHUNK), b"")
 
 
+_MOST_HOLLOW = 1000
+"""Empty streams in a row: each is read by itself, and a file may have millions."""
+
+
 def _xz_chunks(file: IO[bytes]) -> Iterator[bytes]:
     """Give the content of streams of xz, one behind the other: `lzma.LZMAFile` knows no limit of memory."""
-    data, first = file.read(CHUNK), True
+    data, first, hollow = file.read(CHUNK), True, 0
     while data:
         decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_WINDOW)
         try:
@@ -165,8 +169,12 @@ def _xz_chunks(file: IO[bytes]) -> Iterator[bytes]:
             if first or _WINDOWS[0] in str(exc):
                 raise
             return  # what is behind the last stream is left alone, as by `lzma.decompress`
+        hollow += 1
+        if hollow > _MOST_HOLLOW:
+            raise lzma.LZMAError("it is made of streams without content")
         while True:
             if found:
+                hollow = 0
                 yield found
             if decompressor.eof:
                 break

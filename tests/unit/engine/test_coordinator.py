@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -205,3 +206,26 @@ def test_a_stop_does_not_wait_for_tasks_that_no_worker_does(run: RunDirectory) -
         yield Idle(run.root.parent, lambda task, n: None)
 
     assert coordinate(run, opened).state == "CANCELLED"
+
+
+def test_a_coordinator_that_lost_its_lease_neither_ends_the_state_nor_answers_what_others_are_asked(run: RunDirectory) -> None:
+    class Robbed(Scripted):
+        def wait(self, seconds: float) -> Sequence[Outcome]:
+            if not taken:
+                (run.root / "lease.1").unlink()
+                taken.append(others.enter_context(hold_lease(run.root, above=5)).fence)
+                run.state.write_text(json.dumps({"run": run.id, "state": "RUNNING", "by": "the other"}))
+                run.cancel.touch()
+            return []
+
+    @contextmanager
+    def opened(stop: Callable[[], bool]) -> Iterator[Robbed]:
+        yield Robbed(run.root.parent, lambda task, n: None)
+
+    taken: list[int] = []
+    with ExitStack() as others:
+        with pytest.raises(RunLocked, match="P802"):
+            coordinate(run, opened)
+        assert taken == [6]
+        assert json.loads(run.state.read_text())["by"] == "the other"
+        assert run.cancel.exists()

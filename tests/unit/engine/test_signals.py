@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import dask.config
 import numpy as np
 import pytest
 from support.studies import text_study
@@ -19,7 +21,7 @@ from pipeline import api
 from pipeline.engine import serial, signals
 from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.signals import StopAsked, StopRequest, listen
-from pipeline.errors import Interrupted
+from pipeline.errors import ClusterError, Interrupted
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
 from pipeline.tasks.run import run_task
@@ -188,3 +190,51 @@ def test_a_comparison_of_a_leaderboard_ends_at_sigterm(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         assert process.wait(15) == 75  # within 5 s where nobody else takes the processor
         assert list(scratch.iterdir()) == []
+
+
+def test_an_alarm_of_the_caller_rings_within_the_block_and_after_it() -> None:
+    """A limit of time that a test or a user sets holds for what they call, too."""
+    rung: list[str] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append("theirs"))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with listen(StopRequest()):
+            last(0.4)
+        assert rung == ["theirs"]
+        signal.setitimer(signal.ITIMER_REAL, 0.6)
+        stop = StopRequest()
+        send(signal.SIGTERM)
+        with listen(stop), pytest.raises(StopAsked), stop.interrupting():
+            last()
+        assert rung == ["theirs"]  # the exception came again meanwhile, by an alarm of ours
+        last(0.8)
+        assert rung == ["theirs", "theirs"]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def silent(tmp_path: Path) -> Iterator[Path]:
+    """A profile of a scheduler that lets anybody in and never says a word."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        profile = tmp_path / "silent.yaml"
+        profile.write_text(f"name: silent\naddress: tcp://127.0.0.1:{listening.getsockname()[1]}\n")
+        yield profile
+
+
+def test_a_stop_is_heard_while_a_scheduler_is_silent(tmp_path: Path, silent: Path) -> None:
+    run = prepare(load_study(text_study(tmp_path, ["a", "b"])), tmp_path / "runs", SERIAL)
+    send(signal.SIGTERM, after=2.0)
+    begun = time.monotonic()
+    assert execute(run, Launch(str(silent))).state == "INTERRUPTED"
+    assert time.monotonic() - begun < 7
+    assert run.read_state()["state"] == "INTERRUPTED"
+
+
+def test_a_scheduler_that_stays_silent_is_no_scheduler(tmp_path: Path, silent: Path) -> None:
+    run = prepare(load_study(text_study(tmp_path, ["a", "b"])), tmp_path / "runs", SERIAL)
+    with dask.config.set({"distributed.comm.timeouts.connect": "0.5s"}), pytest.raises(ClusterError, match="P601"):
+        execute(run, Launch(str(silent)))

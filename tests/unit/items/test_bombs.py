@@ -13,6 +13,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 import tracemalloc
 import zipfile
 import zlib
@@ -371,3 +372,11 @@ def test_a_link_to_a_file_is_read_and_a_folder_is_none(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(write(tmp_path / "a.json", json.dumps([1]).encode()))
     assert read_json(tmp_path / "link")[0] == [1]
     assert "it is a directory" in refusal(read_lines, tmp_path, "P202")
+
+
+def test_a_file_of_streams_without_content_is_refused_before_all_are_read(tmp_path: Path) -> None:
+    """Each costs a copy of what is behind it: four megabytes took three seconds, a hundred would take minutes."""
+    path = write(tmp_path / "a.xz", lzma.compress(b"") * 200_000)
+    begun = time.process_time()
+    refusal(read_text, path, "P206")
+    assert time.process_time() - begun < 1

@@ -122,6 +122,8 @@ def test_systems_are_named_on_the_command_line(tmp_path: Path) -> None:
         (["a=", "b"], "P018", "a="),
         (["=a.txt", "b"], "P018", "=a.txt"),
         (["a.txt", "a.txt"], "P013", None),
+        (["a.txt", "./a.txt", "b.txt"], "P013", None),
+        (["x//a.txt", "x/b/../a.txt"], "P013", None),
     ],
 )
 def test_names_that_cannot_be_are_refused_with_the_files(tmp_path: Path, arguments: list[str], code: str, where: str) -> None:

@@ -272,3 +272,14 @@ def test_a_tree_of_another_package_is_made_private_or_like_what_it_replaces(tmp_
     (tmp_path / "old").chmod(0o750)
     make_tree_private(tmp_path / "new", like=tmp_path / "old")
     assert modes(*tree) == [0o750, 0o750, 0o640]
+
+
+def test_names_that_somebody_made_up_stop_no_sweep(tmp_path: Path) -> None:
+    """Everybody may write to the folder for temporary files, and no process has such a number."""
+    made_up = tmp_path / f"pipeline-x.tmp-{files._host()}-99999999999999999999-0123456789abcdef"
+    ours, gone = tmp_path / files.temporary_name(), tmp_path / f".tmp-{files._host()}-4194305-0123456789abcdef"
+    for path in (made_up, ours, gone):
+        path.touch()
+    os.utime(ours, (1, 1))  # however old: this process is at work
+    assert files.sweep_temporaries(tmp_path) == 1
+    assert (made_up.exists(), ours.exists(), gone.exists()) == (True, True, False)

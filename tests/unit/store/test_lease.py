@@ -227,3 +227,48 @@ def test_files_that_are_called_nearly_like_leases_are_none(tmp_path: Path) -> No
     for name in ("lease.007", "lease.x", "lease.3.tmp", "lease.٣"):
         (tmp_path / name).touch()
     assert read_holder(tmp_path) is None
+
+
+@pytest.mark.parametrize("odd", ["link", "pipe", "folder"])
+def test_what_is_called_a_lease_and_is_no_file_hinders_nobody_for_long(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "lease.7"
+    {"link": lambda: path.symlink_to("nowhere"), "pipe": lambda: os.mkfifo(path), "folder": path.mkdir}[odd]()
+    holder = read_holder(tmp_path)
+    assert holder is not None
+    assert (holder.fence, holder.process, holder.in_force) == (7, None, True)
+    os.utime(path, (1, 1), follow_symlinks=False)
+    with hold_lease(tmp_path) as lease:
+        assert lease.fence == 8
+
+
+def test_a_number_that_others_have_passed_meanwhile_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the look and the link somebody took a later number: the lower one must hold nothing."""
+    link = leases._link
+
+    def outrun(folder: Path, holder: leases.Holder) -> int | None:
+        if holder.fence == 1:
+            handle = link(folder, replace(holder, fence=5))
+            assert handle is not None
+            os.close(handle)
+        return link(folder, holder)
+
+    monkeypatch.setattr(leases, "_link", outrun)
+    with pytest.raises(RunLocked, match="P801"), hold_lease(tmp_path):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lease.5"]
+
+
+def test_a_beat_that_fails_is_not_the_last_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beats: list[int] = []
+
+    def utime(handle: int) -> None:
+        beats.append(handle)
+        if len(beats) == 1:
+            raise OSError("the network is away")
+
+    monkeypatch.setattr(leases.os, "utime", utime)
+    with hold_lease(tmp_path, heartbeat_seconds=0.01):
+        deadline = time.monotonic() + 5
+        while len(beats) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert len(beats) >= 3

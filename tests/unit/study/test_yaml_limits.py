@@ -146,3 +146,15 @@ def test_many_wrong_values_are_found_in_the_time_of_a_few() -> None:
 
     # Eight times as many: about 8 where each is asked once, 64 where each is held to all others.
     assert seconds(16_000) < 25 * min(seconds(2000) for _ in range(3))
+
+
+@pytest.mark.parametrize("key", ['""', "[a]", "x"])
+def test_wrong_keys_that_an_alias_repeats_are_not_told_without_end(key: str) -> None:
+    """They have no value and no text, and took 486 MB of 9 kB."""
+    count = 1000
+    keys = ",".join(f"{key}: 1" for _ in range(count))
+    begun = time.process_time()
+    with pytest.raises(StudyError) as raised:
+        parse_yaml(f"m: &m {{{keys}}}\nl: [{','.join(['*m'] * count)}]\n", "bomb.yaml")
+    assert len(raised.value.problems) == 1000
+    assert time.process_time() - begun < 5
