@@ -36,7 +36,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def test_a_failed_training_fails_alone_and_is_tried_again_by_resume(tmp_path: Path) -> None:
     study = training_study(
-        tmp_path, sound="estimators.Sound", weak="estimators.FailsWhenTold", bayes="sklearn.naive_bayes.GaussianNB"
+        tmp_path, sound="support.estimators.Sound", weak="support.estimators.FailsWhenTold", bayes="sklearn.naive_bayes.GaussianNB"
     )
     ran = run_cli("run", study, "--runs", tmp_path / "runs", "--workers", 2, environment=environment(FAIL_TRAINING="1"))
     assert ran.returncode == 4, ran.stderr
