@@ -1,4 +1,4 @@
-"""Outputs, gold and documents of a test set, brought together or refused. This module reads each file once.
+"""Outputs, gold and documents of a test set: each file is read once, and they are brought together or refused.
 
 An alignment is never guessed: files without identifiers go by line
 number, so they must have the same number of lines, unless the study says what becomes of the rest and nothing speaks for a gap in
@@ -7,12 +7,13 @@ the middle.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.errors import DataError, NothingToCompare, Problem, name_some
+from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, name_some
 from pipeline.interfaces import Items
 from pipeline.items.choices import ChosenUnit, choose_by_groups, choose_unit
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
@@ -22,7 +23,7 @@ from pipeline.items.frame import Frame, Output, Survey, digest_items
 from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
 from pipeline.items.kinds import describe_kind
-from pipeline.items.outputs import OutputFiles
+from pipeline.items.outputs import OutputFiles, ReadOutputs
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import ITEM
 from pipeline.study.schema import DatasetSpec, ItemChoice, Systems, TestSet
@@ -83,41 +84,13 @@ def survey_test_set(
     DataError
         With every problem of the test set; `NothingToCompare` where too few systems are the only one.
     """
-    reader = load_reader(spec.format)
     problems: list[Problem] = []
-    # An embedded gold is passed in as it is scored; outputs are fitted to all of it, here and when they are read again.
-    whole = whole_gold(spec, base) if isinstance(spec.gold, DatasetSpec) else gold
-    if gold is None:
-        try:
-            whole = whole_gold(spec, base)
-            gold = choose_items(whole, spec)
-        except DataError as exc:
-            problems.extend(exc.problems)
-    found, wrong = find_outputs(spec.outputs, base=base, exclude=systems.exclude)
-    files = OutputFiles(reader, spec, whole)
-    read = files.survey(found, systems, gold)
-    candidates, notes, taken = read.candidates, read.notes, read.taken
-    empty = folders_without_output(spec.outputs, base=base, exclude=systems.exclude)
-    lost = [f"folders without a file that `outputs:` names are no systems: {name_some(empty, 5)}"] if empty else []
-    notes.extend(lost)
-    problems.extend((*wrong, *read.problems))
-    names = [candidate.system for candidate in candidates]
-    problems.extend(_unprintable(names))
-    if not problems and spec.outputs is not None and len(names) < min_systems:
-        raise NothingToCompare.of(
-            "P290",
-            f"test set '{name}' has {len(names)} system{'s' * (len(names) != 1)}, and a comparison needs {min_systems}",
-            where=", ".join(spec.outputs.values()) if isinstance(spec.outputs, Mapping) else spec.outputs,
-            help="see `outputs:` and `systems.exclude:` in the study",
-            note="; ".join(
-                [
-                    *([f"found: {', '.join(names)}"] if names else []),
-                    *lost,
-                    *(f"the column '{group}' groups the items" for group in taken),
-                ]
-            )
-            or None,
-        )
+    whole, gold = _read_gold(spec, base, gold, problems)
+    files = OutputFiles(load_reader(spec.format), spec, whole)
+    read = _read_outputs(files, base, systems, gold, problems)
+    candidates, notes = read.candidates, read.notes
+    if not problems and spec.outputs is not None and len(candidates) < min_systems:
+        raise _too_few(name, spec, read, min_systems)
     # Where only some items of the gold are scored, outputs may have them all, or those alone.
     whole_outputs = whole is not None and any(len(candidate.ids) == len(whole) for candidate in candidates)
     right = whole if whole_outputs else gold
@@ -126,46 +99,15 @@ def survey_test_set(
     sources = Sources(name, spec, listed, full.ids, full.numbered, right, candidates)
     chosen = full.ids if right is gold or gold is None else gold.ids
     if isinstance(spec.items, ItemChoice) and full.ids:
-        try:
+        with _gathered(problems):
             chosen, told = choose_by_groups(spec.items, sources)
             notes.extend(told)
-        except DataError as exc:
-            problems.extend(exc.problems)
     sources = replace(sources, scored=frozenset(chosen))
     checked = check_alignment(full, candidates, right, missing=spec.missing, reread=files.reread, chosen=chosen)
     problems.extend(checked.problems)
     problems.extend(disagreeing_contents(candidates, chosen))
-    stratum: tuple[str, ...] | None = None
-    chosen_unit = ChosenUnit(unit or ITEM)
-    frame = Frame(name, (), (), ())
-    try:
-        if strata is not None and full.ids:
-            stratum, doubts = read_group(strata, sources)
-            notes.extend(doubts)
-    except DataError as exc:
-        problems.extend(exc.problems)
-    try:
-        if full.ids:
-            chosen_unit = choose_unit(unit, sources, checked.kept, stratum)
-            notes.extend(chosen_unit.notes)
-        given = {"unit": chosen_unit.groups, "stratum": stratum, "document": chosen_unit.documents}
-        frame = make_frame(name, full.ids, checked.kept, **given, names=(chosen_unit.name, strata or ""))
-    except DataError as exc:
-        problems.extend(exc.problems)
-    unit = chosen_unit.name
-    if not problems and strata is not None and len(frame.strata) == len(frame.units):
-        message = f"every {unit} of test set '{name}' is alone in its stratum: resampling always gives the same test set"
-        problems.append(Problem("P229", message, str(spec.outputs or ""), f"leave out `strata: {strata}`, or take larger strata"))
-    if not problems and len(frame.units) < 2:
-        problems.append(
-            Problem(
-                "P213",
-                f"test set '{name}' has {len(frame.units)} {unit}{'s' * (len(frame.units) != 1)}: "
-                "resampling one unit always gives the same test set",
-                str(spec.outputs or ""),
-                "a test needs at least two units, and many more to find anything",
-            )
-        )
+    frame, drawn = _group_items(sources, checked.kept, unit, strata, notes, problems)
+    problems.extend([] if problems else _nothing_varies(frame, drawn.name, strata, str(spec.outputs or "")))
     if problems:
         raise DataError(*dict.fromkeys(problems))  # a file that two columns are looked for in cannot be read twice
     if strata is not None and len(frame.strata) == 1:
@@ -179,16 +121,104 @@ def survey_test_set(
         frame=frame,
         outputs=tuple(checked.outputs),
         gold_digest=digest_items(gold) if gold is not None else "",
-        reader=reader.name,
-        warnings=tuple(dict.fromkeys((*getattr(reader, "warnings", ()), *checked.warnings, *notes))),
+        reader=files.reader.name,
+        warnings=tuple(dict.fromkeys((*getattr(files.reader, "warnings", ()), *checked.warnings, *notes))),
         identical=identical,
-        taken=taken,
+        taken=read.taken,
         gold=gold,
         kinds=read.kinds,
         gold_kind=describe_kind(gold) if gold is not None else None,
-        unit=unit,
-        unit_reason=chosen_unit.reason,
+        unit=drawn.name,
+        unit_reason=drawn.reason,
     )
+
+
+@contextmanager
+def _gathered(problems: list[Problem]) -> Iterator[None]:
+    """Keep what is wrong with the data beside what else is wrong, to raise it all at once."""
+    try:
+        yield
+    except DataError as exc:
+        problems.extend(exc.problems)
+
+
+def _read_gold(spec: TestSet, base: Path, given: Items | None, problems: list[Problem]) -> tuple[Items | None, Items | None]:
+    """Return all items of the gold, and those that are scored.
+
+    An embedded gold is passed in as it is scored; outputs are fitted to all of it, here and when they are read again.
+    """
+    if given is not None:
+        return (whole_gold(spec, base) if isinstance(spec.gold, DatasetSpec) else given), given
+    whole = chosen = None
+    with _gathered(problems):
+        whole = whole_gold(spec, base)
+        chosen = choose_items(whole, spec)
+    return whole, chosen
+
+
+def _read_outputs(files: OutputFiles, base: Path, systems: Systems, gold: Items | None, problems: list[Problem]) -> ReadOutputs:
+    """Find and read every output, and note which folders have none."""
+    outputs = files.spec.outputs
+    found, wrong = find_outputs(outputs, base=base, exclude=systems.exclude)
+    read = files.survey(found, systems, gold)
+    empty = folders_without_output(outputs, base=base, exclude=systems.exclude)
+    if empty:
+        read.notes.append(f"{_LOST} that `outputs:` names are no systems: {name_some(empty, 5)}")
+    problems.extend((*wrong, *read.problems))
+    problems.extend(_unprintable([candidate.system for candidate in read.candidates]))
+    return read
+
+
+_LOST = "folders without a file"
+
+
+def _too_few(name: str, spec: TestSet, read: ReadOutputs, needed: int) -> PipelineError:
+    names = [candidate.system for candidate in read.candidates]
+    seen = [f"found: {', '.join(names)}"] if names else []
+    seen += [note for note in read.notes if note.startswith(_LOST)]
+    seen += [f"the column '{group}' groups the items" for group in read.taken]
+    return NothingToCompare.of(
+        "P290",
+        f"test set '{name}' has {len(names)} system{'s' * (len(names) != 1)}, and a comparison needs {needed}",
+        where=", ".join(spec.outputs.values()) if isinstance(spec.outputs, Mapping) else spec.outputs,
+        help="see `outputs:` and `systems.exclude:` in the study",
+        note="; ".join(seen) or None,
+    )
+
+
+def _group_items(
+    sources: Sources, kept: Collection[str], unit: str | None, strata: str | None, notes: list[str], problems: list[Problem]
+) -> tuple[Frame, ChosenUnit]:
+    """Return the frame of the items that are kept, and what is drawn of it."""
+    frame, drawn = Frame(sources.test_set, (), (), ()), ChosenUnit(unit or ITEM)
+    stratum: tuple[str, ...] | None = None
+    with _gathered(problems):
+        if strata is not None and sources.ids:
+            stratum, doubts = read_group(strata, sources)
+            notes.extend(doubts)
+    with _gathered(problems):
+        if sources.ids:
+            drawn = choose_unit(unit, sources, kept, stratum)
+            notes.extend(drawn.notes)
+        groups = {"unit": drawn.groups, "stratum": stratum, "document": drawn.documents}
+        frame = make_frame(sources.test_set, sources.ids, kept, **groups, names=(drawn.name, strata or ""))
+    return frame, drawn
+
+
+def _nothing_varies(frame: Frame, unit: str, strata: str | None, where: str) -> list[Problem]:
+    """Return what is wrong where resampling always gives the same test set: each unit is alone, or there is only one."""
+    always = "resampling always gives the same test set"
+    problems = []
+    if strata is not None and len(frame.strata) == len(frame.units):
+        message = f"every {unit} of test set '{frame.test_set}' is alone in its stratum: {always}"
+        problems.append(Problem("P229", message, where, f"leave out `strata: {strata}`, or take larger strata"))
+    elif len(frame.units) < 2:
+        message = (
+            f"test set '{frame.test_set}' has {len(frame.units)} {unit}{'s' * (len(frame.units) != 1)}: "
+            "resampling one unit always gives the same test set"
+        )
+        problems.append(Problem("P213", message, where, "a test needs at least two units, and many more to find anything"))
+    return problems
 
 
 def alignment_table(survey: Survey) -> list[AlignmentRow]:

@@ -14,11 +14,11 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.plan.comparisons import Column, Size, strata_drawn
+from pipeline.plan.comparisons import Comparison, Size, strata_drawn
 from pipeline.plan.inputs import TestSetInputs
 from pipeline.plan.inventory import Coverage, Inventory
 from pipeline.plan.rates import Rates
-from pipeline.plan.task import ColumnSpec, ResampleSpec, Task, pack_mask
+from pipeline.plan.task import ComparisonSpec, ResampleSpec, Task, pack_mask
 from pipeline.resampling.address import CELL, count_cells
 from pipeline.store.addresses import digest
 from pipeline.study.procedures import PROCEDURES
@@ -32,7 +32,7 @@ __all__ = [
     "Missing",
     "Pattern",
     "choose_block_cells",
-    "column_spec",
+    "comparison_spec",
     "missing_of",
     "resamples_of",
     "runs_of_equal_cells",
@@ -55,7 +55,7 @@ def resamples_of(
     study: Study,
     test_set: TestSetInputs,
     size: Size,
-    columns: tuple[Column, ...],
+    columns: tuple[Comparison, ...],
     inventory: Inventory,
     block_cells: int | None,
     workers: int,
@@ -77,7 +77,7 @@ def _of_procedure(
     test_set: TestSetInputs,
     size: Size,
     procedure: str,
-    columns: tuple[Column, ...],
+    columns: tuple[Comparison, ...],
     inventory: Inventory,
     block_cells: int | None,
     workers: int,
@@ -102,7 +102,7 @@ def _of_procedure(
     ]
     tasks = []
     for first, stop in runs_of_equal_cells(missing, cells):
-        specs = [column_spec(column, lacking.at(first)) for column, lacking in zip(columns, missing, strict=True)]
+        specs = [comparison_spec(column, lacking.at(first)) for column, lacking in zip(columns, missing, strict=True)]
         wanted = tuple(spec for spec in specs if spec is not None)
         if not wanted:
             continue
@@ -190,12 +190,12 @@ class Missing:
         return self.patterns[int(self.of_cell[cell])]
 
 
-def missing_of(column: Column, inventory: Inventory, *, cells: int, kept_cells: int, replicates: int) -> Missing:
+def missing_of(column: Comparison, inventory: Inventory, *, cells: int, kept_cells: int, replicates: int) -> Missing:
     """Give what receipts do not cover of a column.
 
     Parameters
     ----------
-    column : Column
+    column : Comparison
         Whose pairs are all asked.
     inventory : Inventory
         What exists.
@@ -245,7 +245,7 @@ def runs_of_equal_cells(missing: Sequence[Missing], cells: int) -> Iterator[tupl
     yield from pairwise(np.flatnonzero(changes).tolist())
 
 
-def column_spec(column: Column, pattern: Pattern) -> ColumnSpec | None:
+def comparison_spec(column: Comparison, pattern: Pattern) -> ComparisonSpec | None:
     """Give what is to be computed for one pattern, with only the systems it needs; None if nothing is."""
     n = len(column.systems)
     upper = np.triu(np.ones((n, n), np.bool_), 1)
@@ -255,7 +255,7 @@ def column_spec(column: Column, pattern: Pattern) -> ColumnSpec | None:
     if not used.any():
         return None
     inner = pattern.pairs if used.all() else asked[np.ix_(used, used)][upper[np.ix_(used, used)]]
-    return ColumnSpec(
+    return ComparisonSpec(
         column=column.address,
         metric=column.metric.name,
         options=column.metric.options,

@@ -10,7 +10,7 @@ from pipeline.store.addresses import digest
 from pipeline.study.procedures import PROCEDURES
 from pipeline.study.schema import Study
 
-__all__ = ["Column", "Size", "columns_of", "sizes_of", "statistics_key", "strata_drawn"]
+__all__ = ["Comparison", "Size", "comparisons_of", "sizes_of", "statistics_key", "strata_drawn"]
 
 EXTRACT_VERSION = 2
 """Raised when extraction changes its numbers; part of every address it makes."""
@@ -28,7 +28,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Column:
+class Comparison:
     """One metric by one procedure on one test size of one test set: its address and who takes part.
 
     ``margin`` is None where the procedure cannot test one. ``systems`` are sorted distinct statistics keys; ``key_of`` gives
@@ -59,9 +59,9 @@ def strata_drawn(procedure: str, test_set: TestSetInputs) -> str:
     return test_set.strata if PROCEDURES[procedure].strata == "drawn" else ""
 
 
-def columns_of(
+def comparisons_of(
     study: Study, inputs: Inputs, test_set: TestSetInputs, size: Size, present: tuple[OutputInputs, ...]
-) -> tuple[Column, ...]:
+) -> tuple[Comparison, ...]:
     """Give the columns of one test size, by procedure and metric in the study's order."""
     missing = study.test_sets[test_set.name].missing
     keys_of = [{o.system: statistics_key(test_set, missing, metric, o) for o in present} for metric in inputs.metrics]
@@ -82,5 +82,5 @@ def columns_of(
                     [procedure, metric.identity, margin],
                 ]
             )
-            columns.append(Column(address, procedure, metric, margin, systems, keys))
+            columns.append(Comparison(address, procedure, metric, margin, systems, keys))
     return tuple(columns)

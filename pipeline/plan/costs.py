@@ -9,7 +9,7 @@ from functools import lru_cache
 from pipeline.plan.comparisons import sizes_of
 from pipeline.plan.inputs import Inputs, TestSetInputs
 from pipeline.plan.rates import Rates
-from pipeline.plan.task import CollectSpec, ColumnSpec, ExtractSpec, ResampleSpec, Task, TrainSpec
+from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, ResampleSpec, Task, TrainSpec
 from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
@@ -151,7 +151,7 @@ def _resample_seconds(spec: ResampleSpec, rates: Rates) -> float:
 @lru_cache(maxsize=64)
 def _count_pairs(mask: str, systems: int) -> int:
     # All blocks of a test size have one mask: unpacking half a million bits for each would take longer than planning.
-    return int(ColumnSpec("", "", {}, None, ("",) * systems, mask, "").pair_mask().sum())
+    return int(ComparisonSpec("", "", {}, None, ("",) * systems, mask, "").pair_mask().sum())
 
 
 def resampling_seconds(study: Study, inputs: Inputs, rates: Rates) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from pipeline.plan.blocks import resamples_of
-from pipeline.plan.comparisons import Column, columns_of, sizes_of, statistics_key
+from pipeline.plan.comparisons import Comparison, comparisons_of, sizes_of, statistics_key
 from pipeline.plan.inputs import Inputs, OutputInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.rates import Rates
@@ -88,7 +88,7 @@ def plan_study(
         if len(present) < 2:
             continue
         sizes = sizes_of(study, test_set)
-        columns = {size: columns_of(study, inputs, test_set, size, present) for size in sizes}
+        columns = {size: comparisons_of(study, inputs, test_set, size, present) for size in sizes}
         resamples = [
             task
             for size in sizes
@@ -132,7 +132,7 @@ def wanted_addresses(study: Study, inputs: Inputs) -> tuple[set[str], set[str]]:
     columns: set[str] = set()
     for test_set in inputs.test_sets:
         for size in sizes_of(study, test_set):
-            for column in columns_of(study, inputs, test_set, size, test_set.outputs):
+            for column in comparisons_of(study, inputs, test_set, size, test_set.outputs):
                 keys.update(column.systems)
                 columns.add(column.address)
     return keys, columns
@@ -172,7 +172,7 @@ def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present:
     return tasks
 
 
-def _collect(study: Study, test_set: TestSetInputs, columns: Sequence[Column], run: str, *, needs: tuple[str, ...]) -> Task:
+def _collect(study: Study, test_set: TestSetInputs, columns: Sequence[Comparison], run: str, *, needs: tuple[str, ...]) -> Task:
     keys = [[column.address, sorted(column.key_of.items())] for column in columns]
     resampling = study.resampling
     counted = [resampling.replicates, resampling.keep_replicates, resampling.alpha, test_set.groupings]

@@ -19,7 +19,7 @@ from pipeline.errors import Problem
 
 __all__ = [
     "CollectSpec",
-    "ColumnSpec",
+    "ComparisonSpec",
     "ExtractSpec",
     "Failure",
     "Receipt",
@@ -95,7 +95,7 @@ class ExtractSpec:
 
 
 @dataclass(frozen=True)
-class ColumnSpec:
+class ComparisonSpec:
     """One metric on one test size: whose statistics, which pairs, whose replicate scores are kept.
 
     ``pairs`` masks the pairs ``i < j`` of ``systems`` in row order; ``kept`` masks ``systems``.
@@ -132,7 +132,7 @@ class ResampleSpec:
     replicates: int
     first_cell: int
     stop_cell: int
-    columns: tuple[ColumnSpec, ...]
+    columns: tuple[ComparisonSpec, ...]
     strata: str = ""
 
 

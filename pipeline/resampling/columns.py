@@ -30,7 +30,7 @@ from pipeline.resampling.contract import (
 )
 from pipeline.resampling.measures import Measure
 
-__all__ = ["Columns", "Sums", "Wanted"]
+__all__ = ["StatisticColumns", "Sums", "Wanted"]
 
 _CANDIDATES = 4  # shared columns tried for one statistic; one is the rule, more are outputs of another kind
 
@@ -39,7 +39,7 @@ Wanted = tuple[int, Measure, NDArray[np.int64], Iterable[int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class StatisticColumns:
     """The distinct columns of a pass, and the recipe of every sum.
 
     Parameters
@@ -62,7 +62,7 @@ class Columns:
     n_statistics: dict[int, int]
 
     @classmethod
-    def of(cls, wanted: Iterable[Wanted], *, n_units: int, n_draws: int) -> Columns:
+    def of(cls, wanted: Iterable[Wanted], *, n_units: int, n_draws: int) -> StatisticColumns:
         """Collect what is wanted, each column once.
 
         Parameters
@@ -102,7 +102,7 @@ class Columns:
 class Sums:
     """Summed statistics of one batch of replicates, float64 whatever they were summed in."""
 
-    def __init__(self, columns: Columns, product: Product) -> None:
+    def __init__(self, columns: StatisticColumns, product: Product) -> None:
         self._columns, self._product = columns, product
 
     def of(self, index: int, systems: NDArray[np.int64], statistic: int) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.bitplanes import pad_words, plan_swap_product
-from pipeline.resampling.columns import Columns, Sums, Wanted
+from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_values
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_swaps
 from pipeline.resampling.draws import Draws
@@ -74,7 +74,7 @@ def randomize(
     if observed is None:
         observed = [observe(measure) for measure in measures]
     plans = [plan_swaps(measure, seen) for measure, seen in zip(measures, observed, strict=True)]
-    columns = Columns.of(_wanted(plans), n_units=draws.n_units, n_draws=draws.n_units)
+    columns = StatisticColumns.of(_wanted(plans), n_units=draws.n_units, n_draws=draws.n_units)
     comparisons = [
         [_comparison(index, plan, seen, rule) for rule in plan.rules]
         for index, (plan, seen) in enumerate(zip(plans, observed, strict=True))

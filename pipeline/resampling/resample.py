@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.address import CELL, cell_bounds
-from pipeline.resampling.columns import Columns, Sums, Wanted
+from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_measure
 from pipeline.resampling.draws import Draws, draw_weights
@@ -71,7 +71,7 @@ def resample(
         observed = [observe(measure) for measure in measures]
     plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
     kept = [min(max(min(cell_bounds(c, replicates)[1], keep_replicates) - c * CELL, 0), CELL) for c in cells]
-    columns = Columns.of(_wanted(plans, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
+    columns = StatisticColumns.of(_wanted(plans, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
     batch = _batch_length(columns, plans, memory_bytes)
     results = [empty_counts(plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept))) for plan in plans]
     lanes = [empty_lanes(plan) for plan in plans]
@@ -165,7 +165,7 @@ def _compare(rule: Rule, sums: _Scored, tally: Tally, cell: int) -> None:
         compare_values(values, rule.thresholds, tally, cell)
 
 
-def _batch_length(columns: Columns, plans: Sequence[Plan], memory_bytes: int) -> int:
+def _batch_length(columns: StatisticColumns, plans: Sequence[Plan], memory_bytes: int) -> int:
     """Give the replicates of a batch: a multiple of LANES, so that every batch of a cell starts at lane 0."""
     rows = max((sum(len(rule.systems) * (5 if rule.crossed else 2) for rule in plan.rules) for plan in plans), default=0)
     fitting = memory_bytes // (columns.bytes_per_replicate + 8 * rows)

@@ -1,8 +1,8 @@
-"""Looks at everything a study names. This module reads every file once, before anything is computed, and refuses or goes on."""
+"""Every file a study names, read once before anything is computed: the inputs of its plan, or all that is wrong together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,27 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     trainers = load_trainers(study, base)
     metrics = tuple(_metric_inputs(spec.name, pin_options(spec.name, spec.options, base)) for spec in study.metrics)
     refuse_zeros(study, metrics)
+    surveys = _survey_all(study, base, metrics)
+    refuse_unclear_sizes(study, surveys)
+    golds = {name: (survey.gold, survey.gold_digest) for name, survey in surveys.items()}
+    training = survey_training(study, base, trainers, golds)
+    test_sets = [
+        _test_set_inputs(study, name, survey, metrics, training.outputs(name, survey.gold_digest), recognised.get(name, ""))
+        for name, survey in surveys.items()
+    ]
+    refuse_baseline(study.resampling.baseline, test_sets)
+    refuse_bootstrap_t(study, test_sets, base)
+    coordinates, told = _coordinates(study, base, surveys, test_sets)
+    refuse_systems_as_groups(study, {name: survey.taken for name, survey in surveys.items()}, coordinates)
+    # Said once, where people look: with the first test set.
+    test_sets[:1] = [replace(first, warnings=(*first.warnings, *told)) for first in test_sets[:1]]
+    pinned = signatures(study, trainers)
+    inputs = Inputs(str(base), tuple(test_sets), metrics, coordinates, training.data_digest, pinned)
+    return StudySurvey(study, inputs, list(surveys.values()))
+
+
+def _survey_all(study: Study, base: Path, metrics: Sequence[MetricInputs]) -> dict[str, Survey]:
+    """Read all files of all test sets, and raise what is wrong with any of them together."""
     surveys: dict[str, Survey] = {}
     errors: list[PipelineError] = []
     for name, spec in study.test_sets.items():
@@ -102,50 +123,48 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
         problems = [problem for error in errors for problem in error.problems]
         kind = NothingToCompare if all(isinstance(error, NothingToCompare) for error in errors) else DataError
         raise kind(*problems)
-    refuse_unclear_sizes(study, surveys)
-    golds = {name: (survey.gold, survey.gold_digest) for name, survey in surveys.items()}
-    training = survey_training(study, base, trainers, golds)
-    test_sets = []
-    for name, survey in surveys.items():
-        files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
-        outputs = (*files, *training.outputs(name, survey.gold_digest))
-        refuse_doubles(name, outputs)
-        test_sets.append(
-            TestSetInputs(
-                name=name,
-                frame=frame_key(survey.frame),
-                gold_digest=survey.gold_digest,
-                n_items=len(survey.frame.ids),
-                n_units=len(survey.frame.units),
-                outputs=outputs,
-                alignment=tuple(row._asdict() for row in alignment_table(survey)),
-                warnings=(
-                    *survey.warnings,
-                    *tell_taken(study, name, survey.taken),
-                    *tell_directions(metrics, survey.outputs),
-                    *tell_kinds(metrics, survey),
-                    *tell_sizes(study, len(survey.frame.units), survey.unit),
-                    *tell_strata(study, survey.frame),
-                ),
-                strata=grouping_key(survey.frame.stratum_of_unit),
-                documents=grouping_key(survey.frame.document_of_item),
-                recognised=recognised.get(name, ""),
-                unit=survey.unit,
-                unit_reason=survey.unit_reason,
-            )
-        )
-    refuse_baseline(study.resampling.baseline, test_sets)
-    refuse_bootstrap_t(study, test_sets, base)
+    return surveys
+
+
+def _test_set_inputs(
+    study: Study, name: str, survey: Survey, metrics: Sequence[MetricInputs], trained: Sequence[OutputInputs], recognised: str
+) -> TestSetInputs:
+    """Return what the plan knows of a test set: its files and the outputs that trainings will make, with all warnings."""
+    files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
+    outputs = (*files, *trained)
+    refuse_doubles(name, outputs)
+    return TestSetInputs(
+        name=name,
+        frame=frame_key(survey.frame),
+        gold_digest=survey.gold_digest,
+        n_items=len(survey.frame.ids),
+        n_units=len(survey.frame.units),
+        outputs=outputs,
+        alignment=tuple(row._asdict() for row in alignment_table(survey)),
+        warnings=(
+            *survey.warnings,
+            *tell_taken(study, name, survey.taken),
+            *tell_directions(metrics, survey.outputs),
+            *tell_kinds(metrics, survey),
+            *tell_sizes(study, len(survey.frame.units), survey.unit),
+            *tell_strata(study, survey.frame),
+        ),
+        strata=grouping_key(survey.frame.stratum_of_unit),
+        documents=grouping_key(survey.frame.document_of_item),
+        recognised=recognised,
+        unit=survey.unit,
+        unit_reason=survey.unit_reason,
+    )
+
+
+def _coordinates(
+    study: Study, base: Path, surveys: Mapping[str, Survey], test_sets: Sequence[TestSetInputs]
+) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return what is known of each system, from files, trainings and the table of systems, and what is odd about that table."""
     systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
     in_files = {output.system for survey in surveys.values() for output in survey.outputs}
     said = {output.system: output.coordinates for survey in surveys.values() for output in survey.outputs if output.coordinates}
-    coordinates, told = coordinates_of(study, base, systems, trained=set(systems) - in_files, said=said)
-    refuse_systems_as_groups(study, {name: survey.taken for name, survey in surveys.items()}, coordinates)
-    # Said once, where people look: with the first test set.
-    test_sets[:1] = [replace(first, warnings=(*first.warnings, *told)) for first in test_sets[:1]]
-    pinned = signatures(study, trainers)
-    inputs = Inputs(str(base), tuple(test_sets), metrics, coordinates, training.data_digest, pinned)
-    return StudySurvey(study, inputs, list(surveys.values()))
+    return coordinates_of(study, base, systems, trained=set(systems) - in_files, said=said)
 
 
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:

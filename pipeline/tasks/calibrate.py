@@ -19,10 +19,10 @@ from threadpoolctl import threadpool_limits
 from pipeline.errors import PipelineError
 from pipeline.metrics.registry import is_own, load_metric
 from pipeline.plan.blocks import FASTEST
-from pipeline.plan.comparisons import Column, columns_of, sizes_of
+from pipeline.plan.comparisons import Comparison, comparisons_of, sizes_of
 from pipeline.plan.inputs import Inputs, MetricInputs, TestSetInputs
 from pipeline.plan.rates import OutputRates, PassRates, Rates, fit_rates
-from pipeline.plan.task import ColumnSpec, ResampleSpec, Task, pack_mask, triangle
+from pipeline.plan.task import ComparisonSpec, ResampleSpec, Task, pack_mask, triangle
 from pipeline.resampling.address import CELL
 from pipeline.store.addresses import digest
 from pipeline.store.runs import STORE_NAME, Store
@@ -155,9 +155,9 @@ def _processor_seconds(run: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def _columns(study: Study, inputs: Inputs, test_set: TestSetInputs, metric: str) -> Iterator[Column]:
+def _columns(study: Study, inputs: Inputs, test_set: TestSetInputs, metric: str) -> Iterator[Comparison]:
     full = sizes_of(study, test_set)[-1]
-    for column in columns_of(study, inputs, test_set, full, test_set.outputs):
+    for column in comparisons_of(study, inputs, test_set, full, test_set.outputs):
         if column.metric.name == metric and PROCEDURES[column.procedure].draws:
             yield column
 
@@ -165,7 +165,7 @@ def _columns(study: Study, inputs: Inputs, test_set: TestSetInputs, metric: str)
 def _measure_pass(
     study: Study,
     test_set: TestSetInputs,
-    column: Column,
+    column: Comparison,
     sample: Sample,
     runs: Path,
     *,
@@ -187,12 +187,18 @@ def _measure_pass(
 
 
 def _spec(
-    study: Study, test_set: TestSetInputs, column: Column, keys: tuple[str, tuple[str, ...]], units: int, systems: int, pairs: int
+    study: Study,
+    test_set: TestSetInputs,
+    column: Comparison,
+    keys: tuple[str, tuple[str, ...]],
+    units: int,
+    systems: int,
+    pairs: int,
 ) -> ResampleSpec:
     first, second = triangle(systems)
     # All pairs, or the neighbours alone: every system takes part in both.
     asked = np.ones(first.size, np.bool_) if pairs == first.size else second == first + 1
-    one = ColumnSpec(
+    one = ComparisonSpec(
         column=column.address,
         metric=column.metric.name,
         options=column.metric.options,

@@ -16,7 +16,7 @@ from pipeline.errors import DataError, TaskError
 from pipeline.interfaces import Metric, Statistics
 from pipeline.items.stored import load_frame, strata_of
 from pipeline.metrics.registry import load_metric
-from pipeline.plan.task import ColumnSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
+from pipeline.plan.task import ComparisonSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.resample import Measure, Observed, PairCounts, observe, resample
@@ -110,7 +110,7 @@ def draws_of(
     return Draws(key=draw_key(**address), n_units=n_units, n_draws=n_units)
 
 
-def _measure(store: Store, spec: ResampleSpec, column: ColumnSpec) -> tuple[Measure, Observed]:
+def _measure(store: Store, spec: ResampleSpec, column: ComparisonSpec) -> tuple[Measure, Observed]:
     options = canonical_json(dict(column.options))
     measure, observed = _observed(
         store, spec.frame, spec.strata, spec.n_units, column.systems, column.metric, options, column.pairs

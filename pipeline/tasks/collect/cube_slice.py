@@ -14,7 +14,7 @@ from pipeline.inference.readings import READINGS
 from pipeline.inference.student_tails import StudentTails
 from pipeline.inference.units import effective_units
 from pipeline.items.stored import load_frame
-from pipeline.plan.comparisons import Column, Size
+from pipeline.plan.comparisons import Comparison, Size
 from pipeline.plan.inputs import TestSetInputs
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
@@ -39,8 +39,6 @@ class Tested:
     floor : (pair,) float64 or None
         The smallest p that each pair may be judged by; None where there is none.
     """
-
-    __test__ = False  # not a test class, whatever its name says to a collector
 
     __test__ = False  # not a test class, whatever its name says to a collector
 
@@ -76,7 +74,7 @@ class Part:
         return np.where(self.turned, -gains, gains) + 0.0
 
 
-def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column: Column, size: Size) -> Part:
+def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column: Comparison, size: Size) -> Part:
     """Load the statistics of a column and observe its pairs; procedures have both in common."""
     n = len(column.systems)
     place = {key: i for i, key in enumerate(column.systems)}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.units import UnitEffects, effective_units, unit_effects
 from pipeline.items.stored import load_frame, load_grouping, number_groups
-from pipeline.plan.comparisons import Column
+from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inputs import TestSetInputs
 from pipeline.resampling.influence import leave_one_out
 from pipeline.store.runs import Store
@@ -66,7 +66,7 @@ def groups_of_items(store: Store, test_set: TestSetInputs, unit_of_item: NDArray
     return groups
 
 
-def measure_clusters(store: Store, test_set: TestSetInputs, clusters: Clusters, column: Column, part: Part) -> UnitEffects:
+def measure_clusters(store: Store, test_set: TestSetInputs, clusters: Clusters, column: Comparison, part: Part) -> UnitEffects:
     """Give intra-cluster correlation and design effect of all pairs on one test size, from leave-one-item-out scores."""
     chosen = np.flatnonzero(clusters.unit_of_item < part.size.n_units)
     decimals = unit_statistics(store, test_set.frame, column.systems)[1]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.variables import CHUNKS
-from pipeline.plan.comparisons import Column
+from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Coverage
 from pipeline.plan.task import Receipt
 from pipeline.resampling.address import CELL, cell_bounds, count_cells
@@ -37,7 +37,7 @@ class Cells:
 
     Parameters
     ----------
-    column : Column
+    column : Comparison
     label : str
         The test size, for messages.
     flat : (pair,) int64
@@ -48,7 +48,7 @@ class Cells:
     replicates : int
     """
 
-    column: Column
+    column: Comparison
     label: str
     flat: NDArray[np.int64]
     coverage: Sequence[Coverage]

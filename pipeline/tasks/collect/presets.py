@@ -20,7 +20,7 @@ from pipeline.metrics.bleu import Bleu
 from pipeline.metrics.chrf import Chrf
 from pipeline.metrics.registry import load_metric
 from pipeline.metrics.ter import Ter
-from pipeline.plan.comparisons import Column
+from pipeline.plan.comparisons import Comparison
 from pipeline.presets.sacrebleu_paired import PairedResults, paired_bootstrap, paired_randomization
 from pipeline.presets.sacrebleu_scores import BleuRow, ChrfRow, RowScore, TerRow
 from pipeline.presets.table import PRESETS, PresetRule, own_p
@@ -81,14 +81,14 @@ def preset_facts(preset: str | None, tool: Tool | None = None) -> dict[str, Any]
     return {"preset": facts}
 
 
-def write_tool_p(cube: CubeWriter, part: Part, column: Column, counted: Mapping[str, Kept], store: Store, tool: Tool) -> None:
+def write_tool_p(cube: CubeWriter, part: Part, column: Comparison, counted: Mapping[str, Kept], store: Store, tool: Tool) -> None:
     """Write the own numbers of a preset for all pairs of one metric at the full size.
 
     Parameters
     ----------
     cube : CubeWriter
     part : Part
-    column : Column
+    column : Comparison
         Any of the metric's: whose statistics are whose.
     counted : mapping of str to Kept
         By procedure. A rule of one that the study does not ask for has no number.
@@ -121,7 +121,7 @@ def _known(p: NDArray[np.float64], why: str) -> _Numbers:
     return _Numbers(p, np.where(np.isnan(p), TOOL_REASONS.index(why), 0).astype(np.int8))
 
 
-def _drawn(column: Column, layout: CubeLayout, store: Store, tool: Tool) -> _Numbers:
+def _drawn(column: Comparison, layout: CubeLayout, store: Store, tool: Tool) -> _Numbers:
     """Run the tool's own test of every system against the baseline."""
     systems, pairs = list(layout.systems), layout.pairs
     why, score = _why_none(column, systems, store, tool), _row_score(column)
@@ -141,7 +141,7 @@ def _drawn(column: Column, layout: CubeLayout, store: Store, tool: Tool) -> _Num
     return _known(np.where(is_first.any(axis=1), p[other], np.nan), "not-with-the-baseline")
 
 
-def _why_none(column: Column, systems: list[str], store: Store, tool: Tool) -> str | None:
+def _why_none(column: Comparison, systems: list[str], store: Store, tool: Tool) -> str | None:
     """Give why no pair has a number, before anything is drawn."""
     if tool.baseline not in systems:
         return "not-with-the-baseline"
@@ -151,7 +151,7 @@ def _why_none(column: Column, systems: list[str], store: Store, tool: Tool) -> s
     return "too-many-draws" if segments * tool.replicates * _DRAWN[tool.preset].width > DRAWN_BYTES else None
 
 
-def _row_score(column: Column) -> RowScore | None:
+def _row_score(column: Comparison) -> RowScore | None:
     metric = load_metric(column.metric.name, dict(column.metric.options))
     if isinstance(metric, Bleu):
         return BleuRow(metric.smooth, metric.smooth_value, metric.effective_order)

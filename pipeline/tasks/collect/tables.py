@@ -22,7 +22,7 @@ from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues, p_values
 from pipeline.inference.readings import READINGS
 from pipeline.inference.stability import Bounds, bound_computed, stable_alone, stable_level
-from pipeline.plan.comparisons import Column
+from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Inventory
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
@@ -64,7 +64,7 @@ MAX_T = "max-t"
 """The one that needs the pairs of a replicate together: of the kept ones, two-sided."""
 
 
-def cells_of(part: Part, column: Column, inventory: Inventory, replicates: int) -> Cells:
+def cells_of(part: Part, column: Comparison, inventory: Inventory, replicates: int) -> Cells:
     """Give the stored cells of a column, its pairs in the cube's order."""
     return Cells(column, part.size.label, part.flat, inventory.coverage(column.address, column.systems, replicates), replicates)
 

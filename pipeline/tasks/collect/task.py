@@ -17,7 +17,7 @@ from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.units import effective_units
 from pipeline.items.stored import load_frame
 from pipeline.metrics.registry import load_metric
-from pipeline.plan.comparisons import columns_of, sizes_of
+from pipeline.plan.comparisons import comparisons_of, sizes_of
 from pipeline.plan.inputs import OutputInputs, TestSetInputs
 from pipeline.plan.open_tasks import present_outputs
 from pipeline.plan.task import CollectSpec, Receipt, Task, triangle
@@ -50,7 +50,7 @@ def collect(task: Task, runs: Path) -> Receipt:
     layout = _layout(manifest, test_set, present, facts, without=without)
     with CubeWriter(run.cubes, layout) as cube:
         for size in sizes_of(manifest.study, test_set):
-            columns = columns_of(manifest.study, manifest.inputs, test_set, size, present)
+            columns = comparisons_of(manifest.study, manifest.inputs, test_set, size, present)
             for metric in manifest.inputs.metrics:
                 own = tuple(column for column in columns if column.metric.name == metric.name)
                 part = make_part(run.store, test_set, layout, own[0], size)  # procedures have systems and statistics in common
@@ -161,7 +161,7 @@ def _write_statistics(
     present: tuple[OutputInputs, ...],
 ) -> None:
     full = sizes_of(manifest.study, test_set)[-1]
-    columns = columns_of(manifest.study, manifest.inputs, test_set, full, present)
+    columns = comparisons_of(manifest.study, manifest.inputs, test_set, full, present)
     column = next(c for c in columns if c.metric.name == metric)
     loaded = [load_statistics(store, column.key_of[output.system]) for output in present]
     decimals = tuple(int(d) for d in np.max([s.decimals for s in loaded], axis=0))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.plan.comparisons import Size, columns_of, statistics_key
+from pipeline.plan.comparisons import Size, comparisons_of, statistics_key
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.trainings import trainings_of
 from pipeline.record.manifest import Manifest
@@ -34,7 +34,7 @@ def study(**changes: Any) -> Study:
 
 
 def column_address(asked: Study, inputs: Inputs = INPUTS, size: Size = Size("full", 60)) -> str:  # noqa: B008 - a constant
-    return columns_of(asked, inputs, inputs.test_sets[0], size, OUTPUTS)[0].address
+    return comparisons_of(asked, inputs, inputs.test_sets[0], size, OUTPUTS)[0].address
 
 
 def test_statistics_are_addressed_by_all_that_is_read_and_how() -> None:

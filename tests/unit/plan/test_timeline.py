@@ -7,7 +7,7 @@ import pytest
 from pipeline.plan.costs import TaskCosts
 from pipeline.plan.inputs import Inputs, TestSetInputs
 from pipeline.plan.rates import OutputRates, PassRates, Rates
-from pipeline.plan.task import CollectSpec, ColumnSpec, ExtractSpec, ReportSpec, ResampleSpec, Task, pack_mask
+from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, ReportSpec, ResampleSpec, Task, pack_mask
 from pipeline.plan.timeline import estimate_time
 from pipeline.study.schema import Study
 
@@ -19,7 +19,7 @@ A_SECOND_A_TASK = PassRates(draw=1 / 100 / 16_384, product=0, score=0, pair=0, s
 
 
 def resample(cell: int) -> Task:
-    column = ColumnSpec("c", "mean", {}, None, ("a",), pack_mask_of_none(), pack_mask_of_none())
+    column = ComparisonSpec("c", "mean", {}, None, ("a",), pack_mask_of_none(), pack_mask_of_none())
     spec = ResampleSpec("news", "f", "full", 100, 1, "prefix", "paired-bootstrap", 10**9, cell, cell + 1, (column,))
     return Task("resample", f"r{cell}", "", spec)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.resampling.columns import Columns
+from pipeline.resampling.columns import StatisticColumns
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.resample import resample
@@ -34,7 +34,7 @@ def measure_of(statistics, follows):
 
 def columns_of(measure, n_draws):
     systems, statistics = np.arange(measure.statistics.shape[1]), range(measure.statistics.shape[2])
-    return Columns.of([(0, measure, systems, statistics)], n_units=len(measure.statistics), n_draws=n_draws)
+    return StatisticColumns.of([(0, measure, systems, statistics)], n_units=len(measure.statistics), n_draws=n_draws)
 
 
 def sums_of(measure, weights):

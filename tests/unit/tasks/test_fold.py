@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.cubes.variables import CHUNKS
 from pipeline.errors import StoreError
-from pipeline.plan.comparisons import Column
+from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inputs import MetricInputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.task import Receipt, pack_mask
@@ -25,7 +25,7 @@ from pipeline.tasks.collect.fold import Cells, fold, kept_scores
 
 SYSTEMS = ("k1", "k2", "k3", "k4")
 METRIC = MetricInputs("bleu", {}, "BLEU", True)
-COLUMN = Column("address", "paired-bootstrap", METRIC, None, SYSTEMS, {})
+COLUMN = Comparison("address", "paired-bootstrap", METRIC, None, SYSTEMS, {})
 REPLICATES = 200 * CELL - 9
 
 
