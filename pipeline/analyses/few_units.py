@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.inference.readings import READINGS
 from pipeline.inference.student_tails import StudentTails
+from pipeline.procedures.registry import PROCEDURES
 
 __all__ = ["read_few_units"]
 
@@ -26,7 +26,7 @@ def read_few_units(
     """
     where = {"metric": metric, "test_size": test_size}
     nothing = np.full(cube.sizes["pair"], np.nan)
-    reading = READINGS.get(procedure)
+    reading = PROCEDURES.get(procedure)
     if reading is None or not reading.few_units:
         return nothing
     if "p_few_units" in cube.variables:

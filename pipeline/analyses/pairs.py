@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.inference.readings import READINGS
+from pipeline.procedures.registry import PROCEDURES
 
 __all__ = [
     "PairTable",
@@ -169,7 +169,7 @@ def describe_copies(cubes: Mapping[str, xr.Dataset]) -> str | None:
 def describe_one_sided(cubes: Mapping[str, xr.Dataset]) -> list[str]:
     """Say what the one-sided p is for procedures where it is not that of Berg-Kirkpatrick and others."""
     procedures = dict.fromkeys(str(name) for cube in cubes.values() for name in cube["procedure"].values.tolist())
-    told = [(name, READINGS[name].one_sided) for name in procedures]
+    told = [(name, PROCEDURES[name].one_sided) for name in procedures]
     return [f"The one-sided p of {name} is {what}." for name, what in told if what is not None]
 
 

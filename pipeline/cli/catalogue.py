@@ -14,36 +14,26 @@ from pipeline.cli.options import json_option
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["WHEN", "member_page", "page_of"]
-
-WHEN: Mapping[str, str] = {
-    "paired-bootstrap": "for an interval, a margin, or a metric whose denominators differ",
-    "approximate-randomization": "with few units or few that differ, where the denominators are the same",
-    "exact-bootstrap": "for a bootstrap p without Monte-Carlo error, where the denominators are the same",
-    "exact-sign-flip": "whenever it can be computed and few units differ",
-    "mcnemar": "for 0/1 scores with few discordant units",
-    "mcnemar-mid-p": "where mcnemar is too cautious and a level that is met on average will do",
-    "sign": "where only the direction of a unit's difference means something",
-    "paired-t": "to check another one: every reader knows it",
-    "wilcoxon": "where differences have long tails; it is no test of the mean",
-}
-"""When to prefer a procedure; as its page and docs/procedures.md have it."""
-
-
-def page_of(procedure: str) -> str:
-    """Give the path of a procedure's page in the documentation; the mid-p is on McNemar's."""
-    return f"docs/procedures/{procedure.removesuffix('-mid-p')}.md"
+__all__ = ["member_page"]
 
 
 @cli.command()
 @json_option
 def procedures(as_json: bool) -> None:
     """List the significance tests: what each tests, when to prefer it, and its page in the documentation."""
-    from pipeline.report.procedures import WORDS
-    from pipeline.study.procedures import PROCEDURES
+    from pipeline.errors import PluginError
+    from pipeline.procedures.registry import PROCEDURES
 
-    rows = [{"name": name, "null": WORDS[name].null, "when": WHEN[name], "page": page_of(name)} for name in PROCEDURES]
-    lines = [f"null: {row['null']}; prefer it {row['when']}; {row['page']}" for row in rows]
+    rows, lines = [], []
+    for name in PROCEDURES:
+        try:
+            found = PROCEDURES[name]
+        except PluginError as error:  # it is installed, and what it needs is not
+            rows.append({"name": name, "null": None, "when": None, "page": None})
+            lines.append(error.problems[0].message)
+            continue
+        rows.append({"name": name, "null": found.null, "when": found.when, "page": found.page})
+        lines.append("; ".join([f"null: {found.null}", f"prefer it {found.when}", *filter(None, [found.page])]))
     _show("procedures", rows, lines, as_json)
 
 

@@ -31,7 +31,7 @@ __all__: list[str] = []
     "--procedure",
     "procedures",
     multiple=True,
-    help="A test of `pipeline procedures`, or several; verdicts are those of the first. [paired-bootstrap, or the preset's]",
+    help="A test of `pipeline procedures`, or several; verdicts are those of the first. [the first of them, or the preset's]",
 )
 @click.option("--preset", help="Settings of a tool or paper of `pipeline presets`, and its own number beside the others.")
 @click.option(

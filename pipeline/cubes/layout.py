@@ -73,7 +73,7 @@ class CubeLayout:
     bins: int = 0
     seed: int = 0
     alpha: float = 0.05
-    procedures: Sequence[str] = ("paired-bootstrap",)
+    procedures: Sequence[str] = ()
     conventions: Sequence[str] = ()
     adjustments: Sequence[str] = ()
     intervals: Sequence[str] = ()

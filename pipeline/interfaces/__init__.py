@@ -6,6 +6,7 @@ This folder imports nothing of the package. Readers, trainers, metrics and analy
 from pipeline.interfaces.analyses import Analysis, Column, Finding, ScoredStatistics, Table, TakesStatistics
 from pipeline.interfaces.items import FileSample, Items, Reader, Recognised, usual_column
 from pipeline.interfaces.metrics import Metric, ScoreFunction, Statistics
+from pipeline.interfaces.procedures import Method, Procedure
 from pipeline.interfaces.training import Trainer, TrainingItems
 
 __all__ = [
@@ -14,7 +15,9 @@ __all__ = [
     "FileSample",
     "Finding",
     "Items",
+    "Method",
     "Metric",
+    "Procedure",
     "Reader",
     "Recognised",
     "ScoreFunction",

@@ -19,9 +19,9 @@ from pipeline.plan.inputs import TestSetInputs
 from pipeline.plan.inventory import Coverage, Inventory
 from pipeline.plan.rates import Rates
 from pipeline.plan.task import ComparisonSpec, ResampleSpec, Task, pack_mask
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, count_cells
 from pipeline.store.addresses import digest
-from pipeline.study.procedures import PROCEDURES
 from pipeline.study.schema import Study
 
 __all__ = [

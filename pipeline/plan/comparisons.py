@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.store.addresses import digest
-from pipeline.study.procedures import PROCEDURES
 from pipeline.study.schema import Study
 
 __all__ = ["Comparison", "Size", "comparisons_of", "sizes_of", "statistics_key", "strata_drawn"]

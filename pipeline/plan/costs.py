@@ -10,6 +10,7 @@ from pipeline.plan.comparisons import sizes_of
 from pipeline.plan.inputs import Inputs, TestSetInputs
 from pipeline.plan.rates import Rates
 from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, ResampleSpec, Task, TrainSpec
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
@@ -105,7 +106,11 @@ class TaskCosts:
     def _tails(self, test_set: TestSetInputs) -> float:
         """Give the seconds of exact tails; at most, as only some pairs have one, and those of 0/1 scores take next to none."""
         resampling = self.study.resampling
-        if "paired-bootstrap" not in resampling.procedures or resampling.tails == "none" or resampling.strata is not None:
+        if (
+            not any(PROCEDURES[name].has_tails for name in resampling.procedures)
+            or resampling.tails == "none"
+            or resampling.strata is not None
+        ):
             return 0.0
         pairs, sizes = _pairs(test_set), sizes_of(self.study, test_set)
         each = [(size.label == "full", pairs * (8 * size.n_units + 2 * QUICK.points)) for size in sizes]

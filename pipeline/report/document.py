@@ -8,8 +8,8 @@ from typing import Any
 import xarray as xr
 
 from pipeline.analyses.pairs import list_slices, read_units
-from pipeline.inference.readings import READINGS
 from pipeline.interfaces import Finding
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.agreement import describe_agreement
 from pipeline.report.alignment import spread_published
@@ -20,7 +20,7 @@ from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_systems, stand
 from pipeline.report.pair_rows import list_pairs
 from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
-from pipeline.report.procedures import WORDS, procedures_of
+from pipeline.report.procedures import procedures_of
 from pipeline.report.trust import describe_trust
 from pipeline.report.units import describe_units, expect_rejection, sign_strata, unit_reasons
 from pipeline.report.values import plain
@@ -129,7 +129,7 @@ def _reasons(report: ReportInput) -> dict[str, str]:
     used = dict.fromkeys(procedure for cube in report.cubes.values() for _, procedure in list_slices(cube))
     found: dict[str, list[str]] = {}
     for procedure in used:
-        for name, why in WORDS[procedure].missing.items():
+        for name, why in PROCEDURES[procedure].missing.items():
             found.setdefault(f"pairs.{name}", []).append(why)
     return {name: "; ".join(why) for name, why in found.items()}
 
@@ -158,7 +158,7 @@ def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any
     empty = [count_of(cube, "empty", metric=m, procedure=p, test_size=FULL) for m, p in list_slices(cube)]
     empty_replicates = None if any(e is None for e in empty) else sum(int(e.max(initial=0)) for e in empty if e is not None)
     unit = _unit(report, cube)
-    resting = any(READINGS[procedure].needs_units for _, procedure in list_slices(cube))
+    resting = any(PROCEDURES[procedure].needs_units for _, procedure in list_slices(cube))
     effective = plain(cube.attrs.get("effective_units")) or (sizes[FULL] if unit == "item" else None)
     row: dict[str, Any] = plain(
         {

@@ -15,10 +15,10 @@ from pipeline.inference.experiment_wise import (
     normal_critical_value,
 )
 from pipeline.inference.families import order_family
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, metric_fact, read_variable
 from pipeline.report.no_variation import NOT_TESTABLE
-from pipeline.study.procedures import PROCEDURES
 
 __all__ = ["describe_errors", "list_errors"]
 

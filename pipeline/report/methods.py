@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.interfaces import Method
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import references
 from pipeline.report.presets import preset_methods
-from pipeline.report.procedures import WORDS, Method, procedures_of
+from pipeline.report.procedures import procedures_of
 from pipeline.report.tails import BEYOND_THE_BUDGET
 from pipeline.report.units import count_units
 
@@ -18,7 +20,7 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
     """List the methods behind a document."""
     bases = _bases(document)
     methods = [
-        *(method for procedure in procedures_of(document) for method in WORDS[procedure].methods),
+        *(method for procedure in procedures_of(document) for method in PROCEDURES[procedure].methods),
         *preset_methods(document),
         *([_MAX_T] if set(bases) - {"holm"} else []),
         Method(
@@ -125,11 +127,11 @@ def methods_paragraph(document: Mapping[str, Any]) -> str:
     units = " and ".join(dict.fromkeys(f"{t['unit']}s" for t in sets))
     count = "" if families == 1 else f", {families:,} families in all"
     procedures = procedures_of(document)
-    titles = " and by ".join(WORDS[procedure].title for procedure in procedures)
+    titles = " and by ".join(PROCEDURES[procedure].title for procedure in procedures)
     judged = [row["adjustment"]["by"] for row in document["pairs"] if row["procedure"] == procedures[0]]
     baseline = document["family"]["baseline"]
     what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
-    first = f", verdicts those of {WORDS[procedures[0]].title}" if len(procedures) > 1 else ""
+    first = f", verdicts those of {PROCEDURES[procedures[0]].title}" if len(procedures) > 1 else ""
     return (
         f"We compared {what} by {titles} over {units} with b = {sets[0]['replicates'] or 0:,} "
         f"replicates shared by all systems (seed {document['seed']}; {where}; {', '.join(metrics)}). P-values are two-sided, "

@@ -13,7 +13,8 @@ from pipeline.analyses.few_units import read_few_units
 from pipeline.inference.decision import without_zero
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.p_values import CONVENTIONS
-from pipeline.inference.readings import READINGS, Reading
+from pipeline.interfaces import Procedure
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf, adjust
 from pipeline.report.cube_facts import count_of, effective_units_of, read_flags, read_variable, summed
 from pipeline.report.intervals import choose_intervals, half_widths, read_intervals
@@ -22,12 +23,10 @@ from pipeline.report.p_value_notes import read_labels, read_reasons
 from pipeline.report.tails import read_tail_reasons, read_tails
 from pipeline.report.values import plain
 from pipeline.report.verdicts import Evidence, judge_pairs, read_equivalence
-from pipeline.study.procedures import PROCEDURES
 
 __all__ = ["read_columns"]
 
 ALL_PAIRS = FamilyOf()
-EXACT = "exact-sign-flip"
 
 
 def read_columns(
@@ -65,7 +64,7 @@ def read_columns(
     full = where | {"procedure": procedure}
     delta, se = (np.asarray(read_variable(cube, name, **where), dtype=np.float64) for name in ("observed_delta", "se"))
     identical = np.asarray(read_variable(cube, "identical", **where), dtype=np.bool_)
-    reading, draws = READINGS[procedure], PROCEDURES[procedure].draws
+    reading, draws = PROCEDURES[procedure], PROCEDURES[procedure].draws
     there = set(map(str, cube["convention"].values.tolist()))
     nowhere = np.full(len(delta), np.nan)
     p = {name: _floats(cube, "p_value", len(delta), convention=name, **full) if name in there else nowhere for name in CONVENTIONS}
@@ -87,8 +86,8 @@ def read_columns(
     adjusted = adjust(cube, tested_p, corrected=corrected, floor=floor, **asked)
     decision = adjusted.decision
     within = read_equivalence(cube, replicates, identical, adjusted.member, **full) if margin and counted else None
-    shift = summed(cube, "sum_shift", **full) if reading.bias else None
-    histogram = read_variable(cube, "histogram", **full) if reading.interval else None
+    shift = summed(cube, "sum_shift", **full) if reading.centred_at_gain else None
+    histogram = read_variable(cube, "histogram", **full) if reading.gives_interval else None
     nothing = np.full(len(delta), np.nan)
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
     better, worse = _ordered(cube, delta)
@@ -158,7 +157,9 @@ def read_columns(
     }
 
 
-def _floor(discordant: NDArray[Any] | None, exact: NDArray[np.float64] | None, reading: Reading, pairs: int) -> NDArray[np.float64]:
+def _floor(
+    discordant: NDArray[Any] | None, exact: NDArray[np.float64] | None, reading: Procedure, pairs: int
+) -> NDArray[np.float64]:
     """Give what p may not be below; a count that was not written says nothing against it."""
     return np.zeros(pairs) if discordant is None else evidence_floor(discordant, exact, mid_p=reading.mid_p)
 
@@ -171,8 +172,8 @@ def _raw(p: Mapping[str, NDArray[np.float64]]) -> list[dict[str, float | None]]:
 
 def _exact(cube: xr.Dataset, pairs: int, **where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Give the exact sign-flip p and its logarithm, of all pairs if it was asked for, else of those with few discordant units."""
-    if EXACT in cube["procedure"].values.tolist():
-        at = {**where, "procedure": EXACT, "convention": READINGS[EXACT].verdict}
+    for exact in (PROCEDURES[name] for name in cube["procedure"].values.tolist() if PROCEDURES[name].backs_others):
+        at = {**where, "procedure": exact.name, "convention": exact.verdict}
         return _floats(cube, "p_value", pairs, **at), _floats(cube, "log10_p", pairs, **at)
     found = _floats(cube, "p_sign_flip", pairs, **where)
     return found, np.log10(found, out=np.full(pairs, np.nan), where=found > 0)

@@ -9,15 +9,13 @@ from typing import Any
 import xarray as xr
 
 from pipeline.inference.few_units import FEW_DISCORDANT
-from pipeline.inference.readings import READINGS
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL
 from pipeline.report.no_variation import NO_SPREAD
 from pipeline.report.pair_fields import read_columns
-from pipeline.report.procedures import WORDS
 from pipeline.report.units import read_unit_columns
 from pipeline.report.values import format_p, plain
-from pipeline.study.procedures import PROCEDURES
 
 __all__ = ["beside_exact", "exact_test", "list_pairs", "name_exact"]
 
@@ -86,8 +84,8 @@ def list_pairs(
         "metric": repeat(metric),
         "test_size": repeat(FULL),
         "procedure": repeat(procedure),
-        "convention": repeat(WORDS[procedure].convention),
-        "null": repeat(WORDS[procedure].null),
+        "convention": repeat(PROCEDURES[procedure].leads),
+        "null": repeat(PROCEDURES[procedure].null),
         **{name: of[name] for name in COPIED},
         "ties": [None if discordant is None else units - discordant for discordant in of["discordant"]],
         "discordant": of["discordant"],
@@ -138,7 +136,7 @@ def _why_no_max_t(cube: xr.Dataset, procedure: str, family: FamilyOf) -> str:
 def _remark(row: dict[str, Any], against: bool, family: FamilyOf, uncounted: str | None) -> None:
     """Add to a row what its numbers leave in doubt, in words."""
     few = row["discordant"] is not None and row["discordant"] < FEW_DISCORDANT
-    row["few_discordant"] = READINGS[row["procedure"]].needs_units and few and not row["identical"]
+    row["few_discordant"] = PROCEDURES[row["procedure"]].needs_units and few and not row["identical"]
     outside = [] if row["in_family"] else [f"not with {family.baseline}, so not in the family: no adjusted p and no verdict"]
     turned = (
         [f"{row['procedure']} rejects in favour of {row['system_b']}, though {row['system_a']} scores better"] if against else []
@@ -184,7 +182,7 @@ def _doubts(row: Mapping[str, Any]) -> Iterator[str]:
         yield f"no spread: {NO_SPREAD}, and resampling cannot test it{beside_exact(row)}"
     if row["se"] is None:
         yield "se: undefined, as the score without one of the units is 0/0; no verdict of a difference"
-    elif row["interval"] is None and READINGS[row["procedure"]].interval:
+    elif row["interval"] is None and PROCEDURES[row["procedure"]].gives_interval:
         yield (
             "interval: the standard error is 0"
             if row["se"] == 0

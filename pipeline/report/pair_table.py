@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pipeline.inference.few_units import FEW_EFFECTIVE
-from pipeline.inference.readings import READINGS
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import title_of
 from pipeline.report.intervals import BELONGS_TO, BOOTSTRAP_T
 from pipeline.report.no_variation import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.p_value_notes import say_missing
 from pipeline.report.presets import add_tool_column
-from pipeline.report.procedures import WORDS
 from pipeline.report.tails import format_tail
 from pipeline.report.values import MISSING, format_interval, format_number, format_p
 from pipeline.report.view import View
@@ -51,7 +50,7 @@ def pair_table(document: Mapping[str, Any], where: Mapping[str, str], rows: _Row
 def _columns(
     document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows, shown: _Rows, digits: int
 ) -> Iterator[tuple[str, Callable[[Mapping[str, Any]], str]]]:
-    whole = READINGS[where["procedure"]].interval
+    whole = PROCEDURES[where["procedure"]].gives_interval
     yield "better", lambda row: str(row["system_a"])
     yield "worse", lambda row: str(row["system_b"])
     yield "gain", lambda row: format_number(row["delta"], digits)
@@ -100,7 +99,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
 
 
 def _caption(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows, shown: _Rows) -> Iterator[str]:
-    if READINGS[where["procedure"]].interval:
+    if PROCEDURES[where["procedure"]].gives_interval:
         yield (
             "The better system comes first; p is two-sided, as (s + 1)/(b + 1); "
             "one-sided is the strict p of Berg-Kirkpatrick et al., where no replicate counts the upper end of its 95 % interval."
@@ -111,7 +110,7 @@ def _caption(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows,
             adjusted = "" if method.startswith("simultaneous") else ", not adjusted for the family"
             yield f"The interval is the {_NAMES.get(method, method)} one of {of} replicates{adjusted}: {BELONGS_TO[method]}."
     else:
-        yield f"The better system comes first; p is two-sided, {WORDS[where['procedure']].p}."
+        yield f"The better system comes first; p is two-sided, {PROCEDURES[where['procedure']].formula}."
     yield from _beside(rows, shown)
     if _convention(rows) == "below-zero":
         yield "Below 0: #(δ* < 0)/b, the p of the interval; no verdict uses it."
@@ -177,7 +176,7 @@ def _is_corrected(row: Mapping[str, Any]) -> bool:
 
 
 def _say_corrections(procedure: str) -> str:
-    reading = READINGS[procedure]
+    reading = PROCEDURES[procedure]
     told = ["corrected for few units"] * reading.few_units
     told += ["at least the p of an exact test where fewer than 20 units differ"] * reading.needs_units
     return f", {' and '.join(told)}" if told else ""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from pipeline.interfaces import Method
 from pipeline.report.cube_facts import read_variable
 from pipeline.report.input import ReportInput
-from pipeline.report.procedures import Method
 from pipeline.report.values import MISSING, format_p, plain
 from pipeline.study.presets import list_deviations
 

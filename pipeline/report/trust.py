@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.inference.few_units import FEW_DISCORDANT
-from pipeline.inference.readings import READINGS
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import name_adjustment
 from pipeline.report.doubts import replicates_needed
 from pipeline.report.experiment_wise import describe_errors
 from pipeline.report.laboratory import describe_laboratory
 from pipeline.report.p_value_notes import say_missing
 from pipeline.report.pair_rows import exact_test
-from pipeline.report.procedures import WORDS, name_procedure, procedures_of
+from pipeline.report.procedures import name_procedure, procedures_of
 from pipeline.report.trainings import count_failures
 from pipeline.report.units import check_units, count_units, trust_independence
 from pipeline.report.values import format_p
@@ -29,7 +29,7 @@ def describe_trust(document: Mapping[str, Any]) -> list[dict[str, str]]:
     """Give each check with its outcome: fine, look, or not checked."""
     rows = [{"check": name, "status": "look" if bad else "fine", "detail": detail} for name, bad, detail in _checks(document)]
     for procedure in procedures_of(document):
-        supposed = WORDS[procedure].unchecked
+        supposed = PROCEDURES[procedure].unchecked
         if supposed is not None:
             rows.append({"check": f"What {procedure} supposes", "status": "not checked", "detail": supposed})
     return [*rows, *trust_independence(document), describe_laboratory(document)]
@@ -65,7 +65,7 @@ def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
     yield "Few units", *_few_units(document)
     yield from check_units(document)
     yield "Few discordant units", *_few_discordant(pairs, total)
-    if any(READINGS[procedure].bias for procedure in procedures_of(document)):
+    if any(PROCEDURES[procedure].centred_at_gain for procedure in procedures_of(document)):
         yield "Bias of the bootstrap", *_bias(pairs, total)
     yield "Empty replicates", *_empty(pairs)
     failures = count_failures(document)
@@ -135,7 +135,7 @@ def _families(document: Mapping[str, Any]) -> tuple[bool, str]:
 
 def _few_units(document: Mapping[str, Any]) -> tuple[bool, str]:
     sets, procedures = document["test_sets"], procedures_of(document)
-    resting = [procedure for procedure in procedures if READINGS[procedure].needs_units]
+    resting = [procedure for procedure in procedures if PROCEDURES[procedure].needs_units]
     if not resting:
         return False, f"{' and '.join(procedures)} does not need many units for its level."
     of = f" of {' and '.join(resting)}" if len(resting) < len(procedures) else ""
@@ -150,7 +150,7 @@ def _few_units(document: Mapping[str, Any]) -> tuple[bool, str]:
         few.append(f"{t['name']} ({size}): {rate}")
     if not few:
         return False, f"Every test set has {FEW_UNITS} units or more."
-    decides = " The p-values that decide are corrected for that." if any(READINGS[name].few_units for name in resting) else ""
+    decides = " The p-values that decide are corrected for that." if any(PROCEDURES[name].few_units for name in resting) else ""
     return True, f"Fewer than {FEW_UNITS} units, p-values{of} are too small as they are counted: {'; '.join(few)}.{decides}"
 
 

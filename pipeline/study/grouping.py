@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pipeline.study.procedures import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES
 
 if TYPE_CHECKING:
     from pipeline.study.schema import Resampling, Study, TestSet

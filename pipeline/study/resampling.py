@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
+from pydantic_core import PydanticCustomError
 
+from pipeline.procedures.registry import PROCEDURES, default_procedure
 from pipeline.study.frozen import Frozen
-from pipeline.study.procedures import PROCEDURES, ProcedureName
 
-__all__ = ["MOST_REPLICATES", "IntervalName", "Resampling", "TestSizes"]
+__all__ = ["MOST_REPLICATES", "IntervalName", "ProcedureName", "Resampling", "TestSizes"]
 
 MOST_REPLICATES = 10**9
 """A p of 1e-7 then has a Monte-Carlo error of a tenth; a plan of them is made in seconds, and of a thousand times as many never."""
@@ -44,11 +45,27 @@ def _sizes(value: Any) -> Any:
 IntervalName = Literal["symmetric", "basic", "percentile", "bca", "simultaneous", "studentised", "simultaneous-studentised"]
 
 
+def _is_known(name: str) -> str:
+    if name not in PROCEDURES:
+        # As of a literal: what is said of unknown words, with what was meant, is said of these.
+        raise PydanticCustomError("literal_error", "there is no such procedure", {"expected": _either(map(repr, PROCEDURES))})
+    return name
+
+
+def _either(words: Iterable[str]) -> str:
+    *some, last = words
+    return f"{', '.join(some)} or {last}" if some else last
+
+
+ProcedureName = Annotated[str, AfterValidator(_is_known)]
+"""The name of an installed procedure."""
+
+
 class Resampling(Frozen):
     """How test sets are resampled."""
 
     procedures: tuple[ProcedureName, ...] = Field(
-        default=("paired-bootstrap",),
+        default_factory=lambda: (default_procedure().name,),
         min_length=1,
         description="Significance tests; verdicts are those of the first.",
         json_schema_extra={"uniqueItems": True},

@@ -17,10 +17,10 @@ from pydantic import (
     model_validator,
 )
 
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.study import grouping
 from pipeline.study.frozen import Frozen
 from pipeline.study.presets import COMPARES_WITH_BASELINE, PresetName
-from pipeline.study.procedures import PROCEDURES
 from pipeline.study.resampling import IntervalName, Resampling, TestSizes
 from pipeline.study.training_schema import DataFiles, DatasetSpec, ItemRanges, ModelSpec, Training, doubled_systems
 

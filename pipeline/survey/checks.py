@@ -13,9 +13,9 @@ from pipeline.items.readers import load_reader
 from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.options import suggest
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.studentised_work import MOST_PRODUCTS, products
 from pipeline.study.grouping import DOCUMENT, choosing_columns
-from pipeline.study.procedures import PROCEDURES
 from pipeline.study.schema import Study
 
 __all__ = [

@@ -23,10 +23,10 @@ from pipeline.plan.comparisons import Comparison, comparisons_of, sizes_of
 from pipeline.plan.inputs import Inputs, MetricInputs, TestSetInputs
 from pipeline.plan.rates import OutputRates, PassRates, Rates, fit_rates
 from pipeline.plan.task import ComparisonSpec, ResampleSpec, Task, pack_mask, triangle
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL
 from pipeline.store.addresses import digest
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.study.procedures import PROCEDURES
 from pipeline.study.schema import Study
 from pipeline.tasks.resample import resample_block
 from pipeline.tasks.sample_outputs import Sample, sample_outputs, store_sample

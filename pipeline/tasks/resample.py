@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +17,8 @@ from pipeline.interfaces import Metric, Statistics
 from pipeline.items.stored import load_frame, strata_of
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.task import ComparisonSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
+from pipeline.procedures.direct import resolve
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.resample import Measure, Observed, PairCounts, observe, resample
@@ -28,23 +30,23 @@ from pipeline.store.runs import STORE_NAME, Store
 from pipeline.tasks.cell_files import pack_counts
 from pipeline.tasks.extract import load_statistics
 
-__all__ = ["COUNTERS", "draws_of", "measure_of", "resample_block", "unit_statistics"]
-
-Counter = Callable[[ResampleSpec, Draws | StratifiedDraws, Sequence[Measure], Sequence[Observed]], list[PairCounts]]
+__all__ = ["count_resamples", "count_swaps", "draws_of", "measure_of", "resample_block", "unit_statistics"]
 
 
-def _bootstrap(
+def count_resamples(
     spec: ResampleSpec, draws: Draws | StratifiedDraws, measures: Sequence[Measure], observed: Sequence[Observed]
 ) -> list[PairCounts]:
+    """Count test sets that are redrawn."""
     # A kept cell is kept whole: what a later study asks of it is then there.
     keep = spec.stop_cell * CELL if any(measure.keep.any() for measure in measures) else 0
     cells = range(spec.first_cell, spec.stop_cell)
     return resample(draws, measures, cells=cells, replicates=spec.replicates, keep_replicates=keep, observed=observed)
 
 
-def _randomize(
+def count_swaps(
     spec: ResampleSpec, draws: Draws | StratifiedDraws, measures: Sequence[Measure], observed: Sequence[Observed]
 ) -> list[PairCounts]:
+    """Count outputs that are swapped unit by unit."""
     if isinstance(draws, StratifiedDraws):
         raise ValueError("swaps are of units, whatever stratum these are in: they are planned without strata")
     from pipeline.resampling.randomize import randomize  # compiled code that a bootstrap does not load
@@ -53,29 +55,23 @@ def _randomize(
     return randomize(draws, measures, cells=cells, replicates=spec.replicates, observed=observed)
 
 
-COUNTERS: Mapping[str, Counter] = {
-    "paired-bootstrap": _bootstrap,
-    "approximate-randomization": _randomize,
-}
-"""What counts the cells of each procedure: all of them from the same statistics, into the same arrays."""
-
-
 def resample_block(task: Task, runs: Path) -> Receipt:
     """Draw a block of cells once, and count every pair of every metric asked on it."""
     spec = task.spec
     assert isinstance(spec, ResampleSpec)
-    counter = COUNTERS.get(spec.procedure)
-    if counter is None:
+    procedure = PROCEDURES.get(spec.procedure)
+    if procedure is None or not procedure.draws:
+        there = [name for name, known in PROCEDURES.items() if known.draws]
         raise TaskError.of(
             "P405",
             f"this version cannot count the procedure {spec.procedure!r}",
             where=task.label,
-            help=f"it has: {', '.join(COUNTERS)}; workers and coordinator need the same version of the package",
+            help=f"it has: {', '.join(there)}; workers and coordinator need the same version of the package",
         )
     store = Store(runs / STORE_NAME)
     draws = _draws(store, spec)
     measures, observed = zip(*(_measure(store, spec, column) for column in spec.columns), strict=True)
-    counted = counter(spec, draws, measures, observed)
+    counted: list[PairCounts] = resolve(procedure.counter)(spec, draws, measures, observed)
     arrays = {name: array for slot, counts in enumerate(counted) for name, array in pack_counts(slot, counts).items()}
     path = store.path("cells", task.key, ".arrays")
     checksum = write_arrays(path, arrays)

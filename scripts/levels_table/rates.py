@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from levels_table.families import FAMILY_RULES, family_errors
 from levels_table.nulls import Null, expected_scores, make
 from pipeline.inference.conventions import riezler_maxwell
-from pipeline.inference.direct.by_name import DIRECT, direct_tests
 from pipeline.inference.p_values import CONVENTIONS, clopper_pearson, p_values
 from pipeline.presets.sacrebleu_paired import paired_bootstrap, paired_randomization
+from pipeline.procedures.direct import direct_tests
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed
@@ -86,7 +87,7 @@ def _test(null: Null, measure: Measure, rules: tuple[str, ...], *, replicates: i
     if any(rule.startswith("approximate-randomization") for rule in rules):
         swapped = _swaps(measure, seen, replicates, _draws(measure, seed, "approximate-randomization", place))
         found |= {rule: p for rule, p in swapped.items() if rule in rules}
-    direct = [rule for rule in rules if rule in DIRECT]
+    direct = [rule for rule in rules if rule in PROCEDURES and not PROCEDURES[rule].draws]
     found |= {name: result.two_sided for name, result in direct_tests(direct, measure, seen).items()}
     for rule in set(rules) & set(_PRESETS):
         # A seed of its own for each trial, where the tool has one for all.

@@ -17,8 +17,8 @@ from scipy.special import bdtr, bdtrc
 
 from pipeline.inference.convention_levels import null_p
 from pipeline.inference.conventions import riezler_maxwell
-from pipeline.inference.direct.by_name import direct_tests
 from pipeline.inference.p_values import CONVENTIONS
+from pipeline.procedures.direct import direct_tests
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import COUNTS, Measure
 from pipeline.resampling.observe import observe

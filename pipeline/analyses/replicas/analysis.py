@@ -25,6 +25,7 @@ from pipeline.analyses.replicas.tables import make_tables
 from pipeline.analyses.replicas.variance import take_apart
 from pipeline.analyses.units_of_items import EARLIER
 from pipeline.interfaces import Finding, ScoredStatistics
+from pipeline.procedures.registry import default_procedure
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
 from pipeline.resampling.replicas.spread import spread_scores
 
@@ -182,7 +183,7 @@ def _metric_rows(
 
 def _model_rows(replicas: Replicas, models: Sequence[Model], seen: ObservedReplicas, draw: Draw) -> Iterator[dict[str, Any]]:
     # At the address of the study's own bootstrap: s_sel is of the scores that its cubes keep.
-    spread = spread_scores(draw.at("paired-bootstrap", replicas.n_units), replicas, replicates=draw.replicates, observed=seen)
+    spread = spread_scores(draw.at(default_procedure().name, replicas.n_units), replicas, replicates=draw.replicates, observed=seen)
     for place, model in enumerate(models):
         runs = len(model.runs)
         distinct = count_distinct(replicas.statistics[place])

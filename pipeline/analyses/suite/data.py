@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from pipeline.analyses.few_units import read_few_units
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.readings import READINGS
 from pipeline.inference.stability import bound_computed, bound_counted
 from pipeline.inference.suites import directed_hits, directed_p
+from pipeline.procedures.registry import PROCEDURES
 
 __all__ = ["NoDirection", "Question", "SuiteData", "join_cubes"]
 
@@ -160,7 +160,7 @@ def _least(
     Both are halves of two-sided p-values of symmetric laws: Student's, and that of sign flips. The side that is behind has a p
     above ½ by any test.
     """
-    reading = READINGS.get(where["procedure"])
+    reading = PROCEDURES.get(where["procedure"])
     if reading is None or not reading.needs_units:
         return np.zeros((2, pairs))
     at: dict[str, Any] = {"metric": where["metric"], "test_size": where["test_size"]}
@@ -216,7 +216,7 @@ def _computed(cube: xr.Dataset, **where: str) -> tuple[NDArray[np.float64], NDAr
     The side that is behind has a p above ½, which a discrete law does not tell from the other's: 1 stands for it, the safe end.
     """
     procedure = where["procedure"]
-    reading = READINGS.get(procedure)
+    reading = PROCEDURES.get(procedure)
     conventions = reading.conventions if reading is not None else ()
     if "one-sided" not in conventions:
         raise NoDirection(f"{procedure} has no p of one side, and the sign of a gain tells no side of a law that may be skew")

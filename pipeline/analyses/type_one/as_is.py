@@ -16,7 +16,7 @@ import xarray as xr
 from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.type_one.rows import describe
 from pipeline.analyses.type_one.tests import Tested
-from pipeline.inference.readings import READINGS
+from pipeline.procedures.registry import PROCEDURES
 
 __all__ = ["AS_THEY_ARE", "compare_runs", "read_p"]
 
@@ -32,7 +32,7 @@ def read_p(cube: xr.Dataset, metric: str) -> dict[str, dict[frozenset[str], floa
     pairs = [frozenset(map(str, pair)) for pair in zip(cube["system_a"].values, cube["system_b"].values, strict=True)]
     found = {}
     for procedure in map(str, cube["procedure"].values.tolist()):
-        at = {"procedure": procedure, "convention": READINGS[procedure].verdict, "metric": metric, "test_size": _FULL}
+        at = {"procedure": procedure, "convention": PROCEDURES[procedure].verdict, "metric": metric, "test_size": _FULL}
         found[procedure] = dict(zip(pairs, cube["p_value"].sel(at).values.tolist(), strict=True))
     return found
 
@@ -57,7 +57,7 @@ def compare_runs(
         held = [known[pair] for pair in pairs if pair in known]
         test = Tested(
             procedure,
-            READINGS[procedure].verdict,
+            PROCEDURES[procedure].verdict,
             in_study=True,
             decides=False,
             p=np.array(held) if len(held) == len(pairs) else None,

@@ -13,8 +13,8 @@ from pipeline.analyses.type_one.as_is import compare_runs, read_p
 from pipeline.analyses.type_one.options import TypeOneOptions
 from pipeline.analyses.type_one.rows import describe, nothing
 from pipeline.analyses.type_one.runs import RunPool, ask_runs, ask_single_runs, choose_pools
-from pipeline.inference.readings import READINGS
 from pipeline.interfaces import ScoredStatistics
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.nulls import NULLS
@@ -79,7 +79,7 @@ class RunLaboratory:
         units = pool.statistics.shape[1]
         draws = {null.name: self._draws(null.name, None, units) for null in NULLS}
         tests = ask_runs(pool, self._scored, draws, splits, replicates=options.replicates)
-        conventions = {procedure: READINGS[procedure].verdict for procedure in self._p}
+        conventions = {procedure: PROCEDURES[procedure].verdict for procedure in self._p}
         tests += ask_single_runs(pool, self._p, conventions, self._draws("picks", pool), splits)
         if splits.enumerated:
             what["remark"] = "all ways to part these runs"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.direct.by_name import DIRECT, direct_tests
 from pipeline.inference.direct.scores import is_mean
 from pipeline.inference.p_values import CONVENTIONS, p_values
-from pipeline.inference.readings import READINGS
 from pipeline.interfaces import ScoredStatistics
+from pipeline.procedures.direct import direct_tests
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import SUMS, Measure
 from pipeline.resampling.null_laboratory import NullCounts, NullSwaps, TwoOutputs, make_nulls, randomize_nulls, resample_nulls
@@ -25,14 +25,9 @@ LEVELS = (0.01, 0.05, 0.10)
 REFERENCE = 9999
 """Swaps that all null data sets of a pair are compared with: they have one randomization law."""
 
-_SHOWN = {
-    "paired-bootstrap": ("two-sided-plus-one", "one-sided", "below-zero"),
-    "approximate-randomization": ("two-sided-plus-one",),
-}
 _NULLS = 100  # data sets that are made at a time
 _FEWEST, _UNITS = 200, 4_000_000  # of very large test sets fewer null data sets are made for procedures that look at each unit
 _FEW_SIZES = 16  # distinct sizes of a difference up to which exact laws take microseconds
-_EXACT = ("exact-bootstrap", "exact-sign-flip")
 _TOO_LONG = "exact laws of so many different sizes take too long for thousands of data sets; their level is that of "
 
 
@@ -44,7 +39,7 @@ class Tested:
     ----------
     procedure, convention : str
     in_study : bool
-        The study asks for this procedure; paired-bootstrap and approximate-randomization stand side by side everywhere.
+        The study asks for this procedure; those that draw stand side by side everywhere.
     decides : bool
         Verdicts use this convention, and this procedure is one of the study's.
     p : (null,) float64 or None
@@ -100,19 +95,20 @@ def ask_nulls(
     """
     resampled = resample_nulls(outputs, nulls, resamples, nulls=count, replicates=replicates)
     swapped = randomize_nulls(outputs, nulls, swaps, nulls=count, replicates=REFERENCE)
-    for procedure, counted in (("paired-bootstrap", resampled), ("approximate-randomization", swapped)):
-        is_swapped = procedure == "approximate-randomization"
-        for convention in _SHOWN[procedure]:
+    for procedure, known in PROCEDURES.items():
+        is_swapped = known.nulls == "swapped"
+        counted = swapped if is_swapped else resampled
+        for convention in known.nulls_shown if known.nulls else ():
             yield Tested(
                 procedure,
                 convention,
                 procedure in procedures,
-                procedure in procedures and READINGS[procedure].verdict == convention,
+                procedure in procedures and known.verdict == convention,
                 _read(counted, convention),
                 REFERENCE if is_swapped else replicates,
                 REFERENCE if is_swapped else None,
             )
-    yield from _direct(outputs, scored, [name for name in procedures if name in DIRECT], nulls, count)
+    yield from _direct(outputs, scored, [name for name in procedures if not PROCEDURES[name].draws], nulls, count)
 
 
 def _read(counted: NullCounts, convention: str) -> NDArray[np.float64]:
@@ -129,10 +125,10 @@ def _read(counted: NullCounts, convention: str) -> NDArray[np.float64]:
 
 def _direct(outputs: TwoOutputs, scored: ScoredStatistics, names: Sequence[str], swaps: NullSwaps, nulls: int) -> Iterator[Tested]:
     """Ask the procedures that draw nothing, some null data sets at a time."""
-    costly = set(_EXACT) & set(names) if _is_costly(outputs, scored) else set()
+    costly = {name for name in names if PROCEDURES[name].limit_of} if _is_costly(outputs, scored) else set()
     for name in sorted(costly):
-        other = "paired-bootstrap" if name == "exact-bootstrap" else "approximate-randomization"
-        yield Tested(name, READINGS[name].verdict, True, True, None, reason=_TOO_LONG + other)
+        known = PROCEDURES[name]
+        yield Tested(name, known.verdict, True, True, None, reason=_TOO_LONG + known.limit_of)
     asked = [name for name in names if name not in costly]
     if not asked:
         return
@@ -144,7 +140,7 @@ def _direct(outputs: TwoOutputs, scored: ScoredStatistics, names: Sequence[str],
         measure = _measure(make_nulls(outputs, swaps, first, count), scored)
         seen = observe(measure)
         for name, found in direct_tests(asked, measure, seen).items():
-            own = found.of(READINGS[name].verdict)
+            own = found.of(PROCEDURES[name].verdict)
             p[name][first : first + count] = np.where(seen.delta == 0, 1.0, own)  # nobody is ahead, whatever a test is about
             told = [words for words, value in zip(found.reasons, p[name][first : first + count], strict=True) if np.isnan(value)]
             if told:
@@ -152,7 +148,7 @@ def _direct(outputs: TwoOutputs, scored: ScoredStatistics, names: Sequence[str],
     for name in asked:
         nothing = bool(np.isnan(p[name]).all())
         yield Tested(
-            name, READINGS[name].verdict, True, True, None if nothing else p[name], reason=reason.get(name) if nothing else None
+            name, PROCEDURES[name].verdict, True, True, None if nothing else p[name], reason=reason.get(name) if nothing else None
         )
 
 

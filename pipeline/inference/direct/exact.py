@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.direct.result import LABELS, METHODS, REASONS, Bounds, DirectP, assemble, code_of
-from pipeline.inference.direct.scores import denominator_groups, why_no_numerators
+from pipeline.inference.direct.scores import MEMORY, denominator_groups, why_no_numerators
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.flips import sign_flip_chances
 from pipeline.resampling.exact.pairs import EXACT, PairChances, compare_pairs
 from pipeline.resampling.measures import Measure, Observed
 
-__all__ = ["EXACT_TESTS", "exact_tests", "mark_model_tails"]
+__all__ = ["exact_tests", "mark_model_tails"]
 
-EXACT_TESTS = ("exact-bootstrap", "exact-sign-flip")
+PARTS = ("bootstrap", "sign-flip")
+"""What is computed together: the exact law of the bootstrap, and that of random swaps."""
 """Their names."""
 
 _MODEL_TAIL = 1e-6
@@ -30,9 +31,9 @@ _Indices = NDArray[np.int64]
 
 
 def exact_tests(
-    measure: Measure, observed: Observed, *, names: Collection[str] = EXACT_TESTS, budget: Budget = QUICK
+    measure: Measure, observed: Observed, *, parts: Collection[str] = PARTS, budget: Budget = QUICK, memory_bytes: int = MEMORY
 ) -> dict[str, DirectP]:
-    """Compute ``exact-bootstrap``, ``exact-sign-flip`` or both of all pairs with common denominators.
+    """Compute the exact bootstrap, the exact sign-flip test or both, of all pairs with common denominators.
 
     Of the bootstrap: one-sided P(δ* > 2δ), two-sided P(|δ* − δ| ≥ δ), below-zero P(δ* < 0), at-or-below-zero P(δ* ≤ 0), each given
     that the resample is not empty. Of the sign-flip: two-sided P(|δ°| ≥ δ), and one-sided P(δ° ≥ δ), ties included, which is half
@@ -44,10 +45,12 @@ def exact_tests(
     measure : Measure
     observed : Observed
         From `pipeline.resampling.observe.observe`.
-    names : collection of str, optional
-        Of `EXACT_TESTS`: of wide laws each takes its time, and only what is named is computed.
+    parts : collection of str, optional
+        Of `PARTS`: of wide laws each takes its time, and only what is named is computed.
     budget : Budget, default QUICK
         Of one tail. With constant denominators and few distinct differences a pair takes some 40 µs; otherwise up to .2 s.
+    memory_bytes : int, optional
+        As of other procedures; of no use here.
 
     Returns
     -------
@@ -60,10 +63,10 @@ def exact_tests(
     >>> statistics = np.stack([right, np.ones_like(right)], axis=2)
     >>> accuracy = Measure(statistics, lambda sums: sums[0] / sums[1], "ratio", True, np.array([[0, 1]]), np.zeros(2, bool))
     >>> found = exact_tests(accuracy, observe(accuracy))
-    >>> found["exact-bootstrap"].two_sided.round(4), found["exact-sign-flip"].two_sided.round(4)
+    >>> found["bootstrap"].two_sided.round(4), found["sign-flip"].two_sided.round(4)
     (array([0.3054]), array([0.3877]))
     """
-    events = (*(EXACT[:-1] if "exact-bootstrap" in names else ()), *(EXACT[-1:] if "exact-sign-flip" in names else ()))
+    events = (*(EXACT[:-1] if "bootstrap" in parts else ()), *(EXACT[-1:] if "sign-flip" in parts else ()))
     refused = why_no_numerators(measure)
     low, high = np.full((2, len(measure.pairs), len(EXACT)), np.nan)
     usable = np.flatnonzero((refused == 0) & np.isfinite(observed.delta))
@@ -86,8 +89,8 @@ def exact_tests(
     )
     half = flipped[0] - math.log(2), flipped[1] - math.log(2)
     flips = assemble({"one-sided": half, "two-sided": flipped}, observed=observed, reason=reason["sign-flip"], method="exact")
-    found_by_name = {"exact-bootstrap": mark_model_tails(bootstrap), "exact-sign-flip": flips}
-    return {name: found_by_name[name] for name in EXACT_TESTS if name in names}
+    found_by_part = {"bootstrap": mark_model_tails(bootstrap), "sign-flip": flips}
+    return {part: found_by_part[part] for part in PARTS if part in parts}
 
 
 def mark_model_tails(found: DirectP) -> DirectP:

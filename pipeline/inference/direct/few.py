@@ -24,8 +24,9 @@ def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int
     """Compute P(|δ°| ≥ |δ|) over all swaps of pairs that differ on fewer than `FEW_DISCORDANT` units, or that have no spread.
 
     Where the standard error is 0 and all differences have one sign, it is 2^(1 − m) with any number of units. Where denominators
-    are shared it is the number of ``exact-sign-flip``, exact in binary: a count over a power of two. On 0/1 scores it is McNemar's
-    exact test. For other scores it is what ``approximate-randomization`` estimates; swaps with an undefined score are left out.
+    are shared it is the number of the exact sign-flip test, exact in binary: a count over a power of two. On 0/1 scores it is
+    McNemar's exact test. For other scores it is what approximate randomization estimates; swaps with an undefined score are left
+    out.
 
     Parameters
     ----------

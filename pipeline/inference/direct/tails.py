@@ -26,7 +26,6 @@ __all__ = ["TAIL_DRAWS", "bootstrap_tails", "few_hits", "tilted_tails"]
 
 TAIL_DRAWS = 4096  # tilted resamples a tail
 _FEW = 10
-_NAME = "exact-bootstrap"
 _LEVEL = 1.959963984540054  # standard errors on either side of a 95 % interval
 
 
@@ -79,9 +78,9 @@ def bootstrap_tails(
     """
     chosen = asked & np.isfinite(observed.delta) & ~observed.identical
     common = np.flatnonzero(chosen & (why_no_numerators(measure) == 0))
-    exact = exact_tests(replace(measure, pairs=measure.pairs[common]), _select(observed, common), names=(_NAME,), budget=budget)[
-        _NAME
-    ]
+    exact = exact_tests(
+        replace(measure, pairs=measure.pairs[common]), _select(observed, common), parts=("bootstrap",), budget=budget
+    )["bootstrap"]
     known = np.zeros(len(chosen), np.bool_)
     known[common] = exact.reason != code_of("integers too large", REASONS)
     tails = tilted_tails(measure, observed, asked=asked & ~known, key=key, draws=draws, defined=defined, memory_bytes=memory_bytes)

@@ -15,10 +15,11 @@ from scipy.special import log_ndtr
 from pipeline.inference.direct.log_tails import log_binomial_tail, log_binomial_term, log_student_tail
 from pipeline.inference.direct.result import LABELS, METHODS, REASONS, Bounds, DirectP, assemble, code_of
 from pipeline.inference.direct.scores import MEMORY, differences, has_two_values, is_mean, why_no_numerators
+from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 
-__all__ = ["mcnemar", "paired_t", "sign_test", "wilcoxon"]
+__all__ = ["mcnemar", "mcnemar_mid_p", "paired_t", "sign_test", "wilcoxon"]
 
 _EXACT_UNITS = 25  # discordant units up to which SciPy enumerates the law of the signed-rank sum, where no ranks are tied
 _ROWS = 1000  # whose laws are held together
@@ -27,7 +28,9 @@ _WILCOXON_BYTES = 96  # a unit of a pair in SciPy's ranking: a dozen arrays of d
 _LN2 = math.log(2)
 
 
-def mcnemar(measure: Measure, observed: Observed, *, mid_p: bool = False, memory_bytes: int = MEMORY) -> DirectP:
+def mcnemar(
+    measure: Measure, observed: Observed, *, mid_p: bool = False, budget: Budget = QUICK, memory_bytes: int = MEMORY
+) -> DirectP:
     """Compute McNemar's exact test: wins against losses on 0/1 scores, as fair coins.
 
     With m = wins + losses and X binomial of m and ½: two-sided 2 P(X ≥ max(wins, losses)), at most 1, one-sided P(X ≥ wins); the
@@ -40,6 +43,8 @@ def mcnemar(measure: Measure, observed: Observed, *, mid_p: bool = False, memory
     observed : Observed
     mid_p : bool, optional
         Less conservative; its level may be passed a little.
+    budget : Budget, optional
+        As of other procedures; of no use here.
     memory_bytes : int, optional
         Of a block of pairs × units.
 
@@ -55,7 +60,12 @@ def mcnemar(measure: Measure, observed: Observed, *, mid_p: bool = False, memory
     return assemble(found, observed=observed, reason=refused, method="exact", label="mid-p" if mid_p else "")
 
 
-def sign_test(measure: Measure, observed: Observed, *, memory_bytes: int = MEMORY) -> DirectP:
+def mcnemar_mid_p(measure: Measure, observed: Observed, *, budget: Budget = QUICK, memory_bytes: int = MEMORY) -> DirectP:
+    """Compute McNemar's test with mid-p."""
+    return mcnemar(measure, observed, mid_p=True, budget=budget, memory_bytes=memory_bytes)
+
+
+def sign_test(measure: Measure, observed: Observed, *, budget: Budget = QUICK, memory_bytes: int = MEMORY) -> DirectP:
     """Compute the sign test: units on which one system is better against those on which the other is, as fair coins.
 
     The null is "as often better as worse", which can be false where the gain is 0. A unit's sign is that of its difference of
@@ -65,6 +75,8 @@ def sign_test(measure: Measure, observed: Observed, *, memory_bytes: int = MEMOR
     ----------
     measure : Measure
     observed : Observed
+    budget : Budget, optional
+        As of other procedures; of no use here.
     memory_bytes : int, optional
         Of a block of pairs × units.
 
@@ -79,7 +91,7 @@ def sign_test(measure: Measure, observed: Observed, *, memory_bytes: int = MEMOR
     return assemble(found, observed=observed, reason=refused, method="exact", label=label, about_gain=False)
 
 
-def paired_t(measure: Measure, observed: Observed) -> DirectP:
+def paired_t(measure: Measure, observed: Observed, *, budget: Budget = QUICK, memory_bytes: int = MEMORY) -> DirectP:
     """Compute the paired t-test: the gain over its standard error, Student's law with n − 1 degrees of freedom.
 
     Where the score is a mean of units this is `scipy.stats.ttest_rel`, because the jackknife standard error is the usual one
@@ -90,6 +102,8 @@ def paired_t(measure: Measure, observed: Observed) -> DirectP:
     ----------
     measure : Measure
     observed : Observed
+    budget, memory_bytes : optional
+        As of other procedures; of no use here.
 
     Returns
     -------
@@ -117,7 +131,7 @@ def paired_t(measure: Measure, observed: Observed) -> DirectP:
     return assemble(found, observed=observed, reason=reason, method="asymptotic", label=label)
 
 
-def wilcoxon(measure: Measure, observed: Observed, *, memory_bytes: int = MEMORY) -> DirectP:
+def wilcoxon(measure: Measure, observed: Observed, *, budget: Budget = QUICK, memory_bytes: int = MEMORY) -> DirectP:
     """Compute Wilcoxon's signed-rank test of the units' differences; those that are 0 are dropped.
 
     Exact with at most 50 discordant units: by `scipy.stats.wilcoxon` with at most 25 of which no two differ by as much, otherwise
@@ -129,6 +143,8 @@ def wilcoxon(measure: Measure, observed: Observed, *, memory_bytes: int = MEMORY
     ----------
     measure : Measure
     observed : Observed
+    budget : Budget, optional
+        As of other procedures; of no use here.
     memory_bytes : int, optional
         Of a block of pairs × units with what SciPy makes of it.
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from pipeline.cubes.layout import CubeLayout
 from pipeline.inference.direct.few import sign_flips_of_few
 from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.readings import READINGS
 from pipeline.inference.student_tails import StudentTails
 from pipeline.inference.units import effective_units
 from pipeline.items.stored import load_frame
 from pipeline.plan.comparisons import Comparison, Size
 from pipeline.plan.inputs import TestSetInputs
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.store.runs import Store
@@ -64,7 +64,7 @@ class Part:
 
     def floor(self, procedure: str) -> NDArray[np.float64]:
         """Give (pair,) the smallest p that a procedure may judge each pair by."""
-        reading = READINGS[procedure]
+        reading = PROCEDURES[procedure]
         exact = self.p_sign_flip if reading.needs_units else None
         return evidence_floor(self.observed.discordant, exact, mid_p=reading.mid_p)
 

@@ -20,17 +20,16 @@ from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, few_hit
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues, p_values
-from pipeline.inference.readings import READINGS
 from pipeline.inference.stability import Bounds, bound_computed, stable_alone, stable_level
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Inventory
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.exact.budget import tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.store.runs import Store
-from pipeline.study.procedures import PROCEDURES
 from pipeline.tasks.collect.cube_slice import Part, Tested
 from pipeline.tasks.collect.fold import Cells, fold, kept_scores
 from pipeline.tasks.collect.kept_scores import Kept, look_at, read_kept
@@ -115,7 +114,7 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
             table[INTERVAL_P] = readings.p
     table[BY_ADJUSTMENT] = _adjust(table["p_value"], max_t, part.tested)
     table |= _decide(part, procedure, table["p_value"], max_t, table.get("max_t_replicates"), alpha=layout.alpha)
-    if procedure == "paired-bootstrap":
+    if PROCEDURES[procedure].has_tails:
         table |= _tails(part, layout, table["p_reason"] != 0, few, defined, how=tails)
     cube.write_table(part.metric, cells.label, table, procedure=procedure)
     return kept
@@ -193,7 +192,7 @@ def _write_scores(cube: CubeWriter, part: Part, cells: Cells, store: Store) -> N
 def _write_rows(cube: CubeWriter, part: Part, cells: Cells, rows: slice, store: Store) -> tuple[PValues, NDArray[np.int64]]:
     """Write the counts of a range of pairs; give what is read off them, and the counts summed over cells."""
     metric, size, procedure = cells.column.metric.name, cells.label, cells.column.procedure
-    observed, reading = part.observed, READINGS[procedure]
+    observed, reading = part.observed, PROCEDURES[procedure]
     pairs = rows.stop - rows.start
     totals = np.zeros((pairs, len(COUNTS)), np.int64)
     sums = np.zeros((pairs, len(SUMS)))
@@ -223,7 +222,7 @@ def _write_rows(cube: CubeWriter, part: Part, cells: Cells, rows: slice, store: 
         identical=observed.identical[rows],
         sums=sums,
         conventions=reading.conventions,
-        bias=reading.bias,
+        bias=reading.centred_at_gain,
     )
     return found, totals
 
@@ -266,7 +265,7 @@ def _decide(
     alpha: float,
 ) -> dict[str, NDArray[np.float64]]:
     """Give the p of every pair, its correction for few units, and the p that it is judged by."""
-    reading, observed, tested = READINGS[procedure], part.observed, part.tested
+    reading, observed, tested = PROCEDURES[procedure], part.observed, part.tested
     p = without_zero(p_value[CONVENTIONS.index(reading.verdict)])
     known = {name: getattr(observed, name) for name in ("score", "delta", "se", "identical")}
     flat = lacks_spread(part.measure.pairs, **known) & reading.needs_units

@@ -12,7 +12,6 @@ from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout, MetricInfo
 from pipeline.cubes.variables import CHUNKS, UNIT_EFFECTS
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T
-from pipeline.inference.direct.by_name import direct_tests
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.units import effective_units
 from pipeline.items.stored import load_frame
@@ -21,10 +20,11 @@ from pipeline.plan.comparisons import comparisons_of, sizes_of
 from pipeline.plan.inputs import OutputInputs, TestSetInputs
 from pipeline.plan.open_tasks import present_outputs
 from pipeline.plan.task import CollectSpec, Receipt, Task, triangle
+from pipeline.procedures.direct import direct_tests
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.record.manifest import Manifest, read_inventory, read_manifest
 from pipeline.resampling.measures import BINS
 from pipeline.store.runs import RunDirectory, Store
-from pipeline.study.procedures import PROCEDURES
 from pipeline.tasks.collect.cube_slice import Part, make_part
 from pipeline.tasks.collect.design_effects import clusters_of, groups_of_items, measure_clusters, strata_facts
 from pipeline.tasks.collect.kept_scores import Kept

@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from pipeline.cli.catalogue import WHEN, member_page, page_of
+from pipeline.cli.catalogue import member_page
 from pipeline.errors import PluginError
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.presets.table import PRESETS
-from pipeline.study.procedures import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = {
@@ -57,16 +57,15 @@ def test_a_procedure_is_preferred_where_the_page_says() -> None:
     page = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
     table = page.split("| prefer it |", 1)[1].split("\n\n", 1)[0].replace("\\|", "")
     rows = re.findall(r"^\| \[`([a-z-]+)`\]\([^)]*\) \|.*\| ([^|]+) \|$", table, re.MULTILINE)
-    assert {name: when.replace("`", "") for name, when in rows} == dict(WHEN)
-    assert set(WHEN) == set(PROCEDURES)
+    assert {name: when.replace("`", "") for name, when in rows} == {name: found.when for name, found in PROCEDURES.items()}
 
 
 def test_a_procedure_points_to_its_page() -> None:
     for name, line in zip(PROCEDURES, printed("procedures").splitlines(), strict=True):
-        assert line.endswith(f"; {page_of(name)}")
-        assert (ROOT / page_of(name)).is_file()
+        assert line.endswith(f"; {PROCEDURES[name].page}")
+        assert (ROOT / PROCEDURES[name].page).is_file()
     rows = json.loads(printed("procedures", "--json"))["procedures"]
-    assert {row["name"]: row["page"] for row in rows} == {name: page_of(name) for name in PROCEDURES}
+    assert {row["name"]: row["page"] for row in rows} == {name: PROCEDURES[name].page for name in PROCEDURES}
 
 
 FAMILIES = {"formats": "readers", "metrics": "metrics"}

@@ -45,6 +45,7 @@ def make_layout(test_set: str = "news/<1>", systems: list[str] = ODD, **changes:
         "replicates": 70 * 2**14 - 5,
         "kept": 2**14 + 9,
         "bins": 96,
+        "procedures": ("paired-bootstrap",),
         "conventions": ("one-sided", "two-sided"),
         "adjustments": ("holm",),
         "intervals": ("percentile", "bca", "basic"),

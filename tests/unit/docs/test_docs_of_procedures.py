@@ -12,20 +12,17 @@ from pathlib import Path
 import pytest
 from support.page_examples import run_examples, written_anew
 
-from pipeline.cli.catalogue import WHEN, page_of
 from pipeline.inference.p_values import CONVENTIONS
-from pipeline.inference.readings import READINGS
-from pipeline.report.procedures import WORDS
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.replicas.nulls import NULLS
-from pipeline.study.procedures import PROCEDURES
 
 ROOT = Path(__file__).resolve().parents[3]
 INDEX = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
 KNOWN = ROOT / "docs" / "known_answers.md"
 PAGES = {path.stem: path for path in sorted((ROOT / "docs" / "procedures").glob("*.md"))}
 HEADINGS = ["Null", "Assumes", "Prefer it", "Formula", "Reference", "Example", "Traps"]
-TESTED = {name: Path(page_of(name)).stem for name in PROCEDURES} | {null.name: null.name for null in NULLS}
-LINE = {name: words.null for name, words in WORDS.items()} | {null.name: null.null for null in NULLS}
+TESTED = {name: Path(found.page or "").stem for name, found in PROCEDURES.items()} | {null.name: null.name for null in NULLS}
+LINE = {name: words.null for name, words in PROCEDURES.items()} | {null.name: null.null for null in NULLS}
 
 
 def section(name: str, heading: str) -> str:
@@ -64,8 +61,8 @@ def test_a_page_says_when_to_prefer_it_as_the_lists_do(name: str) -> None:
     cells = row[1].replace("\\|", "").split(" | ")
     assert cells[0] == LINE[name]
     assert cells[-1] in prefer
-    if name in WHEN:
-        assert cells[-1].replace("`", "") == WHEN[name]
+    if name in PROCEDURES:
+        assert cells[-1].replace("`", "") == PROCEDURES[name].when
 
 
 def test_the_index_lists_procedures_and_nulls_in_the_order_of_the_code() -> None:
@@ -82,7 +79,7 @@ def test_an_example_asks_for_the_procedure_of_its_page() -> None:
 def test_the_page_says_which_conventions_a_randomization_has_not() -> None:
     rows = re.findall(r"^\| (`[a-z`, -]+) \|", section("approximate-randomization", "Formula"), re.MULTILINE)
     absent = {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)} & set(CONVENTIONS)
-    assert absent == set(CONVENTIONS) - set(READINGS["approximate-randomization"].conventions)
+    assert absent == set(CONVENTIONS) - set(PROCEDURES["approximate-randomization"].conventions)
 
 
 def test_the_page_of_the_bootstrap_has_all_conventions() -> None:

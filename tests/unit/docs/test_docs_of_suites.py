@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.analyses.suite.analysis import DIRECTIONS, SuiteOptions
-from pipeline.study.procedures import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "suites.md").read_text(encoding="utf-8")
 

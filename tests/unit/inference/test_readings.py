@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.inference.multiplicity import benjamini_hochberg, holm
 from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
-from pipeline.inference.readings import READINGS
+from pipeline.procedures.registry import PROCEDURES
 
 
 def swapped(differences: list[int]) -> tuple[list[int], int]:
@@ -28,7 +28,7 @@ def swapped(differences: list[int]) -> tuple[list[int], int]:
 
 
 def read(counts: list[int], b: int, *, delta: float = 1.0, identical: bool = False) -> PValues:
-    reading = READINGS["approximate-randomization"]
+    reading = PROCEDURES["approximate-randomization"]
     return p_values(
         np.array([[*counts, -1, -1]]),
         np.array([b]),
@@ -36,7 +36,7 @@ def read(counts: list[int], b: int, *, delta: float = 1.0, identical: bool = Fal
         identical=np.array([identical]),
         sums=np.array([[-25.0, 9.0, 30.0]]),
         conventions=reading.conventions,
-        bias=reading.bias,
+        bias=reading.centred_at_gain,
     )
 
 
@@ -68,11 +68,11 @@ def test_identical_and_tied_systems_have_the_p_of_their_definition_and_nothing_e
 
 
 def test_the_bootstrap_reads_all_as_it_did() -> None:
-    counts, reading = np.array([[1, 20, 400, 50, 3000, 40000, -1, -1]]), READINGS["paired-bootstrap"]
+    counts, reading = np.array([[1, 20, 400, 50, 3000, 40000, -1, -1]]), PROCEDURES["paired-bootstrap"]
     asked = (counts, np.array([100_000]))
     given = {"delta": np.ones(1), "identical": np.zeros(1, bool), "sums": np.array([[-5.0, 1.0, 1.0]])}
     plain = p_values(*asked, **given)
-    found = p_values(*asked, **given, conventions=reading.conventions, bias=reading.bias)
+    found = p_values(*asked, **given, conventions=reading.conventions, bias=reading.centred_at_gain)
     for name in ("p", "log10_p", "lo", "hi", "p_error", "bias"):
         assert getattr(plain, name).tobytes() == getattr(found, name).tobytes()
 

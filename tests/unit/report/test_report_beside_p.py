@@ -10,7 +10,7 @@ from support.synthetic_cubes import CONVENTIONS, build_cube
 from support.synthetic_reports import make_report
 
 from pipeline.cubes.codes import METHODS, P_LABELS, P_REASONS, TAIL_REASONS
-from pipeline.inference.readings import READINGS
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import build_document
 from pipeline.report.summary import summarise
 from pipeline.report.tables import make_tables
@@ -148,7 +148,7 @@ def test_strata_take_degrees_of_freedom_away():
 def computed(cube, procedure, p, *, reason="none", label="none", log10=None, error=0.0, method="exact"):
     """Give the cube of a procedure without draws."""
     shape = tuple(cube.sizes[dim] for dim in TESTS)
-    meant = np.isin(CONVENTIONS, READINGS[procedure].conventions)[:, None, None, None]
+    meant = np.isin(CONVENTIONS, PROCEDURES[procedure].conventions)[:, None, None, None]
     values = np.where(meant, np.broadcast_to(np.asarray(p, float), shape), np.nan)
     cube = cube.assign(
         p_value=(TESTS, values),

@@ -9,7 +9,7 @@ from support.synthetic_cubes import CONVENTIONS, build_cube, uncorrected
 from support.synthetic_reports import make_report
 
 from pipeline.inference.multiplicity import holm
-from pipeline.inference.readings import READINGS
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import build_document
 from pipeline.report.summary import summarise
 from pipeline.report.views import view_all
@@ -21,7 +21,7 @@ ALL = ("thresholds", "size-curve", "calibration-transfer")
 
 def as_randomization(cube, p=None):
     """Give the cube of another procedure: no bias, no margins, p-values by three conventions only, larger where asked."""
-    meant = np.isin(CONVENTIONS, READINGS[RANDOMIZATION].conventions)[:, None, None, None]
+    meant = np.isin(CONVENTIONS, PROCEDURES[RANDOMIZATION].conventions)[:, None, None, None]
     values = np.where(meant, cube["p_value"].values if p is None else np.asarray(p), np.nan)
     other = cube.assign_coords(procedure=[RANDOMIZATION])
     return other.assign(p_value=(cube["p_value"].dims, values))

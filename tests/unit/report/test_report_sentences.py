@@ -6,9 +6,9 @@ from support.synthetic_cubes import build_cube, gaussian_cube
 from support.synthetic_reports import make_report
 
 from pipeline.analyses.thresholds import Thresholds
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import build_document
 from pipeline.report.figures import draw_all
-from pipeline.report.procedures import WORDS
 from pipeline.report.views import view_all
 
 
@@ -38,7 +38,7 @@ def test_where_more_is_better_the_sentence_says_nothing_of_direction():
 
 
 def test_the_null_is_free_of_direction():
-    assert not any(word in words.null for words in WORDS.values() for word in ("higher", "lower"))
+    assert not any(word in words.null for words in PROCEDURES.values() for word in ("higher", "lower"))
 
 
 def test_equal_scores_are_not_told_as_a_gain():

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import small_measures as small
 
-from pipeline.inference.direct.by_name import direct_tests
 from pipeline.inference.direct.result import REASONS
+from pipeline.procedures.direct import direct_tests
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence import leave_one_out, pair_errors, pair_moments

@@ -1,27 +1,25 @@
-"""Several procedures in one study: what is asked, what is planned for each, and that every part of the package knows them all."""
+"""Several procedures in one study: what each says of itself, what is asked, and what is planned for each."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from pipeline.errors import StudyError, TaskError
-from pipeline.inference.direct.by_name import DIRECT
 from pipeline.inference.p_values import CONVENTIONS
-from pipeline.inference.readings import READINGS
 from pipeline.plan.comparisons import comparisons_of, sizes_of
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import ResampleSpec, Task
-from pipeline.report.procedures import WORDS
+from pipeline.procedures.direct import resolve
+from pipeline.procedures.registry import PROCEDURES, default_procedure
 from pipeline.study.load import study_from_value
-from pipeline.study.procedures import PROCEDURES, ProcedureName
 from pipeline.study.schema import Study
-from pipeline.tasks.resample import COUNTERS, resample_block
+from pipeline.tasks.resample import resample_block
 
 OUTPUTS = tuple(OutputInputs(name, f"content-{name}") for name in "abc")
 METRICS = (MetricInputs("bleu", {}, "BLEU", True), MetricInputs("chrf", {}, "chrF", True))
@@ -53,18 +51,21 @@ def spec_of(task: Task) -> ResampleSpec:
     return task.spec
 
 
-def test_every_part_of_the_package_knows_the_same_procedures() -> None:
-    names = set(get_args(ProcedureName))
-    assert names == set(PROCEDURES) == set(READINGS) == set(WORDS)
-    assert set(COUNTERS) == {name for name in names if PROCEDURES[name].draws}
-    assert set(DIRECT) == names - set(COUNTERS)
-    for reading in READINGS.values():
-        assert set(reading.conventions) <= set(CONVENTIONS)
-        assert {"one-sided", reading.verdict} <= set(reading.conventions)  # thresholds and verdicts read them
-    for name, words in WORDS.items():
-        assert words.convention in READINGS[name].conventions
-        assert ("interval" in words.missing) == (not READINGS[name].interval)
-        assert ("bias" in words.missing) == (not READINGS[name].bias)
+@pytest.mark.parametrize("name", list(PROCEDURES))
+def test_a_procedure_says_what_it_has_and_why_it_lacks_the_rest(name: str) -> None:
+    procedure = PROCEDURES[name]
+    assert procedure.name == name
+    assert set(procedure.conventions) <= set(CONVENTIONS)
+    assert ("interval" in procedure.missing) == (not procedure.gives_interval)
+    assert ("bias" in procedure.missing) == (not procedure.centred_at_gain)
+    assert procedure.methods
+    assert callable(resolve(procedure.compute or procedure.counter))
+
+
+def test_one_procedure_is_the_default_and_one_backs_those_that_need_many_units() -> None:
+    assert [name for name, known in PROCEDURES.items() if known.default] == [default_procedure().name] == [BOOTSTRAP]
+    assert [name for name, known in PROCEDURES.items() if known.backs_others] == ["exact-sign-flip"]
+    assert study().resampling.procedures == (BOOTSTRAP,)
 
 
 def test_a_procedure_that_draws_nothing_has_no_tasks_but_a_cube() -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from pipeline.cubes.codes import P_LABELS, P_REASONS
 from pipeline.cubes.cube import CubeWriter
-from pipeline.inference.direct.by_name import direct_tests
 from pipeline.inference.direct.result import METHODS, REASONS, DirectP, assemble, code_of
 from pipeline.inference.p_values import CONVENTIONS
+from pipeline.procedures.direct import direct_tests
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.tasks.collect.cube_slice import Part

@@ -10,14 +10,17 @@ from scipy import stats
 from support import direct_measures as small
 from support.enumeration import bootstrap_law, bootstrap_p_values, chance, observed_gain, swap_law
 
-from pipeline.inference.direct.by_name import DIRECT, direct_tests
 from pipeline.inference.direct.exact import exact_tests
 from pipeline.inference.direct.result import LABELS, METHODS, REASONS
 from pipeline.inference.p_values import CONVENTIONS
+from pipeline.procedures.direct import direct_tests
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.exact.budget import Budget
 from pipeline.resampling.observe import observe
 
 BOOTSTRAP = CONVENTIONS[:4]
+
+DIRECT = [name for name, known in PROCEDURES.items() if not known.draws]
 
 
 def units_of(measure, pair, observed):
@@ -34,12 +37,12 @@ def assert_enumerated(measure, observed):
         delta = observed_gain(units, sign=sign)
         p = bootstrap_p_values(bootstrap_law(units, sign=sign), delta)
         for name in BOOTSTRAP:
-            assert found["exact-bootstrap"].of(name)[pair] == pytest.approx(float(p[name]), rel=1e-9, abs=0), name
+            assert found["bootstrap"].of(name)[pair] == pytest.approx(float(p[name]), rel=1e-9, abs=0), name
         flips = swap_law(units, sign=sign)
         one, other = chance(flips, delta.__le__), chance(flips, (-delta).__ge__)
         assert one == other
-        assert found["exact-sign-flip"].two_sided[pair] == pytest.approx(float(one + other), rel=1e-9)
-        assert found["exact-sign-flip"].one_sided[pair] == pytest.approx(float(one), rel=1e-9)
+        assert found["sign-flip"].two_sided[pair] == pytest.approx(float(one + other), rel=1e-9)
+        assert found["sign-flip"].one_sided[pair] == pytest.approx(float(one), rel=1e-9)
 
 
 # Seven units have 823 543 samples, each summed in fractions.
@@ -76,7 +79,7 @@ def test_one_to_three_discordant_units_of_ten(wins, losses, one, two, below):
     measure = small.make_measure(small.coins(wins, losses, 10))
     observed = observe(measure)
     assert_enumerated(measure, observed)
-    found = exact_tests(measure, observed)["exact-bootstrap"]
+    found = exact_tests(measure, observed)["bootstrap"]
     if one is not None:
         assert found.p[:3, 0].round(4).tolist() == [one, two, below]
         assert found.log10_p[2, 0] == -np.inf
@@ -109,7 +112,7 @@ def test_a_p_below_the_smallest_float_keeps_its_logarithm():
 
 def test_scores_that_are_no_ratio_over_common_denominators_are_refused_in_words():
     measure = small.f1_measure(30, 1)
-    f1 = exact_tests(measure, observe(measure))["exact-bootstrap"]
+    f1 = exact_tests(measure, observe(measure))["bootstrap"]
     assert set(f1.reasons) == {"the denominators of the two systems differ"}
     bleu = small.bleu_measure(20, 2, 0.05)
     found = direct_tests(DIRECT, bleu, observe(bleu))
@@ -127,8 +130,8 @@ def test_systems_with_denominators_of_their_own_leave_the_others_their_p():
     alone = small.make_measure(statistics[:, :3])
     statistics[0, 3, 1] = 5
     beside = small.make_measure(statistics)
-    one = exact_tests(alone, observe(alone))["exact-bootstrap"]
-    found = exact_tests(beside, observe(beside))["exact-bootstrap"]
+    one = exact_tests(alone, observe(alone))["bootstrap"]
+    found = exact_tests(beside, observe(beside))["bootstrap"]
     rows = [pair for pair, (_, b) in enumerate(beside.pairs.tolist()) if b < 3]
     assert found.p[:, rows].tobytes() == one.p.tobytes()
     assert [bool(reason) for reason in found.reasons] == [b == 3 for _, b in beside.pairs.tolist()]
@@ -142,9 +145,9 @@ def test_integers_too_large_for_a_bootstrap_keep_their_sign_flip():
     measure = small.make_measure(small.over(numerators))
     found = exact_tests(measure, observe(measure))
     words = "sums of the statistics do not fit into 64 bits"
-    assert found["exact-bootstrap"].reasons == [words] * 3
-    assert (found["exact-bootstrap"].method == -1).all()
-    flips = found["exact-sign-flip"]
+    assert found["bootstrap"].reasons == [words] * 3
+    assert (found["bootstrap"].method == -1).all()
+    flips = found["sign-flip"]
     assert flips.reasons == [""] * 3
     assert ((flips.lo[1] > 0) & (flips.lo[1] <= flips.hi[1]) & (flips.hi[1] <= 1)).all()
     assert flips.lo[1, 1] == flips.hi[1, 1] == pytest.approx(2.0**-29)  # thirty discordant units, all on one side
@@ -171,8 +174,8 @@ def test_beyond_the_budget_a_p_is_enclosed():
     numerators = rng.integers(0, 10**6, (300, 2)) + np.array([0, 3 * 10**4])
     measure = small.make_measure(small.over(numerators))
     observed = observe(measure)
-    wide = exact_tests(measure, observed, budget=Budget(points=2**12, work=0, frequencies=2**12))["exact-bootstrap"]
-    close = exact_tests(measure, observed)["exact-bootstrap"]
+    wide = exact_tests(measure, observed, budget=Budget(points=2**12, work=0, frequencies=2**12))["bootstrap"]
+    close = exact_tests(measure, observed)["bootstrap"]
     assert (wide.lo < wide.hi)[:4].all()
     assert ((wide.lo <= close.hi) & (close.lo <= wide.hi))[:4].all()
 
@@ -181,7 +184,7 @@ def test_the_sign_flip_is_the_permutation_test_of_scipy():
     rng = np.random.default_rng(7)
     measure = small.make_measure(small.over(rng.integers(0, 9, (11, 3))))
     observed = observe(measure)
-    found = exact_tests(measure, observed)["exact-sign-flip"]
+    found = exact_tests(measure, observed)["sign-flip"]
     for pair, (a, b) in enumerate(measure.pairs.tolist()):
         columns = measure.statistics[:, a, 0], measure.statistics[:, b, 0]
         asked = {"permutation_type": "samples", "n_resamples": np.inf, "vectorized": True}
@@ -206,6 +209,6 @@ def test_real_columns_agree_with_the_laws_of_wins_and_losses(mmlu):
         share = wins / (wins + losses)
         above = float(discordant @ stats.binom.sf(np.floor((2 * gain + k) / 2), k, share))
         below = float(discordant @ stats.binom.cdf(np.ceil(k / 2) - 1, k, share))
-        assert found["exact-bootstrap"].one_sided[pair] == pytest.approx(above, rel=1e-8)
-        assert found["exact-bootstrap"].of("below-zero")[pair] == pytest.approx(below, rel=1e-8)
-        assert found["exact-sign-flip"].two_sided[pair] == pytest.approx(stats.binomtest(wins, wins + losses).pvalue, rel=1e-9)
+        assert found["bootstrap"].one_sided[pair] == pytest.approx(above, rel=1e-8)
+        assert found["bootstrap"].of("below-zero")[pair] == pytest.approx(below, rel=1e-8)
+        assert found["sign-flip"].two_sided[pair] == pytest.approx(stats.binomtest(wins, wins + losses).pvalue, rel=1e-9)

@@ -44,7 +44,7 @@ def test_it_is_the_exact_sign_flip_test_where_few_units_differ_and_nothing_elsew
     assert {0, 1, 7, 19, 20} <= set(observed.discordant.tolist())
     found = sign_flips_of_few(measure, observed)
     np.testing.assert_array_equal(np.isfinite(found), few)
-    expected = exact_tests(measure, observed)["exact-sign-flip"].two_sided
+    expected = exact_tests(measure, observed)["sign-flip"].two_sided
     np.testing.assert_allclose(found[few], expected[few], rtol=1e-9)
     if values == 2 and not varying:
         np.testing.assert_allclose(found[few], mcnemar(measure, observed).two_sided[few], rtol=1e-12)

@@ -29,7 +29,7 @@ def test_tilting_finds_the_exact_tails_of_wins_and_losses(wins, losses, units, d
     """On a lattice with ties, from 1e-3 to 1e-12. False alarm 3e-6 for the four tails at five standard errors."""
     measure = small.make_measure(small.coins(wins, losses, units))
     observed = observe(measure)
-    exact = exact_tests(measure, observed)["exact-bootstrap"]
+    exact = exact_tests(measure, observed)["bootstrap"]
     assert abs(exact.log10_p[1, 0] - depth) < 1
     found = tilted_tails(measure, observed, asked=all_of(measure), key=31, draws=2**15)
     error = np.abs(found.p[:4, 0] / exact.p[:4, 0] - 1)
@@ -97,7 +97,7 @@ def test_common_denominators_take_the_exact_law_and_others_a_tail():
     observed = observe(measure)
     found = bootstrap_tails(measure, observed, asked=np.array([True, False, True]), key=1)
     assert [METHODS[code] if code >= 0 else None for code in found.method[1]] == ["exact", None, "tail"]
-    assert found.p[:4, 0].tobytes() == exact_tests(measure, observed)["exact-bootstrap"].p[:4, 0].tobytes()
+    assert found.p[:4, 0].tobytes() == exact_tests(measure, observed)["bootstrap"].p[:4, 0].tobytes()
     assert found.reasons[1] == "not asked for"
     assert found.relative_error[1, 0] == 0 < found.relative_error[1, 2]
     assert (found.lo[:4, 2] < found.p[:4, 2]).all()

@@ -40,8 +40,8 @@ def test_a_tail_of_decimal_scores_computes_no_law_of_swaps(monkeypatch):
     whole = exact_tests(measure, observed)
     monkeypatch.setattr(exact_pairs, "sign_flip_chances", refuse)
     tails = bootstrap_tails(measure, observed, asked=all_of(measure), key=1)
-    assert tails.p.tobytes() == whole["exact-bootstrap"].p.tobytes()
-    assert list(exact_tests(measure, observed, names=["exact-bootstrap"])) == ["exact-bootstrap"]
+    assert tails.p.tobytes() == whole["bootstrap"].p.tobytes()
+    assert list(exact_tests(measure, observed, parts=["bootstrap"])) == ["bootstrap"]
 
 
 def test_swaps_alone_compute_no_bootstrap(monkeypatch):
@@ -49,9 +49,9 @@ def test_swaps_alone_compute_no_bootstrap(monkeypatch):
     observed = observe(measure)
     whole = exact_tests(measure, observed)
     monkeypatch.setattr(exact_pairs, "bootstrap_chances", refuse)
-    alone = exact_tests(measure, observed, names=["exact-sign-flip"])
-    assert list(alone) == ["exact-sign-flip"]
-    assert alone["exact-sign-flip"].p.tobytes() == whole["exact-sign-flip"].p.tobytes()
+    alone = exact_tests(measure, observed, parts=["sign-flip"])
+    assert list(alone) == ["sign-flip"]
+    assert alone["sign-flip"].p.tobytes() == whole["sign-flip"].p.tobytes()
 
 
 @pytest.mark.parametrize("reach", [1, 4, 900])

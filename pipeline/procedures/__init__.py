@@ -1,0 +1,1 @@
+"""One significance test a module; `registry` finds them by name, those of other installed packages too."""
