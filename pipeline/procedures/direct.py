@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.scores import MEMORY
-from pipeline.procedures.registry import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.measures import Measure, Observed
 
@@ -46,7 +46,7 @@ def direct_tests(
     """
     unknown = sorted(name for name in names if name not in PROCEDURES or PROCEDURES[name].draws)
     if unknown:
-        there = tuple(name for name, procedure in PROCEDURES.items() if not procedure.draws)
+        there = tuple(known.name for known in usable_procedures() if not known.draws)
         raise ValueError(f"there is no procedure {unknown} that computes: {there}")
     asked = [PROCEDURES[name] for name in names]
     together: dict[str, Any] = {}

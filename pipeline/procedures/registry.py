@@ -8,7 +8,7 @@ from pipeline.errors import PluginError
 from pipeline.interfaces import Procedure
 from pipeline.plugins import import_plugin, list_plugins
 
-__all__ = ["PROCEDURES", "default_procedure", "in_tree"]
+__all__ = ["PROCEDURES", "default_procedure", "in_tree", "usable_procedures"]
 
 _FAMILY = "procedures"
 
@@ -50,6 +50,17 @@ class _Procedures(Mapping[str, Procedure]):
 
 PROCEDURES: Mapping[str, Procedure] = _Procedures()
 """By name."""
+
+
+def usable_procedures() -> list[Procedure]:
+    """Return all procedures that can be imported: one whose package is broken stops nobody who does not ask for it."""
+    found = []
+    for name in PROCEDURES:
+        try:
+            found.append(PROCEDURES[name])
+        except PluginError:
+            continue
+    return found
 
 
 def in_tree(name: str) -> bool:

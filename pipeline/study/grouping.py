@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pipeline.procedures.registry import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES, usable_procedures
 
 if TYPE_CHECKING:
     from pipeline.study.schema import Resampling, Study, TestSet
@@ -93,7 +93,7 @@ def disagreements(study: Study) -> Iterator[Disagreement]:
         yield place, f"{study.preset} draws from all units alike: leave out the strata or the preset"
     for position, procedure in enumerate(study.resampling.procedures):
         if PROCEDURES[procedure].strata == "refused":
-            able = ", ".join(known for known, how in PROCEDURES.items() if how.strata != "refused")
+            able = ", ".join(known.name for known in usable_procedures() if known.strata != "refused")
             yield (
                 ("resampling", "procedures", position),
                 f"{procedure} does not know strata: it is about units that are drawn all alike; there are {able}",

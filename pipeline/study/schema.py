@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from pipeline.procedures.registry import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.study import grouping
 from pipeline.study.frozen import Frozen
 from pipeline.study.presets import COMPARES_WITH_BASELINE, PresetName
@@ -231,7 +231,7 @@ class Study(Frozen):
             if name not in names:
                 yield ("resampling", "margin", name), f"the study has no such metric; it has {', '.join(names)}"
         if self.resampling.margin and not any(PROCEDURES[name].tests_margin for name in self.resampling.procedures):
-            able = " or ".join(name for name, procedure in PROCEDURES.items() if procedure.tests_margin)
+            able = " or ".join(known.name for known in usable_procedures() if known.tests_margin)
             yield ("resampling", "margin"), f"none of the study's procedures can test a margin; add {able}"
         alone = self.resampling.baseline is not None and self.resampling.family != "against-baseline"
         if alone and self.preset not in COMPARES_WITH_BASELINE:

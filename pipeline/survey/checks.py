@@ -13,7 +13,7 @@ from pipeline.items.readers import load_reader
 from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.options import suggest
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
-from pipeline.procedures.registry import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling.studentised_work import MOST_PRODUCTS, products
 from pipeline.study.grouping import DOCUMENT, choosing_columns
 from pipeline.study.schema import Study
@@ -63,7 +63,7 @@ def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs], base: P
 def refuse_untestable(study: Study, base: Path = Path()) -> None:
     """Refuse procedures that can test no metric of the study, and a first one, whose verdicts count, that cannot test them all."""
     general = [name for name, form in _forms(study, base).items() if form == "general"]
-    able = [name for name, procedure in PROCEDURES.items() if not procedure.needs_ratio]
+    able = [known.name for known in usable_procedures() if not known.needs_ratio]
     problems = [
         Problem(
             "P117",

@@ -18,7 +18,7 @@ from pipeline.items.stored import load_frame, strata_of
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.task import ComparisonSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
 from pipeline.procedures.direct import resolve
-from pipeline.procedures.registry import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.resample import Measure, Observed, PairCounts, observe, resample
@@ -61,7 +61,7 @@ def resample_block(task: Task, runs: Path) -> Receipt:
     assert isinstance(spec, ResampleSpec)
     procedure = PROCEDURES.get(spec.procedure)
     if procedure is None or not procedure.draws:
-        there = [name for name, known in PROCEDURES.items() if known.draws]
+        there = [known.name for known in usable_procedures() if known.draws]
         raise TaskError.of(
             "P405",
             f"this version cannot count the procedure {spec.procedure!r}",

@@ -12,7 +12,7 @@ from pipeline.inference.direct.scores import is_mean
 from pipeline.inference.p_values import CONVENTIONS, p_values
 from pipeline.interfaces import ScoredStatistics
 from pipeline.procedures.direct import direct_tests
-from pipeline.procedures.registry import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import SUMS, Measure
 from pipeline.resampling.null_laboratory import NullCounts, NullSwaps, TwoOutputs, make_nulls, randomize_nulls, resample_nulls
@@ -95,7 +95,8 @@ def ask_nulls(
     """
     resampled = resample_nulls(outputs, nulls, resamples, nulls=count, replicates=replicates)
     swapped = randomize_nulls(outputs, nulls, swaps, nulls=count, replicates=REFERENCE)
-    for procedure, known in PROCEDURES.items():
+    for known in usable_procedures():
+        procedure = known.name
         is_swapped = known.nulls == "swapped"
         counted = swapped if is_swapped else resampled
         for convention in known.nulls_shown if known.nulls else ():
