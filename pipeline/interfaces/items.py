@@ -34,6 +34,8 @@ class Items:
         What the file says is the mean of a column over these items: it is computed again, and the difference shown.
     directions : mapping of str to bool
         By column, where the file says so: whether a larger mean is a better one.
+    warnings : tuple of str
+        What was odd about the file, with one of its systems where it holds several; items that differ in nothing else are equal.
     """
 
     ids: tuple[str, ...]
@@ -44,6 +46,7 @@ class Items:
     coordinates: Mapping[str, str] = field(default_factory=dict)
     published: Mapping[str, float] = field(default_factory=dict)
     directions: Mapping[str, bool] = field(default_factory=dict)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.ids)

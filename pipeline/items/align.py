@@ -86,6 +86,7 @@ def survey_test_set(
     """
     problems: list[Problem] = []
     whole, gold = _read_gold(spec, base, gold, problems)
+    told_of_gold = whole.warnings if whole is not None else ()
     files = OutputFiles(load_reader(spec.format), spec, whole)
     read = _read_outputs(files, base, systems, gold, problems)
     candidates, notes = read.candidates, read.notes
@@ -122,7 +123,7 @@ def survey_test_set(
         outputs=tuple(checked.outputs),
         gold_digest=digest_items(gold) if gold is not None else "",
         reader=files.reader.name,
-        warnings=tuple(dict.fromkeys((*getattr(files.reader, "warnings", ()), *checked.warnings, *notes))),
+        warnings=tuple(dict.fromkeys((*told_of_gold, *read.warnings, *checked.warnings, *notes))),
         identical=identical,
         taken=read.taken,
         gold=gold,

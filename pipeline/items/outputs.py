@@ -38,6 +38,8 @@ class ReadOutputs:
         What is odd.
     problems : list of Problem
         What is wrong.
+    warnings : list of str
+        What was odd about the files.
     taken : tuple of str
         Groups that might have been systems.
     kinds : dict of str to Kind
@@ -49,6 +51,7 @@ class ReadOutputs:
     problems: list[Problem]
     taken: tuple[str, ...]
     kinds: dict[str, Kind]
+    warnings: list[str]
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class OutputFiles:
 
     def survey(self, found: list[Found], systems: Systems, gold: Items | None) -> ReadOutputs:
         """Read every output, and keep of each what is needed to align it."""
-        result = ReadOutputs([], [], [], (), {})
+        result = ReadOutputs([], [], [], (), {}, [])
         taken: tuple[str, ...] = ()
         ids_seen: dict[tuple[str, ...], tuple[str, ...]] = {}
         for one in found:
@@ -93,6 +96,8 @@ class OutputFiles:
             except DataError as exc:
                 result.problems.extend(exc.problems)
                 continue
+            both = (*outputs.values(), *fitted.values())
+            result.warnings.extend(warning for items in both for warning in items.warnings)
             taken = (*taken, *(groups_like_systems(list(outputs.values()), self.spec, gold) if one.system is None else ()))
             for system, items in outputs.items():
                 if not is_excluded(system, systems.exclude):

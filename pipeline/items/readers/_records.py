@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pipeline.errors import DataError, Problem, name_some
 from pipeline.interfaces import Items, Reader
 from pipeline.items.readers._json import need, number_text, refuse_shape
+from pipeline.items.readers._warnings import with_warnings
 from pipeline.study.grouping import DOCUMENT, ROLES
 
 __all__ = [
@@ -27,13 +28,7 @@ _Value = TypeVar("_Value")
 
 
 class ScoredFormat(Reader):
-    """What readers of files have in common that hold scores already, and are written by a tool of their own.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
-    """
+    """What readers of files have in common that hold scores already, and are written by a tool of their own."""
 
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: Literal["references", "gold", "nothing"] = "nothing"
@@ -41,8 +36,9 @@ class ScoredFormat(Reader):
     blank: str = "0"
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give None: scores are already compared with the gold."""
         if paths:
@@ -58,7 +54,7 @@ class ScoredFormat(Reader):
     def tell_missing(self, source: str, names: Sequence[str], count: int, why: str) -> None:
         """Say which of so many items of a file have no score."""
         if names:
-            self.warnings.append(f"{source}: {len(names)} of {count} items are missing, {why}: {name_some(names)}")
+            self._told.append(f"{source}: {len(names)} of {count} items are missing, {why}: {name_some(names)}")
 
 
 def check_name(option: str, value: Any) -> str | None:

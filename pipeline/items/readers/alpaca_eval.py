@@ -13,6 +13,7 @@ from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._json import JsonLine, digest_of, need, read_json_list
 from pipeline.items.readers._records import ScoredFormat, asked_groups, check_name, choose_one, find_beside, name_of, text_of
 from pipeline.items.readers._tables import is_number, parse_table, refuse
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["AlpacaEvalReader"]
 
@@ -62,11 +63,12 @@ class AlpacaEvalReader(ScoredFormat):
             return Recognised(0.95, "a list of objects with instruction, generator_1 and generator_2")
         return None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the wins of a model; of every model in the file, where the study names none."""
         source = str(path)
         records, odd = read_json_list(path)
-        self.warnings.extend(odd)
+        self._told.extend(odd)
         rows = _read_rows(records, source)
         by = choose_one(self.annotator, (row.annotator for row in rows), option="annotator", what="annotator", source=source)
         rows = [row for row in rows if row.annotator == by]
@@ -82,18 +84,16 @@ class AlpacaEvalReader(ScoredFormat):
             )
         baselines = sorted({row.baseline for row in rows})
         if len(baselines) > 1:
-            self.warnings.append(f"{source}: models are compared with {len(baselines)} baselines: {name_some(baselines)}")
+            self._told.append(f"{source}: models are compared with {len(baselines)} baselines: {name_some(baselines)}")
         boards = [folder / "leaderboard.csv" for folder in (path.parent, path.parent.parent)]
-        rates = find_beside(boards, self._read_board, self.warnings) or {}
+        rates = find_beside(boards, self._read_board, self._told) or {}
         return {system or model: self._as_items(given, source, options, rates.get(model)) for model, given in models.items()}
 
     def _as_items(self, rows: Sequence[_Row], source: str, options: Mapping[str, Any], published: float | None) -> Items:
         names = _name_rows(rows)
         repeated = len(rows) - len({(row.instruction, row.content) for row in rows})
         if repeated:
-            self.warnings.append(
-                f"{source}: {repeated} annotations repeat an instruction and the baseline's output; each is an item"
-            )
+            self._told.append(f"{source}: {repeated} annotations repeat an instruction and the baseline's output; each is an item")
         kept = [(name, row) for name, row in zip(names, rows, strict=True) if row.win is not None]
         lacking = [f"line {row.line}" for row in rows if row.win is None]
         self.tell_missing(source, lacking, len(rows), "for they have no preference")

@@ -11,6 +11,7 @@ from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._bitext import BITEXT_SEPARATOR, join_words, read_bitext
 from pipeline.items.readers._files import write_lines
 from pipeline.items.readers._join import join_items
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["BitextReader"]
 
@@ -20,11 +21,6 @@ class BitextReader(Reader):
 
     Items have the columns ``source`` and ``target``. There is nothing to predict: the test sets of aligners are of format
     ``links``. Files without ``|||`` come in twos, first the source, then the target, line by line.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "bitext"
@@ -35,7 +31,7 @@ class BitextReader(Reader):
     blank: str = ""
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -44,10 +40,12 @@ class BitextReader(Reader):
             return Recognised(0.6, "every line is two sentences with ||| between")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the pairs of one or several files; None without files."""
-        return join_items(read_bitext(paths, self.warnings)) if paths else None
+        return join_items(read_bitext(paths, self._told)) if paths else None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Refuse: a bitext is no output."""
         raise DataError.of(

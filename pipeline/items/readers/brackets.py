@@ -12,6 +12,7 @@ from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._trees import read_trees
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["BracketReader"]
 
@@ -25,11 +26,6 @@ class BracketReader(Reader):
     Items have the columns ``tree``, in one line without traces, empty phrases, functions (``NP-SBJ`` is ``NP``) and a root that
     says nothing, and ``word`` and ``tag`` of its leaves, punctuation too; the gold may have ``document``. ``(())`` is a sentence
     that a parser gave up: its tree is ``""``.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "brackets"
@@ -40,7 +36,7 @@ class BracketReader(Reader):
     blank: str = ""
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -50,6 +46,7 @@ class BracketReader(Reader):
             return Recognised(0.8, f"a tree in brackets: {first.strip()[:20]}…")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the trees of one or several files; None without files."""
         if not paths:
@@ -57,6 +54,7 @@ class BracketReader(Reader):
         parts = [self._read(path, gold=True) for path in paths]
         return join_items(parts)
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the trees of one system."""
         return {need_system(system, path, "trees"): self._read(path, gold=False)}
@@ -73,7 +71,7 @@ class BracketReader(Reader):
 
     def _read(self, path: Path, *, gold: bool) -> Items:
         lines = read_lines(path, tokens=True)
-        self.warnings.extend(lines.warnings)
+        self._told.extend(lines.warnings)
         trees = list(read_trees(lines))
         if not trees:
             raise DataError.of("P256", "the file has no tree", where=lines.source)

@@ -15,6 +15,7 @@ from pipeline.items.readers._join import need_system
 from pipeline.items.readers._schemes import to_iob2
 from pipeline.items.readers._sentences import NOT_GIVEN, Part, as_items, given_columns
 from pipeline.items.readers._tables import refuse
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["ColumnsReader"]
 
@@ -34,11 +35,6 @@ class ColumnsReader(Reader):
     Columns are parted by blanks or, where the first token has one, by tabs. A line ``-DOCSTART-`` begins a document and is no
     sentence; so does ``# doc NAME`` before a sentence, where other lines with ``#`` are comments if they are not as wide as a
     token. Chunks are given in IOB2, whatever scheme the file has.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "columns"
@@ -49,7 +45,7 @@ class ColumnsReader(Reader):
     blank: str = ""
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -61,6 +57,7 @@ class ColumnsReader(Reader):
             return Recognised(0.8, f"{len(rows[0])} columns a token, the last one the tag of a chunk, as {rows[0][-1]}")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the sentences of one file or several; the column ``gold`` of the options, if named, has the gold chunks."""
         columns = options.get("columns", {})
@@ -68,6 +65,7 @@ class ColumnsReader(Reader):
             columns = {**columns, "chunk": columns["gold"]}
         return as_items([self._read(path, columns) for path in paths]) if paths else None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the sentences of one system; it is the gold that says which document they are of."""
         items = as_items([self._read(path, options.get("columns", {}))], documents=False)
@@ -107,7 +105,7 @@ class ColumnsReader(Reader):
         told: tuple[str, ...] = ()
         if "chunk" in found:
             found["chunk"], told = to_iob2(found["chunk"], starts, lines.source)
-        self.warnings.extend((*lines.warnings, *told))
+        self._told.extend((*lines.warnings, *told))
         return Part(found, documents, tuple(starts), lines.source)
 
 

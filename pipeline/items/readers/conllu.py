@@ -15,6 +15,7 @@ from pipeline.items.readers._conllu_rows import N_COLUMNS, NOT_A_WORD, Sentence,
 from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import join_items, name_items, need_system
 from pipeline.items.readers._segments import segment_again
+from pipeline.items.readers._warnings import with_warnings
 from pipeline.study.grouping import ROLES
 
 __all__ = ["ConlluReader"]
@@ -41,11 +42,6 @@ class ConlluReader(Reader):
     ``relation``.
 
     Outputs may have words and sentences of their own, in the same text: `fit` gives them the sentences of the gold.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "conllu"
@@ -56,7 +52,7 @@ class ConlluReader(Reader):
     blank: str = ""
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -69,6 +65,7 @@ class ConlluReader(Reader):
                 return None
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the sentences of one or several files, each a tree with one root; None without files."""
         if not paths:
@@ -81,6 +78,7 @@ class ConlluReader(Reader):
             parts = [replace(part, columns={"range": ((),) * len(part), **part.columns}) for part in parts]
         return join_items(parts)
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the trees of one system; several roots are taken as the parser gave them, cycles are not."""
         return {need_system(system, path, "trees"): self._read(path, one_root=False)}
@@ -133,9 +131,9 @@ class ConlluReader(Reader):
 
     def _read(self, path: Path, *, one_root: bool, comments: _Comments | None = None) -> Items:
         lines = read_lines(path)
-        self.warnings.extend(lines.warnings)
+        self._told.extend(lines.warnings)
         if lines.values[-1]:
-            self.warnings.append(f"{path} ends without an empty line after its last word: the last sentence is taken for whole")
+            self._told.append(f"{path} ends without an empty line after its last word: the last sentence is taken for whole")
         sentences = split_sentences(lines)
         trees, blank = check_trees(sentences, lines.source, one_root=one_root)
         fields = [tuple(zip(*sentence.rows, strict=True)) for sentence in sentences]

@@ -24,6 +24,7 @@ from pipeline.items.readers._records import (
 )
 from pipeline.items.readers._scored import is_mean_of
 from pipeline.items.readers._tables import refuse
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["EveryEvalEverReader"]
 
@@ -79,11 +80,12 @@ class EveryEvalEverReader(ScoredFormat):
             return Recognised(0.95, "line 1 is an object with evaluation_id, evaluation_name, sample_id and interaction_type")
         return None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the scores of a model, or of each of its epochs; of every model in the file, where the study names none."""
         source = str(path)
         records, odd = read_json_lines(path)
-        self.warnings.extend(odd)
+        self._told.extend(odd)
         rows = self._choose([_read_row(record, source) for record in records], source)
         models = dict.fromkeys(row.model for row in rows)
         if system is not None and len(models) > 1:
@@ -158,21 +160,21 @@ class EveryEvalEverReader(ScoredFormat):
     def _correct(self, rows: Sequence[_Row], source: str) -> dict[str, Sequence[str]]:
         given = [row.record["evaluation"].get("is_correct") for row in rows]
         if not all(isinstance(value, bool) for value in given):
-            self.warnings.append(f"{source}: not every sample says whether it is correct: there is no column is_correct")
+            self._told.append(f"{source}: not every sample says whether it is correct: there is no column is_correct")
             return {}
         return {"is_correct": tuple(str(int(value)) for value in given)}
 
     def _content(self, rows: Sequence[_Row], source: str) -> dict[str, Sequence[str]]:
         hashes = tuple(text_of(row.record, "sample_hash", source, row.line) for row in rows)
         if not all(hashes):
-            self.warnings.append(f"{source}: not every sample has a hash: nothing shows that systems were asked the same")
+            self._told.append(f"{source}: not every sample has a hash: nothing shows that systems were asked the same")
             return {}
         return {"content": hashes}
 
     def _read_beside(self, path: Path, row: _Row) -> _Whole:
         stem = path.name.split(".jsonl")[0]
         names = dict.fromkeys((f"{stem.removesuffix('_samples')}.json", f"{stem}.json"))
-        found = find_beside([path.with_name(name) for name in names], lambda beside: self._read_whole(beside, row), self.warnings)
+        found = find_beside([path.with_name(name) for name in names], lambda beside: self._read_whole(beside, row), self._told)
         return found or _Whole(None, None)
 
     def _read_whole(self, path: Path, row: _Row) -> _Whole:

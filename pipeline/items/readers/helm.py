@@ -23,6 +23,7 @@ from pipeline.items.readers._records import (
     twice,
 )
 from pipeline.items.readers._tables import refuse
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["HelmReader"]
 
@@ -102,6 +103,7 @@ class HelmReader(ScoredFormat):
             return Recognised(0.95, "a list of objects with instance_id, train_trial_index and stats")
         return None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the values of one system, or of each of its trials."""
         named = need_system(system, path, "statistics of HELM")
@@ -109,8 +111,8 @@ class HelmReader(ScoredFormat):
         stats = self._read(path)
         metrics = self._choose(stats, source)
         trials = _gather(stats, metrics, source)
-        published = find_beside([path.with_name("stats.json")], lambda beside: self._read_means(beside, metrics), self.warnings)
-        contents = find_beside([path.with_name("instances.json")], self._read_contents, self.warnings)
+        published = find_beside([path.with_name("stats.json")], lambda beside: self._read_means(beside, metrics), self._told)
+        contents = find_beside([path.with_name("instances.json")], self._read_contents, self._told)
         groups = [role for role, key in asked_groups(options).items() if key == "sub_split"]
         result = {}
         for number, trial in sorted(trials.items()):
@@ -139,7 +141,7 @@ class HelmReader(ScoredFormat):
     def _read(self, path: Path) -> list[_Stat]:
         """Give all statistics of the split and the perturbation."""
         entries, odd = read_json_list(path)
-        self.warnings.extend(odd)
+        self._told.extend(odd)
         source = str(path)
         every = [stat for line, entry in entries for stat in _statistics(line, entry, source)]
         stats = [stat for stat in every if (stat.of.split, stat.of.perturbation) == (self.split, self.perturbation)]
@@ -175,7 +177,7 @@ class HelmReader(ScoredFormat):
         lacking = [name for name in ids if name not in contents]
         if lacking:
             beside = path.with_name("instances.json")
-            self.warnings.append(f"{beside} lacks {len(lacking)} of {len(ids)} instances, {name_some(lacking)}: none is compared")
+            self._told.append(f"{beside} lacks {len(lacking)} of {len(ids)} instances, {name_some(lacking)}: none is compared")
             return {}
         return {"content": tuple(contents[name] for name in ids)}
 

@@ -24,6 +24,7 @@ from pipeline.items.readers._scored import (
     refuse_halves,
 )
 from pipeline.items.readers._tables import is_number
+from pipeline.items.readers._warnings import with_warnings
 from pipeline.study.grouping import DOCUMENT, ROLES
 
 __all__ = ["InspectReader"]
@@ -53,11 +54,6 @@ class InspectReader(Reader):
         Whether a run that did not come to its end is read all the same.
     agree : list of str
         What systems must agree in, of ``input`` and ``target``.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "inspect"
@@ -88,7 +84,7 @@ class InspectReader(Reader):
         self.value = str(value) if value is not None else None
         self.incomplete = incomplete
         self.agree = tuple(part for part in _ASKED if part in agree)
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -100,6 +96,7 @@ class InspectReader(Reader):
             return Recognised(0.95, "a JSON document that begins with version, status and eval")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give None: scores are already compared with the gold."""
         if paths:
@@ -107,6 +104,7 @@ class InspectReader(Reader):
             raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
         return None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the scores of the samples of one system; of each of its replicas where there are several epochs."""
         name = need_system(system, path, "samples")
@@ -122,25 +120,25 @@ class InspectReader(Reader):
     def _read(self, path: Path, name: str, roles: Mapping[str, str]) -> dict[str, Items]:
         asked: Mapping[str, str] = {role: key for role, key in roles.items() if role not in ROLES - {DOCUMENT}}
         log = read_log(path, paths=tuple(asked.values()))
-        self.warnings.extend(log.warnings)
+        self._told.extend(log.warnings)
         self._refuse_incomplete(log)
         scorer = self._choose_scorer(log)
         values = [_value(sample, scorer) for sample in log.samples]
         parted = any(isinstance(value, (list, Mapping)) for value in values)
         wanted = Wanted(self.value, "value", "value", log.source)
         numbers = choose_numbers([_parts(scorer, value) for value in values], wanted, lambda k: log.samples[k].place)
-        self.warnings.extend(numbers.warnings)
+        self._told.extend(numbers.warnings)
         kept = [log.samples[k] for k in numbers.kept]
-        self.warnings.extend(_tell_missing(log, kept))
+        self._told.extend(_tell_missing(log, kept))
         groups, told = group_values([sample.fields for sample in kept], asked, within="metadata", source=log.source)
-        self.warnings.extend(told)
+        self._told.extend(told)
         content = tuple(_content(sample, self.agree) for sample in kept) if self.agree else ()
         columns = make_columns(_rename(numbers, scorer, parted=parted), groups, content, log.source)
         refuse_halves((sample.name for sample in kept), log.source)
         published = _published(log, scorer, tuple(numbers.columns), parted=parted)
         if log.epochs == 1:
             return {name: _items(log, kept, range(len(kept)), columns, published=published)}
-        self.warnings.extend(_doubt_published(log, kept, columns, published))
+        self._told.extend(_doubt_published(log, kept, columns, published))
         return {
             f"{name}/{epoch}": _items(
                 log,
@@ -160,7 +158,7 @@ class InspectReader(Reader):
         if not self.incomplete:
             help_ = "run it to its end (`inspect eval-retry`), or say `format: {name: inspect, incomplete: true}`"
             raise DataError.of("P266", message, where=log.source, help=help_)
-        self.warnings.append(f"{log.source}: {message}; those that it lacks are missing items")
+        self._told.append(f"{log.source}: {message}; those that it lacks are missing items")
 
     def _choose_scorer(self, log: Log) -> str:
         names = dict.fromkeys(name for sample in log.samples for name in _scores(sample))

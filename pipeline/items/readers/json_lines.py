@@ -12,6 +12,7 @@ from pipeline.items.readers._join import join_items
 from pipeline.items.readers._json import JsonLine, number_text, read_json_lines, refuse_shape
 from pipeline.items.readers._json_paths import LACKS, SYSTEM, Keys, find_systems, follow, parse_keys, show
 from pipeline.items.readers._tables import refuse
+from pipeline.items.readers._warnings import with_warnings
 from pipeline.study.grouping import ROLES
 
 __all__ = ["JsonLinesReader"]
@@ -41,11 +42,6 @@ class JsonLinesReader(Reader):
         The label that is right, in the file that ``gold:`` names.
     sentences : (str, str), optional
         The marks before and after each sentence of texts and references, which are then given one sentence a line.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "json-lines"
@@ -85,13 +81,14 @@ class JsonLinesReader(Reader):
         self.compares_with = compared
         self.usual_metric = "mean" if self.scores else "accuracy" if "label" in self.columns else "bleu"
         self.blank = "0" if self.scores else ""
-        self.warnings: list[str] = []
+        self._told: list[str] = []
         self._unpaired = 0
 
     @property
     def _places(self) -> tuple[Keys, ...]:
         return (*self.columns.values(), *self.scores.values())
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give ``reference.0`` … and ``label`` of each item, and the columns that the study names; None without files."""
         if not paths:
@@ -105,6 +102,7 @@ class JsonLinesReader(Reader):
             )
         return join_items([self._read_gold(path, _groups(options)) for path in paths])
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give what stands at the places of texts, labels and scores, of one system or of all in the file."""
         lines = self._read(path)
@@ -122,7 +120,7 @@ class JsonLinesReader(Reader):
 
     def _read(self, path: Path) -> list[JsonLine]:
         lines, warnings = read_json_lines(path)
-        self.warnings.extend(warnings)
+        self._told.extend(warnings)
         if not lines:
             raise DataError.of("P205", "the file has no object", where=str(path), help="write one for each item")
         return lines
@@ -212,9 +210,7 @@ class JsonLinesReader(Reader):
     def _tell_unpaired(self, source: str) -> None:
         if self._unpaired and self.sentences is not None:
             before, after = self.sentences
-            self.warnings.append(
-                f"{source}: in {self._unpaired} texts {before} and {after} are not as many: sentences end at either"
-            )
+            self._told.append(f"{source}: in {self._unpaired} texts {before} and {after} are not as many: sentences end at either")
         self._unpaired = 0
 
 

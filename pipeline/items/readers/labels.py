@@ -15,6 +15,7 @@ from pipeline.items.readers._join import join_items
 from pipeline.items.readers._layouts import LAYOUTS, check_layout, split_systems
 from pipeline.items.readers._letters import LETTERS, fit_letters, looks_like_letters, split_letters, tell_signs
 from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_table, write_table
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["LabelReader"]
 
@@ -36,11 +37,6 @@ class LabelReader(Reader):
         each system, with one character for each item of the gold), or *auto*, one of the first two.
     rename : mapping, optional
         Labels that stand for another, in gold and outputs: ``{neutral: other, contradiction: other}``.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "labels"
@@ -69,7 +65,7 @@ class LabelReader(Reader):
         if rename is not None and not all(isinstance(word, str) for word in words):
             raise ValueError(f"option 'rename' maps labels to labels, not {rename!r}; put those that look like numbers in quotes")
         self.rename = dict(rename or {})
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -88,10 +84,12 @@ class LabelReader(Reader):
             return Recognised(0.4, "one word a line, beside a gold")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the gold labels as the column ``label``, those of several files one after the other; None without a gold file."""
         return join_items([self._renamed(self._read_one(path, GOLD, options)) for path in paths]) if paths else None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the labels of one system, or of all systems in a table, as the column ``label``."""
         return {name: self._renamed(items) for name, items in self._read_systems(path, system, options).items()}
@@ -110,7 +108,7 @@ class LabelReader(Reader):
             )
         if self.layout == LETTERS:
             found = split_letters(table, system=None, columns=columns)
-            self.warnings.extend(tell_signs(found, table.source))
+            self._told.extend(tell_signs(found, table.source))
             return found
         gold = columns.get("label")
         one_each = self.layout in {"wide", "rows"}
@@ -167,12 +165,12 @@ class LabelReader(Reader):
             table = read_columnar(path)
         else:
             lines = read_lines(path)
-            self.warnings.extend(lines.warnings)
+            self._told.extend(lines.warnings)
             several = find_delimiter(lines.values[0]) is not None
             if not (several and (need or self.layout == LETTERS or _is_table(lines, columns))):
                 return lines
             table = parse_table(lines)
-        self.warnings.extend(table.warnings)
+        self._told.extend(table.warnings)
         return table
 
 

@@ -14,6 +14,7 @@ from pipeline.items.readers._bitext import BITEXT_SEPARATOR, bitext_items, join_
 from pipeline.items.readers._files import Lines, read_lines, write_lines
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._links import Link, Links, check_count, check_ends, parse_links, split_base
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["LinksReader"]
 
@@ -31,11 +32,6 @@ class LinksReader(Reader):
     has the number 0, or 1 where ``columns: {base: "1"}`` says so, and a file may say it itself in a first line ``# base: 0``.
     Items have the columns ``sure`` and ``possible`` (which includes the sure links), with a bitext also ``source`` and ``target``;
     those of outputs have ``link``. In the columns the first word is 0.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "links"
@@ -47,7 +43,7 @@ class LinksReader(Reader):
     blank: str = ""
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -57,6 +53,7 @@ class LinksReader(Reader):
             return Recognised(0.8, f"every token is a link of two words, as {tokens[0]}")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the links, and the pairs they are of; None without files. The last file holds links, unless all hold both."""
         if not paths:
@@ -66,13 +63,14 @@ class LinksReader(Reader):
             return self._read_alone(paths[0], base)
         if len(paths) == 1 or _has_links(read_lines(paths[0])):
             return join_items([self._read_together(path, base) for path in paths])
-        pairs = join_items(read_bitext(paths[:-1], self.warnings))
+        pairs = join_items(read_bitext(paths[:-1], self._told))
         lines = self._read(paths[-1])
         start, base = split_base(lines.values, base)
         links = parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base, count=len(pairs))
         check_count(len(links), len(pairs), source=lines.source)
         return _with_links(pairs, links, lines.source, range(start + 1, start + 1 + len(pairs)), base)
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the links of one system."""
         name = need_system(system, path, "links")
@@ -92,7 +90,7 @@ class LinksReader(Reader):
 
     def _read(self, path: Path) -> Lines:
         lines = read_lines(path, tokens=True)
-        self.warnings.extend(lines.warnings)
+        self._told.extend(lines.warnings)
         return lines
 
     def _read_alone(self, path: Path, base: int) -> Items:

@@ -15,6 +15,7 @@ from pipeline.items.readers._json import JsonLine, digest_of, need, read_json_li
 from pipeline.items.readers._lm_results import read_published
 from pipeline.items.readers._scored import Wanted, choose_numbers, group_values, make_columns, refuse_depth, refuse_halves
 from pipeline.items.readers._tables import refuse
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["LmEvalReader"]
 
@@ -49,11 +50,6 @@ class LmEvalReader(Reader):
         The filter of the answers; needed where a file has several.
     agree : list of str
         What systems must agree in, of ``doc``, ``prompt`` and ``target``.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "lm-eval"
@@ -73,7 +69,7 @@ class LmEvalReader(Reader):
         self.metric = metric
         self.filter = filter
         self.agree = tuple(part for part in _ASKED if part in agree)
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -83,6 +79,7 @@ class LmEvalReader(Reader):
             return Recognised(0.98, "line 1 is a JSON object with the fields doc_id and doc")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give None: scores are already compared with the gold."""
         if paths:
@@ -90,6 +87,7 @@ class LmEvalReader(Reader):
             raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
         return None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the metrics of the documents of one system."""
         name = need_system(system, path, "samples")
@@ -105,24 +103,24 @@ class LmEvalReader(Reader):
     def _read(self, path: Path, columns: Mapping[str, str]) -> Items:
         source = str(path)
         lines, odd = read_json_lines(path)
-        self.warnings.extend(odd)
+        self._told.extend(odd)
         if not lines:
             raise DataError.of("P205", "the file has no rows", where=source, help="log samples: `lm_eval … --log_samples`")
         filter_, chosen = self._choose_filter(lines, source)
         rows = _name_rows(chosen, source)
         wanted = Wanted(self.metric, "metric", "metric", source)
         numbers = choose_numbers([_metrics(row, source) for row in rows], wanted, lambda k: f"{source}:{rows[k].line}")
-        self.warnings.extend(numbers.warnings)
+        self._told.extend(numbers.warnings)
         if len(numbers.kept) < len(rows):
             lacking = len(rows) - len(numbers.kept)
-            self.warnings.append(f"{source}: {lacking} of {len(rows)} documents have no number there, and are missing items")
+            self._told.append(f"{source}: {lacking} of {len(rows)} documents have no number there, and are missing items")
         rows = [rows[k] for k in numbers.kept]
         groups, told = group_values([row.value for row in rows], columns, within="doc", source=source)
-        self.warnings.extend(told)
+        self._told.extend(told)
         content = tuple(digest_of([_digest(row, part, source) for part in self.agree]) for row in rows) if self.agree else ()
         values = make_columns(numbers.columns, groups, content, source)
         results = read_published(path, filter_, numbers.columns)
-        self.warnings.extend(results.told)
+        self._told.extend(results.told)
         ids, places = tuple(row.name for row in rows), tuple(row.line for row in rows)
         refuse_halves(ids, source)
         return Items(ids, values, source, places, numbered=False, published=results.means, directions=results.directions)

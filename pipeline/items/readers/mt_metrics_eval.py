@@ -11,6 +11,7 @@ from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._docs import DocumentLines, read_documents
 from pipeline.items.readers._files import Lines, read_lines
 from pipeline.items.readers._tables import is_number, refuse
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["MtMetricsEvalReader"]
 
@@ -28,11 +29,6 @@ class MtMetricsEvalReader(Reader):
     ----------
     documents : str, optional
         Another file of documents, relative to the file of scores; ``none`` for none.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "mt-metrics-eval"
@@ -47,7 +43,7 @@ class MtMetricsEvalReader(Reader):
         if documents is not None and (not isinstance(documents, str) or not documents):
             raise ValueError(f"option 'documents' is the path of a file, or none, not {documents!r}")
         self.documents = documents
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -59,6 +55,7 @@ class MtMetricsEvalReader(Reader):
             return Recognised(0.95, "its name ends in .seg.score, and each line is a name and a number or None")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give None: scores are already compared with the references."""
         if paths:
@@ -66,6 +63,7 @@ class MtMetricsEvalReader(Reader):
             raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
         return None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the scores of each system as the column ``score``; segments without one are no items of the system."""
         lines = self._read(path)
@@ -78,7 +76,7 @@ class MtMetricsEvalReader(Reader):
         for name, rows in blocks.items():
             kept = [(k, score, line) for k, (score, line) in enumerate(rows) if score != "None"]
             if len(kept) < count:
-                self.warnings.append(f"{path}: '{name}' has no score for {count - len(kept)} of {count} segments")
+                self._told.append(f"{path}: '{name}' has no score for {count - len(kept)} of {count} segments")
             values = {"score": tuple(score for _, score, _ in kept)}
             values |= {role: tuple(groups[k] for k, _, _ in kept) for role, groups in columns.items()}
             ids = tuple(str(k + 1) for k, _, _ in kept)
@@ -98,7 +96,7 @@ class MtMetricsEvalReader(Reader):
 
     def _read(self, path: Path) -> Lines:
         lines = read_lines(path)
-        self.warnings.extend(lines.warnings)
+        self._told.extend(lines.warnings)
         return lines
 
     def _groups(self, path: Path, count: int, options: Mapping[str, Any]) -> dict[str, Sequence[str]]:
@@ -140,7 +138,7 @@ class MtMetricsEvalReader(Reader):
         reference = path.name.partition(".seg.score")[0].rpartition("-")[2]
         if reference in blocks and len(blocks) > 1:
             told = f"{path}: the system '{reference}' is the reference the scores are made with: leave it out by `systems.exclude`"
-            self.warnings.append(told)
+            self._told.append(told)
 
 
 def _split(lines: Lines) -> dict[str, list[tuple[str, int]]]:

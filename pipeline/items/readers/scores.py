@@ -14,6 +14,7 @@ from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._layouts import check_layout, split_systems
 from pipeline.items.readers._numerals import Spelling, is_numeral, spell
 from pipeline.items.readers._tables import Table, find_delimiter, is_number, parse_table, refuse, write_table
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["ScoreReader"]
 
@@ -33,11 +34,6 @@ class ScoreReader(Reader):
     layout : str
         How a table of all systems is laid out: *wide*, *long*, *rows* (a row each system, a column each item), or *auto*: by its
         columns of systems and items.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "scores"
@@ -50,7 +46,7 @@ class ScoreReader(Reader):
 
     def __init__(self, *, layout: str = "auto") -> None:
         self.layout = check_layout(layout)
-        self.warnings: list[str] = []
+        self._told: list[str] = []
         self._percent: dict[str, tuple[bool, str]] = {}  # by column, what the first file of one system had, and which it was
 
     @staticmethod
@@ -75,6 +71,7 @@ class ScoreReader(Reader):
         what = "numbers" if plain else f"{fields[words[0]]} and the like"
         return Recognised(0.5, f"a table of {len(rows[0])} columns with {what} below its header")
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give None: scores are already compared with the gold."""
         if paths:
@@ -83,6 +80,7 @@ class ScoreReader(Reader):
             )
         return None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the numbers of each system: the column ``score`` of wide tables, else the columns of the file."""
         columns: Mapping[str, str] = options.get("columns", {})
@@ -113,9 +111,9 @@ class ScoreReader(Reader):
             table = read_columnar(path)
         else:
             lines = read_lines(path)
-            self.warnings.extend(lines.warnings)
+            self._told.extend(lines.warnings)
             table = parse_table(lines)
-        self.warnings.extend(table.warnings)
+        self._told.extend(table.warnings)
         return table
 
     def _choose(self, table: Table, others: Sequence[str], spelled: dict[str, Spelling]) -> list[str]:
@@ -128,7 +126,7 @@ class ScoreReader(Reader):
             odd = {value for value in distinct if not is_number(value)}
             spelling = spell(distinct, odd, commas=table.delimiter == ";")
             if spelling.kind == "other":
-                self.warnings.append(f"{table.source}: the column '{name}' holds text, and was left out")
+                self._told.append(f"{table.source}: the column '{name}' holds text, and was left out")
                 continue
             chosen.append(name)
             spelled[name] = spelling

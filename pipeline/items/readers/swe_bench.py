@@ -25,6 +25,7 @@ from pipeline.items.readers._records import (
     twice,
 )
 from pipeline.items.readers._tables import refuse
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["SweBenchReader"]
 
@@ -87,6 +88,7 @@ class SweBenchReader(ScoredFormat):
             return Recognised(0.95, "an object of instances, with what became of each")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give all instances there are, one a line or a list in JSON, with their repositories; None without a file."""
         if not paths:
@@ -97,7 +99,7 @@ class SweBenchReader(ScoredFormat):
             )
         source = str(paths[0])
         text, odd = read_text(paths[0])
-        self.warnings.extend(odd)
+        self._told.extend(odd)
         first: dict[str, int] = {}
         problems = []
         for line, name in _list_instances(text, paths[0]):
@@ -108,12 +110,13 @@ class SweBenchReader(ScoredFormat):
         ids = tuple(first)
         return Items(ids, _groups(ids, options), source, tuple(first.values()), numbered=False)
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give what became of each instance with one system."""
         named = need_system(system, path, "results of SWE-bench")
         source = str(path)
         value, odd = read_json(path)
-        self.warnings.extend(odd)
+        self._told.extend(odd)
         text, _ = read_text(path)
         where = _find_lines(text)
         repeated = _repeated_keys(text)
@@ -144,14 +147,12 @@ class SweBenchReader(ScoredFormat):
         for key, given in value.items():
             if key not in {*_RESOLVED, *_OPEN, *_FAILED}:
                 if isinstance(given, list) and key not in _NO_INSTANCES:
-                    self.warnings.append(f"{source}: the list '{key}' is none that is known, and was left out")
+                    self._told.append(f"{source}: the list '{key}' is none that is known, and was left out")
                 continue
             names = [name_of({key: name}, key, source, 0) for name in need(value, key, list, source)]
             again = [name for name, times in Counter(names).items() if times > 1]
             if again:
-                self.warnings.append(
-                    f"{source}: '{key}' names {len(again)} instances several times, {name_some(again)}: each is one"
-                )
+                self._told.append(f"{source}: '{key}' names {len(again)} instances several times, {name_some(again)}: each is one")
             for name in dict.fromkeys(names):
                 named.setdefault(name, []).append(key)
             if names and key in _FAILED and key != _UNRESOLVED:
@@ -169,9 +170,9 @@ class SweBenchReader(ScoredFormat):
         ]
         refuse(problems)
         if failed:
-            self.warnings.append(f"{source}: counted as not resolved: {', '.join(failed)}")
+            self._told.append(f"{source}: counted as not resolved: {', '.join(failed)}")
         if not any(key in value for key in (_UNRESOLVED, *_OPEN)):
-            self.warnings.append(
+            self._told.append(
                 f"{source} names instances that are resolved, and of the others only some: those in no list are missing items; "
                 "`gold:`, a file of all instances, and `missing: zero` is how the leaderboard counts"
             )
@@ -197,15 +198,15 @@ class SweBenchReader(ScoredFormat):
         counts = [value.get(f"{key}_instances") for key in ("resolved", "total")]
         if all(isinstance(count, int) and 0 <= count <= _MOST for count in counts) and counts[1]:
             if counts[1] != len(values):
-                self.warnings.append(f"{path} is of {counts[1]} instances, and names {len(values)}")
+                self._told.append(f"{path} is of {counts[1]} instances, and names {len(values)}")
             return float(counts[0] / counts[1])
-        beside = find_beside([path.with_name("resolved_by_repo.json")], _add_repositories, self.warnings)
+        beside = find_beside([path.with_name("resolved_by_repo.json")], _add_repositories, self._told)
         if beside is None:
             return None
         resolved, total = beside
         named = sum(one == "1" for one in values.values())
         if resolved != named:
-            self.warnings.append(f"{path} names {named} resolved instances, and resolved_by_repo.json beside it counts {resolved}")
+            self._told.append(f"{path} names {named} resolved instances, and resolved_by_repo.json beside it counts {resolved}")
         return resolved / total if resolved <= total == len(values) > 0 else None
 
 

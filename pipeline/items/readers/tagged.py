@@ -12,6 +12,7 @@ from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._sentences import NOT_GIVEN, Part, as_items, given_columns
 from pipeline.items.readers._tables import refuse
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["TaggedReader"]
 
@@ -23,11 +24,6 @@ class TaggedReader(Reader):
 
     A token is split at its last slash, or at the last ``separator`` of the options. ``# doc NAME`` begins a document; other lines
     that begin with ``# `` are comments, and empty lines are no sentences.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "tagged"
@@ -39,7 +35,7 @@ class TaggedReader(Reader):
     exact: ClassVar[bool] = True
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -49,10 +45,12 @@ class TaggedReader(Reader):
             return Recognised(0.7, f"every token is a word and its tag, as {tokens[0]}")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the sentences of one file or several."""
         return as_items([self._read(path, options) for path in paths]) if paths else None
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the sentences of one system; it is the gold that says which document they are of."""
         return {need_system(system, path, "sentences"): as_items([self._read(path, options)], documents=False)}
@@ -84,7 +82,7 @@ class TaggedReader(Reader):
 
     def _read(self, path: Path, options: Mapping[str, Any]) -> Part:
         lines = read_lines(path, tokens=True)
-        self.warnings.extend(lines.warnings)
+        self._told.extend(lines.warnings)
         separator = _find_separator(options.get("columns", {}), lines.source)
         words: list[tuple[str, ...]] = []
         tags: list[tuple[str, ...]] = []

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines, write_lines
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["TextReader"]
 
@@ -23,11 +24,6 @@ class TextReader(Reader):
     ----------
     split_references : bool
         Whether the lines of reference files are split at tabs. A segment may have fewer references than another.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "text"
@@ -53,13 +49,14 @@ class TextReader(Reader):
         if not isinstance(split_references, bool):
             raise ValueError(f"option 'split_references' is true or false, not {split_references!r}")
         self.split_references = split_references
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
         """Take any text that references go with."""
         return Recognised(0.3, "lines of text, beside references") if sample.references and any(sample.lines) else None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the references as columns ``reference.0``, ``reference.1``, …; None without references."""
         if not paths:
@@ -86,7 +83,7 @@ class TextReader(Reader):
             tabs = sum("\t" in line for line in lines.values)
             if tabs == len(lines.values):
                 told = "to take what is between tabs for references, say `format: {name: text, split_references: true}`"
-                self.warnings.append(f"{lines.source}: every line has a tab; {told}")
+                self._told.append(f"{lines.source}: every line has a tab; {told}")
             return [lines.values]
         rows = [line.split("\t") for line in lines.values]
         most = max(map(len, rows))
@@ -97,8 +94,9 @@ class TextReader(Reader):
         fewer = sum(0 < count < len(columns) for count in counts)
         if fewer:
             told = f"{fewer} of {len(counts)} segments have fewer references than {len(columns)}: blank ones are left out"
-            self.warnings.append(f"{source}: {told}")
+            self._told.append(f"{source}: {told}")
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the segments of one system as the column ``text``."""
         if system is None:
@@ -117,7 +115,7 @@ class TextReader(Reader):
 
     def _read(self, path: Path) -> Lines:
         lines = read_lines(path)
-        self.warnings.extend(lines.warnings)
+        self._told.extend(lines.warnings)
         return lines
 
 

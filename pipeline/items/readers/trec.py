@@ -14,6 +14,7 @@ from pipeline.errors import Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines
 from pipeline.items.readers._tables import NUMBER, refuse
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["TrecReader"]
 
@@ -42,11 +43,6 @@ class TrecReader(Reader):
     ``ranking``, documents from the best to the last. They go by score, and by name where scores are equal, both from the highest to
     the lowest, with scores in single precision: that is trec_eval's order. The ranks of the file are not looked at. A file of which
     no system is named holds the runs of its tags.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "trec"
@@ -59,7 +55,7 @@ class TrecReader(Reader):
     blank: str = ""
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -71,6 +67,7 @@ class TrecReader(Reader):
             return Recognised(0.97, f"six fields a line, the second Q0, the fifth a score: {rows[0][4]}")
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give the judgements of one file or several; None without files."""
         if not paths:
@@ -87,13 +84,14 @@ class TrecReader(Reader):
         numbers = tuple(line for _, line in places.values())
         return Items(tuple(judged), {"relevance": tuple(judged.values())}, str(paths[0]), numbers, numbered=False)
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give the ranking of each topic, of one system or of the systems that the tags name."""
         lines = self._read(path)
         runs = _collect(lines, _RUN, by_tag=True)
         if system is not None and len(runs) > 1:
             some = ", ".join(list(runs)[:3]) + ", …" * (len(runs) > 3)
-            self.warnings.append(f"{lines.source} has lines of {len(runs)} tags ({some}): they are read as one run, '{system}'")
+            self._told.append(f"{lines.source} has lines of {len(runs)} tags ({some}): they are read as one run, '{system}'")
         if system is not None:
             runs = {system: _collect(lines, _RUN, by_tag=False)[""]}
         refuse(problem for topics in runs.values() for problem in _refuse_values(lines, topics, _complain_score))
@@ -108,14 +106,13 @@ class TrecReader(Reader):
         left = [name for name in output.ids if name not in judged]
         some = ", ".join(left[:5]) + ", …" * (len(left) > 5)
         told = f"{output.source} has {len(left)} of {len(output)} topics without judgements, which are left out: {some}"
-        if told not in self.warnings:
-            self.warnings.append(told)
         return Items(
             tuple(output.ids[k] for k in kept),
             {name: tuple(values[k] for k in kept) for name, values in output.columns.items()},
             output.source,
             tuple(output.lines[k] for k in kept),
             output.numbered,
+            warnings=(*output.warnings, told),
         )
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
@@ -130,7 +127,7 @@ class TrecReader(Reader):
 
     def _read(self, path: Path) -> Lines:
         lines = read_lines(path)
-        self.warnings.extend(lines.warnings)
+        self._told.extend(lines.warnings)
         return lines
 
 

@@ -15,6 +15,7 @@ from pipeline.items.readers._files import read_lines, write_lines
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._tables import refuse
 from pipeline.items.readers._transcripts import NOTHING, Transcript, read_marks
+from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["TrnReader"]
 
@@ -55,11 +56,6 @@ class TrnReader(Reader):
         The speaker is what stands in the name of an utterance before the first of these characters; or so many characters.
     optional : bool
         With false ``(uh)`` is a word in parentheses, which has to be said with them.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was odd about the files read so far.
     """
 
     name: ClassVar[str] = "trn"
@@ -84,7 +80,7 @@ class TrnReader(Reader):
         if not isinstance(optional, bool):
             raise ValueError(f"option 'optional' is true or false, not {optional!r}")
         self.layout, self.speaker, self.optional = layout, speaker, optional
-        self.warnings: list[str] = []
+        self._told: list[str] = []
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:
@@ -102,6 +98,7 @@ class TrnReader(Reader):
             return Recognised(0.8, why, {"layout": "kaldi"})
         return None
 
+    @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Give what was said in the utterances of one file or several; None without files."""
         if not paths:
@@ -117,9 +114,10 @@ class TrnReader(Reader):
         alone = [name for part in parts for name in part.ids if self._speaker(name) == name]
         if alone and _SPEAKER in columns.values():
             names = f"{len(alone)} utterances, the first is '{alone[0]}', name no speaker: each is one of its own"
-            self.warnings.append(f"{paths[0]}: {names}; see `speaker:` of the format")
+            self._told.append(f"{paths[0]}: {names}; see `speaker:` of the format")
         return join_items(parts)
 
+    @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Give what a system recognised in each utterance; one without words is an empty output.
 
@@ -183,7 +181,7 @@ class TrnReader(Reader):
     def _read(self, path: Path, seen: dict[str, str]) -> tuple[_Read, str]:
         """Give the utterances of a file as they stand; ``seen`` has those before, with their places."""
         lines = read_lines(path)
-        self.warnings.extend(lines.warnings)
+        self._told.extend(lines.warnings)
         pattern = _NAME_BEHIND if self.layout == "trn" else _NAME_BEFORE
         read = _Read()
         problems: list[Problem] = []

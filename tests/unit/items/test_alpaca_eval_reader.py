@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.listening import listen
 from support.tool_files import damage, edits, problems_of, put, read_or_refuse, survey, swap, swaps
 
 from pipeline.errors import DataError
@@ -40,8 +41,8 @@ def name_of(asked: str, occurrence: str = "") -> str:
 
 
 def read(path: Path, form: Any = ALPACA, system: str | None = "north", **columns: str) -> Any:
-    reader = load_reader(form)
-    return reader.read_outputs(path, system=system, options={"columns": columns}), reader.warnings  # type: ignore[attr-defined]
+    reader = listen(load_reader(form))
+    return reader.read_outputs(path, system=system, options={"columns": columns}), reader.warnings
 
 
 def test_a_preference_of_two_is_a_win_of_the_model_and_decimals_stay_what_they_are(tmp_path: Path) -> None:

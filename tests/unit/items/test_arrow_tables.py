@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.listening import listen
 
 from pipeline.errors import DataError
 from pipeline.items.align import survey_test_set
@@ -52,7 +53,7 @@ WIDE = {
 @pytest.mark.parametrize("suffix", ["parquet", "feather", "arrow", "stream"])
 def test_numbers_have_the_digits_of_their_type_in_every_kind_of_file(tmp_path: Path, suffix: str) -> None:
     path = write(tmp_path / f"wide.{suffix}", pa.table(WIDE))
-    reader = load_reader("scores")
+    reader = listen(load_reader("scores"))
     found = reader.read_outputs(path, system=None, options={})
     assert {name: items.columns["score"] for name, items in found.items()} == {
         "north": ("0.1", "0.25", "1e-07"),
@@ -115,7 +116,7 @@ def test_what_is_nothing_or_no_number_is_refused_with_its_row(tmp_path: Path) ->
 def test_columns_of_lists_are_left_out_and_told_and_refused_where_there_is_nothing_else(tmp_path: Path) -> None:
     nested = {"tokens": [[1, 2], [3]], "metrics": [{"acc": 1}, {"acc": 0}], "raw": [b"x", b"y"]}
     path = write(tmp_path / "x.parquet", pa.table({"item": ["a", "b"], "north": [1, 0], **nested}))
-    reader = load_reader("scores")
+    reader = listen(load_reader("scores"))
     assert list(reader.read_outputs(path, system=None, options={})) == ["north"]
     (told,) = reader.warnings
     assert "'tokens' (list<" in told

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.listening import listen
 
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
@@ -124,9 +125,9 @@ def test_a_file_may_end_without_an_empty_line_and_says_so(tmp_path: Path) -> Non
     path = tmp_path / "north.conll"
     for end in ("", "\n"):
         path.write_text((row(1, "Fog", 2) + row(2, "lifts", 0)).removesuffix("\n") + end)
-        reader = load_reader("conllu")
+        reader = listen(load_reader("conllu"))
         assert reader.read_outputs(path, system="north", options={})["north"].columns["head"] == ((2, 0),)
-        (warning,) = reader.warnings  # type: ignore[attr-defined]
+        (warning,) = reader.warnings
         assert warning == f"{path} ends without an empty line after its last word: the last sentence is taken for whole"
 
 
@@ -160,11 +161,11 @@ def test_conll_x_without_comments_is_read_alike(tmp_path: Path) -> None:
 def test_a_byte_order_mark_carriage_returns_and_gzip_change_nothing(tmp_path: Path) -> None:
     path = tmp_path / "odd.conllu.gz"
     path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + GULLS.replace("\n", "\r\n").encode()))
-    reader = load_reader("conllu")
+    reader = listen(load_reader("conllu"))
     gold = reader.read_gold([path], {})
     assert gold is not None
     assert gold.columns == read(tmp_path, GULLS).columns
-    assert len(reader.warnings) == 2  # type: ignore[attr-defined]
+    assert len(reader.warnings) == 2
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.listening import listen
 from support.tool_files import damage, edits, problems_of, put, read_or_refuse, survey, swap, swaps
 
 from pipeline.errors import DataError
@@ -43,8 +44,8 @@ def lines(*rows: dict[str, Any]) -> str:
 
 
 def read(path: Path, form: Any = EEE, system: str | None = "north", **columns: str) -> Any:
-    reader = load_reader(form)
-    return reader.read_outputs(path, system=system, options={"columns": columns}), reader.warnings  # type: ignore[attr-defined]
+    reader = listen(load_reader(form))
+    return reader.read_outputs(path, system=system, options={"columns": columns}), reader.warnings
 
 
 def test_scores_and_correctness_are_columns_and_the_hash_is_what_was_asked(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from support.listening import listen
 from support.real_data import expected, lines_of
 
 from pipeline.interfaces import Items
@@ -227,7 +228,7 @@ def test_answers_of_language_models_are_right_as_often_as_was_counted(data_dir: 
 def test_answers_that_are_not_there_are_told_and_wrong(data_dir: Path) -> None:
     wanted = expected(data_dir, "mmlu-pro")["scores"]
     form = {"name": "labels", "layout": "letters"}
-    reader = load_reader(form)
+    reader = listen(load_reader(form))
     found = reader.read_outputs(data_dir / "mmlu-pro" / "predictions.tsv.gz", system=None, options={"columns": {}})
     lacking = {name: items.columns["label"].count("-") for name, items in found.items()}
     assert lacking == {name: of["no_answer"] for name, of in wanted.items()}

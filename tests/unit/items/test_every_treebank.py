@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from support.listening import listen
 from support.real_data import expected, lines_of
 
 from pipeline.interfaces import Items
@@ -75,7 +76,7 @@ def test_chunks_of_the_training_part_are_as_many_as_were_counted(data_dir: Path)
 def test_chunks_of_tweets_are_as_many_as_were_counted_and_those_that_begin_with_i_count(data_dir: Path) -> None:
     wanted = expected(data_dir, "twitter-chunks")
     path = data_dir / "twitter-chunks" / "test.txt.gz"
-    reader = load_reader("columns")
+    reader = listen(load_reader("columns"))
     gold = reader.read_gold([path], {"columns": {}})
     assert gold is not None
     raw = [line.split(" ")[2] for line in lines_of(path) if line]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.listening import listen
 from support.tool_files import damage, edits, problems_of, put, read_or_refuse, survey, swap, swaps
 
 from pipeline.errors import DataError
@@ -46,8 +47,8 @@ RUN = [
 
 
 def read(path: Path, form: Any = EM, **columns: str) -> Any:
-    reader = load_reader(form)
-    return reader.read_outputs(path, system="north", options={"columns": columns}), reader.warnings  # type: ignore[attr-defined]
+    reader = listen(load_reader(form))
+    return reader.read_outputs(path, system="north", options={"columns": columns}), reader.warnings
 
 
 def test_the_metric_of_the_test_split_without_perturbation_is_read(tmp_path: Path) -> None:
@@ -68,11 +69,11 @@ def test_a_run_that_helm_itself_wrote_has_its_values_and_its_mean() -> None:
         assert items.ids == ("id3", "id1", "id4", "id6")
         assert items.columns["exact_match"] == values
         assert items.published == {"exact_match": mean}
-    of_tenths = load_reader({"name": "helm", "metric": "tenths"})
+    of_tenths = listen(load_reader({"name": "helm", "metric": "tenths"}))
     (items,) = of_tenths.read_outputs(path, system="south", options={}).values()
     assert dict(zip(items.ids, items.columns["tenths"], strict=True)) == {"id3": "0.5", "id1": "0.4", "id4": "0.3"}
     assert items.published["tenths"] == pytest.approx(0.4, abs=1e-15)  # of the three that have an answer
-    assert of_tenths.warnings == [f"{path}: 1 of 4 items are missing, without tenths: id6"]  # type: ignore[attr-defined]
+    assert of_tenths.warnings == [f"{path}: 1 of 4 items are missing, without tenths: id6"]
 
 
 def test_trials_that_helm_itself_wrote_are_replicas() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.listening import listen
 from support.mutated import dumped, mutated_bytes, mutated_json, trouble
 
 from pipeline.errors import DataError, StudyError
@@ -32,8 +33,8 @@ NAMES = ("3", "4", "ebb", "fog", "port", "starboard")
 
 
 def read_all(path: Path, columns: dict[str, str] | None = None, **options: Any) -> tuple[dict[str, Items], list[str]]:
-    reader = load_reader({"name": "inspect", **options})
-    return reader.read_outputs(path, system="s", options={"columns": columns or {}}), reader.warnings  # type: ignore[attr-defined]
+    reader = listen(load_reader({"name": "inspect", **options}))
+    return reader.read_outputs(path, system="s", options={"columns": columns or {}}), reader.warnings
 
 
 def read(path: Path, columns: dict[str, str] | None = None, **options: Any) -> tuple[Items, list[str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.listening import listen
 
 from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items
@@ -129,7 +130,7 @@ def test_sentences_between_marks_are_given_a_sentence_a_line(write: Write) -> No
     assert gold is not None
     assert gold.columns == {"reference.0": ("Three", "")}
     cut = write({"t": "One. <s> Two </s> and <s> three", "r": ""}, {"t": "<s> a </s>", "r": ""})
-    reader = load_reader(form)
+    reader = listen(load_reader(form))
     assert reader.read_outputs(cut, system="x", options={})["x"].columns == {"text": ("One.\nTwo\nand\nthree", "a")}
     assert reader.warnings == [f"{cut}: in 1 texts <s> and </s> are not as many: sentences end at either"]
 

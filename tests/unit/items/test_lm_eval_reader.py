@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.listening import listen
 from support.mutated import dumped, mutated_bytes, mutated_json, trouble
 
 from pipeline.errors import DataError, StudyError
@@ -40,10 +41,10 @@ def write(path: Path, rows: list[Any]) -> Path:
 
 
 def read(path: Path, columns: dict[str, str] | None = None, **options: Any) -> tuple[Items, list[str]]:
-    reader = load_reader({"name": "lm-eval", **options})
+    reader = listen(load_reader({"name": "lm-eval", **options}))
     outputs = reader.read_outputs(path, system="anchor", options={"columns": columns or {}})
     assert list(outputs) == ["anchor"]
-    return outputs["anchor"], reader.warnings  # type: ignore[attr-defined]
+    return outputs["anchor"], reader.warnings
 
 
 def refused(path: Path, code: str, **options: Any) -> str:

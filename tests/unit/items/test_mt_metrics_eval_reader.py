@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.listening import listen
 
 from pipeline.errors import DataError, StudyError
 from pipeline.items.align import alignment_table, survey_test_set
@@ -63,7 +64,7 @@ def test_the_published_mean_of_a_system_is_beside_ours(folder: Path) -> None:
 
 
 def test_segments_without_a_score_are_missing_and_told(folder: Path) -> None:
-    reader = load_reader("mt-metrics-eval")
+    reader = listen(load_reader("mt-metrics-eval"))
     found = reader.read_outputs(folder / HUMAN, system=None, options={})
     assert {name: (items.ids, items.columns["document"], items.published) for name, items in found.items()} == {
         "north": (("1", "3"), ("sea/log1", "sky/log1"), {"score": 70.0}),
@@ -136,7 +137,7 @@ def test_lines_of_another_shape_are_refused(folder: Path, text: str, code: str, 
 def test_a_reference_that_is_scored_against_itself_is_told(folder: Path) -> None:
     path = folder / METRIC
     path.write_text(path.read_text() + "refA 1\nrefA 1\nrefA 1\nrefA 1\n")
-    reader = load_reader("mt-metrics-eval")
+    reader = listen(load_reader("mt-metrics-eval"))
     reader.read_outputs(path, system=None, options={})
     (told,) = reader.warnings
     assert "'refA' is the reference the scores are made with: leave it out by `systems.exclude`" in told

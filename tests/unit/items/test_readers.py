@@ -10,6 +10,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from support.listening import listen
 
 from pipeline.errors import DataError, PluginError
 from pipeline.items.readers import load_reader
@@ -120,7 +121,7 @@ def test_utf_16_is_named(write):
 
 
 def test_a_byte_order_mark_and_carriage_returns_are_left_out_and_told(write):
-    reader = load_reader("text")
+    reader = listen(load_reader("text"))
     items = reader.read_outputs(write(b"\xef\xbb\xbfa\r\nb\r\n"), system="s", options={})["s"]
     assert items.columns["text"] == ("a", "b")
     assert ["byte order mark" in reader.warnings[0], "2 of 2 lines" in reader.warnings[1]] == [True, True]
@@ -226,7 +227,7 @@ def test_a_system_without_any_score_is_refused_and_not_taken_for_text(write):
 
 
 def test_a_column_of_text_is_left_out_and_told(write):
-    reader = load_reader("scores")
+    reader = listen(load_reader("scores"))
     assert list(reader.read_outputs(write("id,A,B,domain\n1,1,2,news\n2,3,4,talk\n"), system=None, options={})) == ["A", "B"]
     assert "'domain' holds text" in reader.warnings[0]
 

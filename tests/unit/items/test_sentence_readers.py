@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.listening import listen
 
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
@@ -52,10 +53,10 @@ def refused(name: str, path: Path, **columns: str) -> list[tuple[str, str | None
 
 def chunks(write: Write, *tags: str) -> tuple[tuple[str, ...], list[str]]:
     """Read one sentence with these tags; give its chunks and what was told."""
-    reader = load_reader("columns")
+    reader = listen(load_reader("columns"))
     items = reader.read_gold([write("".join(f"w{k} T {tag}\n" for k, tag in enumerate(tags)))], {})
     assert items is not None
-    return items.columns["chunk"][0], reader.warnings  # type: ignore[attr-defined]
+    return items.columns["chunk"][0], reader.warnings
 
 
 # --- columns
@@ -300,27 +301,27 @@ def test_what_would_be_read_as_something_else_is_not_written(name: str, columns:
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_conll_2000_has_the_sentences_and_chunks_that_are_published(part: str, data_dir: Path) -> None:
     expected = json.loads((data_dir / "conll2000" / "expected.json").read_text())[part]
-    reader = load_reader("columns")
+    reader = listen(load_reader("columns"))
     items = reader.read_gold([data_dir / "conll2000" / f"{part}.txt.gz"], {})
     assert items is not None
     tags = [tag for sentence in items.columns["chunk"] for tag in sentence]
     found = {"sentences": len(items), "tokens": len(tags), "B-NP": tags.count("B-NP"), "I-NP": tags.count("I-NP")}
     assert found == {key: expected[key] for key in found}
     assert sum(tag.startswith("B") for tag in tags) == expected["chunks_all_types"]
-    assert not reader.warnings  # type: ignore[attr-defined]
+    assert not reader.warnings
 
 
 @pytest.mark.data
 def test_chunks_of_tweets_that_begin_with_i_are_counted_and_told(data_dir: Path) -> None:
     folder = data_dir / "twitter-chunks"
     expected = json.loads((folder / "expected.json").read_text())
-    reader = load_reader("columns")
+    reader = listen(load_reader("columns"))
     items = reader.read_gold([folder / "test.txt.gz"], {})
     assert items is not None
     assert (len(items), sum(map(len, items.columns["word"]))) == (expected["sentences"], expected["tokens"])
     count = sum(tag == "B-NP" for sentence in items.columns["chunk"] for tag in sentence)
     assert count == expected["baseline_trained_on_conll2000_most_frequent_np_tag_per_pos"]["gold"] == expected["B-NP"] + 10
-    (told,) = reader.warnings  # type: ignore[attr-defined]
+    (told,) = reader.warnings
     assert "IOB2, but 17 begin with I" in told
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.listening import listen
 from support.tool_files import damage, edits, problems_of, put, read_or_refuse, survey, swap, swaps
 
 from pipeline.errors import DataError
@@ -22,8 +23,8 @@ TIDE, FOG, SALT = "tide__chart-12", "fog__horn-7", "old-salt__knot-tools-3"
 
 
 def read(path: Path, form: Any = SWE, **columns: str) -> Any:
-    reader = load_reader(form)
-    return reader.read_outputs(path, system="north", options={"columns": columns}), reader.warnings  # type: ignore[attr-defined]
+    reader = listen(load_reader(form))
+    return reader.read_outputs(path, system="north", options={"columns": columns}), reader.warnings
 
 
 def resolved(items: Any) -> dict[str, str]:

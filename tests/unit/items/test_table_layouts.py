@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.listening import listen
 
 from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items
@@ -165,7 +166,7 @@ def test_another_layout_is_a_mistake_of_the_study(kind: str, layout: object) -> 
 
 def test_rows_of_empty_fields_at_the_end_are_left_out_and_told(write: Write) -> None:
     path = write("sheet.csv", "item,north,south\nq1,1,2\nq2,3,4\n,,\n , ,\n")
-    reader = load_reader("scores")
+    reader = listen(load_reader("scores"))
     found = reader.read_outputs(path, system=None, options={})
     assert found["south"].columns == {"score": ("2", "4")}
     assert reader.warnings == [f"{path}: the last 2 rows of empty fields were left out"]

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.listening import listen
 
 from pipeline.api import compare
 from pipeline.errors import DataError
@@ -145,7 +146,7 @@ def test_a_file_without_a_named_system_holds_the_runs_of_its_tags(tmp_path):
 
 def test_several_tags_in_the_file_of_one_system_are_told(tmp_path):
     write(tmp_path, run="q1 Q0 d1 1 5 a\nq1 Q0 d2 2 4 b\n")
-    reader = load_reader("trec")
+    reader = listen(load_reader("trec"))
     assert reader.read_outputs(tmp_path / "run", system="north", options={})["north"].columns["ranking"] == (("d1", "d2"),)
     assert "lines of 2 tags (a, b): they are read as one run, 'north'" in reader.warnings[0]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.listening import listen
 
 from pipeline.errors import DataError
 from pipeline.items.align import survey_test_set
@@ -127,13 +128,13 @@ def test_the_speaker_is_what_the_option_says(tmp_path, speaker, speakers):
 
 
 def test_speakers_may_be_documents_or_any_group_and_names_without_one_are_told_where_it_matters(tmp_path):
-    reader = load_reader("trn")
+    reader = listen(load_reader("trn"))
     path = write(tmp_path, "gold.trn", "a (x_1)\nb (y)\n")
     read = reader.read_gold([path], {"columns": {"document": "speaker", "caller": "speaker"}})
     assert read.columns["document"] == read.columns["caller"] == ("x", "y")
     assert len(reader.warnings) == 1
     assert "1 utterances, the first is 'y', name no speaker" in reader.warnings[0]
-    quiet = load_reader("trn")
+    quiet = listen(load_reader("trn"))
     quiet.read_gold([path], {})
     assert quiet.warnings == []
 
@@ -204,7 +205,7 @@ def test_a_file_of_no_system_is_refused(tmp_path):
 def test_compressed_files_carriage_returns_and_byte_order_marks_are_read(tmp_path):
     path = tmp_path / "gold.trn.gz"
     path.write_bytes(gzip.compress(b"\xef\xbb\xbfso it was (s_1)\r\n(s_2)\r\n"))
-    reader = load_reader("trn")
+    reader = listen(load_reader("trn"))
     assert reader.read_gold([path], {}).columns["reference.0"] == ("so it was", "")
     assert len(reader.warnings) == 2
 

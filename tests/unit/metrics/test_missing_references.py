@@ -10,6 +10,7 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
+from support.listening import listen
 
 from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items
@@ -85,7 +86,7 @@ def test_a_single_reference_is_taken_as_it_is() -> None:
 def test_references_between_tabs_are_as_many_as_the_widest_line_has(tmp_path: Path) -> None:
     path = tmp_path / "refs.tsv"
     path.write_text("one boat\ta boat\t\nfog\nthe bay\t\ta bay\n")
-    reader = load_reader({"name": "text", "split_references": True})
+    reader = listen(load_reader({"name": "text", "split_references": True}))
     gold = reader.read_gold([path], {})
     assert gold is not None
     assert gold.columns == {
@@ -99,7 +100,7 @@ def test_references_between_tabs_are_as_many_as_the_widest_line_has(tmp_path: Pa
 def test_tabs_are_text_where_the_study_does_not_say_so_and_told_where_every_line_has_one(tmp_path: Path) -> None:
     path = tmp_path / "refs.tsv"
     path.write_text("one boat\ta boat\nfog\tmist\n")
-    reader = load_reader("text")
+    reader = listen(load_reader("text"))
     gold = reader.read_gold([path], {})
     assert gold is not None
     assert gold.columns == {"reference.0": ("one boat\ta boat", "fog\tmist")}
@@ -110,7 +111,7 @@ def test_tabs_are_text_where_the_study_does_not_say_so_and_told_where_every_line
 def test_files_with_fewer_lines_are_refused_and_blank_lines_are_counted(tmp_path: Path) -> None:
     for name, text in (("a", "one\n\nthree\n"), ("b", "eins\nzwei\n\n"), ("short", "eins\nzwei\n")):
         (tmp_path / name).write_text(text)
-    reader = load_reader("text")
+    reader = listen(load_reader("text"))
     reader.read_gold([tmp_path / "a", tmp_path / "b"], {})
     assert reader.warnings == [f"{tmp_path / 'a'}: 2 of 3 segments have fewer references than 2: blank ones are left out"]
     with pytest.raises(DataError, match=r"3 in .*a, 2 in .*short") as caught:
