@@ -160,6 +160,7 @@ CODES: dict[str, Code] = {
     "P309": Code(2, "an object of your own (trainer `python`, metric `module:name`) cannot be imported, or changed since it was"),
     "P310": Code(2, "an object of the trainer `python` predicts what it should not"),
     "P311": Code(2, "a `version_command` fails"),
+    "P312": Code(2, "an analysis brings a table, figure, section or file that a report cannot show"),
     "P401": Code(70, "something of ours broke in a task"),
     "P402": Code(4, "a task's worker died"),
     "P403": Code(4, "a worker, or the command itself, ran out of memory"),

@@ -1,4 +1,4 @@
-"""Does a small p on one test set predict the sign on another? This module makes Table 1 of Berg-Kirkpatrick and others (2012).
+"""Does a small p on one test set predict the sign on another? Table 1 of Berg-Kirkpatrick and others (2012).
 
 Pairs are ordered by their gain on the base test set at its full size and binned by their one-sided strict p there; the share
 of each bin with a gain of the same sign on another test set is what is found. The pairs are joined by the names of their
@@ -8,10 +8,11 @@ systems. A pair that is tied on the other test set has no sign: it is counted ap
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import xarray as xr
@@ -19,8 +20,14 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.options import read_options
 from pipeline.analyses.pairs import PairTable, describe_copies, describe_one_sided, find_base, list_slices, read_pairs
-from pipeline.analyses.system_bootstrap import REPLICATES, Vertices, share_of_weight, vertex_interval
-from pipeline.interfaces import Finding
+from pipeline.analyses.presentation import in_parts, name_procedure, say_intervals, select
+from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, share_of_weight, system_interval
+from pipeline.interfaces import Column, Figure, Finding, Section, Table
+from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.wording import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["CalibrationOptions", "CalibrationTransfer"]
 
@@ -33,6 +40,20 @@ NOTES = (
     "base test set says nothing about the other.",
     "Pairs share systems: intervals resample systems, not pairs. Agreement is not 1 − p.",
 )
+
+
+SECTION = Section("calibration", "Calibration across test sets", after="figures")
+_COLUMNS = (
+    Column("p_on_base", "p on the base"),
+    Column("pairs", "pairs", "count"),
+    Column("same_sign", "same sign", "count"),
+    Column("ties", "tied", "count"),
+    Column("share", "share", "share"),
+    Column("interval", "95 % interval", "share-interval"),
+    Column("systems", "systems", "count"),
+    Column("remark", "remark"),
+)
+_LONGEST = 28
 
 
 @dataclass(frozen=True)
@@ -86,7 +107,16 @@ class CalibrationTransfer:
         of_base = {base: cubes[base]} if base is not None and base in cubes else {}
         copies = describe_copies(of_base)
         notes = (*NOTES, *describe_one_sided(of_base), *([copies] if copies else []))
-        return Finding(self.name, tuple(rows), notes, {"base": base, "bins": list(chosen.bins)})
+        return Finding(
+            self.name,
+            tuple(rows),
+            notes,
+            {"base": base, "bins": list(chosen.bins)},
+            tables=tuple(_tables(rows, notes)),
+            figures=tuple(_figures(cubes, rows)),
+            sections=(SECTION,),
+            csv={"calibration": rows},
+        )
 
 
 def _absent(name: str, cubes: Mapping[str, xr.Dataset]) -> str:
@@ -141,27 +171,27 @@ def _rows(base: str, other: str, cubes: Mapping[str, xr.Dataset], options: Calib
         delta = np.array([found.get(pair, np.nan) for pair in zip(table.better, table.worse, strict=True)])
         # A pair with gain 0 on the base has no order to keep.
         ordered = table.usable & (table.gain > 0)
-        vertices = Vertices(table.systems, find_base(cube), int(cube.attrs.get("seed", 0)), base, FULL)
+        systems = SystemBootstrap(table.systems, find_base(cube), int(cube.attrs.get("seed", 0)), base, FULL)
         edges = (0.0, *options.bins, *((1.0,) if options.bins[-1] < 1 else ()))
         for number, (low, high) in enumerate(pairwise(edges)):
             inside = ordered & (table.p <= high) & ((table.p > low) | (number == 0))
             bin_of = {"test_set": base, "against": other, **where, "kind": "bin", "p_low": low, "p_high": high}
-            yield bin_of | _share(table, delta, inside, vertices, options)
+            yield bin_of | _share(table, delta, inside, systems, options)
         low, high = options.window
         inside = ordered & (table.p >= low) & (table.p <= high)
         window = {"test_set": base, "against": other, **where, "kind": "window", "p_low": low, "p_high": high}
-        yield window | _share(table, delta, inside, vertices, options)
+        yield window | _share(table, delta, inside, systems, options)
 
 
 def _share(
-    table: PairTable, delta: NDArray[np.float64], inside: NDArray[np.bool_], vertices: Vertices, options: CalibrationOptions
+    table: PairTable, delta: NDArray[np.float64], inside: NDArray[np.bool_], systems: SystemBootstrap, options: CalibrationOptions
 ) -> dict[str, Any]:
     matched = inside & np.isfinite(delta)
     signed = matched & (delta != 0)
     hits = delta[signed] > 0
     pairs = len(hits)
-    interval, note = vertex_interval(
-        vertices,
+    interval, note = system_interval(
+        systems,
         table.first[signed],
         table.second[signed],
         lambda weights: share_of_weight(hits, weights),
@@ -175,7 +205,75 @@ def _share(
         "interval": interval,
         "systems": len({*table.first[signed].tolist(), *table.second[signed].tolist()}),
         "reason": None if pairs else "no pair with a sign in this bin",
-        "interval_note": (note or vertices.note) if pairs else None,
+        "interval_note": (note or systems.note) if pairs else None,
         "warning": f"only {pairs} pairs" if 0 < pairs < FEW_PAIRS else None,
         "unmatched_pairs": int(inside.sum()) - int(matched.sum()),
     }
+
+
+def _tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
+    """Go through the tables: the reasons why there is nothing, then one a test set, metric and procedure, a row a bin."""
+    for row in select(rows, kind="none"):
+        title = f"{row['test_set']} → {row['against'] or 'other test sets'}"
+        yield Table(title, {"kind": "none"}, (Column("reason", "remark"),), section=SECTION.key, rows=(row,))
+    there = [row for row in rows if row["kind"] != "none"]
+    keys = ("test_set", "against", "metric", "procedure")
+    for place in dict.fromkeys(tuple(row[key] for key in keys) for row in there):
+        where = dict(zip(keys, place, strict=True))
+        own = select(there, **where)
+        title = "{test_set} → {against} · {metric} · {procedure}".format(**where)
+        caption = " ".join([*notes, *say_intervals(own)])
+        yield Table(title, where, _COLUMNS, caption, SECTION.key, tuple(map(_shown, own)))
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    why = None if row["interval"] else row["interval_note"]
+    edges = f"{row['p_low']:g} – {row['p_high']:g}" + (" (window)" if row["kind"] == "window" else "")
+    remark = "; ".join(words for words in (row["reason"], row["warning"], why) if words)
+    return {**row, "p_on_base": edges, "remark": remark or None}
+
+
+def _figures(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
+    """Go through the figures, one a metric and procedure, and as many as colours for all other test sets ask."""
+    bins = [row for row in rows if row["kind"] == "bin" and row["share"] is not None]
+    for base, metric, procedure in dict.fromkeys((row["test_set"], row["metric"], row["procedure"]) for row in bins):
+        here = select(bins, test_set=base, metric=metric, procedure=procedure)
+        title = f"What p on {base} says of other test sets, {metric}{name_procedure(cubes, procedure)}"
+        for part, others in in_parts(title, list(dict.fromkeys(row["against"] for row in here))):
+            some = [row for row in here if row["against"] in others]
+            alt = "Share of pairs with the same sign, by p. " + " ".join(
+                f"{row['against']}, p to {row['p_high']:g}: {100 * row['share']:.0f} % of {_signed(row)}." for row in some
+            )
+            caption = "Numbers at the foot are pairs; lines are 95 % intervals with the systems resampled; at 50 % p says nothing."
+            yield Figure("calibration", part, alt, caption, partial(_draw, some), "calibration", SECTION.key, size=(7.2, 3.9))
+
+
+def _draw(rows: Sequence[Mapping[str, Any]], axes: Axes) -> None:
+    others = list(dict.fromkeys(row["against"] for row in rows))
+    edges = sorted({(row["p_low"], row["p_high"]) for row in rows})
+    width = 0.8 / len(others)
+    axes.axhline(50, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    for number, other in enumerate(others):
+        own = select(rows, against=other)
+        for row in own:
+            x = edges.index((row["p_low"], row["p_high"])) + (number - (len(others) - 1) / 2) * width
+            label = shorten(other, _LONGEST) if row is own[0] else None
+            axes.bar(x, 100 * row["share"], width * 0.9, color=PALETTE[number], alpha=0.45, label=label)
+            if row["interval"] is not None:
+                axes.vlines(x, 100 * row["interval"]["lo"], 100 * row["interval"]["hi"], color=PALETTE[number], linewidth=1.8)
+            count = f"{_signed(row):,}"
+            axes.annotate(count, (x, 0), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7.5)
+    axes.set_xticks(range(len(edges)), [f"{_edge(a)}–{_edge(b)}" for a, b in edges], fontsize=8)
+    axes.set_ylim(0, 104)
+    tidy_axes(axes, x=f"one-sided p on {shorten(rows[0]['test_set'], _LONGEST)}", y="same sign, % of pairs")
+    axes.grid(False, axis="x")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+
+
+def _signed(row: Mapping[str, Any]) -> int:
+    """Count the pairs with a sign on the other test set."""
+    return int(row["pairs"]) - int(row["ties"])
+
+
+def _edge(value: float) -> str:
+    return f"{value:g}".removeprefix("0") or "0"

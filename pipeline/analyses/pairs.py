@@ -1,4 +1,4 @@
-"""Read the pairs of a cube as plain arrays, the better system first. This module is what the analyses share."""
+"""The pairs of a cube as plain arrays, the better system first, and which of them are borderline."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from pipeline.procedures.registry import PROCEDURES
 
 __all__ = [
+    "FULL",
     "PairTable",
     "Relation",
+    "Window",
     "describe_copies",
     "describe_one_sided",
     "find_base",
@@ -21,6 +24,7 @@ __all__ = [
     "find_relation",
     "has_value",
     "list_slices",
+    "percentile_of",
     "read_pairs",
     "read_units",
 ]
@@ -198,3 +202,38 @@ def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str)
         copied=np.array([a in copies or b in copies for a, b in zip(better, worse, strict=True)], dtype=np.bool_),
         systems=systems,
     )
+
+
+@dataclass(frozen=True)
+class Window:
+    """Which pairs are borderline, and which percentile of their gains is the threshold (Berg-Kirkpatrick 2012, §3.1.1)."""
+
+    low: float = 0.04
+    high: float = 0.06
+    percentile: float = 95.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low < self.high <= 1:
+            raise ValueError(f"the window [{self.low}, {self.high}] must be two increasing numbers between 0 and 1")
+        if not 0 <= self.percentile <= 100:
+            raise ValueError(f"the percentile {self.percentile} must be between 0 and 100")
+
+    @property
+    def z(self) -> float:
+        """The standard normal quantile at the window's middle, 1.645 by default."""
+        return -float(ndtri((self.low + self.high) / 2))
+
+    def holds(self, p: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which p-values are in the window, its ends included."""
+        return (p >= self.low) & (p <= self.high)
+
+
+def percentile_of(gains: NDArray[np.float64], percentile: float) -> float | None:
+    """Return the type 7 percentile (NumPy's and R's default) of the gains, or None where there are none.
+
+    Examples
+    --------
+    >>> percentile_of(np.array([4.0, 1.0, 2.0, 3.0]), 75.0)
+    3.25
+    """
+    return float(np.percentile(gains, percentile, method="linear")) if len(gains) else None

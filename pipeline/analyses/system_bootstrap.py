@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_weights
 
-__all__ = ["LEVEL", "REPLICATES", "Vertices", "share_of_weight", "vertex_interval", "weighted_percentile"]
+__all__ = ["LEVEL", "REPLICATES", "SystemBootstrap", "share_of_weight", "system_interval", "weighted_percentile"]
 
 REPLICATES = 2000
 LEVEL = 0.95
@@ -30,7 +30,7 @@ CELLS_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True)
-class Vertices:
+class SystemBootstrap:
     """The systems of a cube and how they are drawn.
 
     Parameters
@@ -118,8 +118,8 @@ def share_of_weight(hits: NDArray[np.bool_], weights: NDArray[np.float64]) -> ND
     return np.where(total > 0, weights[:, hits].sum(axis=1) / np.where(total > 0, total, 1.0), np.nan)
 
 
-def vertex_interval(
-    vertices: Vertices,
+def system_interval(
+    systems: SystemBootstrap,
     first: NDArray[np.int64],
     second: NDArray[np.int64],
     estimate: Callable[[NDArray[np.float64]], NDArray[np.float64]],
@@ -144,7 +144,7 @@ def vertex_interval(
     """
     if len(first) < 2:
         return None, f"no interval from {len(first)} pair{'' if len(first) == 1 else 's'}"
-    counts = vertices.draw(replicates)
+    counts = systems.draw(replicates)
     rows = max(1, CELLS_AT_ONCE // len(first))
     parts = [estimate(counts[at : at + rows, first] * counts[at : at + rows, second]) for at in range(0, replicates, rows)]
     values = np.concatenate(parts)
@@ -155,4 +155,4 @@ def vertex_interval(
     if found.min() == found.max():
         return None, "no interval: every draw of systems gives the same value"
     lo, hi = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return {"method": vertices.method, "level": LEVEL, "lo": float(lo), "hi": float(hi)}, None
+    return {"method": systems.method, "level": LEVEL, "lo": float(lo), "hi": float(hi)}, None

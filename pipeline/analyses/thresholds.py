@@ -7,38 +7,62 @@ Two-sided thresholds would be 1.96/1.645, 19 % higher. A threshold describes thi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from pipeline.analyses.options import read_options
 from pipeline.analyses.pairs import (
+    FULL,
     PairTable,
+    Window,
     describe_copies,
     describe_one_sided,
     find_base,
     find_relation,
     list_slices,
+    percentile_of,
     read_pairs,
     read_units,
 )
-from pipeline.analyses.system_bootstrap import REPLICATES, Vertices, vertex_interval, weighted_percentile
-from pipeline.analyses.window import Window, fit_logistic, gaussian_gain, percentile_of
-from pipeline.interfaces import Finding
+from pipeline.analyses.presentation import baseline_of, decimals_of, say_intervals, select, title_of
+from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, system_interval, weighted_percentile
+from pipeline.interfaces import Column, Finding, Headline, Mark, Section, Table
+from pipeline.interfaces.wording import format_interval, format_number
 
 __all__ = ["FEW_PAIRS", "ThresholdOptions", "Thresholds"]
 
 FEW_PAIRS = 20
+"""Pairs in the window: of fewer a threshold says little."""
+
+_STEPS = 50
+_CONVERGED = 1e-10
 NOTES = (
     "A threshold is the {percentile:g}th percentile (type 7) of the gains of the pairs with a one-sided p in [{low:g}, {high:g}]; "
     "two-sided thresholds are about 19 % higher.",
     "It describes this test set and systems like these; it is no substitute for the test (Berg-Kirkpatrick et al. 2012).",
     "Intervals resample systems, not pairs, at an address made from the study's seed: they come out the same every time.",
     "The logistic gain is where a logistic curve of (p ≤ α) on the gain, over all pairs, reaches 1 − α.",
+)
+
+
+SECTION = Section("thresholds", "Thresholds", after="figures")
+_COLUMNS = (
+    Column("units", "units", "count"),
+    Column("pairs_of", "pairs of"),
+    Column("gain", "threshold", "score"),
+    Column("interval", "95 % interval", "interval"),
+    Column("pairs_in_window", "in window", "count"),
+    Column("systems_in_window", "systems", "count"),
+    Column("median_gain", "median", "score"),
+    Column("gaussian_gain", "{z} se", "score"),
+    Column("logistic_gain", "logistic", "score"),
+    Column("remark", "remark"),
 )
 
 
@@ -81,14 +105,21 @@ class Thresholds:
         """Give a row for each test set, metric, procedure, test size and class of pairs."""
         chosen = read_options(ThresholdOptions, options, analysis=self.name)
         rows = [row for name, cube in cubes.items() for row in _rows(name, cube, chosen)]
-        spec = chosen.spec
-        notes = [note.format(percentile=spec.percentile, low=spec.low, high=spec.high) for note in NOTES]
+        notes = [note.format(percentile=chosen.spec.percentile, low=chosen.spec.low, high=chosen.spec.high) for note in NOTES]
         notes += describe_one_sided(cubes)
         if any(find_relation(cube, chosen.relation) is None for cube in cubes.values()):
             wanted = chosen.relation or "model or group"
             notes.append(f"Pairs are not split everywhere: no coordinate {wanted} says which systems belong together.")
         notes += [note for note in [describe_copies(cubes)] if note]
-        return Finding(self.name, tuple(rows), tuple(notes), {"window": [spec.low, spec.high], "percentile": spec.percentile})
+        return Finding(
+            self.name,
+            tuple(rows),
+            tuple(notes),
+            tables=tuple(_tables(rows, notes)),
+            sections=(SECTION,),
+            headlines=tuple(_headlines(cubes, rows)),
+            marks=tuple(mark for row in rows if row["test_size"] == FULL for mark in _marks(cubes, row)),
+        )
 
 
 def _rows(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator[dict[str, Any]]:
@@ -101,7 +132,7 @@ def _rows(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator[di
             classes: dict[str, NDArray[np.bool_]] = {"all": np.ones(len(table.gain), dtype=np.bool_)}
             if relation is not None:
                 classes |= relation.classes(table, combinations=options.combinations)
-            vertices = Vertices(table.systems, base, int(cube.attrs.get("seed", 0)), name, size)
+            systems = SystemBootstrap(table.systems, base, int(cube.attrs.get("seed", 0)), name, size)
             for label, members in classes.items():
                 yield {
                     "test_set": name,
@@ -111,20 +142,20 @@ def _rows(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator[di
                     "procedure": procedure,
                     "relation": label,
                     "relation_by": relation.name if relation is not None else None,
-                    **_row(table, members, vertices, options, alpha),
+                    **_row(table, members, systems, options, alpha),
                 }
 
 
 def _row(
-    table: PairTable, members: NDArray[np.bool_], vertices: Vertices, options: ThresholdOptions, alpha: float
+    table: PairTable, members: NDArray[np.bool_], systems: SystemBootstrap, options: ThresholdOptions, alpha: float
 ) -> dict[str, Any]:
     spec = options.spec
     usable = members & table.usable
     inside = usable & spec.holds(table.p)
     gains = table.gain[inside]
     gain = percentile_of(gains, spec.percentile)
-    interval, interval_reason = vertex_interval(
-        vertices,
+    interval, interval_reason = system_interval(
+        systems,
         table.first[inside],
         table.second[inside],
         lambda weights: weighted_percentile(gains, weights, spec.percentile),
@@ -136,7 +167,7 @@ def _row(
         "gain": gain,
         "reason": None if gain is not None else f"no pair has a p-value in [{spec.low:g}, {spec.high:g}]",
         "interval": interval,
-        "interval_note": interval_reason or vertices.note,
+        "interval_note": interval_reason or systems.note,
         "pairs_in_window": len(gains),
         "systems_in_window": len({*table.first[inside].tolist(), *table.second[inside].tolist()}),
         "pairs": int(usable.sum()),
@@ -153,3 +184,92 @@ def _row(
         "window": [spec.low, spec.high],
         "percentile": spec.percentile,
     }
+
+
+def _tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
+    """Go through the tables, one a test set, metric and procedure."""
+    keys = ("test_set", "metric", "procedure")
+    for place in dict.fromkeys(tuple(row[key] for key in keys) for row in rows):
+        where = dict(zip(keys, place, strict=True))
+        own = select(rows, **where)
+        z = f"{own[0]['gaussian_z']:.3f}"
+        gaussian = (
+            f"{z} se: what the median of the gains in the window would be for Gaussian differences, {z} times the median se there."
+        )
+        columns = tuple(replace(column, head=column.head.format(z=z)) for column in _COLUMNS)
+        caption = " ".join(dict.fromkeys([*notes, gaussian, *say_intervals(own)]))
+        yield Table(title_of(where), where, columns, caption, SECTION.key, tuple(map(_shown, own)))
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    by = f" {row['relation_by']}" if row["relation"] in {"same", "different"} else ""
+    remark = "; ".join(words for words in (row["reason"], row["warning"]) if words)
+    return {**row, "pairs_of": f"{row['relation']}{by}", "remark": remark or None}
+
+
+def _headlines(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Headline]:
+    """Go through what verdicts say of the borderline pairs of the full test sets."""
+    for row in select(rows, test_size=FULL, relation="all"):
+        # Thresholds are of all pairs, also of those outside the family of a baseline.
+        if row["gain"] is None or baseline_of(cubes[row["test_set"]]) is not None:
+            continue
+        digits = decimals_of(cubes, row["metric"])
+        pairs, gain, size = row["pairs_in_window"], format_number(row["gain"], digits), f"n = {row['units']:,}"
+        if row["warning"]:
+            count = "1 pair is" if pairs == 1 else f"{pairs} pairs are"
+            sentence = f"Only {count} borderline at this size ({size}): too few for the threshold, {gain}, to be leaned on."
+        else:
+            interval = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
+            most = f"{row['percentile']:g} % gain at most {gain}{interval}"
+            sentence = f"Of the {pairs:,} pairs that are borderline at this size ({size}), {most}."
+        yield Headline({key: row[key] for key in ("test_set", "metric", "procedure")}, sentence)
+
+
+def _marks(cubes: Mapping[str, xr.Dataset], row: Mapping[str, Any]) -> Iterator[Mark]:
+    """Go through what the scatters show: the window as a band, and a line at the threshold."""
+    where = {key: row[key] for key in ("test_set", "metric", "procedure")}
+    low, high = row["window"]
+    if row["relation"] == "all":
+        caption = f"The band is p in [{low:g}, {high:g}], a dashed line the {row['percentile']:g}th percentile of the gains in it."
+        yield Mark(where, "p", (low, high), caption=caption, relation=row["relation_by"])
+    if row["gain"] is not None:
+        gain, pairs = format_number(row["gain"], decimals_of(cubes, row["metric"])), row["pairs_in_window"]
+        count = f"{pairs} pair{'' if pairs == 1 else 's'}"
+        alt = f"Threshold, {row['relation']}: {gain} from {count}."
+        yield Mark(where, "gain", row["gain"], f"{gain}, {count}", alt, pairs=row["relation"], relation=row["relation_by"])
+
+
+def gaussian_gain(se: NDArray[np.float64], window: Window) -> float | None:
+    """Return the median gain expected in the window if differences were Gaussian: z times the median se."""
+    return window.z * float(np.median(se)) if len(se) else None
+
+
+def fit_logistic(gain: NDArray[np.float64], significant: NDArray[np.bool_], *, share: float) -> tuple[float | None, str | None]:
+    """Return the gain at which the fitted chance of ``p ≤ α`` reaches ``share``, or the reason why there is none.
+
+    All pairs enter, not those in the window alone: logit P(p ≤ α) = β₀ + β₁ · gain, by Newton's method from zero, so that the
+    same pairs give the same bits.
+    """
+    if significant.all() or not significant.any():
+        return None, "no curve: every pair is on the same side of α"
+    if gain[significant].min() >= gain[~significant].max():
+        return None, "no curve: the gain alone separates the pairs with p ≤ α from the others"
+    scale = float(gain.std())
+    if scale == 0:
+        return None, "no curve: all gains are equal"
+    centre = float(gain.mean())
+    design = np.column_stack([np.ones_like(gain), (gain - centre) / scale])
+    beta = np.zeros(2)
+    for _ in range(_STEPS):
+        fitted = expit(design @ beta)
+        curvature = design.T @ (design * (fitted * (1 - fitted))[:, None])
+        step = np.linalg.solve(curvature + 1e-12 * np.eye(2), design.T @ (significant - fitted))
+        beta = beta + step
+        if float(np.abs(step).max()) < _CONVERGED:
+            break
+    else:
+        return None, f"no curve: the fit did not settle in {_STEPS} steps"
+    if beta[1] <= 0:
+        return None, "no curve: larger gains are not more often significant here"
+    found = centre + scale * (float(logit(share)) - float(beta[0])) / float(beta[1])
+    return (found, None) if found > 0 else (None, "no curve: the fit reaches the level below a gain of 0")

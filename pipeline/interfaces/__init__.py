@@ -3,7 +3,18 @@
 This folder imports nothing of the package. Readers, trainers, metrics and analyses import it, and never one another.
 """
 
-from pipeline.interfaces.analyses import Analysis, Column, Finding, ScoredStatistics, Table, TakesStatistics
+from pipeline.interfaces.analyses import (
+    Analysis,
+    Check,
+    Column,
+    Finding,
+    Headline,
+    ScoredStatistics,
+    Section,
+    Table,
+    TakesStatistics,
+)
+from pipeline.interfaces.figures import Figure, Mark
 from pipeline.interfaces.items import FileSample, Items, Reader, Recognised, usual_column
 from pipeline.interfaces.metrics import Metric, ScoreFunction, Statistics
 from pipeline.interfaces.procedures import Method, Procedure
@@ -11,10 +22,14 @@ from pipeline.interfaces.training import Trainer, TrainingItems
 
 __all__ = [
     "Analysis",
+    "Check",
     "Column",
+    "Figure",
     "FileSample",
     "Finding",
+    "Headline",
     "Items",
+    "Mark",
     "Method",
     "Metric",
     "Procedure",
@@ -22,6 +37,7 @@ __all__ = [
     "Recognised",
     "ScoreFunction",
     "ScoredStatistics",
+    "Section",
     "Statistics",
     "Table",
     "TakesStatistics",

@@ -1,17 +1,28 @@
-"""Questions and their answers. This module has findings, their tables, and the protocol of analyses."""
+"""Questions and their answers: findings with everything that a report shows of them, and the protocol of analyses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
+from pipeline.interfaces.figures import Figure, Mark
 from pipeline.interfaces.metrics import ScoreFunction
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Analysis", "Column", "Finding", "ScoredStatistics", "Table", "TakesStatistics"]
+__all__ = [
+    "Analysis",
+    "Check",
+    "Column",
+    "Finding",
+    "Headline",
+    "ScoredStatistics",
+    "Section",
+    "Table",
+    "TakesStatistics",
+]
 
 
 @dataclass(frozen=True)
@@ -23,13 +34,14 @@ class Column:
     key : str
         Of the rows.
     head : str
-    form : {"text", "count", "score", "p", "interval", "p-interval", "number"}
-        How its cells are printed; an interval, of scores or of p, is a mapping with ``lo`` and ``hi``. None is printed as a dash.
+    form : str
+        How its cells are printed; an interval, of scores, of p or of shares, is a mapping with ``lo`` and ``hi``; ``written`` is
+        text that holds numbers and is aligned as they are. None is printed as a dash.
     """
 
     key: str
     head: str
-    form: Literal["text", "count", "score", "p", "interval", "p-interval", "number"] = "text"
+    form: Literal["text", "written", "count", "score", "p", "number", "share", "interval", "p-interval", "share-interval"] = "text"
 
 
 @dataclass(frozen=True)
@@ -44,17 +56,74 @@ class Table:
     columns : tuple of Column
     caption : str
         What must stand beside it.
+    section : str
+        Where it stands: a section of the finding or a chapter of the report.
+    rows : tuple of mapping, optional
+        The rows that are shown, where they are not those of the finding.
     """
 
     title: str
     where: Mapping[str, Any]
     columns: tuple[Column, ...]
     caption: str = ""
+    section: str = "findings"
+    rows: tuple[Mapping[str, Any], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the report that belongs to an analysis.
+
+    Parameters
+    ----------
+    key : str
+        Small letters, digits and hyphens; the anchor on the page.
+    title : str
+    after : str
+        The chapter of the report behind which it stands: ``leaderboard``, ``figures``, ``findings``, ``trainings`` or ``pairs``.
+        Sections behind the same chapter stand in the study's order of analyses.
+    """
+
+    key: str
+    title: str
+    after: str = "figures"
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A sentence that belongs to a verdict.
+
+    Parameters
+    ----------
+    where : mapping
+        ``test_set``, ``metric`` and ``procedure`` of the verdict.
+    sentence : str
+    """
+
+    where: Mapping[str, str]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """A line of "How far to trust it".
+
+    Parameters
+    ----------
+    check : str
+        What was checked.
+    status : {"ok", "check", "not checked"}
+    detail : str
+    """
+
+    check: str
+    status: Literal["ok", "check", "not checked"]
+    detail: str
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What an analysis found: rows of plain values, ready for JSON, and the words that belong to them.
+    """What an analysis found: rows of plain values, ready for JSON, and all that a report shows of them.
 
     Parameters
     ----------
@@ -65,9 +134,20 @@ class Finding:
     notes : tuple of str
         Sentences that must stand beside the numbers.
     details : mapping
-        Anything a figure needs beyond the rows.
-    tables : tuple of Table
-        The rows as a report shows them, where it has no section made for this analysis.
+        What is known beyond the rows, ready for JSON.
+    tables, figures : tuple of Table, tuple of Figure
+        What pages show, each in a section of this finding or in a chapter of the report.
+    sections : tuple of Section
+        Those that this finding opens; without one its tables and figures stand among the report's findings.
+    csv : mapping of str to sequence of mapping, optional
+        Rows by the name of their file in ``tables/``, without ``.csv``; one file of all rows, named after the analysis, where
+        nothing is said.
+    headlines : tuple of Headline
+        Sentences for the verdicts.
+    marks : tuple of Mark
+        Lines and bands for the scatters of the report.
+    checks : tuple of Check
+        Lines for "How far to trust it".
     """
 
     analysis: str
@@ -75,6 +155,17 @@ class Finding:
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    sections: tuple[Section, ...] = ()
+    csv: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+    headlines: tuple[Headline, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def files(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The rows of each CSV file by its name."""
+        return {self.analysis.replace("-", "_"): self.rows} if self.csv is None else self.csv
 
 
 class Analysis(Protocol):
@@ -113,5 +204,5 @@ class TakesStatistics(Protocol):
     """An analysis that asks for more than the cubes: the statistics of items, and what scores them."""
 
     def with_statistics(self, statistics: Mapping[str, Mapping[str, ScoredStatistics]]) -> Analysis:
-        """Give the analysis that has them, by test set and metric; `find` is called on it."""
+        """Return the analysis that has them, by test set and metric; `find` is called on it."""
         ...

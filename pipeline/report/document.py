@@ -8,14 +8,13 @@ from typing import Any
 import xarray as xr
 
 from pipeline.analyses.pairs import list_slices, read_units
-from pipeline.interfaces import Finding
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.agreement import describe_agreement
 from pipeline.report.alignment import spread_published
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
 from pipeline.report.experiment_wise import list_errors
-from pipeline.report.finding_views import describe_tables
+from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
 from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_systems, stand
 from pipeline.report.pair_rows import list_pairs
@@ -28,8 +27,7 @@ from pipeline.report.verdict_text import FAMILY, Families, by_family, describe_v
 
 __all__ = ["SCHEMA_VERSION", "build_document", "digits_of"]
 
-SCHEMA_VERSION = 3
-OWN = ("thresholds", "size-curve", "calibration-transfer")
+SCHEMA_VERSION = 4
 NO_RANKS = {
     name: f"{what}: the family against-baseline says nothing of two systems that are not the baseline"
     for name, what in (("clusters", "no groups of systems"), ("leaderboard.rank", "no ranks"))
@@ -65,7 +63,7 @@ def build_document(report: ReportInput) -> dict[str, Any]:
             error = list_errors(rows, cube, **of, family=family, alpha=alpha)
             errors += [{"test_set": name, **error}] if error is not None else []
     families = by_family(pairs)
-    findings = {finding.analysis: finding for finding in report.findings}
+    refuse_unshowable(report.findings)
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "study": study.study,
@@ -84,14 +82,8 @@ def build_document(report: ReportInput) -> dict[str, Any]:
         "pairs": pairs,
         "clusters": clusters,
         "experiment_wise": errors,
-        "thresholds": _rows(findings.get("thresholds")),
-        "size_curve": _curves(findings.get("size-curve")),
-        "calibration": _rows(findings.get("calibration-transfer")),
-        "findings": [
-            {"analysis": f.analysis, "rows": plain(f.rows), "tables": describe_tables(f.tables)}
-            for f in report.findings
-            if f.analysis not in OWN
-        ],
+        "sections": list_sections(report.findings),
+        "findings": describe_findings(report.findings),
         "notes": {finding.analysis: list(finding.notes) for finding in report.findings},
         "reasons": (NO_RANKS if family.baseline is not None else {}) | _reasons(report) | unit_reasons(report.cubes, units),
         "alignment": plain(spread_published(report.alignment)),
@@ -132,24 +124,6 @@ def _reasons(report: ReportInput) -> dict[str, str]:
         for name, why in PROCEDURES[procedure].missing.items():
             found.setdefault(f"pairs.{name}", []).append(why)
     return {name: "; ".join(why) for name, why in found.items()}
-
-
-def _rows(finding: Finding | None) -> list[dict[str, Any]]:
-    return [plain(row) for row in finding.rows] if finding is not None else []
-
-
-def _curves(finding: Finding | None) -> list[dict[str, Any]]:
-    """Give one entry a curve: its points and its fits."""
-    if finding is None:
-        return []
-    keys = ("test_set", "metric", "procedure")
-    curves: dict[tuple[str, ...], dict[str, Any]] = {}
-    for kind, rows in (("points", finding.rows), ("fits", finding.details.get("fits", ()))):
-        for row in rows:
-            key = tuple(row[k] for k in keys)
-            curve = curves.setdefault(key, {**dict(zip(keys, key, strict=True)), "points": [], "fits": []})
-            curve[kind].append(plain({k: v for k, v in row.items() if k not in keys}))
-    return list(curves.values())
 
 
 def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any]:

@@ -17,16 +17,6 @@ __all__ = ["render_html"]
 
 LONG = 25
 MOST_FIGURES = 10
-SECTIONS = (
-    ("leaderboard", "Leaderboard", ("ranks",)),
-    ("figures", "Confidence against gain", ("confidence",)),
-    ("thresholds", "Thresholds", ()),
-    ("size-curve", "Test size", ("size-curve",)),
-    ("calibration", "Calibration across test sets", ("calibration",)),
-    ("findings", "Findings", ("suite", "qq", "run-gains")),
-    ("trainings", "Trainings", ()),
-    ("pairs", "Pairs", ()),
-)
 
 
 def render_html(document: Mapping[str, Any], views: Sequence[View], drawings: Sequence[Drawing]) -> str:
@@ -37,12 +27,12 @@ def render_html(document: Mapping[str, Any], views: Sequence[View], drawings: Se
     # The SVG is made by `pipeline.report.svg`, where matplotlib escapes all text; it is the only markup let through.
     inline = {drawing.file: Markup(inline_svg(drawing.svg, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
     sections = []
-    for key, title, kinds in SECTIONS:
-        figures = [drawing for drawing in drawings if drawing.kind in kinds]
-        tables = [view for view in views if view.kind == key]
+    for section in document["sections"]:
+        figures = [drawing for drawing in drawings if drawing.section == section["key"]]
+        tables = [view for view in views if view.kind == section["key"]]
         if figures or tables:
             shown, more = figures[:MOST_FIGURES], len(figures) - MOST_FIGURES
-            sections.append({"key": key, "title": title, "figures": shown, "more": max(0, more), "views": tables})
+            sections.append({**section, "figures": shown, "more": max(0, more), "views": tables})
     text = environment.get_template("report.html.j2").render(
         document=document,
         failures=tell_failures(document),

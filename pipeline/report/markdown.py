@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.report.html import SECTIONS
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.svg import Drawing
 from pipeline.report.trainings import tell_failures
@@ -41,11 +40,11 @@ def render_markdown(document: Mapping[str, Any], views: Sequence[View], drawings
     lines += ["## How far to trust it", ""]
     lines += [f"- {row['status']}: {escape(row['check'])}. {escape(row['detail'])}" for row in document["trust"]]
     lines.append("")
-    for key, title, kinds in SECTIONS:
-        figures = [drawing for drawing in drawings if drawing.kind in kinds]
-        tables = [view for view in views if view.kind == key]
+    for section in document["sections"]:
+        figures = [drawing for drawing in drawings if drawing.section == section["key"]]
+        tables = [view for view in views if view.kind == section["key"]]
         if figures or tables:
-            lines += [f"## {title}", "", *_section(figures, tables)]
+            lines += [f"## {escape(section['title'])}", "", *_section(figures, tables)]
     lines += ["## Method", "", escape(methods_paragraph(document)), ""]
     for method in describe_methods(document):
         reference = f"[{escape(method.reference)}]({method.link})" if method.link else escape(method.reference)
@@ -63,7 +62,7 @@ def _section(figures: Sequence[Drawing], tables: Sequence[View]) -> list[str]:
         lines += [
             f"![{escape(drawing.alt)}](figures/{drawing.file})",
             "",
-            f"{escape(drawing.title)}. {escape(drawing.caption)}",
+            f"{escape(drawing.title)}. {escape(drawing.caption)} Numbers: [{drawing.table}](tables/{drawing.table}).",
             "",
         ]
     caption = None

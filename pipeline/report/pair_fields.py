@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.analyses.few_units import read_few_units
+from pipeline.analyses.units import read_few_units
 from pipeline.inference.decision import without_zero
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.p_values import CONVENTIONS

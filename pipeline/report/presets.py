@@ -96,8 +96,8 @@ def trust_preset(document: Mapping[str, Any]) -> list[dict[str, str]]:
     if not preset:
         return []
     name = preset["name"]
-    rows = [(f"What {name} says", "look", " ".join([preset["misleads"], *(f"{line}." for line in preset["missing"])]).strip())]
-    rows.append((f"Settings of {name}", *(("look", " ".join(_deviations(preset))) if preset["deviations"] else ("fine", _SAME))))
+    rows = [(f"What {name} says", "check", " ".join([preset["misleads"], *(f"{line}." for line in preset["missing"])]).strip())]
+    rows.append((f"Settings of {name}", *(("check", " ".join(_deviations(preset))) if preset["deviations"] else ("ok", _SAME))))
     return [{"check": check, "status": status, "detail": detail} for check, status, detail in rows]
 
 

@@ -1,4 +1,4 @@
-"""Confidence against gain, the figure of Berg-Kirkpatrick and others. This module draws one for each test set and metric."""
+"""Confidence against gain, the figure of Berg-Kirkpatrick and others, with what analyses mark in it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from pipeline.analyses.pairs import PairTable, Relation, find_relation, read_pairs
+from pipeline.interfaces import Mark
+from pipeline.interfaces.figures import GRID, INK, PALETTE, tidy_axes
 from pipeline.report.cube_facts import FULL
 from pipeline.report.document import digits_of
 from pipeline.report.input import ReportInput
 from pipeline.report.procedures import name_procedure
-from pipeline.report.svg import GRID, INK, PALETTE, Drawing, canvas, finish, tidy_axes
+from pipeline.report.svg import Drawing, canvas, finish
 from pipeline.report.values import format_number
-from pipeline.report.verdict_text import select
 
 __all__ = ["draw_scatters"]
 
@@ -37,11 +38,11 @@ def draw_scatters(report: ReportInput, document: Mapping[str, Any]) -> Iterator[
         table = read_pairs(cube, metric=where["metric"], test_size=FULL, procedure=where["procedure"])
         if not table.usable.any():
             continue
-        found = select(document["thresholds"], **where, test_size=FULL)
-        relation = find_relation(cube, next((row["relation_by"] for row in found), None))
+        marks = [mark for finding in report.findings for mark in finding.marks if mark.where == where]
+        relation = find_relation(cube, next((mark.relation for mark in marks), None))
         title = f"Confidence against gain on {where['test_set']}, {where['metric']}"
         title += name_procedure(document, where["procedure"])
-        yield _draw(title, where["metric"], table, relation, found, digits_of(document, where["metric"]), most_points)
+        yield _draw(title, where["metric"], table, relation, marks, digits_of(document, where["metric"]), most_points)
 
 
 def _draw(
@@ -49,38 +50,33 @@ def _draw(
     metric: str,
     table: PairTable,
     relation: Relation | None,
-    found: Sequence[Mapping[str, Any]],
+    marks: Sequence[Mark],
     digits: int,
     most_points: int,
 ) -> Drawing:
     classes = _classes(table, relation)
     right = _right_end(table)
-    alt = _describe_points(table, digits) + "".join(
-        f" Threshold, {row['relation']}: {format_number(row['gain'], digits)} from {row['pairs_in_window']} pairs."
-        for row in found
-        if row["gain"] is not None
-    )
-    caption = "Each point is a pair."
+    alt = " ".join([_describe_points(table, digits), *(mark.alt for mark in marks if mark.alt)])
+    caption = " ".join(["Each point is a pair.", *dict.fromkeys(mark.caption for mark in marks if mark.caption)])
     with canvas(7.2, 4.4) as (figure, axes):
-        if found:
-            low, high = found[0]["window"]
-            axes.axhspan(1 - high, 1 - low, color=GRID, alpha=0.28, linewidth=0)
-            percentile = f"{found[0]['percentile']:g}th percentile"
-            caption += f" The band is p in [{low:g}, {high:g}], a dashed line the {percentile} of the gains in it."
+        for mark in marks:
+            if isinstance(mark.at, tuple):
+                axes.axhspan(1 - mark.at[1], 1 - mark.at[0], color=GRID, alpha=0.28, linewidth=0)
         _draw_points(axes, table, classes, relation, right, rasterized=int(table.usable.sum()) > most_points)
-        drawn = [row for row in found if row["gain"] is not None and row["gain"] <= right and row["relation"] in COLOURS]
-        for row in drawn:
-            if row["relation"] != "all" or len(classes) == 1:
-                _draw_threshold(axes, row, digits, left=row["relation"] == "same" and row["gain"] > 0.3 * right)
+        for mark in marks:
+            if mark.pairs in COLOURS and (mark.pairs != "all" or len(classes) == 1):
+                _draw_line(axes, mark, right)
         axes.set_xlim(0, right)
         axes.set_ylim(min(0.48, 1 - float(table.p[table.usable].max())), 1.008)
         tidy_axes(axes, x=f"gain in {metric}", y="confidence, 1 − p (one-sided)")
         axes.legend(loc="lower right", markerscale=1.4)
         svg = finish(figure, title=title, alt=alt)
     beyond = int((table.usable & (table.gain > right)).sum())
-    if beyond:
+    if beyond == 1:
+        caption += f" 1 pair with a larger gain, with p < {SURE:g}, lies to the right of the axis."
+    elif beyond:
         caption += f" {beyond:,} pairs with larger gains, all with p < {SURE:g}, lie to the right of the axis."
-    return Drawing("confidence", "", title, alt, caption, svg)
+    return Drawing("figures", "", title, alt, caption, svg, "pairs.csv")
 
 
 def _describe_points(table: PairTable, digits: int) -> str:
@@ -134,16 +130,17 @@ def _draw_points(
         )
 
 
-def _draw_threshold(axes: Axes, row: Mapping[str, Any], digits: int, *, left: bool) -> None:
-    colour = COLOURS[row["relation"]]
-    count = f"{row['pairs_in_window']} pair{'' if row['pairs_in_window'] == 1 else 's'}"
-    axes.axvline(row["gain"], color=colour, linewidth=1.1, linestyle=(0, (4, 3)))
+def _draw_line(axes: Axes, mark: Mark, right: float) -> None:
+    if isinstance(mark.at, tuple) or mark.at > right:
+        return
+    colour, left = COLOURS[mark.pairs], mark.pairs == "same" and mark.at > 0.3 * right
+    axes.axvline(mark.at, color=colour, linewidth=1.1, linestyle=(0, (4, 3)))
     axes.annotate(
-        f"{format_number(row['gain'], digits)}, {count}",
-        (row["gain"], 0.03),
+        mark.label,
+        (mark.at, 0.03),
         xycoords=("data", "axes fraction"),
-        # Two thresholds that lie close to the left end stand one above the other.
-        xytext=(-4, 0) if left else (4, 12 if row["relation"] == "same" else 0),
+        # Two lines that lie close to the left end are labelled one above the other.
+        xytext=(-4, 0) if left else (4, 12 if mark.pairs == "same" else 0),
         textcoords="offset points",
         ha="right" if left else "left",
         color=colour,

@@ -16,12 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
-__all__ = ["GRID", "INK", "PALETTE", "Drawing", "canvas", "finish", "inline_svg", "tidy_axes"]
+from pipeline.interfaces.figures import GRID, INK, PALETTE
 
-INK = "#1f2933"
-GRID = "#9aa5b1"
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Okabe and Ito's colours, in an order that also differs in lightness; shapes always differ too."""
+__all__ = ["Drawing", "canvas", "finish", "inline_svg"]
 
 STYLE: Any = {
     "svg.hashsalt": "pipeline",
@@ -51,42 +48,36 @@ class Drawing:
 
     Parameters
     ----------
-    kind : str
-        Section of the page it belongs to.
+    section : str
+        Chapter or section of the page it belongs to.
     file : str
         File name in ``figures/``; never made from a name of the study.
     title, alt, caption : str
         What stands beside it; ``alt`` says in words what is to be seen.
     svg : str
         The file's text.
+    table : str
+        Name of the file in ``tables/`` with the rows behind it.
     """
 
-    kind: str
+    section: str
     file: str
     title: str
     alt: str
     caption: str
     svg: str
+    table: str
 
 
 @contextmanager
 def canvas(width: float = 7.2, height: float = 4.0) -> Iterator[tuple[Canvas, Axes]]:
-    """Give an empty figure with the package's style; no state of matplotlib is touched outside."""
+    """Make an empty figure with the package's style; no state of matplotlib is touched outside."""
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         # Text stays text: the reader's own fonts draw it, so a glyph that this machine lacks does no harm.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from font", category=UserWarning)
         figure = Canvas(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
         yield figure, figure.add_subplot()
-
-
-def tidy_axes(axes: Axes, *, x: str, y: str) -> None:
-    """Label the axes and draw a quiet grid."""
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.grid(True, color=GRID, alpha=0.25, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=3, color=GRID)
 
 
 def finish(figure: Canvas, *, title: str, alt: str) -> str:

@@ -12,8 +12,11 @@ import xarray as xr
 
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.inference.p_values import CONVENTIONS
+from pipeline.interfaces import Finding
 from pipeline.report.adjustment import FamilyOf
+from pipeline.report.findings import files_of
 from pipeline.report.pair_fields import read_columns
+from pipeline.report.values import plain
 
 __all__ = ["encode_csv", "make_tables"]
 
@@ -77,35 +80,21 @@ def _flatten(rows: Sequence[Mapping[str, Any]], prefix: str = "") -> Iterator[_C
         yield _Column(prefix + key, next(position for position, row in enumerate(rows) if key in row), cells)
 
 
-def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> dict[str, bytes]:
-    """Give the files of ``tables/``; ``pair_sizes.csv`` has the pairs at the smaller test sizes."""
+def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset], findings: Sequence[Finding] = ()) -> dict[str, bytes]:
+    """Return the files of ``tables/``; ``pair_sizes.csv`` has the pairs at the smaller test sizes."""
     tables: dict[str, Sequence[Mapping[str, Any]]] = {
         "pairs.csv": document["pairs"],
         "systems.csv": document["systems"],
         "leaderboard.csv": document["leaderboard"],
         "clusters.csv": [_join(row) for row in document["clusters"]],
-        "thresholds.csv": document["thresholds"],
-        "size_curve.csv": [_head(curve) | point for curve in document["size_curve"] for point in curve["points"]],
-        "size_fits.csv": [_head(curve) | fit for curve in document["size_curve"] for fit in curve["fits"]],
-        "calibration.csv": document["calibration"],
         "alignment.csv": document["alignment"],
         "trainings.csv": document["trainings"],
-        **_suite(document),
     }
+    for finding, names in zip(findings, files_of(findings), strict=True):
+        tables |= {names[name]: plain(rows) for name, rows in finding.files.items()}
     files = {name: encode_csv(rows) for name, rows in tables.items() if rows}
     smaller = _smaller(cubes, document["alpha"], FamilyOf(**document["family"]))
     return files | {"pair_sizes.csv": _write(smaller)} if smaller["delta"] else files
-
-
-def _suite(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Give the rows of the analysis ``suite``: one a pair, and one a pair and test set."""
-    rows = [row for finding in document["findings"] if finding["analysis"] == "suite" for row in finding["rows"]]
-    kinds = {"suite_pairs.csv": "pair", "suite_test_sets.csv": "test-set"}
-    return {name: [row for row in rows if row["kind"] == kind] for name, kind in kinds.items()}
-
-
-def _head(curve: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: curve[key] for key in ("test_set", "metric", "procedure")}
 
 
 def _join(cluster: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import name_adjustment
 from pipeline.report.doubts import replicates_needed
 from pipeline.report.experiment_wise import describe_errors
-from pipeline.report.laboratory import describe_laboratory
 from pipeline.report.p_value_notes import say_missing
 from pipeline.report.pair_rows import exact_test
 from pipeline.report.procedures import name_procedure, procedures_of
@@ -23,16 +22,22 @@ __all__ = ["FEW_UNITS", "describe_trust"]
 
 FEW_UNITS = 50
 DRAFT = 100_000
+LEVEL = "Calibration of the test"
+"""The check that no report goes without: whether the tests hold their level on the study's own data."""
 
 
 def describe_trust(document: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Give each check with its outcome: fine, look, or not checked."""
-    rows = [{"check": name, "status": "look" if bad else "fine", "detail": detail} for name, bad, detail in _checks(document)]
+    """Give each check with its outcome: ok, check, or not checked."""
+    rows = [{"check": name, "status": "check" if bad else "ok", "detail": detail} for name, bad, detail in _checks(document)]
     for procedure in procedures_of(document):
         supposed = PROCEDURES[procedure].unchecked
         if supposed is not None:
             rows.append({"check": f"What {procedure} supposes", "status": "not checked", "detail": supposed})
-    return [*rows, *trust_independence(document), describe_laboratory(document)]
+    brought = [check for finding in document["findings"] for check in finding["checks"]]
+    if not any(check["check"] == LEVEL for check in brought):
+        why = "No analysis that was asked for checked it on this study's own outputs."
+        brought.append({"check": LEVEL, "status": "not checked", "detail": why})
+    return [*rows, *trust_independence(document), *brought]
 
 
 def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
@@ -94,7 +99,7 @@ def _identical(rows: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
     if not names:
         return False, "No two systems agree on every unit."
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return True, f"p = 1, and one system stands for its copies in thresholds, size curves and calibration: {shown}."
+    return True, f"p = 1, and one system stands for its copies wherever analyses look at all pairs: {shown}."
 
 
 def _monte_carlo(document: Mapping[str, Any]) -> tuple[bool, str]:

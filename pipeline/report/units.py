@@ -107,7 +107,7 @@ def sign_strata(strata: str | None) -> list[str]:
 
 
 def check_units(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
-    """Give the checks on units: name, whether to look, and the words."""
+    """Give the checks on units: name, whether to check, and the words."""
     drawn: list[_Known] = []
     alike: list[_Known] = []
     within: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []

@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.interfaces.wording import MISSING, format_interval, format_number, format_p, format_share
+
 __all__ = ["MISSING", "encode_document", "format_interval", "format_number", "format_p", "format_share", "plain"]
-
-MISSING = "–"
-
-SMALLEST_NORMAL = 2.0**-1022
-"""Floats below it have lost digits."""
 
 
 def plain(value: Any) -> Any:
@@ -55,64 +52,3 @@ def encode_document(document: Mapping[str, Any]) -> bytes:
             text = encode(value)
         parts.append(f" {json.dumps(key)}: {text}")
     return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
-
-
-def format_number(value: float | None, digits: int = 3) -> str:
-    """Give a number with fixed digits.
-
-    Examples
-    --------
-    >>> format_number(12.3456), format_number(None), format_number(-0.0001)
-    ('12.346', '–', '0.000')
-    """
-    if value is None:
-        return MISSING
-    text = f"{value:.{digits}f}"
-    return text[1:] if text.startswith("-") and not text.strip("-0.") else text
-
-
-def format_p(value: float | None, replicates: int | None = None, *, log10: float | None = None) -> str:
-    """Give a p-value: four decimals, or a power of ten when small.
-
-    Where none of b replicates counted, what is known is the upper end of Clopper and Pearson's 95 % interval, 1 − .025^(1/b).
-    Where the number was computed and is below the smallest float, its decimal logarithm says what it is.
-
-    Examples
-    --------
-    >>> format_p(0.04211), format_p(0.0000123), format_p(0.0, 50_000), format_p(None)
-    ('0.0421', '1.2e-05', '< 7.4e-05', '–')
-    >>> format_p(5e-324, log10=-412.4), format_p(5e-324), format_p(0.0)
-    ('4.0e-413', '< 2.2e-308', '0')
-    """
-    if value is None:
-        return MISSING
-    if value < SMALLEST_NORMAL and log10 is not None:
-        digits = 10 ** (log10 - math.floor(log10))
-        # 9.96 is 10 with two digits.
-        return f"{digits:.1f}e{math.floor(log10)}" if digits < 9.95 else f"1.0e{math.floor(log10) + 1}"
-    if 0 < value < SMALLEST_NORMAL:
-        return f"< {SMALLEST_NORMAL:.1e}"
-    if value == 0:
-        return f"< {format_p(_round_up(-math.expm1(math.log(0.025) / replicates)))}" if replicates else "0"
-    return f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
-
-
-def _round_up(value: float) -> float:
-    """Give the next number with two digits that is not smaller: a bound must not be rounded down."""
-    step = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return math.ceil(value / step) * step
-
-
-def format_share(value: float | None) -> str:
-    """Give a share in percent."""
-    return MISSING if value is None else f"{100 * value:.1f} %"
-
-
-def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, percent: bool = False) -> str:
-    """Give the two ends of an interval in brackets."""
-    if interval is None:
-        return MISSING
-    ends = [interval["lo"], interval["hi"]]
-    if percent:
-        return f"[{100 * ends[0]:.1f}, {100 * ends[1]:.1f}] %"
-    return f"[{format_number(ends[0], digits)}, {format_number(ends[1], digits)}]"

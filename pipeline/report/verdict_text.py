@@ -67,7 +67,7 @@ def describe_verdict(
         pairs = [row for row in pairs if row["in_family"]]
     if not pairs:
         return [f"There is no pair to compare{'' if baseline is None else f' with {baseline}'}."]
-    alpha, size = document["alpha"], pairs[0]["units"]
+    alpha = document["alpha"]
     (test_set,) = select(document["test_sets"], name=where["test_set"])
     (metric,) = select(test_set["metrics"], name=where["metric"])
     falling = metric["higher_is_better"] is False
@@ -75,21 +75,8 @@ def describe_verdict(
         sentences = list(_two(pairs, alpha, digits, falling))
     else:
         sentences = list(_many(pairs, board, baseline, alpha, digits, falling))
-    # Thresholds are of all pairs, those outside the family too.
-    thresholds = select(document["thresholds"], **where, test_size="full", relation="all") if baseline is None else []
-    if thresholds and thresholds[0]["gain"] is not None:
-        sentences.append(_borderline(thresholds[0], size, digits))
+    sentences += [row["sentence"] for finding in document["findings"] for row in select(finding["headlines"], **where)]
     return sentences
-
-
-def _borderline(row: Mapping[str, Any], size: int, digits: int) -> str:
-    pairs, gain = row["pairs_in_window"], format_number(row["gain"], digits)
-    if row["warning"]:
-        count = "1 pair is" if pairs == 1 else f"{pairs} pairs are"
-        return f"Only {count} borderline at this size (n = {size:,}): too few for the threshold, {gain}, to be leaned on."
-    interval = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
-    share = f"{row['percentile']:g} %"
-    return f"Of the {pairs:,} pairs that are borderline at this size (n = {size:,}), {share} gain at most {gain}{interval}."
 
 
 def _two(pairs: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling: bool) -> Iterator[str]:

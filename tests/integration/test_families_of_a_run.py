@@ -22,7 +22,6 @@ from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
 from pipeline.inference.student_tails import StudentTails
-from pipeline.report.verdict_text import describe_verdict
 from pipeline.report.views import view_all
 
 ITEMS, REPLICATES = 120, 4000
@@ -215,15 +214,6 @@ def test_an_adjusted_p_below_p_is_explained(everybody) -> None:
         changed = [row | {"p_adjusted": factor * row["p"]} for row in report["pairs"]]
         (table,) = [view for view in view_all({**report, "pairs": changed}) if view.kind == "pairs"]
         assert ("so an adjusted p can come out below p" in table.caption) == told
-
-
-def test_thresholds_of_all_pairs_are_no_matter_of_a_family_with_a_baseline(everybody, against) -> None:
-    threshold = {"test_size": "full", "relation": "all", "gain": 1.0, "pairs_in_window": 3, "warning": "few", "interval": None}
-    for (_, report, _), told in ((everybody, True), (against, False)):
-        where = {key: report["signature"][0][key] for key in ("test_set", "metric", "procedure")}
-        pairs = [row for row in report["pairs"] if where.items() <= row.items()]
-        sentences = describe_verdict({**report, "thresholds": [where | threshold]}, where, pairs, 3)
-        assert any("borderline" in sentence for sentence in sentences) == told
 
 
 def test_the_chance_of_any_false_finding_is_told_three_ways(everybody, against) -> None:

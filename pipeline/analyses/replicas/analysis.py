@@ -17,13 +17,14 @@ import xarray as xr
 from pipeline.analyses.options import read_options
 from pipeline.analyses.replicas.data import Model, count_distinct, group_runs, load_replicas, pair_models, say_copies
 from pipeline.analyses.replicas.development import Development
+from pipeline.analyses.replicas.figures import list_figures, list_histograms
 from pipeline.analyses.replicas.gains import gain_rows
 from pipeline.analyses.replicas.nulls import Draw, null_rows
 from pipeline.analyses.replicas.options import DEFAULT_NULLS, ReplicaOptions
 from pipeline.analyses.replicas.subsets import subset_rows
 from pipeline.analyses.replicas.tables import make_tables
 from pipeline.analyses.replicas.variance import take_apart
-from pipeline.analyses.units_of_items import EARLIER
+from pipeline.analyses.units import EARLIER
 from pipeline.interfaces import Finding, ScoredStatistics
 from pipeline.procedures.registry import default_procedure
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
@@ -61,6 +62,15 @@ NOTES = {
     ),
 }
 """What must stand beside the rows of each kind."""
+FILES = {
+    "model": "models",
+    "test": "tests",
+    "pair": "pairs",
+    "gains": "gains",
+    "subset": "subsets",
+    "none": "left_out",
+}
+"""The CSV file of the rows of each kind."""
 MULTEVAL = (
     "The column multeval is that tool's own number, (#(|δ°| > |δ|) + 1)/(b + 1): strict, so that identical systems have the "
     "smallest."
@@ -105,7 +115,15 @@ class ReplicaAnalysis:
         if any(cube.attrs.get("strata") for cube in cubes.values()):
             notes |= {"test": f"{notes['test']} {STRATA}"}
         notes |= {"model": " ".join((notes["model"], *_say_resampled(cubes)))}
-        return Finding(self.name, tuple(rows), tuple(notes.values()), tables=tuple(make_tables(rows, notes)))
+        files = {f"replicas_{name}": [row for row in rows if row["kind"] == kind] for kind, name in FILES.items()}
+        return Finding(
+            self.name,
+            tuple(rows),
+            tuple(notes.values()),
+            tables=tuple(make_tables(rows, notes)),
+            figures=tuple(list_figures(rows, cubes)),
+            csv={**files, "replicas_histograms": list_histograms(rows)},
+        )
 
     def _rows(self, test_set: str, cube: xr.Dataset, options: ReplicaOptions, development: Development) -> Iterator[dict[str, Any]]:
         models = group_runs(cube, model=options.model, replica=options.replica)

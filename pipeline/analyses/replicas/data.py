@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.pairs import has_value
-from pipeline.analyses.units_of_items import read_units_of_items
+from pipeline.analyses.units import read_units_of_items
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.sums import sum_by_unit

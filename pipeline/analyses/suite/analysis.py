@@ -16,6 +16,7 @@ import xarray as xr
 
 from pipeline.analyses.options import read_options
 from pipeline.analyses.suite.data import NoDirection, Question, join_cubes
+from pipeline.analyses.suite.figures import list_figures
 from pipeline.analyses.suite.rows import pair_rows
 from pipeline.analyses.suite.tables import make_tables
 from pipeline.analyses.suite.words import describe_family
@@ -71,7 +72,15 @@ class SuiteAnalysis:
             found = list(pair_rows(data, question))
             summaries[question.metric, question.procedure] = describe_family(found, question, data)
             rows += found
-        return Finding(self.name, tuple(rows), tuple(summaries.values()), tables=tuple(make_tables(rows, summaries)))
+        files = {"suite_pairs": ("pair",), "suite_test_sets": ("test-set",), "suite_left_out": ("unmeasured", "none")}
+        return Finding(
+            self.name,
+            tuple(rows),
+            tuple(summaries.values()),
+            tables=tuple(make_tables(rows, summaries)),
+            figures=tuple(list_figures(rows, cubes)),
+            csv={name: [row for row in rows if row["kind"] in kinds] for name, kinds in files.items()},
+        )
 
 
 def _several(names: tuple[str, ...] | str) -> tuple[str, ...]:

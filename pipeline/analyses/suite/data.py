@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.analyses.few_units import read_few_units
+from pipeline.analyses.units import read_few_units
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.stability import bound_computed, bound_counted

@@ -15,26 +15,22 @@ from typing import Any, ClassVar
 import xarray as xr
 
 from pipeline.analyses.options import read_options
+from pipeline.analyses.type_one.figures import list_figures, list_quantiles
 from pipeline.analyses.type_one.models import RUN_NOTES, RunLaboratory
 from pipeline.analyses.type_one.options import TypeOneOptions
-from pipeline.analyses.type_one.pairs import RULES, NullPair, PairData, baseline_of, choose_pairs, load_pair
-from pipeline.analyses.type_one.rows import PROBABILITIES, band_of, describe, interval, nothing
+from pipeline.analyses.type_one.pairs import BY_DOCUMENT, RULES, SWAPPED, NullPair, PairData, baseline_of, choose_pairs, load_pair
+from pipeline.analyses.type_one.rows import PROBABILITIES, describe, nothing
 from pipeline.analyses.type_one.runs import MIXED, SPLIT
 from pipeline.analyses.type_one.tables import make_tables
 from pipeline.analyses.type_one.tests import ask_nulls
+from pipeline.analyses.type_one.words import check_level
 from pipeline.interfaces import Finding, ScoredStatistics
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.null_laboratory import NullSwaps
 from pipeline.resampling.strata import StratifiedDraws, stratified_key
 
-__all__ = ["BY_DOCUMENT", "PROBABILITIES", "SWAPPED", "TypeOne", "TypeOneOptions", "interval"]
-
-SWAPPED = "outputs of a unit swapped"
-"""How the null data sets of a pair of systems are made."""
-
-BY_DOCUMENT = "outputs of a document swapped"
-"""And where items are drawn although their documents are known: what items of a document have in common stays together."""
+__all__ = ["TypeOne", "TypeOneOptions"]
 
 NOTES = (
     "Null data sets are the study's own: of each unit the outputs of the two systems in an order drawn at random. They do not "
@@ -84,10 +80,20 @@ class TypeOne:
         designs = {row["design"] for row in found}
         notes = swapped + (DOCUMENT_NOTES if BY_DOCUMENT in designs else ())
         notes += RUN_NOTES if designs - {SWAPPED, BY_DOCUMENT} else ()
-        bands = {nulls: band_of(nulls) for nulls in sorted({row["nulls"] for row in found if row["nulls"]})}
-        details = {"probabilities": PROBABILITIES, "bands": bands}
         tables = {SWAPPED: swapped, BY_DOCUMENT: DOCUMENT_NOTES, SPLIT: RUN_NOTES, MIXED: RUN_NOTES}
-        return Finding(self.name, tuple(found), notes, details, tuple(make_tables(found, tables)))
+        return Finding(
+            self.name,
+            tuple(found),
+            notes,
+            {"probabilities": PROBABILITIES},
+            tables=tuple(make_tables(found, tables)),
+            figures=tuple(list_figures(found)),
+            csv={
+                "type_one": [{key: value for key, value in row.items() if key != "quantiles"} for row in found],
+                "type_one_quantiles": list_quantiles(found),
+            },
+            checks=(check_level(found),),
+        )
 
     def _part_runs(
         self,

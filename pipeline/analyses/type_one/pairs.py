@@ -9,12 +9,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.analyses.units_of_items import EARLIER, read_documents, read_strata, read_units_of_items
+from pipeline.analyses.units import EARLIER, read_documents, read_strata, read_units_of_items
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.null_laboratory import TwoOutputs
 from pipeline.resampling.sums import sum_by_unit
 
-__all__ = ["RULES", "NullPair", "PairData", "baseline_of", "choose_pairs", "load_pair"]
+__all__ = ["BY_DOCUMENT", "RULES", "SWAPPED", "NullPair", "PairData", "baseline_of", "choose_pairs", "load_pair"]
+
+SWAPPED = "outputs of a unit swapped"
+"""How the null data sets of a pair of systems are made."""
+
+BY_DOCUMENT = "outputs of a document swapped"
+"""And where items are drawn although their documents are known: what items of a document have in common stays together."""
 
 RULES = ("fewest", "most", "median")
 """Of the discordant units of these pairs, in the order in which pairs are chosen: a test has its troubles at the ends."""

@@ -4,8 +4,7 @@ from scipy.stats import linregress
 from scipy.stats import t as student
 from support.synthetic_cubes import build_cube, gaussian_cube
 
-from pipeline.analyses.line import fit_line
-from pipeline.analyses.size_curve import SizeCurve
+from pipeline.analyses.size_curve import SizeCurve, fit_line
 
 SIZES = {"100": 100, "200": 200, "400": 400, "full": 800}
 

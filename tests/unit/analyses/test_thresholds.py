@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube, gaussian_cube
 
-from pipeline.analyses.system_bootstrap import Vertices, vertex_interval, weighted_percentile
-from pipeline.analyses.thresholds import Thresholds
-from pipeline.analyses.window import Window, fit_logistic, percentile_of
+from pipeline.analyses.pairs import Window, percentile_of
+from pipeline.analyses.system_bootstrap import SystemBootstrap, system_interval, weighted_percentile
+from pipeline.analyses.thresholds import Thresholds, fit_logistic
 
 
 def row_of(finding, relation="all", size="full"):
@@ -101,24 +101,24 @@ def test_the_interval_is_the_same_every_time_and_differs_by_seed():
 
 def test_replicas_are_drawn_within_their_base_model():
     systems = tuple(f"{m}{i}" for m in "xyz" for i in range(5))
-    vertices = Vertices(systems, {s: s[0] for s in systems}, 1, "news", "full")
-    weights = vertices.draw(500)
+    drawn = SystemBootstrap(systems, {s: s[0] for s in systems}, 1, "news", "full")
+    weights = drawn.draw(500)
     assert weights.reshape(500, 3, 5).sum(axis=2) == pytest.approx(5.0)
     assert np.ptp(weights, axis=0).min() > 0
-    assert "3" in vertices.note
+    assert "3" in drawn.note
 
 
 def test_more_than_three_base_models_are_drawn_themselves():
     systems = tuple(f"{m}{i}" for m in "wxyz" for i in range(5))
-    vertices = Vertices(systems, {s: s[0] for s in systems}, 1, "news", "full")
-    sums = vertices.draw(500).reshape(500, 4, 5).sum(axis=2)
-    assert vertices.note is None
+    drawn = SystemBootstrap(systems, {s: s[0] for s in systems}, 1, "news", "full")
+    sums = drawn.draw(500).reshape(500, 4, 5).sum(axis=2)
+    assert drawn.note is None
     assert set(np.unique(sums)) <= {0.0, 5.0, 10.0, 15.0, 20.0}
     assert sums.min() == 0
 
 
 def test_a_system_is_never_paired_with_its_copy():
-    vertices = Vertices(("a", "b", "c"), {}, 1, "news", "full")
+    drawn = SystemBootstrap(("a", "b", "c"), {}, 1, "news", "full")
     seen = []
 
     def keep(weights):
@@ -126,7 +126,7 @@ def test_a_system_is_never_paired_with_its_copy():
         return np.where(weights.sum(axis=1) > 0, weights[:, 0], np.nan)
 
     first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
-    interval, reason = vertex_interval(vertices, first, second, keep, replicates=900)
+    interval, reason = system_interval(drawn, first, second, keep, replicates=900)
     # All three draws are the same system in 3 of 27 cases: then no pair has weight.
     empty = float((np.concatenate(seen).sum(axis=1) == 0).mean())
     assert 0.05 < empty < 0.18  # 1/9 ± 6 standard errors: false alarm 1e-9
@@ -173,3 +173,15 @@ def test_the_gaussian_quantile_is_that_of_the_middle_of_the_window():
 
 def test_the_ends_of_the_window_belong_to_it():
     assert Window().holds(np.array([0.0399, 0.04, 0.06, 0.0601])).tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("attrs", "told"), [({}, True), ({"asked_baseline": "s1"}, False), ({"baseline": "s1", "asked_baseline": ""}, True)]
+)
+def test_thresholds_of_all_pairs_are_no_matter_of_a_family_with_a_baseline(attrs, told):
+    cube = gaussian_cube(np.random.default_rng(1), systems=40, sizes={"full": 400}, sigma=20.0, spread=1.5)
+    headlines = Thresholds().find({"news": cube.assign_attrs(attrs)}, {}).headlines
+    assert [headline.where for headline in headlines] == [
+        {"test_set": "news", "metric": "bleu", "procedure": "paired-bootstrap"}
+    ] * told
+    assert all("borderline at this size (n = 400)" in headline.sentence for headline in headlines)

@@ -10,11 +10,12 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from pipeline.analyses.type_one.analysis import BY_DOCUMENT, SWAPPED, TypeOne, interval
-from pipeline.analyses.type_one.pairs import choose_pairs
+from pipeline.analyses.type_one.analysis import TypeOne
+from pipeline.analyses.type_one.pairs import BY_DOCUMENT, SWAPPED, choose_pairs
+from pipeline.analyses.type_one.rows import interval
+from pipeline.analyses.type_one.words import check_level
 from pipeline.inference.convention_levels import null_p, null_rejection
 from pipeline.interfaces import ScoredStatistics
-from pipeline.report.laboratory import describe_laboratory
 
 FALSE_ALARM = 1e-6
 
@@ -198,8 +199,8 @@ def test_where_items_stand_in_documents_whole_documents_are_swapped_too() -> Non
     assert documents["rate_05"] > 0.33
     assert (documents["decides"], documents["says"]) == (True, "liberal")
     assert only(designs[BY_DOCUMENT], "approximate-randomization")["rate_05"] > 0.33
-    told = describe_laboratory({"findings": [{"analysis": "type-one", "rows": rows}]})
-    assert told["status"] == "look"
+    told = check_level(rows)
+    assert told.status == "check"
     finding = TypeOne().with_statistics(build(of_documents(40, 6), document=document)[1])
     tables = finding.find(build(of_documents(40, 6), document=document)[0], {"nulls": 100}).tables
     assert [table.title for table in tables] == [

@@ -209,7 +209,7 @@ def test_no_verdict_moves_with_the_preset(texts: Path, tmp_path: Path) -> None:
     assert told["preset"] is None
     own = [row.pop("tool_p") for row in also["pairs"]]
     assert any(entry["sacrebleu-bs"] is not None for entry in own)
-    for key in ("pairs", "leaderboard", "verdict", "thresholds"):
+    for key in ("pairs", "leaderboard", "verdict", "findings"):
         assert also[key] == told[key]
 
 
@@ -257,8 +257,8 @@ def test_every_page_has_the_column_and_says_where_it_misleads(texts: Path, tmp_p
     assert "| sacrebleu-bs | verdict |" in markdown
     deviation = "Not as sacrebleu-bs sets it: resampling.replicates is 500, in sacrebleu-bs 1000."
     checks = {row["check"]: (row["status"], row["detail"]) for row in document["trust"]}
-    assert checks["What sacrebleu-bs says"] == ("look", PRESETS["sacrebleu-bs"].misleads)
-    assert checks["Settings of sacrebleu-bs"] == ("look", deviation)
+    assert checks["What sacrebleu-bs says"] == ("check", PRESETS["sacrebleu-bs"].misleads)
+    assert checks["Settings of sacrebleu-bs"] == ("check", deviation)
     assert "Preset sacrebleu-bs" in markdown.split("## Method")[1]
     told = summarise(document)
     assert re.search(r"^better +worse .* sacrebleu-bs +verdict$", told, re.MULTILINE)

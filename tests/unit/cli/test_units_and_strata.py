@@ -191,7 +191,7 @@ def test_design_effects_stand_where_items_are_known_to_stand_together(runs: dict
 
 def test_the_report_tells_what_drawing_documents_would_do(runs: dict[str, Path]) -> None:
     told = trust_of(runs["items"])["Items in documents"]
-    assert told["status"] == "look"
+    assert told["status"] == "check"
     assert "24 documents" in told["detail"]
     assert "set `resampling.unit: document`" in told["detail"]
     assert "Few effective units: there are 24" in told["detail"]
@@ -201,13 +201,13 @@ def test_the_report_tells_what_drawing_documents_would_do(runs: dict[str, Path])
     assert all(0 < row["intra_cluster_correlation"] < 1 for row in rows)
     there = trust_of(runs["documents"])
     assert "Items in documents" not in there
-    assert there["Design effect"]["status"] == "fine"
+    assert there["Design effect"]["status"] == "ok"
 
 
 def test_the_report_tells_of_strata(runs: dict[str, Path]) -> None:
     document = report_of(runs["strata"])
     told = trust_of(runs["strata"])["Strata"]
-    assert told["status"] == "look"  # one document is alone in its domain
+    assert told["status"] == "check"  # one document is alone in its domain
     assert "documents are drawn within 3 strata of domain (1 to 14 each); 1 alone in theirs never vary" in told["detail"]
     assert document["test_sets"][0]["strata"] == {"column": "domain", "count": 3, "smallest": 1, "largest": 14, "alone": 1}
     assert "|unit:document|strata:domain|" in document["signature"][0]["line"]

@@ -63,10 +63,10 @@ def test_no_verdict_rests_on_items_where_documents_are_known(folder: Path, tmp_p
     assert "|unit:document|n:500/50|" in document["signature"][0]["line"]
     assert document["test_sets"][0]["unit_reason"] == "documents are known"
     assert "500 items in 50 documents" in summarise(document)
-    assert trust_of(document)["Design effect"]["status"] == "fine"
+    assert trust_of(document)["Design effect"]["status"] == "ok"
     items = report_of(study(folder, unit="item"), tmp_path)
     assert (items["unit"], items["pairs"][0]["units"], items["pairs"][0]["verdict"]) == ("item", ITEMS, "better")
-    assert trust_of(items)["Items in documents"]["status"] == "look"
+    assert trust_of(items)["Items in documents"]["status"] == "check"
 
 
 def test_a_test_set_without_documents_stands_beside_one_that_has_them(folder: Path, tmp_path: Path) -> None:

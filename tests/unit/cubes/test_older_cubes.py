@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 from scipy.stats import t as student
 
-from pipeline.analyses.few_units import read_few_units
+from pipeline.analyses.units import read_few_units
 from pipeline.cubes.reading import with_names_of_now
 
 PAIRS = ("procedure", "metric", "test_size", "pair")

@@ -52,9 +52,8 @@ FIELDS = [
     "systems",
     "pairs",
     "clusters",
-    "thresholds",
-    "size_curve",
-    "calibration",
+    "sections",
+    "findings",
     "warnings",
     "failures",
 ]
@@ -174,15 +173,15 @@ def test_two_systems_give_a_sentence_with_both_names_and_the_gain():
 def test_few_units_and_few_discordant_units_are_told():
     cube = build_cube(np.array([50.0, 51.0]), list("ab"), sizes={"full": 40})
     status = {row["check"]: row["status"] for row in build_document(make_report({"news": cube}))["trust"]}
-    assert status["Few units"] == "look"
-    assert status["Few discordant units"] == "look"
+    assert status["Few units"] == "check"
+    assert status["Few discordant units"] == "check"
     assert status["Calibration of the test"] == "not checked"
 
 
 def test_curves_hold_points_and_fits(document):
-    curve = document["size_curve"][0]
-    assert [point["units"] for point in curve["points"]] == [100, 200, 400, 1000]
-    fit = next(f for f in curve["fits"] if f["quantity"] == "median_se")
+    (curve,) = (finding for finding in document["findings"] if finding["analysis"] == "size-curve")
+    assert [point["units"] for point in curve["rows"] if point["test_set"] == "news <1>"] == [100, 200, 400, 1000]
+    fit = next(f for f in curve["details"]["fits"] if f["quantity"] == "median_se")
     assert fit["slope"] == pytest.approx(-0.5)
     assert math.isfinite(fit["c"])
 

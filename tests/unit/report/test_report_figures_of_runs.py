@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import beta
+from support.synthetic_cubes import build_cube
 
+from pipeline.analyses.replicas import figures as replica_figures
+from pipeline.analyses.type_one import figures as type_one_figures
 from pipeline.analyses.type_one import tests as type_one_tests
-from pipeline.analyses.type_one.analysis import PROBABILITIES, SWAPPED
 from pipeline.analyses.type_one.as_is import AS_THEY_ARE
-from pipeline.analyses.type_one.rows import band_of, describe
+from pipeline.analyses.type_one.pairs import SWAPPED
+from pipeline.analyses.type_one.rows import PROBABILITIES, band_of, describe
 from pipeline.analyses.type_one.runs import SPLIT
-from pipeline.report.qq_plots import draw_quantiles
-from pipeline.report.run_gains import draw_run_gains
+from pipeline.interfaces import Figure, Finding
+from pipeline.report.figures import draw_finding
+from pipeline.report.findings import describe_findings
 
 
 def null_row(p: Any, *, pair: str = "a / b", design: str = SWAPPED, procedure: str = "sign", **more: Any) -> dict[str, Any]:
@@ -24,10 +27,14 @@ def null_row(p: Any, *, pair: str = "a / b", design: str = SWAPPED, procedure: s
     return describe(where, type_one_tests.Tested(procedure, "two-sided", in_study=True, decides=False, p=np.asarray(p)))
 
 
+def draw_all(figures: tuple[Figure, ...]) -> list[Any]:
+    csv = {figure.table: [{"a": 1}] for figure in figures}
+    finding = Finding("some-analysis", (), figures=figures, csv=csv)
+    return list(draw_finding(finding, *describe_findings([finding])))
+
+
 def draw(*rows: dict[str, Any]) -> list[Any]:
-    details = {"probabilities": PROBABILITIES, "bands": {row["nulls"]: band_of(row["nulls"]) for row in rows}}
-    report: Any = SimpleNamespace(findings=[SimpleNamespace(analysis="type-one", rows=rows, details=details)])
-    return list(draw_quantiles(report))
+    return draw_all(tuple(type_one_figures.list_figures(rows)))
 
 
 UNIFORM = (np.arange(1000) + 0.5) / 1000
@@ -85,8 +92,7 @@ def gain_row(number: int, counts: list[int], **more: Any) -> dict[str, Any]:
 
 
 def draw_gains(*rows: dict[str, Any]) -> list[Any]:
-    systems = [{"scores": {"bleu": 30.0}}]
-    return list(draw_run_gains({"findings": [{"analysis": "replicas", "rows": rows}], "systems": systems}))
+    return draw_all(tuple(replica_figures.list_figures(rows, {"news": build_cube(np.array([30.0, 29.0]), ["big", "small"])})))
 
 
 def test_gains_are_drawn_by_number_of_runs_the_nearest_pairs_first() -> None:
@@ -104,3 +110,18 @@ def test_too_few_gains_have_no_figure_and_equal_ones_no_histogram() -> None:
     assert draw_gains(gain_row(1, [1, 2, 1]), gain_row(2, [0], gains=None)) == []
     (drawing,) = draw_gains(gain_row(1, [9], edges=[1.0, 1.0], gain_low=1.0, gain_high=1.0))
     assert ">1 run<" not in drawing.svg
+
+
+def test_curves_that_are_not_drawn_are_counted_and_named_with_their_file() -> None:
+    rows = [null_row(UNIFORM, pair=f"{name}: 3 + 3 of 6 runs", design=SPLIT, chosen=None) for name in "abcde"]
+    (drawing,) = draw(*rows)
+    assert "Curves: a: 3 + 3 of 6 runs; b: 3 + 3 of 6 runs; c: 3 + 3 of 6 runs." in drawing.caption
+    assert "Not drawn: 2 more, which are in tables/type_one_quantiles.csv." in drawing.caption
+    assert {row["pair"] for row in type_one_figures.list_quantiles(rows)} == {row["pair"] for row in rows}
+
+
+def test_every_histogram_that_is_drawn_is_among_the_rows_behind_the_figure() -> None:
+    rows = replica_figures.list_histograms([gain_row(1, [2, 5, 3]), gain_row(2, [0], gains=None)])
+    assert [(row["low"], row["high"], row["gains"], row["share"]) for row in rows] == [
+        (-2.0, 0.0, 2, 0.2), (0.0, 2.0, 5, 0.5), (2.0, 4.0, 3, 0.3)
+    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The trust section says what the null laboratory found, and that it was not asked."""
+"""The trust section says what the null laboratory found."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from support.studies import write_scores, write_study
 
-from pipeline.analyses.type_one.analysis import BY_DOCUMENT, SWAPPED
+from pipeline.analyses.type_one.pairs import BY_DOCUMENT, SWAPPED
+from pipeline.analyses.type_one.words import check_level
 from pipeline.api import run
 from pipeline.cubes.reading import open_statistics
-from pipeline.report.laboratory import describe_laboratory
+from pipeline.interfaces import Check
 from pipeline.study.schema import Study
 
 
@@ -26,14 +27,14 @@ def row(**changes: Any) -> dict[str, Any]:
     return found | changes
 
 
-def describe(*rows: dict[str, Any]) -> dict[str, str]:
-    return describe_laboratory({"findings": [{"analysis": "type-one", "rows": list(rows)}]})
+def describe(*rows: dict[str, Any]) -> Check:
+    return check_level(rows)
 
 
 def test_one_rate_is_told_with_its_interval_and_the_number_of_nulls() -> None:
     told = describe(row(), row(decides=False, rate_05=0.2, rejected_05=400))
-    assert told["status"] == "fine"
-    assert told["detail"] == (
+    assert told.status == "ok"
+    assert told.detail == (
         "2,000 null data sets of a pair, this study's own outputs swapped at random: "
         "at .05 paired-bootstrap rejects 5.2 % [4.3, 6.3]."
     )
@@ -42,15 +43,15 @@ def test_one_rate_is_told_with_its_interval_and_the_number_of_nulls() -> None:
 def test_the_worst_of_several_is_named() -> None:
     told = describe(row(), row(pair="c / d", rejected_05=90, rate_05=0.045), row(pair="e / f", rate_05=None, reason="budget"))
     # The interval is that of the largest rate alone.
-    assert "paired-bootstrap rejects 4.5 to 5.2 %, most 5.2 % [4.3, 6.3] of news, bleu, a / b" in told["detail"]
-    assert "1 more was not made or tested" in told["detail"]
+    assert "paired-bootstrap rejects 4.5 to 5.2 %, most 5.2 % [4.3, 6.3] of news, bleu, a / b" in told.detail
+    assert "1 more was not made or tested" in told.detail
 
 
 def test_a_liberal_test_asks_to_look_unless_many_were_made() -> None:
     liberal = row(rejected_05=125, rate_05=0.0625)
-    assert describe(liberal)["status"] == "look"
+    assert describe(liberal).status == "check"
     # One of twenty may well have 125 of 2000 by chance.
-    assert describe(liberal, *(row(pair=str(number)) for number in range(19)))["status"] == "fine"
+    assert describe(liberal, *(row(pair=str(number)) for number in range(19))).status == "ok"
 
 
 def test_null_data_sets_made_of_runs_are_no_matter_of_the_verdicts() -> None:
@@ -60,33 +61,33 @@ def test_null_data_sets_made_of_runs_are_no_matter_of_the_verdicts() -> None:
 
 def test_items_of_known_documents_are_fine_only_where_swaps_of_documents_say_so() -> None:
     alone = describe(row(), row(design=BY_DOCUMENT, decides=None, rate_05=None, reason="beyond the budget"))
-    assert alone["status"] == "look"
+    assert alone.status == "check"
     assert (
         "Items were taken as independent there; see Items in documents. Outputs of whole documents were not swapped."
-        in alone["detail"]
+        in alone.detail
     )
     together = row(design=BY_DOCUMENT, rejected_05=300, rate_05=0.15, interval_05={"lo": 0.13, "hi": 0.17})
     told = describe(row(), together)
-    assert told["status"] == "look"
-    assert "With the outputs of whole documents swapped (2,000 null data sets of a pair): " in told["detail"]
-    assert "paired-bootstrap rejects 15.0 % [13.0, 17.0]." in told["detail"]
-    assert describe(row(), row(design=BY_DOCUMENT))["status"] == "fine"
+    assert told.status == "check"
+    assert "With the outputs of whole documents swapped (2,000 null data sets of a pair): " in told.detail
+    assert "paired-bootstrap rejects 15.0 % [13.0, 17.0]." in told.detail
+    assert describe(row(), row(design=BY_DOCUMENT)).status == "ok"
     # Of another test set nobody knows documents: that is no matter of this one.
-    assert describe(row(), row(design=BY_DOCUMENT), row(test_set="other"))["status"] == "fine"
-    assert describe(row(), row(design=BY_DOCUMENT), row(pair="c / d"))["status"] == "look"
+    assert describe(row(), row(design=BY_DOCUMENT), row(test_set="other")).status == "ok"
+    assert describe(row(), row(design=BY_DOCUMENT), row(pair="c / d")).status == "check"
 
 
-@pytest.mark.parametrize(
-    ("findings", "words"),
-    [
-        ([], "the analysis type-one was not asked for"),
-        ([{"analysis": "type-one", "rows": [row(rate_05=None, reason="why")]}], "why"),
-    ],
-)
-def test_without_a_rate_nothing_was_checked(findings: list[dict[str, Any]], words: str) -> None:
-    told = describe_laboratory({"findings": findings})
-    assert told["status"] == "not checked"
-    assert words in told["detail"]
+@pytest.mark.parametrize(("rows", "words"), [([], "no pair of systems"), ([row(rate_05=None, reason="why")], "why")])
+def test_without_a_rate_nothing_was_checked(rows: list[dict[str, Any]], words: str) -> None:
+    told = describe(*rows)
+    assert told.status == "not checked"
+    assert words in told.detail
+
+
+def test_rates_that_are_alike_as_printed_are_told_once() -> None:
+    told = describe(row(rejected_05=90, rate_05=0.045), row(pair="c / d", rejected_05=91, rate_05=0.0454))
+    assert "rejects 4.5 % [4.3, 6.3], alike on all of them." in told.detail
+    assert " to " not in told.detail
 
 
 def test_the_laboratory_is_in_the_report_and_among_the_analyses_of_every_study_that_chooses_none(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_the_laboratory_is_in_the_report_and_among_the_analyses_of_every_study_t
     (finding,) = [found for found in document["findings"] if found["analysis"] == "type-one"]
     assert {r["nulls"] for r in finding["rows"]} == {200}
     (trust,) = [line for line in document["trust"] if line["check"] == "Calibration of the test"]
-    assert trust["status"] in ("fine", "look")
+    assert trust["status"] in ("ok", "check")
     assert "200 null data sets of each of 2 pairs" in trust["detail"]
     assert "null laboratory" in (root / "report" / "report.md").read_text("utf-8")
 

@@ -103,10 +103,10 @@ def test_too_few_replicates_are_the_reason_where_they_are():
     assert "at least 15,600 replicates" in second
     assert not any("of 780 pairs are separated" in text for text in document["verdict"][0]["sentences"])
     row = trust(document, "Enough replicates")
-    assert row["status"] == "look"
+    assert row["status"] == "check"
     assert "15,600" in row["detail"]
     enough = build(build_cube(np.linspace(0, 200, 40), [f"s{i:02d}" for i in range(40)], replicates=20_000))
-    assert trust(enough, "Enough replicates")["status"] == "fine"
+    assert trust(enough, "Enough replicates")["status"] == "ok"
     assert "separated" in enough["verdict"][0]["sentences"][1]
 
 
@@ -160,7 +160,7 @@ def test_few_discordant_units_are_marked_in_the_row_and_counted_in_the_verdict()
 @pytest.mark.parametrize(("units", "rate"), [(5, "15.4 %"), (10, "9.6 %"), (20, "7.1 %")])
 def test_few_units_come_with_the_expected_rejection(units, rate):
     row = trust(build(build_cube(np.array([50.0, 51.0]), list("ab"), sizes={"full": units})), "Few units")
-    assert row["status"] == "look"
+    assert row["status"] == "check"
     assert f"news ({units} items): about {rate} of true nulls are rejected at .05" in row["detail"]
 
 
@@ -170,11 +170,11 @@ def test_effective_units_count_where_the_cube_has_them():
     assert document["pairs"][0]["effective_units"] == 10.0
     assert document["test_sets"][0]["expected_rejection"] == pytest.approx(0.0957, abs=1e-3)
     row = trust(document, "Few units")
-    assert row["status"] == "look"
+    assert row["status"] == "check"
     assert "170 documents, worth 10 of equal size" in row["detail"]
     assert "9.6 %" in row["detail"]
     many = build(cube.assign_attrs(effective_units=120.0), resampling={"unit": "document"})
-    assert trust(many, "Few units")["status"] == "fine"
+    assert trust(many, "Few units")["status"] == "ok"
 
 
 def test_families_are_counted():
@@ -183,7 +183,7 @@ def test_families_are_counted():
     document = build_document(make_report(cubes, analyses=()))
     assert document["families"] == {"total": 6, "full_size": 2}
     row = trust(document, "Families")
-    assert row["status"] == "look"
+    assert row["status"] == "check"
     assert "6 families" in row["detail"]
     assert "2 at the full size" in row["detail"]
 
@@ -199,7 +199,7 @@ def test_a_borderline_pair_gains_at_most_the_threshold():
     document = build_document(make_report({"news": cube}, analyses=("thresholds",)))
     last = document["verdict"][0]["sentences"][-1]
     assert ", 95 % gain at most " in last
-    row = document["thresholds"][0]
+    row = document["findings"][0]["rows"][0]
     assert f"{row['gain']:.3f}" in last
 
 
@@ -218,7 +218,7 @@ def test_alternative_texts_look_at_the_data():
     rising = np.array([[0.5], [0.7], [1.0], [1.4]])  # a test set on which gains do not shrink
     cube = build_cube(np.linspace(0, 9, 8), names, sizes=sizes, se=np.broadcast_to(rising, (4, 28)))
     report = make_report({"news": cube})
-    alts = {drawing.kind: drawing.alt for drawing in draw_all(report, build_document(report))}
+    alts = {drawing.section: drawing.alt for drawing in draw_all(report, build_document(report))}
     assert "fall" not in alts["size-curve"]
-    assert "rises" not in alts["confidence"]
-    assert "28 pairs: gains from 1.286 to 9.000, confidence from " in alts["confidence"]
+    assert "rises" not in alts["figures"]
+    assert "28 pairs: gains from 1.286 to 9.000, confidence from " in alts["figures"]

@@ -31,15 +31,15 @@ def told(document: dict[str, Any], check: str) -> dict[str, str] | None:
     return next((row for row in document["trust"] if row["check"] == check), None)
 
 
-@pytest.mark.parametrize(("effects", "status"), [([1.0, 1.05, 9.0], "fine"), ([0.9, 1.5, 1.6], "look")])
+@pytest.mark.parametrize(("effects", "status"), [([1.0, 1.05, 9.0], "ok"), ([0.9, 1.5, 1.6], "check")])
 def test_the_median_decides_whether_drawing_items_is_remarked_on(effects: list[float], status: str) -> None:
     row = told(built(cube(effects=effects, clusters=CLUSTERS)), "Items in documents")
     assert row is not None
     assert row["status"] == status
     assert "100 documents, worth 80 of equal size" in row["detail"]
     assert f"by {np.median(effects):.2f} (median of 3 pairs), at most by {max(effects):.2f}" in row["detail"]
-    assert ("resampling.unit: document" in row["detail"]) == (status == "look")
-    if status == "look":
+    assert ("resampling.unit: document" in row["detail"]) == (status == "check")
+    if status == "check":
         assert "rejects about 11 % of true nulls" in row["detail"]  # 2 Φ(−1.96/√1.5) = .1096
 
 
@@ -62,16 +62,16 @@ def test_pairs_have_the_numbers_or_the_report_says_why_not() -> None:
 def test_units_of_their_own_are_no_reason_to_look() -> None:
     row = told(built(cube(effects=[1.5, 1.6, 1.7], clusters=CLUSTERS), unit="document"), "Design effect")
     assert row is not None
-    assert row["status"] == "fine"
+    assert row["status"] == "ok"
     assert "drawing documents, not items, multiplies the variance of a gain by 1.60" in row["detail"]
 
 
 @pytest.mark.parametrize(
     ("strata", "status", "words"),
     [
-        ({"count": 4, "smallest": 250, "largest": 250, "alone": 0}, "fine", "4 strata of domain (250 each); about 5.1 % of"),
-        ({"count": 4, "smallest": 1, "largest": 900, "alone": 2}, "look", "(1 to 900 each); 2 alone in theirs never vary; about"),
-        ({"count": 250, "smallest": 4, "largest": 4, "alone": 0}, "look", "(4 each); about 9.0 % of true nulls"),
+        ({"count": 4, "smallest": 250, "largest": 250, "alone": 0}, "ok", "4 strata of domain (250 each); about 5.1 % of"),
+        ({"count": 4, "smallest": 1, "largest": 900, "alone": 2}, "check", "(1 to 900 each); 2 alone in theirs never vary; about"),
+        ({"count": 250, "smallest": 4, "largest": 4, "alone": 0}, "check", "(4 each); about 9.0 % of true nulls"),
     ],
 )
 def test_strata_are_told_with_what_they_cost(strata: dict[str, int], status: str, words: str) -> None:

@@ -1,34 +1,32 @@
-"""What the null laboratory says of this report's tests. This module writes the line of the trust section that it belongs to."""
+"""How many null data sets of the study's own outputs the tests of its verdicts reject: a line for "How far to trust it"."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.analyses.type_one.analysis import BY_DOCUMENT, SWAPPED, TypeOne, interval
+from pipeline.analyses.type_one.pairs import BY_DOCUMENT, SWAPPED
+from pipeline.analyses.type_one.rows import interval
+from pipeline.interfaces import Check
 
-__all__ = ["describe_laboratory"]
+__all__ = ["check_level"]
 
 _CHECK = "Calibration of the test"
 _ALPHA = 0.05
 
 
-def describe_laboratory(document: Mapping[str, Any]) -> dict[str, str]:
-    """Give the check: how many null data sets of the study's own outputs the tests of its verdicts reject at .05.
+def check_level(rows: Sequence[Mapping[str, Any]]) -> Check:
+    """Return what was found of the level of the tests that decide.
 
-    It asks to look where a rate is above .05 by more than chance, all rates together but for one report in twenty. Where items are
-    drawn although their documents are known, swaps of single items destroy what the items of a document have in common: then it is
-    fine only if swaps of whole documents say so too.
+    It asks for a check where a rate is above .05 by more than chance, all rates together but for one report in twenty. Where items
+    are drawn although their documents are known, swaps of single items destroy what the items of a document have in common: then
+    it is fine only if swaps of whole documents say so too.
     """
-    rows = [row for finding in document["findings"] if finding["analysis"] == TypeOne.name for row in finding["rows"]]
     rows = [row for row in rows if row["design"] in (SWAPPED, BY_DOCUMENT)]  # verdicts are of systems: runs of models decide none
     rated = [row for row in rows if row["decides"] and row["rate_05"] is not None]
     if not rated:
-        why = (
-            "; ".join(dict.fromkeys(row["reason"] for row in rows if row["reason"]))
-            or f"the analysis {TypeOne.name} was not asked for"
-        )
-        return {"check": _CHECK, "status": "not checked", "detail": f"No null data sets of this study's own outputs: {why}."}
+        why = "; ".join(dict.fromkeys(row["reason"] for row in rows if row["reason"])) or "there is no pair of systems"
+        return Check(_CHECK, "not checked", f"No null data sets of this study's own outputs: {why}.")
     alike, together = ([row for row in rated if row["design"] == design] for design in (SWAPPED, BY_DOCUMENT))
     told = [f"{_count(alike)}, this study's own outputs swapped at random: at .05 {_rates(alike)}."] if alike else []
     clustered = {row["test_set"] for row in rows if row["design"] == BY_DOCUMENT}
@@ -44,7 +42,7 @@ def describe_laboratory(document: Mapping[str, Any]) -> dict[str, str]:
         told.append(f"{left:,} more {'was' if left == 1 else 'were'} not made or tested: the findings say why.")
     unknown = {_place(row) for row in together} != {_place(row) for row in alike if row["test_set"] in clustered}
     liberal = any(_is_liberal(row, len(rated)) for row in rated)
-    return {"check": _CHECK, "status": "look" if liberal or unknown else "fine", "detail": " ".join(told)}
+    return Check(_CHECK, "check" if liberal or unknown else "ok", " ".join(told))
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -70,7 +68,10 @@ def _describe(procedure: str, rows: Sequence[Mapping[str, Any]]) -> str:
     if len(rows) == 1:
         return f"{procedure} rejects {worst}"
     where = f"{most['test_set']}, {most['metric']}, {most['pair']}"
-    return f"{procedure} rejects {_percent(least['rate_05'])} to {_percent(most['rate_05'])} %, most {worst} of {where}"
+    low, high = _percent(least["rate_05"]), _percent(most["rate_05"])
+    if low == high:
+        return f"{procedure} rejects {worst}, alike on all of them"
+    return f"{procedure} rejects {low} to {high} %, most {worst} of {where}"
 
 
 def _is_liberal(row: Mapping[str, Any], rates: int) -> bool:

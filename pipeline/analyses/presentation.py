@@ -1,0 +1,68 @@
+"""What the tables, figures and sentences of several analyses have in common: digits, titles, and rows by their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import xarray as xr
+
+from pipeline.interfaces.figures import PALETTE
+
+__all__ = ["baseline_of", "decimals_of", "in_parts", "name_procedure", "say_intervals", "select", "title_of"]
+
+FULL = "full"
+
+T = TypeVar("T")
+
+
+def select(rows: Sequence[Mapping[str, Any]], **where: Any) -> list[Mapping[str, Any]]:
+    """Return the rows with these values."""
+    return [row for row in rows if where.items() <= row.items()]
+
+
+def title_of(where: Mapping[str, Any]) -> str:
+    """Return the heading of a table of one test set, metric and procedure."""
+    return f"{where['test_set']} · {where['metric']} · {where['procedure']}"
+
+
+def decimals_of(cubes: Mapping[str, xr.Dataset], metric: str) -> int:
+    """Return the decimals to print for a metric: three in points of a hundred, five where no score of a system passes 1."""
+    there = [cube for cube in cubes.values() if metric in cube["metric"].values.tolist()]
+    scores = [cube["observed_score"].sel(metric=metric, test_size=FULL).values for cube in there]
+    known = [np.abs(values[np.isfinite(values)]) for values in scores]
+    return 5 if any(map(len, known)) and max(float(values.max(initial=0.0)) for values in known) <= 1.5 else 3
+
+
+def name_procedure(cubes: Mapping[str, xr.Dataset], procedure: str) -> str:
+    """Return what a title must add to say whose numbers are shown: nothing where there is one procedure."""
+    several = {str(name) for cube in cubes.values() for name in cube["procedure"].values.tolist()}
+    return f", {procedure}" if len(several) > 1 else ""
+
+
+def baseline_of(cube: xr.Dataset) -> str | None:
+    """Return the system with which alone the others are compared, if there is one.
+
+    `pipeline report --set` may ask for another family than the one that a cube was adjusted for.
+    """
+    return cube.attrs.get("asked_baseline", cube.attrs.get("baseline")) or None
+
+
+def say_intervals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what the intervals of rows do not cover, each once."""
+    told = dict.fromkeys(row["interval_note"] for row in rows if row["interval"] and row["interval_note"])
+    return [f"Intervals: {note}." for note in told]
+
+
+def in_parts(title: str, drawn: Sequence[T]) -> Iterator[tuple[str, Sequence[T]]]:
+    """Go through figures of so many things as there are colours, all but a single one with its number in the title.
+
+    Examples
+    --------
+    >>> [(title, len(some)) for title, some in in_parts("Gains", range(8))]
+    [('Gains (1 of 2)', 6), ('Gains (2 of 2)', 2)]
+    """
+    parts = [drawn[at : at + len(PALETTE)] for at in range(0, len(drawn), len(PALETTE))]
+    for number, some in enumerate(parts, start=1):
+        yield (title if len(parts) == 1 else f"{title} ({number} of {len(parts)})"), some

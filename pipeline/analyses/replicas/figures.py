@@ -1,0 +1,115 @@
+"""Gains by number of runs, after Figs. 1 and 2 of Clark and others 2011: a histogram for each pair of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from pipeline.analyses.presentation import decimals_of, select
+from pipeline.interfaces import Figure
+from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.wording import format_number, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+__all__ = ["list_figures", "list_histograms"]
+
+MOST_PAIRS = 6
+_COLUMNS = 2
+_LONGEST = 20
+FEWEST = 9
+"""Gains: of fewer a histogram says less than their list."""
+
+
+def list_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr.Dataset]) -> Iterator[Figure]:
+    """Go through the figures, one a test set and metric on which models have three runs or more."""
+    drawn = [row for row in rows if row["kind"] == "gains" and (row["gains"] or 0) >= FEWEST]
+    for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in drawn):
+        own = select(drawn, test_set=test_set, metric=metric)
+        pairs = list(dict.fromkeys((row["model_a"], row["model_b"]) for row in own))
+        # The nearest models: of the others everybody sees which is better.
+        pairs.sort(key=lambda pair: _first(own, pair)["delta"])
+        yield _describe(own, pairs[:MOST_PAIRS], len(pairs), decimals_of(cubes, metric))
+
+
+def list_histograms(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the histograms of all gains, a row a bin."""
+    keys = ("test_set", "metric", "model_a", "model_b", "runs_each")
+    return [
+        {**{key: row[key] for key in keys}, "low": low, "high": high, "gains": count, "share": count / row["gains"]}
+        for row in rows
+        if row["kind"] == "gains" and row["gains"]
+        for (low, high), count in zip(pairwise(row["edges"]), row["counts"], strict=False)
+    ]
+
+
+def _first(rows: Sequence[Mapping[str, Any]], pair: tuple[str, str]) -> Mapping[str, Any]:
+    return next(row for row in rows if (row["model_a"], row["model_b"]) == pair)
+
+
+def _describe(rows: Sequence[Mapping[str, Any]], pairs: Sequence[tuple[str, str]], all_pairs: int, digits: int) -> Figure:
+    test_set, metric = rows[0]["test_set"], rows[0]["metric"]
+    title = f"Gains by number of runs on {test_set}, {metric}"
+    alt = "Histograms of the gain of models by the number of runs of either. " + " ".join(
+        f"{row['model_a']} - {row['model_b']}, {_runs(row)}: 95 % from {format_number(row['gain_low'], digits)} to "
+        f"{format_number(row['gain_high'], digits)}, {100 * row['against']:.0f} % below 0."
+        for pair in pairs
+        for row in _chosen(rows, pair)
+    )
+    caption = "Filled: all pairs of single runs. Lines: means of more runs, drawn without replacement from those that there are. "
+    caption += "The dashed line is no gain: what lies left of it would have been called the other way."
+    if all_pairs > len(pairs):
+        caption += f" Shown: the {len(pairs)} nearest of {all_pairs:,} pairs."
+    deep = -(-len(pairs) // min(_COLUMNS, len(pairs)))
+    draw = partial(_draw, [(pair, _chosen(rows, pair)) for pair in pairs], metric)
+    return Figure("run-gains", title, alt, caption, draw, "replicas_histograms", size=(7.2, 0.3 + 2.1 * deep), panels=True)
+
+
+def _draw(pairs: Sequence[tuple[tuple[str, str], Sequence[Mapping[str, Any]]]], metric: str, figure: MatplotlibFigure) -> None:
+    wide = min(_COLUMNS, len(pairs))
+    panels = figure.subplots(-(-len(pairs) // wide), wide, squeeze=False).ravel().tolist()
+    for panel in panels[len(pairs) :]:
+        panel.remove()
+    for number, (panel, (pair, rows)) in enumerate(zip(panels, pairs, strict=False)):
+        _draw_pair(panel, rows)
+        tidy_axes(panel, x=f"gain in {metric}", y="share" if number % wide == 0 else "")
+        panel.set_title(" - ".join(shorten(name, _LONGEST) for name in pair), fontsize=8.5, loc="left")
+
+
+def _chosen(rows: Sequence[Mapping[str, Any]], pair: tuple[str, str]) -> list[Mapping[str, Any]]:
+    """Return the fewest, the most and a middle number of runs."""
+    own = [row for row in rows if (row["model_a"], row["model_b"]) == pair]
+    return [own[place] for place in sorted({0, len(own) // 2, len(own) - 1})]
+
+
+def _draw_pair(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
+    axes.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    for number, row in enumerate(rows):
+        edges, shares = np.array(row["edges"]), np.array(row["counts"]) / row["gains"]
+        if len(shares) + 1 != len(edges) or edges[0] == edges[-1]:
+            continue  # all gains are one
+        colour = PALETTE[number]
+        axes.stairs(shares, edges, color=colour, fill=number == 0, alpha=0.3 if number == 0 else 1, linewidth=1.3)
+        top = int(np.argmax(shares))
+        axes.annotate(
+            _runs(row),
+            (edges[top + 1], shares[top]),
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+            color=colour,
+            annotation_clip=False,
+        )
+    axes.margins(y=0.14)
+
+
+def _runs(row: Mapping[str, Any]) -> str:
+    return f"{row['runs_each']} run{'' if row['runs_each'] == 1 else 's'}"

@@ -1,0 +1,96 @@
+"""Figures that an analysis brings: what is drawn, the words beside it, and what it adds to the figures of the report.
+
+Nothing here imports matplotlib. A function that draws is handed matplotlib's axes by the report, and only where a page is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["GRID", "INK", "PALETTE", "Figure", "Mark", "tidy_axes"]
+
+INK = "#1f2933"
+GRID = "#9aa5b1"
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Okabe and Ito's colours, in an order that also differs in lightness; shapes always differ too. Pages know them: with these and
+`INK` a figure is readable on light and dark."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a finding.
+
+    Parameters
+    ----------
+    name : str
+        Small letters, digits and hyphens: the report numbers the figures of one name and calls their files ``name-01.svg``.
+    title, alt, caption : str
+        What stands beside it; ``alt`` says in words what is to be seen.
+    draw : callable
+        Takes empty axes, of the package's style; with ``panels`` it takes a matplotlib figure without axes.
+    table : str
+        Which of the finding's ``csv`` has the rows behind it.
+    section : str
+        Where it stands: a section of the finding or a chapter of the report.
+    size : tuple of float
+        Width and height in inches.
+    panels : bool
+    """
+
+    name: str
+    title: str
+    alt: str
+    caption: str
+    draw: Callable[[Any], None] = field(compare=False)
+    table: str
+    section: str = "findings"
+    size: tuple[float, float] = (7.2, 4.0)
+    panels: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A line or a band that an analysis adds to the report's scatter of confidence against gain.
+
+    Parameters
+    ----------
+    where : mapping
+        ``test_set``, ``metric`` and ``procedure`` of the scatter.
+    axis : {"gain", "p"}
+        A line stands at a gain; a band lies between two p.
+    at : float or tuple of float
+        The gain, or both ends of the band.
+    label : str
+        Written at a line.
+    alt : str
+        Added to the alternative text.
+    caption : str
+        Added to the caption, once where several marks say the same.
+    pairs : str
+        Of which class of pairs: ``all``, ``same`` or ``different``.
+    relation : str, optional
+        The coordinate that says which systems are the same: points are drawn by it.
+    """
+
+    where: Mapping[str, str]
+    axis: Literal["gain", "p"]
+    at: float | tuple[float, float]
+    label: str = ""
+    alt: str = ""
+    caption: str = ""
+    pairs: str = "all"
+    relation: str | None = None
+
+
+def tidy_axes(axes: Axes, *, x: str, y: str) -> None:
+    """Label the axes and draw a quiet grid."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(True, color=GRID, alpha=0.25, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=3, color=GRID)

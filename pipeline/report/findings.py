@@ -1,0 +1,185 @@
+"""Findings as a report holds them: checked, placed, named and ready for JSON. Nothing here knows an analysis by name.
+
+What cannot be shown is refused, not dropped: `place_findings` collects every table, figure, file and section that has no place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, get_args, get_type_hints
+
+from pipeline.errors import PluginError, Problem
+from pipeline.interfaces import Column, Finding, Table
+from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share, plain
+from pipeline.report.verdict_text import select
+
+__all__ = ["CHAPTERS", "describe_findings", "files_of", "list_sections", "refuse_unshowable", "table_cells"]
+
+CHAPTERS = {
+    "leaderboard": "Leaderboard",
+    "figures": "Confidence against gain",
+    "findings": "Findings",
+    "trainings": "Trainings",
+    "pairs": "Pairs",
+}
+"""The report's own chapters in the order of the page."""
+
+_OWN_FIGURES = ("ranks", "confidence")
+_OWN_FILES = ("pairs", "pair_sizes", "systems", "leaderboard", "clusters", "alignment", "trainings")
+_FORMS: Mapping[str, Callable[[Any, int], str]] = {
+    "text": lambda value, _: str(value),
+    "written": lambda value, _: str(value),
+    "count": lambda value, _: f"{value:,}",
+    "score": format_number,
+    "p": lambda value, _: format_p(value),
+    "number": lambda value, _: f"{value:.3g}",
+    "share": lambda value, _: format_share(value),
+    "interval": format_interval,
+    "p-interval": lambda value, _: f"[{format_p(value['lo'])}, {format_p(value['hi'])}]",
+    "share-interval": lambda value, _: format_interval(value, percent=True),
+}
+assert _FORMS.keys() == {*get_args(get_type_hints(Column)["form"])}
+
+
+def refuse_unshowable(findings: Sequence[Finding]) -> None:
+    """Refuse what an analysis brings and no page can show.
+
+    Raises
+    ------
+    PluginError
+        P312 for each section, table, figure and file that has no place, no name or no rows behind it; all at once.
+    """
+    problems = [
+        Problem("P312", f"the analysis {finding.analysis!r}: {what}", help=help_)
+        for finding in findings
+        for what, help_ in _complaints(finding)
+    ]
+    problems += [
+        Problem("P312", f"two analyses open the section {key!r}", help="give one of them another key")
+        for key in dict.fromkeys(section.key for finding in findings for section in finding.sections)
+        if len({section for finding in findings for section in finding.sections if section.key == key}) > 1
+    ]
+    if problems:
+        raise PluginError(*problems)
+
+
+def _complaints(finding: Finding) -> Iterator[tuple[str, str]]:
+    chapters, own = ", ".join(CHAPTERS), {section.key for section in finding.sections}
+    for section in finding.sections:
+        if not re.fullmatch("[a-z][a-z0-9-]*", section.key) or section.key in {
+            *CHAPTERS,
+            "verdict",
+            "trust",
+            "method",
+            "provenance",
+        }:
+            yield f"{section.key!r} cannot be the key of a section", "take small letters, digits and hyphens, and no chapter's key"
+        if section.after not in CHAPTERS:
+            yield f"the section {section.key!r} stands after {section.after!r}, which is no chapter", f"chapters are: {chapters}"
+    for kind, shown in (("table", finding.tables), ("figure", finding.figures)):
+        for one in shown:
+            if one.section not in {*CHAPTERS, *own}:
+                help_ = f"name a chapter ({chapters}), or a section of this finding"
+                yield f"the {kind} {one.title!r} is to stand in {one.section!r}, and there is no such section", help_
+    for table in finding.tables:
+        for row in _rows_of(finding.rows, table)[:1]:
+            for column in table.columns:
+                if column.key not in row:
+                    yield f"the table {table.title!r} shows {column.key!r}, which its rows lack", "name a key of every row"
+        for column in table.columns:
+            if column.form not in _FORMS:
+                yield f"the table {table.title!r} has a column of the form {column.form!r}", f"forms are: {', '.join(_FORMS)}"
+    for figure in finding.figures:
+        if not re.fullmatch("[a-z][a-z0-9-]*", figure.name) or figure.name in _OWN_FIGURES:
+            yield f"{figure.name!r} cannot be the name of a figure", f"take small letters, digits and hyphens, not {_OWN_FIGURES}"
+        if not finding.files.get(figure.table):
+            yield (
+                f"the figure {figure.title!r} has no rows behind it: there are none in {figure.table!r}",
+                "name one of the finding's `csv`, with the numbers that are drawn",
+            )
+    for name in finding.files:
+        if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in _OWN_FILES:
+            yield (
+                f"{name!r} cannot be the name of a CSV file",
+                "take small letters, digits and underscores, and no file of the report",
+            )
+
+
+def list_sections(findings: Sequence[Finding]) -> list[dict[str, str]]:
+    """Return the chapters of the report and the sections of analyses in the order of the page."""
+    opened = list(dict.fromkeys(section for finding in findings for section in finding.sections))
+    places = []
+    for key, title in CHAPTERS.items():
+        places.append({"key": key, "title": title})
+        places += [{"key": section.key, "title": section.title} for section in opened if section.after == key]
+    return places
+
+
+def files_of(findings: Sequence[Finding]) -> list[dict[str, str]]:
+    """Return, for each finding, the names of its files in ``tables/``; an analysis that was asked twice has numbered ones."""
+    taken: dict[str, int] = {}
+    found = []
+    for finding in findings:
+        names = {}
+        for name in finding.files:
+            taken[name] = taken.get(name, 0) + 1
+            names[name] = f"{name}.csv" if taken[name] == 1 else f"{name}_{taken[name]}.csv"
+        found.append(names)
+    return found
+
+
+def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Return findings as the document holds them; figures have the names of their files, in ``figures/`` and ``tables/``."""
+    numbers: dict[str, int] = {}
+    described = []
+    for finding, files in zip(findings, files_of(findings), strict=True):
+        figures = []
+        for figure in finding.figures:
+            numbers[figure.name] = numbers.get(figure.name, 0) + 1
+            figures.append(
+                {
+                    "section": figure.section,
+                    "title": figure.title,
+                    "alt": figure.alt,
+                    "caption": figure.caption,
+                    "file": f"{figure.name}-{numbers[figure.name]:02d}.svg",
+                    "table": files[figure.table],
+                }
+            )
+        described.append(
+            {
+                "analysis": finding.analysis,
+                "rows": plain(finding.rows),
+                "details": plain(finding.details),
+                "tables": [_describe_table(table) for table in finding.tables],
+                "figures": figures,
+                "files": [files[name] for name, rows in finding.files.items() if rows],
+                "headlines": [{**headline.where, "sentence": headline.sentence} for headline in finding.headlines],
+                "checks": [{"check": c.check, "status": c.status, "detail": c.detail} for c in finding.checks],
+            }
+        )
+    return described
+
+
+def _describe_table(table: Table) -> dict[str, Any]:
+    """Return which rows are shown in which columns; the rows themselves where they are not among the finding's."""
+    return {
+        "section": table.section,
+        "title": table.title,
+        "where": plain(table.where),
+        "columns": [{"key": c.key, "head": c.head, "form": c.form} for c in table.columns],
+        "caption": table.caption,
+        **({} if table.rows is None else {"rows": [{c.key: plain(row[c.key]) for c in table.columns} for row in table.rows]}),
+    }
+
+
+def _rows_of(rows: Sequence[Mapping[str, Any]], table: Table) -> Sequence[Mapping[str, Any]]:
+    return select(rows, **table.where) if table.rows is None else table.rows
+
+
+def table_cells(rows: Sequence[Mapping[str, Any]], table: Mapping[str, Any], digits: int) -> Iterator[tuple[str, ...]]:
+    """Format the rows that a table of the document shows; ``digits`` are of scores."""
+    for row in table["rows"] if "rows" in table else select(rows, **table["where"]):
+        values = [(row[column["key"]], _FORMS[column["form"]]) for column in table["columns"]]
+        yield tuple(MISSING if value is None else form(value, digits) for value, form in values)
