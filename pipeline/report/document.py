@@ -63,7 +63,8 @@ def build_document(report: ReportInput) -> dict[str, Any]:
             error = list_errors(rows, cube, **of, family=family, alpha=alpha)
             errors += [{"test_set": name, **error}] if error is not None else []
     families = by_family(pairs)
-    refuse_unshowable(report.findings)
+    places = {(name, *place) for name, cube in report.cubes.items() for place in list_slices(cube)}
+    refuse_unshowable(report.findings, places)
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "study": study.study,

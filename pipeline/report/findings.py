@@ -6,13 +6,13 @@ What cannot be shown is refused, not dropped: `place_findings` collects every ta
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
 from pipeline.errors import PluginError, Problem
 from pipeline.interfaces import Column, Finding, Table
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share, plain
-from pipeline.report.verdict_text import select
+from pipeline.report.verdict_text import FAMILY, select
 
 __all__ = ["CHAPTERS", "describe_findings", "files_of", "list_sections", "refuse_unshowable", "table_cells"]
 
@@ -42,8 +42,14 @@ _FORMS: Mapping[str, Callable[[Any, int], str]] = {
 assert _FORMS.keys() == {*get_args(get_type_hints(Column)["form"])}
 
 
-def refuse_unshowable(findings: Sequence[Finding]) -> None:
+def refuse_unshowable(findings: Sequence[Finding], places: Collection[tuple[str, ...]]) -> None:
     """Refuse what an analysis brings and no page can show.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+    places : collection of tuple
+        Each test set, metric and procedure of the report.
 
     Raises
     ------
@@ -53,7 +59,7 @@ def refuse_unshowable(findings: Sequence[Finding]) -> None:
     problems = [
         Problem("P312", f"the analysis {finding.analysis!r}: {what}", help=help_)
         for finding in findings
-        for what, help_ in _complaints(finding)
+        for what, help_ in (*_complaints(finding), *_strays(finding, places))
     ]
     problems += [
         Problem("P312", f"two analyses open the section {key!r}", help="give one of them another key")
@@ -104,6 +110,15 @@ def _complaints(finding: Finding) -> Iterator[tuple[str, str]]:
                 f"{name!r} cannot be the name of a CSV file",
                 "take small letters, digits and underscores, and no file of the report",
             )
+
+
+def _strays(finding: Finding, places: Collection[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    """Go through the sentences and marks that belong nowhere."""
+    wheres = [(f"the sentence {headline.sentence!r} belongs to no verdict", headline.where) for headline in finding.headlines]
+    wheres += [("a mark belongs to no scatter", mark.where) for mark in finding.marks]
+    for what, where in wheres:
+        if tuple(where.get(key) for key in FAMILY) not in places or len(where) > len(FAMILY):
+            yield f"{what}: {dict(where)}", f"say {', '.join(FAMILY)}, as the report has them"
 
 
 def list_sections(findings: Sequence[Finding]) -> list[dict[str, str]]:

@@ -62,7 +62,7 @@ def _section(figures: Sequence[Drawing], tables: Sequence[View]) -> list[str]:
         lines += [
             f"![{escape(drawing.alt)}](figures/{drawing.file})",
             "",
-            f"{escape(drawing.title)}. {escape(drawing.caption)} Numbers: [{drawing.table}](tables/{drawing.table}).",
+            f"{escape(drawing.title)}. {escape(drawing.caption)} Numbers: [{escape(drawing.table)}](tables/{drawing.table}).",
             "",
         ]
     caption = None

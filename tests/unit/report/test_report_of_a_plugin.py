@@ -1,0 +1,213 @@
+"""An analysis of a package outside the tree is shown everywhere, and what cannot be shown is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.studies import run_cli, write_scores, write_study
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report
+
+from pipeline.errors import PluginError
+from pipeline.interfaces import Check, Column, Figure, Finding, Headline, Mark, Section, Table
+from pipeline.report.document import build_document
+from pipeline.report.write import render_report
+
+PACKAGE = '''"""Gaps between neighbours."""
+
+
+from functools import partial
+
+from pipeline.interfaces import Analysis, Column, Figure, Finding, Section, Table
+
+
+class Gaps(Analysis):
+    """How far apart are neighbours in rank?"""
+
+    name = "gaps"
+
+    def find(self, cubes, options):
+        rows = []
+        for name, cube in cubes.items():
+            for metric in cube["metric"].values.tolist():
+                scores = sorted(cube["observed_score"].sel(metric=metric, test_size="full").values.tolist())
+                rows += [
+                    {"test_set": name, "metric": metric, "place": place, "gap": high - low}
+                    for place, (low, high) in enumerate(zip(scores, scores[1:]), start=1)
+                ]
+        columns = (Column("place", "from below", "count"), Column("gap", "gap", "score"))
+        table = Table("Gaps <by place>", {"metric": rows[0]["metric"]}, columns, "Scores are sorted.", "gaps")
+        figure = Figure(
+            "gap-bars", "Gaps & places", "Bars of gaps.", "A bar is a gap.", partial(draw, rows), "gaps", section="gaps"
+        )
+        section = Section("gaps", "Gaps between neighbours", after="pairs")
+        return Finding(self.name, tuple(rows), tables=(table,), figures=(figure,), sections=(section,))
+
+
+def draw(rows, axes):
+    axes.bar([row["place"] for row in rows], [row["gap"] for row in rows])
+    axes.set_xlabel("place of the gap")
+'''
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package and its entry point, as an installer would leave them."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "gaps_between.py").write_text(PACKAGE)
+    info = folder / "gaps_between-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gaps-between\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pipeline.analyses]\ngaps = gaps_between:Gaps\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    write_scores(folder / "scores.csv", ["one", "two", "three"])
+    study = write_study(
+        folder / "study.yaml",
+        test_sets={"few": {"format": "scores", "outputs": "scores.csv"}},
+        metrics=["mean"],
+        resampling={"replicates": 1000, "keep_replicates": 0},
+        analyses=["gaps"],
+        report={"null_laboratory": False},
+    )
+    done = run_cli("run", study, "--serial", "--runs", folder / "runs", environment={"PYTHONPATH": str(installed)})
+    assert done.returncode == 0, done.stderr
+    return next((folder / "runs").glob("small-*/report"))
+
+
+def test_its_section_table_and_figure_are_on_every_page(report: Path) -> None:
+    page, text = ((report / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))
+    for words in ("Gaps between neighbours", "A bar is a gap.", "place of the gap", "Gaps &lt;by place&gt;", "Gaps &amp; places"):
+        assert words in page
+    assert page.index('<section id="pairs">') < page.index('<section id="gaps">')
+    for words in ("## Gaps between neighbours", "![Bars of gaps.](figures/gap-bars-01.svg)", "[gaps.csv](tables/gaps.csv)"):
+        assert words in text
+    assert re.search(r"^### Gaps \\<by place\\>\n\n\| from below \| gap \|", text, re.MULTILINE)
+
+
+def test_its_numbers_are_in_json_and_csv_and_its_figure_is_a_file(report: Path) -> None:
+    document = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    (finding,) = document["findings"]
+    assert {"key": "gaps", "title": "Gaps between neighbours"} in document["sections"]
+    (figure,) = finding["figures"]
+    assert (figure["title"], figure["file"], figure["table"]) == ("Gaps & places", "gap-bars-01.svg", "gaps.csv")
+    with open(report / "tables" / "gaps.csv", encoding="utf-8", newline="") as file:
+        rows = [(row["place"], float(row["gap"])) for row in csv.DictReader(file)]
+    assert rows == [(str(row["place"]), row["gap"]) for row in finding["rows"]]
+    assert len(rows) == 2
+    assert "place of the gap" in (report / "figures" / figure["file"]).read_text(encoding="utf-8")
+
+
+def test_it_is_in_the_catalogue(installed: Path) -> None:
+    listed = run_cli("analyses", environment={"PYTHONPATH": str(installed)})
+    assert re.search(r"gaps .*How far apart are neighbours in rank\?", listed.stdout)
+
+
+ROWS = ({"test_set": "news", "gap": 1.5},)
+FINDING = Finding(
+    "gaps",
+    ROWS,
+    tables=(Table("Gaps", {}, (Column("gap", "gap", "score"),)),),
+    figures=(Figure("gap-bars", "Gaps", "Bars.", "A bar is a gap.", lambda axes: axes.bar([1], [1.5]), "gaps"),),
+)
+
+
+def render(*findings: Finding, cube: Any = None) -> dict[str, bytes]:
+    cube = build_cube(np.array([50.0, 51.0]), list("ab")) if cube is None else cube
+    made = make_report({"news": cube}, analyses=())
+    made = replace(made, findings=findings)
+    return render_report(made, build_document(made))
+
+
+def test_a_finding_without_a_section_stands_among_the_findings() -> None:
+    page = render(FINDING)["index.html"].decode()
+    assert page.index('<section id="findings">') < page.index("A bar is a gap.") < page.index('<section id="pairs">')
+
+
+def test_an_analysis_that_was_asked_twice_has_files_of_its_own_each_time() -> None:
+    files = render(FINDING, replace(FINDING, rows=({"test_set": "news", "gap": 2.5},)))
+    assert {"tables/gaps.csv", "tables/gaps_2.csv", "figures/gap-bars-01.svg", "figures/gap-bars-02.svg"} <= set(files)
+    assert b"2.5" in files["tables/gaps_2.csv"]
+    assert "Numbers: [gaps\\_2.csv](tables/gaps_2.csv)." in files["report.md"].decode()
+
+
+def with_figure(**changes: Any) -> Finding:
+    return replace(FINDING, figures=(replace(FINDING.figures[0], **changes),))
+
+
+@pytest.mark.parametrize(
+    ("finding", "words"),
+    [
+        (with_figure(section="gapz"), "the figure 'Gaps' is to stand in 'gapz', and there is no such section"),
+        (replace(FINDING, tables=(replace(FINDING.tables[0], section="x"),)), "the table 'Gaps' is to stand in 'x'"),
+        (replace(FINDING, tables=(Table("T", {}, (Column("gain", "gain"),)),)), "shows 'gain', which its rows lack"),
+        (replace(FINDING, tables=(Table("T", {}, (Column("gap", "g", "x"),)),)), "has a column of the form 'x'"),  # type: ignore[arg-type]
+        (with_figure(table="others"), "has no rows behind it"),
+        (replace(FINDING, rows=(), tables=()), "has no rows behind it"),
+        (with_figure(name="confidence"), "'confidence' cannot be the name of a figure"),
+        (with_figure(name="../x"), "cannot be the name of a figure"),
+        (replace(FINDING, csv={"gaps": ROWS, "pairs": ROWS}), "'pairs' cannot be the name of a CSV file"),
+        (replace(FINDING, sections=(Section("gaps", "Gaps", after="gapz"),)), "stands after 'gapz', which is no chapter"),
+        (replace(FINDING, sections=(Section("pairs", "Gaps"),)), "'pairs' cannot be the key of a section"),
+        (
+            replace(FINDING, headlines=(Headline({"test_set": "nws"}, "Gaps are small."),)),
+            "'Gaps are small.' belongs to no verdict",
+        ),
+        (replace(FINDING, marks=(Mark({"test_set": "nws"}, "gain", 1.0),)), "a mark belongs to no scatter"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(finding: Finding, words: str) -> None:
+    with pytest.raises(PluginError) as refused:
+        render(finding)
+    (problem,) = refused.value.problems
+    assert problem.code == "P312"
+    assert "the analysis 'gaps'" in problem.message
+    assert words in problem.message
+
+
+def test_everything_that_cannot_be_shown_is_told_at_once() -> None:
+    with pytest.raises(PluginError) as refused:
+        render(with_figure(section="x", table="y"), replace(FINDING, analysis="others", csv={"pairs": ROWS}))
+    assert len(refused.value.problems) == 4
+
+
+def test_two_analyses_cannot_open_one_section() -> None:
+    one, two = (replace(FINDING, sections=(Section("gaps", title),)) for title in ("Gaps", "Others"))
+    with pytest.raises(PluginError, match="two analyses open the section 'gaps'"):
+        render(one, two)
+
+
+def test_headlines_marks_and_checks_reach_verdict_scatter_and_trust() -> None:
+    where = {"test_set": "news", "metric": "bleu", "procedure": "paired-bootstrap"}
+    marks = (
+        Mark(where, "gain", 0.5, "half a point", "Half a point is marked.", "The line is half a point."),
+        Mark(where, "p", (0.1, 0.2), caption="The band is p in [.1, .2]."),
+    )
+    checks = (Check("Calibration of the test", "ok", "It was looked into."),)
+    found = replace(FINDING, headlines=(Headline(where, "The gap is small."),), marks=marks, checks=checks)
+    files = render(found)
+    document = json.loads(files["report.json"])
+    assert document["verdict"][0]["sentences"][-1] == "The gap is small."
+    assert [row["status"] for row in document["trust"] if row["check"] == "Calibration of the test"] == ["ok"]
+    scatter = files["figures/confidence-01.svg"].decode()
+    assert "half a point" in scatter
+    assert "Half a point is marked." in scatter
+    assert "The line is half a point. The band is p in \\[.1, .2\\]." in files["report.md"].decode()
+
+
+def test_one_pair_beyond_the_axis_is_told_in_the_singular() -> None:
+    cube = build_cube(np.array([50.0, 51.5, 53.0]), list("abc"))
+    assert "1 pair with a larger gain, with p < 0.0005, lies to the right of the axis." in render(cube=cube)[
+        "index.html"
+    ].decode().replace("&lt;", "<")
