@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -268,3 +269,10 @@ assert "pipeline.analyses.size_curve" in sys.modules
 assert "matplotlib" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_report_names_no_analysis() -> None:
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pipeline.analyses"]
+    names = {f'"{form}"' for name in points for form in (name, name.replace("-", "_"))}
+    named = {(name, one) for name, path in modules() if folder_of(name) == "report" for one in names if one in path.read_text()}
+    assert not named
