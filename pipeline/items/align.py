@@ -164,19 +164,19 @@ def _read_outputs(files: OutputFiles, base: Path, systems: Systems, gold: Items 
     read = files.survey(found, systems, gold)
     empty = folders_without_output(outputs, base=base, exclude=systems.exclude)
     if empty:
-        read.notes.append(f"{_LOST} that `outputs:` names are no systems: {name_some(empty, 5)}")
+        read.notes.append(f"{_WITHOUT_FILE} are no systems: {name_some(empty, 5)}")
     problems.extend((*wrong, *read.problems))
     problems.extend(_unprintable([candidate.system for candidate in read.candidates]))
     return read
 
 
-_LOST = "folders without a file"
+_WITHOUT_FILE = "folders without a file that `outputs:` names"
 
 
 def _too_few(name: str, spec: TestSet, read: ReadOutputs, needed: int) -> PipelineError:
     names = [candidate.system for candidate in read.candidates]
     seen = [f"found: {', '.join(names)}"] if names else []
-    seen += [note for note in read.notes if note.startswith(_LOST)]
+    seen += [note for note in read.notes if note.startswith(_WITHOUT_FILE)]
     seen += [f"the column '{group}' groups the items" for group in read.taken]
     return NothingToCompare.of(
         "P290",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import PipelineError, PluginError, Problem, TaskError
-from pipeline.interfaces import Items, ScoreFunction, Statistics
+from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 
 __all__ = ["OwnMetric"]
 
@@ -19,7 +19,7 @@ _METHODS = ("prepare", "extract", "scorer")
 _MOST_DECIMALS = 9
 
 
-class OwnMetric:
+class OwnMetric(Metric):
     """An object that is a `Metric`, under the name that the study gives it.
 
     What it counts is checked, and its score function is given sums in float64, whatever the resampling added them in: 100 × a
@@ -52,8 +52,14 @@ class OwnMetric:
         self.higher_is_better: bool = made.higher_is_better
         self.form: Literal["ratio", "general"] = made.form
         self.follows: Mapping[str, str] = dict(getattr(made, "follows", {}))
+        self.checks_gold = bool(getattr(made, "checks_gold", False))
         own = " ".join(str(getattr(made, "signature", "")).split())
-        self.signature = "|".join(part for part in (name, f"code:{code}", own) if part)
+        self._signature = "|".join(part for part in (name, f"code:{code}", own) if part)
+
+    @property
+    def signature(self) -> str:
+        """The name, the digest of the code and what the object says of itself."""
+        return self._signature
 
     def prepare(self, gold: Items | None) -> Any:
         """Prepare as the object does."""
