@@ -11,7 +11,7 @@ _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?)b?\s*", re.IGNORECASE
 
 
 def parse_bytes(size: str) -> float:
-    """Give the bytes of a size; ValueError where it is none.
+    """Return the bytes of a size; ValueError where it is none.
 
     Examples
     --------

@@ -105,7 +105,7 @@ def compare_study(
     alpha: float = 0.05,
     preset: str | None = None,
 ) -> LoadedStudy:
-    """Give the study that `compare` runs: one test set, all pairs, the full size.
+    """Return the study that `compare` runs: one test set, all pairs, the full size.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def compare(
 
 @contextmanager
 def _scratch() -> Iterator[Path]:
-    """Give a folder that is gone when the block ends, also where threads of a task that was given up still write into it."""
+    """Yield a folder that is removed when the block ends, even where threads of a task that was given up still write into it."""
     folder = Path(tempfile.mkdtemp(prefix="pipeline-compare-"))
     try:
         yield folder

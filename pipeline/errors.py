@@ -172,7 +172,7 @@ class Interrupted(PipelineError):
 
 
 def join_alike(problems: Iterable[Problem]) -> list[Problem]:
-    """Give problems with those that differ in their place alone as one.
+    """Return problems with those that differ in their place alone as one.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def join_alike(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def join_files(problems: Iterable[Problem]) -> list[Problem]:
-    """Give problems with those that differ in their place alone as one that names every file, of many places in it the first.
+    """Return problems with those that differ in their place alone as one that names every file, of many places in it the first.
 
     Examples
     --------
@@ -211,7 +211,7 @@ _LINE = re.compile(r":\d+(:|$)")
 
 
 def name_some(names: Sequence[str], most: int = 3) -> str:
-    """Give names with commas, of many the first and how many more.
+    """Return names with commas, of many the first and how many more.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def name_some(names: Sequence[str], most: int = 3) -> str:
 
 
 def render_problems(problems: Iterable[Problem] | Sequence[Problem]) -> str:
-    """Give problems as text for a terminal, one paragraph each.
+    """Return problems as text for a terminal, one paragraph each.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def render_problems(problems: Iterable[Problem] | Sequence[Problem]) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Give a text as a terminal may show it: names of files may hold anything.
+    r"""Return a text as a terminal may show it: names of files may hold anything.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def visible(text: str) -> str:
 
 
 def _printable(character: str) -> str:
-    """Give what a terminal shows as it is, and an escape in place of what it would obey: names of files may hold anything."""
+    """Return what a terminal shows as it is, and an escape in place of what it would obey: names of files may hold anything."""
     if character.isprintable() or character in _JOINERS or character in "\n\t":
         return character
     return character.encode("unicode_escape").decode("ascii")

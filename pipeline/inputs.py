@@ -79,7 +79,7 @@ def open_input(path: Path) -> BinaryIO:
 
 
 def read_input(path: Path, most: int | None = None) -> bytes | None:
-    """Give the bytes of a regular file; None where they are more than ``most``, by default than `largest_input`.
+    """Return the bytes of a regular file; None where they are more than ``most``, by default than `largest_input`.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def read_input(path: Path, most: int | None = None) -> bytes | None:
 
 
 def largest_input() -> int:
-    """Give the bytes that an input may take.
+    """Return the bytes that an input may take.
 
     Raises
     ------
@@ -174,7 +174,7 @@ class Meter:
 
 
 def size_text(size: float) -> str:
-    """Give a number of bytes in words.
+    """Return a number of bytes in words.
 
     Examples
     --------

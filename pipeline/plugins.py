@@ -31,7 +31,7 @@ FilesBelow = Callable[[Path, str], Iterable[Path]]
 
 
 def list_plugins(family: str) -> dict[str, EntryPoint]:
-    """Give the installed members of a family (``readers``, ``metrics``, …) by name, sorted; nothing is imported."""
+    """Return the installed members of a family (``readers``, ``metrics``, …) by name, sorted; nothing is imported."""
     return dict(_find(family, tuple(sys.path), entry_points))
 
 
@@ -108,12 +108,12 @@ class ImportedObject(NamedTuple):
 
 
 def every_file(folder: Path, module_name: str) -> list[Path]:
-    """Give all Python files below a folder."""
+    """Return all Python files below a folder."""
     return sorted(folder.rglob("*.py"))
 
 
 def packaged_files(folder: Path, module_name: str) -> list[Path]:
-    """Give the Python files in a folder and in its packages, those of other folders left out: it may be anybody's home."""
+    """Return the Python files in a folder and in its packages, those of other folders left out: it may be anybody's home."""
 
     def packages() -> Iterator[Path]:
         for entry in folder.iterdir():
@@ -124,7 +124,7 @@ def packaged_files(folder: Path, module_name: str) -> list[Path]:
 
 
 def import_object(path: str, folder: Path | None, *, files: FilesBelow = every_file) -> ImportedObject:
-    """Give what ``module:name`` names, and a digest of its code.
+    """Return what ``module:name`` names, and a digest of its code.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def find_data() -> Path | None:
-    """Give the folder of real data sets, or None."""
+    """Return the folder of real data sets, or None."""
     candidates = [os.environ.get("PIPELINE_DATA"), str(ROOT.parent / "shared" / "data")]
     return next((Path(c) for c in candidates if c and Path(c).is_dir()), None)
 

@@ -86,7 +86,7 @@ class CalibrationTransfer:
         read_options(CalibrationOptions, options, analysis=self.name)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
-        """Give a row for each other test set, metric, procedure and bin of p."""
+        """Return a row for each other test set, metric, procedure and bin of p."""
         chosen = read_options(CalibrationOptions, options, analysis=self.name)
         base = chosen.base or next(iter(cubes), None)
         named = (chosen.against,) if isinstance(chosen.against, str) else chosen.against
@@ -125,7 +125,7 @@ def _absent(name: str, cubes: Mapping[str, xr.Dataset]) -> str:
 
 
 def _nothing(base: str | None, against: str | None, reason: str, **where: Any) -> dict[str, Any]:
-    """Give a row that says why there is no share."""
+    """Return a row that says why there is no share."""
     return {
         "test_set": base,
         "against": against,
@@ -149,7 +149,7 @@ def _nothing(base: str | None, against: str | None, reason: str, **where: Any) -
 
 
 def _deltas(cube: xr.Dataset, metric: str) -> dict[tuple[str, str], float]:
-    """Give the observed difference of every pair in both orders, at full size."""
+    """Return the observed difference of every pair in both orders, at full size."""
     values = cube["observed_delta"].sel(metric=metric, test_size=FULL).values.tolist()
     found: dict[tuple[str, str], float] = {}
     for a, b, value in zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), values, strict=True):

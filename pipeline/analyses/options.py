@@ -56,7 +56,7 @@ def read_options(kind: type[T], options: Mapping[str, Any], *, analysis: str) ->
 
 
 def _as_written(value: Any, kind: Any) -> Any:
-    """Give a list as a tuple, and 1e3 as a whole number where one is asked for, as elsewhere in a study."""
+    """Return a list as a tuple, and 1e3 as a whole number where one is asked for, as elsewhere in a study."""
     if kind is int and isinstance(value, float) and value.is_integer():
         return int(value)
     return tuple(value) if isinstance(value, list) else value

@@ -83,7 +83,7 @@ class Relation:
     values: dict[str, str]
 
     def classes(self, table: PairTable, *, combinations: bool = False) -> dict[str, NDArray[np.bool_]]:
-        """Give masks of pairs by class: ``same``, ``different``, and each combination of two values if asked.
+        """Return masks of pairs by class: ``same``, ``different``, and each combination of two values if asked.
 
         A pair of which either system has no value is in no class.
         """
@@ -112,7 +112,7 @@ def _by_system(cube: xr.Dataset, name: str) -> dict[str, str]:
 
 
 def find_relation(cube: xr.Dataset, asked: str | None) -> Relation | None:
-    """Give the coordinate that splits the pairs: the one asked for, the study's, else ``model``, else ``group``."""
+    """Return the coordinate that splits the pairs: the one asked for, the study's, else ``model``, else ``group``."""
     wanted = asked or cube.attrs.get("relation") or None
     for name in [wanted] if wanted else ["model", "group"]:
         values = _by_system(cube, str(name))
@@ -123,7 +123,7 @@ def find_relation(cube: xr.Dataset, asked: str | None) -> Relation | None:
 
 
 def find_base(cube: xr.Dataset) -> dict[str, str]:
-    """Give the base model of each system where the systems are replicas of base models, else nothing."""
+    """Return the base model of each system where the systems are replicas of base models, else nothing."""
     replicas = any(set(_by_system(cube, name).values()) - {"-1"} for name in ("replica", "sample"))
     models = _by_system(cube, "model")
     return models if replicas and len(set(models.values())) < len(models) else {}
@@ -137,7 +137,7 @@ def list_slices(cube: xr.Dataset) -> Iterator[tuple[str, str]]:
 
 
 def read_units(cube: xr.Dataset) -> dict[str, int]:
-    """Give the number of units of each test size, smallest first."""
+    """Return the number of units of each test size, smallest first."""
     pairs = zip(cube["test_size"].values.tolist(), cube["n_units"].values.tolist(), strict=True)
     return dict(sorted(((str(label), int(n)) for label, n in pairs), key=lambda item: (item[1], item[0] == "full")))
 

@@ -85,7 +85,7 @@ class SizeCurve:
         read_options(SizeCurveOptions, options, analysis=self.name)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
-        """Give a row for each test set, metric, procedure and test size, and the fits among the details."""
+        """Return a row for each test set, metric, procedure and test size, and the fits among the details."""
         chosen = read_options(SizeCurveOptions, options, analysis=self.name)
         rows: list[dict[str, Any]] = []
         fits: list[dict[str, Any]] = []

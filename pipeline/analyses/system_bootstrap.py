@@ -93,7 +93,7 @@ class SystemBootstrap:
 
 
 def weighted_percentile(values: NDArray[np.float64], weights: NDArray[np.float64], percentile: float) -> NDArray[np.float64]:
-    """Give the type 7 percentile of ``values`` repeated ``weights`` times, for each row of weights; NaN for an empty row.
+    """Return the type 7 percentile of ``values`` repeated ``weights`` times, for each row of weights; NaN for an empty row.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def weighted_percentile(values: NDArray[np.float64], weights: NDArray[np.float64
 
 
 def share_of_weight(hits: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the weight of the hits as a share of all weight, for each row; NaN for an empty row."""
+    """Return the weight of the hits as a share of all weight, for each row; NaN for an empty row."""
     total = weights.sum(axis=1)
     return np.where(total > 0, weights[:, hits].sum(axis=1) / np.where(total > 0, total, 1.0), np.nan)
 
@@ -126,7 +126,7 @@ def system_interval(
     *,
     replicates: int = REPLICATES,
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """Give a 95 % percentile interval of ``estimate(weights of the pairs)`` with the systems resampled.
+    """Return a 95 % percentile interval of ``estimate(weights of the pairs)`` with the systems resampled.
 
     Parameters
     ----------

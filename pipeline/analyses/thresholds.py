@@ -102,7 +102,7 @@ class Thresholds:
         read_options(ThresholdOptions, options, analysis=self.name)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
-        """Give a row for each test set, metric, procedure, test size and class of pairs."""
+        """Return a row for each test set, metric, procedure, test size and class of pairs."""
         chosen = read_options(ThresholdOptions, options, analysis=self.name)
         rows = [row for name, cube in cubes.items() for row in _rows(name, cube, chosen)]
         notes = [note.format(percentile=chosen.spec.percentile, low=chosen.spec.low, high=chosen.spec.high) for note in NOTES]

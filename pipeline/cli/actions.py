@@ -41,7 +41,7 @@ def load(study: Path, overrides: dict[str, Any]) -> LoadedStudy:
 
 
 def find(runs: Path, name: str | None) -> RunDirectory:
-    """Give the run of that name, the latest where there is none."""
+    """Return the run of that name, the latest where there is none."""
     from pipeline.store.runs import find_run
 
     return find_run(runs, name)
@@ -98,7 +98,7 @@ def _fit(line: str) -> str:
 
 
 def _link(path: Path, stream: TextIO) -> str:
-    """Give a path that can be clicked on where a stream is a terminal that knows links (OSC 8), else the path."""
+    """Return a path that can be clicked on where a stream is a terminal that knows links (OSC 8), else the path."""
     if not stream.isatty() or os.environ.get("TERM", "dumb") in {"dumb", "linux"}:
         return str(path)
     return f"\x1b]8;;{path.absolute().as_uri()}\x1b\\{path}\x1b]8;;\x1b\\"

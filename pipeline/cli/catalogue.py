@@ -68,7 +68,7 @@ def presets(as_json: bool) -> None:
 
 
 def member_page(family: str, point: EntryPoint) -> str | None:
-    """Give the path of the page of a format or a metric in the documentation; None of another package's, which has its own.
+    """Return the path of the page of a format or a metric in the documentation; None of another package's, which has its own.
 
     A format has its page by its name, a metric shares that of its module.
     """
@@ -120,7 +120,7 @@ def analyses(as_json: bool) -> None:
 
 
 def _members(family: str) -> list[dict[str, Any]]:
-    """Give the members of a family by name: the entry point, the class, and why it is None where it cannot be imported."""
+    """Return the members of a family by name: the entry point, the class, and why it is None where it cannot be imported."""
     from pipeline.errors import PluginError
     from pipeline.plugins import import_plugin, list_plugins
 
@@ -136,7 +136,7 @@ def _members(family: str) -> list[dict[str, Any]]:
 
 
 def _says(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the name of a member and the first line of what it says of itself."""
+    """Return the name of a member and the first line of what it says of itself."""
     import inspect
 
     says = row["lacks"] if row["made"] is None else inspect.getdoc(row["made"]) or ""
@@ -144,7 +144,7 @@ def _says(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _takes(family: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the options of a member, those that must be given, and its page."""
+    """Return the options of a member, those that must be given, and its page."""
     import inspect
 
     parameters = inspect.signature(row["made"]).parameters.values() if row["made"] is not None else ()
@@ -157,14 +157,14 @@ def _takes(family: str, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Give a default as JSON has it; other packages may have any."""
+    """Return a default as JSON has it; other packages may have any."""
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    """Give the description so that a line can go on behind it."""
+    """Return the description so that a line can go on behind it."""
     return str(row["description"]).removesuffix(".")
 
 

@@ -19,7 +19,7 @@ class Group(click.Group):
     """Commands in the order a newcomer meets them, not by the alphabet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the commands in the order of this file."""
+        """Return the commands in the order of this file."""
         return list(self.commands)
 
 

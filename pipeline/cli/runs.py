@@ -107,7 +107,7 @@ def resume(
 
 
 def _locate(run: RunDirectory, cluster: str | None, before: str) -> str:
-    """Give where a run goes on: on the cluster that is named, else where it was before."""
+    """Return where a run goes on: on the cluster that is named, else where it was before."""
     from pipeline.errors import StudyError
     from pipeline.study.load import locate_profile
 

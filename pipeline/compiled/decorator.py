@@ -29,7 +29,7 @@ def kernel(*, signature: str | None = None, error_model: ErrorModel = "python") 
 
 
 def kernel(function: Any = None, /, *, signature: str | None = None, error_model: ErrorModel = "python") -> Any:
-    """Give a function as machine code that runs beside other threads, compiled once for each machine and code.
+    """Return a function as machine code that runs beside other threads, compiled once for each machine and code.
 
     Parameters
     ----------

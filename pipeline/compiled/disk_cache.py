@@ -33,7 +33,7 @@ _SEAL = hashlib.sha256().digest_size
 
 @functools.cache
 def _in_private(place: Any) -> Any:
-    """Give one of Numba's classes that choose a folder, held to private ones: where it has none, Numba asks the next class."""
+    """Return one of Numba's classes that choose a folder, held to private ones: where it has none, Numba asks the next class."""
 
     class Private(place):  # type: ignore[misc]
         def get_cache_path(self) -> str:
@@ -77,14 +77,14 @@ class KeptSignatures(FunctionCache):
     # Whatever goes wrong with what is kept, or would be, compiling is right: nothing of it reaches who calls a kernel.
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Give what was kept for these types, if need be when another process has compiled it; None where this one is to do it."""
+        """Return the code kept for these types, waiting while another process compiles it; None where this one is to compile."""
         with contextlib.suppress(Exception):
             path = self._files.path_of(self._index_key(signature, target_context.codegen()))
             return self._turns.wait(path, lambda: self._load(signature, target_context))
         return None
 
     def _load(self, signature: Any, target_context: Any) -> Any:
-        """Give what was kept for these types; None where that is nothing, or for types that are described alike and are others."""
+        """Return the code kept for these types; None where there is none, or its types only look alike."""
         with contextlib.suppress(Exception):
             found: Any = super().load_overload(signature, target_context)
             if found is not None and found.signature.args == tuple(normalize_signature(signature)[0]):
@@ -125,7 +125,7 @@ class _NamedByContent(IndexDataCacheFile):
             file.write(hashlib.sha256(body).digest() + body)
 
     def load(self, key: tuple[Any, ...]) -> object:
-        """Give what was kept under a key, or None if that is nothing, not whole, or made from other code.
+        """Return what was kept under a key, or None if that is nothing, not whole, or made from other code.
 
         Others may have written it: PermissionError.
         """
@@ -146,7 +146,7 @@ class _NamedByContent(IndexDataCacheFile):
                 path.unlink(missing_ok=True)
 
     def path_of(self, key: tuple[Any, ...]) -> str:
-        """Give the path of the file of a key."""
+        """Return the path of the file of a key."""
         config: Any = numba.core.config
         signature, machine = key
         options = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT)

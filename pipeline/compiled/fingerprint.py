@@ -35,7 +35,7 @@ class NotDescribed(Exception):
 
 
 def describe_kernel(kernel: Dispatcher[Any]) -> bytes:
-    """Give 32 bytes that stand for all that is compiled into a kernel: its code, that of what it calls, and the values they name.
+    """Return 32 bytes that stand for all that is compiled into a kernel: its code, that of what it calls, and the values they name.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def describe_kernel(kernel: Dispatcher[Any]) -> bytes:
 
 
 def describe_types(signature: Any) -> str:
-    """Give a text that is the same for the same types of arguments alone, in every process.
+    """Return a text that is the same for the same types of arguments alone, in every process.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def describe_types(signature: Any) -> str:
 
 
 def _of_value(value: Any, seen: dict[int, int]) -> Iterator[str]:
-    """Give the parts of a description; ``seen`` has the functions that were described before, by their order."""
+    """Yield the parts of a description; ``seen`` has the functions that were described before, by their order."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, Dispatcher):
         options = sorted((name, repr(option)) for name, option in value.targetoptions.items())

@@ -103,7 +103,7 @@ def _is_owned(owner: int) -> bool:
 
 @functools.cache
 def _unmapped() -> int | None:
-    """Give the owner that the files of root seem to have in a container that does not know root; None outside of one."""
+    """Return the owner that the files of root seem to have in a container that does not know root; None outside of one."""
     try:
         known = Path("/proc/self/uid_map").read_text().split()
         return None if known == ["0", "0", "4294967295"] else int(Path("/proc/sys/kernel/overflowuid").read_text())

@@ -33,7 +33,7 @@ class Turns:
         self._held: dict[str, int] = {}
 
     def wait(self, path: str, load: Callable[[], Found | None]) -> Found | None:
-        """Give what is loaded once another process has written it; None where this process is to write it and `end` its turn.
+        """Return what is loaded once another process has written it; None where this process is to write it and `end` its turn.
 
         Parameters
         ----------

@@ -70,7 +70,7 @@ def seal(group: Path) -> None:
 
 
 def read_seal(array: Path) -> dict[str, int] | None:
-    """Give the checksums of an array's files; None where there is no list."""
+    """Return the checksums of an array's files; None where there is no list."""
     try:
         seal: dict[str, int] = json.loads((array / SEAL).read_bytes())
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def damaged(group: Path, array: str, part: str, *, missing: bool) -> Problem:
 
 
 def _split(key: str) -> tuple[str, str | None]:
-    """Give the array and the file within it that a key names; None for what belongs to no array."""
+    """Return the array and the file within it that a key names; None for what belongs to no array."""
     name, _, rest = key.partition("/")
     return (name, rest) if rest == _META or rest == "c" or rest.startswith("c/") else (name, None)
 

@@ -242,7 +242,7 @@ class CubeWriter:
 
 
 def _known(name: str, values: Sequence[Any]) -> tuple[Variable, list[Any]]:
-    """Give what is known of the systems: integers, floats (NaN: not known) or text ("" where it is not known)."""
+    """Return what is known of the systems: integers, floats (NaN: not known) or text ("" where it is not known)."""
     known = [value for value in values if value is not None]
     free = f"table_{name}" if name in VARIABLES or name in COORDINATES or name == "pair" else name
 
@@ -258,7 +258,7 @@ def _known(name: str, values: Sequence[Any]) -> tuple[Variable, list[Any]]:
 
 
 def _path(name: str) -> str:
-    """Give a variable's directory: its name, but for columns of the user's own naming that may hold anything."""
+    """Return a variable's directory: its name, but for columns of the user's own naming that may hold anything."""
     return name if re.fullmatch(r"[A-Za-z0-9_]{1,64}", name) else f"column_{digest(name)[:16]}"
 
 

@@ -105,7 +105,7 @@ class CubeLayout:
         }
 
     def shape(self, variable: Variable) -> tuple[int, ...]:
-        """Give the shape of a variable."""
+        """Return the shape of a variable."""
         return tuple(self.sizes[dimension] for dimension in variable.dims)
 
     def holds(self, variable: Variable) -> bool:
@@ -113,7 +113,7 @@ class CubeLayout:
         return all(self.shape(variable)) and variable.name not in self.without
 
     def positions(self, **labels: str) -> tuple[int, ...]:
-        """Give the position of each label along its dimension; ValueError with the labels there are."""
+        """Return the position of each label along its dimension; ValueError with the labels there are."""
         names = self._names()
         for dimension, label in labels.items():
             if label not in names[dimension]:
@@ -121,7 +121,7 @@ class CubeLayout:
         return tuple(names[dimension].index(label) for dimension, label in labels.items())
 
     def coordinate_values(self) -> dict[str, list[Any]]:
-        """Give the values of every declared coordinate that has any."""
+        """Return the values of every declared coordinate that has any."""
         first, second = self.pairs[:, 0].tolist(), self.pairs[:, 1].tolist()
         sizes = self.sizes
         values: dict[str, list[Any]] = {
@@ -136,7 +136,7 @@ class CubeLayout:
         return {name: given for name, given in values.items() if given}
 
     def attributes(self) -> dict[str, Any]:
-        """Give the attributes of the group, plain JSON."""
+        """Return the attributes of the group, plain JSON."""
         return {
             "schema_version": SCHEMA_VERSION,
             "study": self.study,
@@ -165,6 +165,6 @@ class CubeLayout:
 
 
 def chunk_shape(variable: Variable, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Give the chunks of a variable: the fixed grid, or the whole length where that is shorter."""
+    """Return the chunks of a variable: the fixed grid, or the whole length where that is shorter."""
     grid = {**CHUNKS, **variable.chunks}
     return tuple(max(1, min(length, grid.get(dimension, length))) for dimension, length in zip(variable.dims, shape, strict=True))

@@ -8,5 +8,5 @@ __all__ = ["cube_name"]
 
 
 def cube_name(test_set: str) -> str:
-    """Give the directory name of a test set's cube: a digest, since names may hold anything."""
+    """Return the directory name of a test set's cube: a digest, since names may hold anything."""
     return digest(test_set)[:16]

@@ -56,7 +56,7 @@ def verify_cubes(path: Path | str) -> list[Problem]:
 
 
 def digest_cubes(path: Path | str) -> str:
-    """Give one digest of all values, names and attributes of a run's cubes.
+    """Return one digest of all values, names and attributes of a run's cubes.
 
     Two runs with the same numbers have the same digest, whatever version of the compressor wrote them. The values are read
     in slices.
@@ -137,7 +137,7 @@ def _with_plain_coordinates(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def with_names_of_now(dataset: xr.Dataset) -> xr.Dataset:
-    """Give variables of older cubes the names that they have now: the table of adjustments was called ``p_adjusted``."""
+    """Return variables of older cubes the names that they have now: the table of adjustments was called ``p_adjusted``."""
     if dataset.attrs.get("schema_version") == 1 and "adjustment" in getattr(dataset.get("p_adjusted"), "dims", ()):
         return dataset.rename({"p_adjusted": "p_by_adjustment"})
     return dataset

@@ -19,7 +19,7 @@ SCRATCH = "$PIPELINE_SCRATCH"
 def batch_options(
     factory: Any, given: Mapping[str, Any], environment: Mapping[str, str], logs: Path, configured: Callable[[str, Any], Any]
 ) -> dict[str, Any]:
-    """Give the arguments of a cluster of jobs: those of the profile, those of the site, and what is needed besides.
+    """Return the arguments of a cluster of jobs: those of the profile, those of the site, and what is needed besides.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def batch_options(
     name = given.get("config_name") or getattr(getattr(factory, "job_cls", None), "config_name", None)
 
     def option(key: str, default: Any = None) -> Any:
-        """Give what the profile says, or else what the site does, which an option of ours would hide."""
+        """Return what the profile says, or else what the site does, which an option of ours would hide."""
         return given[key] if key in given else configured(f"jobqueue.{name}.{key.replace('_', '-')}", default) or default
 
     scheduler = option("scheduler_options", {})
@@ -60,7 +60,7 @@ def batch_options(
 
 
 def _make_scratch(place: str | None) -> list[str]:
-    """Give the lines of a job that make a folder of its own for temporary files, and remove it.
+    """Return the lines of a job that make a folder of its own for temporary files, and remove it.
 
     Dask's own is called the same for everybody, and its workers import modules from it: whoever makes it first has code run.
     """
@@ -71,7 +71,7 @@ def _make_scratch(place: str | None) -> list[str]:
 
 
 def _declared(options: Mapping[str, Any], arguments: list[str]) -> list[str]:
-    """Give the arguments that declare what each worker of a job has, unless the profile does so itself."""
+    """Return the arguments that declare what each worker of a job has, unless the profile does so itself."""
     if any(argument.startswith("--resources") for argument in arguments):
         return []
     processes = int(options.get("processes") or 1)

@@ -29,7 +29,7 @@ def settle_rates(
     needed: bool = True,
     stop: StopRequest | None = None,
 ) -> Rates:
-    """Give the rates that a run's blocks are cut by: those it was first started with, or measured now and kept.
+    """Return the rates that a run's blocks are cut by: those it was first started with, or measured now and kept.
 
     They are kept if each pass was measured; else a resumed run, which may find what was missing, measures again. Nothing is
     measured unless it is ``needed``, for blocks that are still to be cut. A ``stop`` that is asked meanwhile ends it at once.
@@ -96,7 +96,7 @@ def measure_rates(
 
 
 def read_rates(run: RunDirectory, manifest: Manifest) -> Rates | None:
-    """Give the rates a run was first started with; None where there are none, or none that can be read and are whole."""
+    """Return the rates a run was first started with; None where there are none, or none that can be read and are whole."""
     try:
         rates = Rates.from_json(read_json(_path(run)))
     except (StoreError, RecursionError):  # it is not there, or damaged

@@ -43,13 +43,13 @@ class Certificate:
         return Certificate(*(os.path.abspath(path) for path in paths))
 
     def settings(self) -> dict[str, str]:
-        """Give them by the names that `distributed.security.Security` has for them: every role has the same."""
+        """Return them by the names that `distributed.security.Security` has for them: every role has the same."""
         pairs = {f"tls_{role}_cert": self.certificate for role in ("scheduler", "worker", "client")}
         pairs |= {f"tls_{role}_key": self.key for role in ("scheduler", "worker", "client")}
         return {"tls_ca_file": self.certificate, **pairs}
 
     def config(self) -> dict[str, str]:
-        """Give them by the names of Dask's configuration, for classes that take them from there."""
+        """Return them by the names of Dask's configuration, for classes that take them from there."""
         pairs = {f"distributed.comm.tls.{role}.cert": self.certificate for role in ("scheduler", "worker", "client")}
         pairs |= {f"distributed.comm.tls.{role}.key": self.key for role in ("scheduler", "worker", "client")}
         return {"distributed.comm.tls.ca-file": self.certificate, **pairs}

@@ -60,7 +60,7 @@ PLAIN = ("tcp://", "ws://", "ucx://", "ucxx://")
 
 
 def cluster_config(profile: ClusterProfile) -> dict[str, Any]:
-    """Give the Dask configuration of a profile's coordinator: what is set here, then what the profile says."""
+    """Return the Dask configuration of a profile's coordinator: what is set here, then what the profile says."""
     wants_pages = any(
         "dashboard_address" in options for options in (profile.options, profile.options.get("scheduler_options") or {})
     )
@@ -143,7 +143,7 @@ def make_cluster(
 
 
 def fewest_workers(profile: ClusterProfile) -> int | None:
-    """Give how many workers are asked for where nobody says how many; None where that is left to the cluster's class."""
+    """Return how many workers are asked for where nobody says how many; None where that is left to the cluster's class."""
     local = profile.cluster is None or profile.cluster.endswith(".LocalCluster")
     return None if local else 1
 

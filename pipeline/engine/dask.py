@@ -94,7 +94,7 @@ class DaskExecutor:
         self._rescaled = time.monotonic()
 
     def free(self) -> int:
-        """Give the room left in the window."""
+        """Return the room left in the window."""
         self._look()
         return max(4, WINDOW_PER_THREAD * self._threads) - len(self._running)
 
@@ -111,7 +111,7 @@ class DaskExecutor:
         self._ended.add(future)
 
     def wait(self, seconds: float) -> Sequence[Outcome]:
-        """Give what ended; ClusterError when there has been no worker for too long."""
+        """Return what ended; ClusterError when there has been no worker for too long."""
         deadline = time.monotonic() + seconds
         outcomes: list[Outcome] = []
         while (self._running or self._refused) and not outcomes and time.monotonic() < deadline:
@@ -298,7 +298,7 @@ class _ToldToJobs(Security):
     """Certificates in files, whose paths jobs are told in a line for a shell."""
 
     def get_tls_config_for_role(self, role: str) -> dict[str, str | None]:
-        """Give the paths that a role has."""
+        """Return the paths that a role has."""
         config: dict[str, str | None] = super().get_tls_config_for_role(role)
         return {key: value and shlex.quote(value) for key, value in config.items()} if role == "worker" else config
 

@@ -23,7 +23,7 @@ class Executor(Protocol):
     """Runs tasks; sees a task and gives back a receipt or a failure, nothing else."""
 
     def free(self) -> int:
-        """Give how many more tasks should be submitted now."""
+        """Return how many more tasks should be submitted now."""
         ...
 
     def submit(self, task: Task, attempt: str) -> None:
@@ -31,11 +31,11 @@ class Executor(Protocol):
         ...
 
     def wait(self, seconds: float) -> Sequence[Outcome]:
-        """Give the tasks that ended, after at most so many seconds; StopAsked where a stop was asked and what ran was given up."""
+        """Return the tasks that ended, after at most so many seconds; StopAsked where a stop gave up what ran."""
         ...
 
     def describe(self) -> dict[str, object]:
-        """Give facts for `state.json`: how many workers; where there are none, since when and why."""
+        """Return facts for `state.json`: how many workers; where there are none, since when and why."""
         ...
 
     def close(self) -> None:

@@ -212,7 +212,7 @@ class Outlook:
             self._foreseen[task.kind] += foreseen
 
     def seconds(self, workers: int) -> float | None:
-        """Give the time left with so many workers; None while nothing is known of a stage."""
+        """Return the time left with so many workers; None while nothing is known of a stage."""
         total = 0.0
         for kind, number in self.open.items():
             if number <= 0:

@@ -25,7 +25,7 @@ class Jobs:
         self._refused: dict[str, str] = {}
 
     def watch(self, job_class: type[Any]) -> type[Any]:
-        """Give a class of jobs like this one that notes what becomes of each."""
+        """Return a class of jobs like this one that notes what becomes of each."""
         jobs = self
 
         class WatchedJob(job_class):  # type: ignore[misc]
@@ -73,7 +73,7 @@ class Jobs:
 
 
 def _words(error: Exception) -> str:
-    """Give what a submission command printed to its standard error, else what went wrong."""
+    """Return what a submission command printed to its standard error, else what went wrong."""
     if isinstance(error, FileNotFoundError):
         return f"there is no command `{error.filename}` here" if error.filename else str(error)
     _, _, printed = str(error).partition("\nstderr:\n")

@@ -92,7 +92,7 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
 
 
 def _plan_of(run: RunDirectory) -> Manifest | None:
-    """Give what a run is; None where its plan cannot be read."""
+    """Return what a run is; None where its plan cannot be read."""
     try:
         return read_manifest(run)
     except StoreError:
@@ -240,7 +240,7 @@ def _await_coordinator(run: RunDirectory, process: subprocess.Popen[bytes], befo
 
 
 def _last_words(log: Path, before: int) -> str | None:
-    """Give the end of what was written to a log after so many bytes."""
+    """Return the end of what was written to a log after so many bytes."""
     try:
         with open(log, "rb") as file:
             file.seek(before)

@@ -63,7 +63,7 @@ class Patience:
             )
 
     def facts(self) -> dict[str, object]:
-        """Give for `state.json` how many workers there are; where there are none since when, and what was refused."""
+        """Return for `state.json` how many workers there are; where there are none since when, and what was refused."""
         facts: dict[str, object] = {"workers": self._workers}
         if not self._workers:
             facts["no_workers_since"] = self._since

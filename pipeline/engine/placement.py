@@ -45,13 +45,13 @@ def lacking(asked: Amounts, offers: Iterable[Amounts]) -> str | None:
 
 
 def unplaceable(task: Task, lack: str) -> Failure:
-    """Give the failure of a task that no worker can run."""
+    """Return the failure of a task that no worker can run."""
     help = "ask for less under `resources:` of the model, or let the profile say what its workers have: `options: {resources: …}`"
     return Failure(task.key, task.label, 4, (Problem("P605", lack, where=task.label, help=help),))
 
 
 def offer_of_machine(workers: int) -> dict[str, float]:
-    """Give what each of so many workers has of this machine: an even share of its memory, and whole cores, at least one."""
+    """Return what each of so many workers has of this machine: an even share of its memory, and whole cores, at least one."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):  # no such file, or "max"
         memory = min(memory, int(_CGROUP_LIMIT.read_text()))
@@ -60,7 +60,7 @@ def offer_of_machine(workers: int) -> dict[str, float]:
 
 
 def declare(offer: Amounts) -> str:
-    """Give an offer as the option ``--resources`` of a Dask worker takes it.
+    """Return an offer as the option ``--resources`` of a Dask worker takes it.
 
     Examples
     --------

@@ -27,7 +27,7 @@ __all__ = ["format_preview", "preview_study"]
 
 
 def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None, block_cells: int | None = None) -> dict[str, Any]:
-    """Give the tasks of a study by kind, how many other runs have done already, and what the rest should take.
+    """Return the tasks of a study by kind, how many other runs have done already, and what the rest should take.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
 
 
 def _workers_of(loaded: LoadedStudy) -> int:
-    """Give how many workers a run has where nobody says."""
+    """Return how many workers a run has where nobody says."""
     profile = load_profile(locate_profile(loaded.study.cluster, loaded.base))
     return profile.workers or ((os.cpu_count() or 1) if loaded.study.cluster == "local" else 1)
 
@@ -107,7 +107,7 @@ def _describe(estimate: Estimate) -> dict[str, Any]:
 
 
 def format_preview(preview: Mapping[str, Any]) -> str:
-    """Give a preview as a table for a terminal."""
+    """Return a preview as a table for a terminal."""
     lines = [f"study {preview['study']}   {preview['systems']} systems   b = {preview['replicates']:,}   run {preview['run']}"]
     lines.extend(f"  {t['name']}: {t['systems']} systems, {_count(t)}" for t in preview["test_sets"])
     if preview["preset"]:
@@ -130,7 +130,7 @@ def format_preview(preview: Mapping[str, Any]) -> str:
 
 
 def _count(test_set: Mapping[str, Any]) -> str:
-    """Give how many items a test set has, and in how many units where items are not drawn one by one."""
+    """Return how many items a test set has, and in how many units where items are not drawn one by one."""
     unit, items = test_set["unit"], f"{test_set['items']:,} items"
     if unit == ITEM:
         return items
@@ -138,7 +138,7 @@ def _count(test_set: Mapping[str, Any]) -> str:
 
 
 def _training_line(model: Mapping[str, Any]) -> str:
-    """Give the trainings of one base model as a line below the stages."""
+    """Return the trainings of one base model as a line below the stages."""
     head = f"  {model['model']}: {model['tasks']} trainings, {model['open']} open"
     if not model["open"]:
         return head
@@ -164,7 +164,7 @@ def _time_lines(told: Mapping[str, Any], workers: int) -> list[str]:
 
 
 def _size(number: float) -> str:
-    """Give a number of bytes for people.
+    """Return a number of bytes for people.
 
     Examples
     --------

@@ -14,7 +14,7 @@ LINE_SECONDS = 30.0
 
 
 def format_seconds(seconds: float | None) -> str:
-    """Give a duration for people.
+    """Return a duration for people.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def format_seconds(seconds: float | None) -> str:
 
 
 def format_line(facts: Mapping[str, Any]) -> str:
-    """Give the state of a run as one line."""
+    """Return the state of a run as one line."""
     stages = "  ".join(f"{name} {count['done']}/{count['total']}" for name, count in facts.get("stages", {}).items())
     left, failed = _left(facts.get("eta_seconds"), "left"), facts.get("failed")
     lost = f"{failed} failed" if failed else ""
@@ -43,13 +43,13 @@ def format_line(facts: Mapping[str, Any]) -> str:
 
 
 def _left(seconds: float | None, words: str) -> str:
-    """Give the time that is left; nothing where that is not known, or less than can be told."""
+    """Return the time that is left; nothing where that is not known, or less than can be told."""
     return f"about {format_seconds(seconds)} {words}" if seconds and round(seconds) else ""
 
 
 @contextmanager
 def show_progress(*, quiet: bool = False, patience: float = 0.0) -> Iterator[Callable[[Any], None]]:
-    """Give what the coordinator calls with its state: bars where stderr is a terminal, else a line every half minute.
+    """Yield what the coordinator calls with its state: bars where stderr is a terminal, else a line every half minute.
 
     Nothing is printed in the first ``patience`` seconds where there is no terminal: a quick command has no progress.
     """

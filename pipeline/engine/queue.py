@@ -53,7 +53,7 @@ class TaskQueue:
         return len(self._tasks)
 
     def take(self) -> Task | None:
-        """Give the first ready task and forget it; None if none is ready."""
+        """Return the first ready task and forget it; None if none is ready."""
         if not self._ready:
             return None
         return self._tasks.pop(self._keys[heapq.heappop(self._ready)])

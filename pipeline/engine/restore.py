@@ -57,7 +57,7 @@ def restore_frames(run: RunDirectory) -> None:
 
 
 def _read_origin(run: RunDirectory) -> tuple[Path, tuple[str, ...]]:
-    """Give the folder where the study's paths start and what the command line changed, as far as that can be read."""
+    """Return the folder where the study's paths start and what the command line changed, as far as that can be read."""
     try:
         origin = read_json(run.origin)
         base, overrides = origin["base"], tuple(origin["overrides"])

@@ -22,7 +22,7 @@ WRITE_SECONDS = 1.0
 
 
 def now() -> str:
-    """Give the time in UTC, to the second."""
+    """Return the time in UTC, to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 

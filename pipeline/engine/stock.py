@@ -22,7 +22,7 @@ __all__ = ["adoptable_receipts", "sound_receipts", "take_stock"]
 def take_stock(
     run: RunDirectory, manifest: Manifest, ledger: Ledger, receipts: ReceiptWriter, state: RunState, *, verify: bool
 ) -> Inventory:
-    """Give what is done: the run's own receipts, and those of other runs that this one can use.
+    """Return what is done: the run's own receipts, and those of other runs that this one can use.
 
     Adopted receipts are written into this run's ledger, so that it stands alone. Receipts whose result is gone, or damaged
     where ``verify`` asks to read all, are dropped from it: their tasks are open again.
@@ -43,7 +43,7 @@ def take_stock(
 
 
 def sound_receipts(run: RunDirectory) -> dict[str, Receipt]:
-    """Give the run's own receipts whose results are there: what `take_stock` keeps of them, for those who may write nothing."""
+    """Return the run's own receipts whose results are there: what `take_stock` keeps of them, for those who may write nothing."""
     own = receipts_of(read_ledger(run.ledger)[0])
     gone = {receipt.key for receipt, _ in _unsound(run, list(own.values()), verify=False)}
     return {key: receipt for key, receipt in own.items() if key not in gone}
@@ -83,7 +83,7 @@ def _is_readable(document: Path) -> bool:
 
 
 def adoptable_receipts(run: RunDirectory, manifest: Manifest, own: Mapping[str, Receipt]) -> dict[str, Receipt]:
-    """Give what other runs in the same folder have done and this study can use."""
+    """Return what other runs in the same folder have done and this study can use."""
     keys, columns = wanted_addresses(manifest.study, manifest.inputs)
     found: dict[str, Receipt] = {}
     for path in iterate_ledgers(run.root.parent):

@@ -27,7 +27,7 @@ START_SECONDS = 300.0
 
 
 def read_status(run: RunDirectory) -> dict[str, Any]:
-    """Give a run's state, with advice where somebody should do something.
+    """Return a run's state, with advice where somebody should do something.
 
     LOST is a run that should be running and that nobody runs; UNKNOWN is one whose `state.json` or lease cannot be read.
     """
@@ -38,7 +38,7 @@ def read_status(run: RunDirectory) -> dict[str, Any]:
 
 
 def _judge(run: RunDirectory) -> tuple[dict[str, Any], bool]:
-    """Give a run's state and advice, and whether it may still change without anybody doing something."""
+    """Return a run's state and advice, and whether it may still change without anybody doing something."""
     try:
         holder = _holder_of(run)
         facts = run.read_state()
@@ -88,7 +88,7 @@ def _judge_free(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
 
 
 def _holder_of(run: RunDirectory) -> Holder | None:
-    """Give who holds the lease now."""
+    """Return who holds the lease now."""
     holder = read_holder(run.root)
     return holder if holder is not None and holder.in_force else None
 
@@ -109,7 +109,7 @@ def _judge_pending(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
 
 
 def follow_events(run: RunDirectory, *, follow: bool) -> Iterator[str]:
-    """Give what happened, a line each; with ``follow`` until the run ends."""
+    """Yield what happened, a line each; with ``follow`` until the run ends."""
     position = 0
     while True:
         _, live = _judge(run)

@@ -53,7 +53,7 @@ def bootstrap_t(
     member: NDArray[np.bool_] | None = None,
     memory_bytes: int = 2**28,
 ) -> BootstrapT:
-    """Give [δ − q(1 − α/2) · se, δ − q(α/2) · se], q the quantiles (type 7) of t* = (δ* − δ) / se*, and δ ± c · se.
+    """Return [δ − q(1 − α/2) · se, δ − q(α/2) · se], q the quantiles (type 7) of t* = (δ* − δ) / se*, and δ ± c · se.
 
     Efron and Tibshirani 1993, doi:10.1201/9780429246593, chapter 12. c is the 1 − α quantile of the largest |t*| of the family in
     each replicate: of pairs that have an interval of their own, an undefined score being infinitely far (Romano and Wolf 2005,
@@ -115,7 +115,7 @@ class _Reading:
 
     @classmethod
     def of(cls, pairs: int) -> _Reading:
-        """Give one without any pair yet."""
+        """Return one without any pair yet."""
         delta, se, slack, t, lo, hi, p = (np.full(pairs, np.nan) for _ in range(7))
         return cls(delta, se, slack, t, lo, hi, p, np.zeros(pairs, np.int8), np.zeros(pairs, np.int64))
 
@@ -146,7 +146,7 @@ class _Reading:
         self.p[own[there]] = np.minimum(1.0, 2 * (np.minimum(*sides) + 1) / (found.replicates[there] + 1))
 
     def interval(self, method: str, alpha: float, reason: NDArray[np.int8]) -> Intervals:
-        """Give the intervals; ends that are equal to 0 are 0."""
+        """Return the intervals; ends that are equal to 0 are 0."""
         lo, hi = (np.where(np.abs(end) <= self.slack, 0.0, end) for end in (self.lo, self.hi))
         return Intervals(method, 1 - alpha, lo, hi, reason, self.replicates)
 

@@ -14,7 +14,7 @@ _SLACK = 1e-9  # gains are whole numbers; a mean of them that should be one may 
 
 
 def folded_p(z: float) -> float:
-    """Give the p of convention ``riezler-maxwell`` for Gaussian replicates about a gain of z standard errors, as b → ∞.
+    """Return the p of convention ``riezler-maxwell`` for Gaussian replicates about a gain of z standard errors, as b → ∞.
 
     With m(z) = √(2/π) e^(−z²/2) + z (1 − 2 Φ(−z)) the mean of |δ*|/σ, it is Φ(−m) + Φ(−m − 2z).
 
@@ -29,7 +29,7 @@ def folded_p(z: float) -> float:
 
 
 def gaussian_rejection(level: float) -> float:
-    """Give the share of true nulls that convention ``riezler-maxwell`` rejects in the Gaussian limit.
+    """Return the share of true nulls that convention ``riezler-maxwell`` rejects in the Gaussian limit.
 
     p falls with z; where it is the level at z₀ the share is P(|Z| ≥ z₀). From p(0) = .4249 on, every null is rejected.
 
@@ -50,7 +50,7 @@ def gaussian_rejection(level: float) -> float:
 
 
 def gain_law(wins: int, losses: int, units: int) -> NDArray[np.float64]:
-    """Give the probabilities of −n … n for the sum of n draws from n units, of which so many are +1, −1, and else 0.
+    """Return the probabilities of −n … n for the sum of n draws from n units, of which so many are +1, −1, and else 0.
 
     Examples
     --------
@@ -113,7 +113,7 @@ NULL_CONVENTIONS: Mapping[str, Callable[[int, int, int], float]] = {
 
 
 def null_p(convention: str, *, wins: int, losses: int, units: int) -> float:
-    """Give the p that a convention has for 0/1 scores, as b → ∞.
+    """Return the p that a convention has for 0/1 scores, as b → ∞.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def null_p(convention: str, *, wins: int, losses: int, units: int) -> float:
 
 
 def null_rejection(convention: str, *, discordant: int, units: int, level: float = 0.05) -> float:
-    """Give the share of true nulls that are rejected on 0/1 scores with so many discordant units, as b → ∞.
+    """Return the share of true nulls that are rejected on 0/1 scores with so many discordant units, as b → ∞.
 
     Under the null each discordant unit is a win or a loss with probability ½. Pairs are ordered after looking, and p ≤ level is
     read as "the systems differ", whatever the side. Without a gain nothing is rejected.

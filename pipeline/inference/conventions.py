@@ -63,7 +63,7 @@ def riezler_maxwell(
     delta: NDArray[np.float64],
     identical: NDArray[np.bool_],
 ) -> Folded:
-    """Give (#(|δ*| − mean |δ*| ≥ |δ|) + 1) / (b + 1) for all pairs (Riezler and Maxwell 2005, Fig. 2, W05-0908).
+    """Return (#(|δ*| − mean |δ*| ≥ |δ|) + 1) / (b + 1) for all pairs (Riezler and Maxwell 2005, Fig. 2, W05-0908).
 
     It compares the fold of a distribution about δ with that of one about 0: `convention_levels.gaussian_rejection` says what
     that costs. sacreBLEU and Moses fold alike, with > in place of ≥.

@@ -47,7 +47,7 @@ class Decision:
 def decide_family(
     p: _Floats, *, corrected: _Floats, floor: _Floats, max_t: _Floats, replicates: int, units: float | None, alpha: float
 ) -> Decision:
-    """Give the p-values by which the pairs of one family are judged.
+    """Return the p-values by which the pairs of one family are judged.
 
     Step-down max-T where enough scores were kept that its smallest p, 1/(b + 1), is at most α, also of a family of one pair; else
     Holm. Both are corrected for few units, and neither goes below the floor of few discordant units. With fewer than
@@ -102,7 +102,7 @@ def decide_family(
 
 
 def without_zero(p: _Floats) -> _Floats:
-    """Give p-values with the smallest float in place of 0: nothing that was observed has a chance of 0.
+    """Return p-values with the smallest float in place of 0: nothing that was observed has a chance of 0.
 
     Examples
     --------

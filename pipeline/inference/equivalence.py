@@ -107,7 +107,7 @@ def judge(
     identical: NDArray[np.bool_],
     alpha: float,
 ) -> Verdicts:
-    """Give the verdict, in this order: equivalent if p ≤ α; better or worse if that difference is shown; else inconclusive.
+    """Return the verdict, in this order: equivalent if p ≤ α; better or worse if that difference is shown; else inconclusive.
 
     A difference is shown where the 1 − α interval of the gain excludes 0; of many pairs, where the p that is adjusted for the
     family is at most α, which is the same of the family's simultaneous interval.

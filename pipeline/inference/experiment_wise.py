@@ -14,12 +14,12 @@ __all__ = ["AnyExceeds", "among_exchangeable_systems", "among_independent_tests"
 
 
 def normal_critical_value(alpha: float) -> float:
-    """Give what |δ| / se must exceed in one two-sided test at ``alpha``: 1.96 at .05."""
+    """Return what |δ| / se must exceed in one two-sided test at ``alpha``: 1.96 at .05."""
     return -float(ndtri(alpha / 2))
 
 
 def among_independent_tests(alpha: float, tests: int) -> float:
-    """Give 1 − (1 − α)^k: the chance that any of k independent tests of true nulls rejects.
+    """Return 1 − (1 − α)^k: the chance that any of k independent tests of true nulls rejects.
 
     Pairs of systems are not independent, as they share systems and test items: it is too high for them.
 
@@ -32,7 +32,7 @@ def among_independent_tests(alpha: float, tests: int) -> float:
 
 
 def among_exchangeable_systems(alpha: float, systems: int) -> float:
-    """Give P(any |z| > z_α) among all pairs of equal systems with Gaussian, equally correlated scores.
+    """Return P(any |z| > z_α) among all pairs of equal systems with Gaussian, equally correlated scores.
 
     The pairs then differ by the range of as many standard Gaussians over √2 (Tukey's studentised range with infinitely many
     degrees of freedom, integrated numerically).
@@ -83,6 +83,6 @@ class AnyExceeds:
         return self.found / self.replicates if self.replicates else float("nan")
 
     def bounds(self, level: float = 0.95) -> tuple[float, float]:
-        """Give the Clopper-Pearson bounds of what infinitely many replicates would give."""
+        """Return the Clopper-Pearson bounds of what infinitely many replicates would give."""
         lo, hi = clopper_pearson(np.array([self.found]), np.array([self.replicates]), level)
         return float(lo[0]), float(hi[0])

@@ -29,7 +29,7 @@ SMALLEST = 5e-324
 
 
 def sign_flip_floor(discordant: NDArray[np.integer], *, mid_p: bool = False) -> NDArray[np.float64]:
-    """Give the smallest two-sided p of a sign-flip, sign or McNemar test: 2^(1 − m) with m discordant units, at most 1.
+    """Return the smallest two-sided p of a sign-flip, sign or McNemar test: 2^(1 − m) with m discordant units, at most 1.
 
     With ``mid_p`` it is 2^-m, as half of the chance of what was observed is left out: the smallest one of McNemar's mid-p itself.
 
@@ -46,7 +46,7 @@ def sign_flip_floor(discordant: NDArray[np.integer], *, mid_p: bool = False) -> 
 def evidence_floor(
     discordant: NDArray[np.integer], exact: NDArray[np.float64] | None = None, *, mid_p: bool = False
 ) -> NDArray[np.float64]:
-    """Give the smallest p that so few discordant units can be evidence for: no p that decides is below it.
+    """Return the smallest p that so few discordant units can be evidence for: no p that decides is below it.
 
     With m units on which the systems differ it is 2^(1 − m), the smallest p of any exact test, and where m is below
     `FEW_DISCORDANT` also the exact p itself. A bootstrap knows nothing of units that it has not seen: of 7 wins and 1 loss among
@@ -75,7 +75,7 @@ def evidence_floor(
 
 
 def expected_rejection(units: float, level: float = 0.05) -> float | None:
-    """Give the share of true nulls that a two-sided bootstrap test of G independent units rejects, or None below two units.
+    """Return the share of true nulls that a two-sided bootstrap test of G independent units rejects, or None below two units.
 
     The bootstrap's variance is (G − 1)/G of the unbiased one, and its tails are those of a Gaussian where the studentised
     difference has those of t with G − 1 degrees of freedom: 2 · P(t > z √((G − 1)/G)).

@@ -20,7 +20,7 @@ def reach_of_floors(
     floor: NDArray[np.float64],
     higher_is_better: bool = True,
 ) -> NDArray[np.float64]:
-    """Give the least z that a pair's own replicates t* = |δ* − δ| / se reach in at most the floor of its p-value.
+    """Return the least z that a pair's own replicates t* = |δ* − δ| / se reach in at most the floor of its p-value.
 
     A p of max-T that compares the replicates of all pairs with it is then the floor corrected for the number of pairs, and the
     floor itself, or less, of a pair alone. It is read off the pair's own replicates: those of few discordant units take few

@@ -109,7 +109,7 @@ def intervals(
     counts: NDArray[np.integer] | None = None,
     defined: NDArray[np.integer] | None = None,
 ) -> dict[str, Intervals]:
-    """Give confidence intervals of all pairs by several methods, in one pass over the kept replicates.
+    """Return confidence intervals of all pairs by several methods, in one pass over the kept replicates.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def intervals(
 def bca_levels(
     counts: NDArray[np.integer], defined: NDArray[np.integer], *, acceleration: NDArray[np.float64], alpha: float
 ) -> NDArray[np.float64]:
-    """Give the levels at which BCa takes its quantiles (Efron 1987, doi:10.1080/01621459.1987.10478410).
+    """Return the levels at which BCa takes its quantiles (Efron 1987, doi:10.1080/01621459.1987.10478410).
 
     Φ(z0 + (z0 + z) / (1 − a (z0 + z))) with z = ± Φ⁻¹(1 − α/2) and z0 = Φ⁻¹ of #(δ* < δ) + ½ #(δ* = δ), as a share.
 

@@ -13,7 +13,7 @@ _MOST = 1000  # columns on the way; those of real families are fewer than system
 
 
 def compact_letters(differ: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Give letters such that two systems share one exactly where they do not differ.
+    """Return letters such that two systems share one exactly where they do not differ.
 
     Insert and absorb, then a sweep (Piepho 2004, doi:10.1198/1061860043515): all systems begin with one letter; each pair that
     differs splits every letter that it shares; letters within others are absorbed. The sweep takes away what is not needed,

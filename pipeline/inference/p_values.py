@@ -65,7 +65,7 @@ class PValues:
         return np.isfinite(self.p) & np.isin(self.reason, [REASONS.index("identical"), REASONS.index("no order")])
 
     def bounds(self, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give Clopper-Pearson bounds at another level than ``lo`` and ``hi``.
+        """Return Clopper-Pearson bounds at another level than ``lo`` and ``hi``.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ def p_values(
 def clopper_pearson(
     hits: NDArray[np.int64], trials: NDArray[np.int64], level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the exact binomial bounds of a share (Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404).
+    """Return the exact binomial bounds of a share (Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404).
 
     Examples
     --------

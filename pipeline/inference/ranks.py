@@ -120,7 +120,7 @@ def separate(
 
 
 def rank_intervals(found: Separation) -> RankIntervals:
-    """Give [1 + #(significantly better), S − #(significantly worse)] of every system.
+    """Return [1 + #(significantly better), S − #(significantly worse)] of every system.
 
     If the p-values control the family-wise error at α, all S intervals hold together with probability 1 − α (Mogstad, Romano,
     Shaikh and Wilhelm 2024, doi:10.1093/restud/rdad006). Percentiles of bootstrapped ranks do not: they fail near ties.

@@ -38,7 +38,7 @@ def simultaneous(
     se: NDArray[np.float64],
     alpha: float = 0.05,
 ) -> Simultaneous:
-    """Give δ_j ± c · se_j, c the 1 − α quantile (type 7) over replicates of max_j |δ*_j − δ_j| / se_j.
+    """Return δ_j ± c · se_j, c the 1 − α quantile (type 7) over replicates of max_j |δ*_j − δ_j| / se_j.
 
     Where the family is corrected for few units, c is the t that is corrected to this quantile. They belong to single-step max-T:
     a pair's interval leaves 0 out where #(max ≥ |δ| / se, corrected) is at most α of the replicates, up to one order statistic.

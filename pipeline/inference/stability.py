@@ -22,7 +22,7 @@ _STATED = 0.95  # level of the errors that stand beside computed p-values
 
 
 def stable_level(decisions: int) -> float:
-    """Give 1 − .01/K, the level of the bounds of each of K p-values.
+    """Return 1 − .01/K, the level of the bounds of each of K p-values.
 
     Examples
     --------

@@ -63,7 +63,7 @@ class StudentTails:
         return np.asarray(2 * stdtr(self.freedom, -t), np.float64)
 
     def to_replicates(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give what replicates must reach in place of t: z with 2 Φ(−z / spread) = 2 P(T_{G−H} > t).
+        """Return what replicates must reach in place of t: z with 2 Φ(−z / spread) = 2 P(T_{G−H} > t).
 
         It rises with t, is odd, is below t in size, and t itself as G → ∞. With less than one degree of freedom it is 0, which
         every replicate reaches.
@@ -81,7 +81,7 @@ class StudentTails:
         return np.asarray(np.copysign(self.spread * -ndtri_exp(self._log_tail(size)), t), np.float64)
 
     def from_replicates(self, reached: float) -> float:
-        """Give the t whose place replicates take that reach so far; infinite with less than one degree of freedom.
+        """Return the t whose place replicates take that reach so far; infinite with less than one degree of freedom.
 
         Examples
         --------
@@ -95,7 +95,7 @@ class StudentTails:
         return -float(stdtrit(self.freedom, ndtr(-reached / self.spread)))
 
     def _log_tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give log P(T > t) of t ≥ 0, also where the chance itself is no float any more."""
+        """Return log P(T > t) of t ≥ 0, also where the chance itself is no float any more."""
         tail = stdtr(self.freedom, -t)
         near = ~(tail < _FAR)
         found = np.log(np.where(near, tail, 1.0))

@@ -106,7 +106,7 @@ def conclude_questions(p: NDArray[np.float64], *, alpha: float) -> SuiteConclusi
 
 
 def count_alone(p: NDArray[np.float64], *, alpha: float) -> NDArray[np.int64]:
-    """Give "on at least u of T" of each question, every pair at level 1 − α: (direction, pair).
+    """Return "on at least u of T" of each question, every pair at level 1 − α: (direction, pair).
 
     It never rises when any p does, so that bounds of all p bound it.
 
@@ -119,7 +119,7 @@ def count_alone(p: NDArray[np.float64], *, alpha: float) -> NDArray[np.int64]:
 
 
 def count_together(p: NDArray[np.float64], *, alpha: float) -> NDArray[np.int64]:
-    """Give "on at least u of T" of all questions together, at level 1 − α: (direction, pair).
+    """Return "on at least u of T" of all questions together, at level 1 − α: (direction, pair).
 
     Each question is tested at α / (directions × pairs); a pair that is decided on all of its test sets leaves, and the others
     share its part. That is a sequentially rejective procedure (Goeman and Solari 2010, doi:10.1214/10-AOS829): where all that is

@@ -68,7 +68,7 @@ def directed_p(
     ahead: NDArray[np.bool_],
     identical: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Give the one-sided p of a direction that was fixed before looking: (`directed_hits` + 1)/(b + 1).
+    """Return the one-sided p of a direction that was fixed before looking: (`directed_hits` + 1)/(b + 1).
 
     The convention `one-sided` orders each pair by what was observed, and is below ½ on every test set: over a suite it would
     find whatever it looks for.
@@ -154,7 +154,7 @@ class Heterogeneity:
 
 
 def heterogeneity(delta: NDArray[np.float64], se: NDArray[np.float64]) -> Heterogeneity:
-    """Give Cochran's Q (1954, doi:10.2307/3001666) and I² (Higgins and Thompson 2002, doi:10.1002/sim.1186).
+    """Return Cochran's Q (1954, doi:10.2307/3001666) and I² (Higgins and Thompson 2002, doi:10.1002/sim.1186).
 
     It assumes that test sets are independent, the metric has the same scale on all, and se is known well. A test set without a
     positive standard error is left out.

@@ -84,7 +84,7 @@ def correct_few_units(
 
 
 def expected_stratified_rejection(units: float, strata: int, level: float = 0.05) -> float | None:
-    """Give the share of true nulls that a two-sided bootstrap of G units within H strata rejects, or None where G ≤ H.
+    """Return the share of true nulls that a two-sided bootstrap of G units within H strata rejects, or None where G ≤ H.
 
     In each stratum the bootstrap's variance is (n_h − 1)/n_h of the unbiased one: 2 · P(t > z √((G − H)/G)) with G − H degrees of
     freedom. Exact, whatever the sizes of the strata, for the mean of Gaussian units with one variance in all of them.

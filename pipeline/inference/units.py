@@ -58,7 +58,7 @@ def count_items(unit: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def effective_units(sizes: NDArray[np.integer]) -> float:
-    """Give (Σn)² / Σn²: how many units of equal size vary as much as these.
+    """Return (Σn)² / Σn²: how many units of equal size vary as much as these.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def effective_units(sizes: NDArray[np.integer]) -> float:
 
 
 def unit_effects(scores: NDArray[np.float64], pairs: NDArray[np.int64], *, unit: NDArray[np.integer]) -> UnitEffects:
-    """Give intra-cluster correlation and design effect of the paired difference, for all pairs.
+    """Return intra-cluster correlation and design effect of the paired difference, for all pairs.
 
     With x_gi the influence of item i of unit g on the difference, centred, n_g items in G units, N in all:
     MSB = Σ n_g x̄_g² / (G − 1), MSW = Σ (x_gi − x̄_g)² / (N − G), n0 = (N − Σn_g²/N) / (G − 1) and

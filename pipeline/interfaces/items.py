@@ -53,7 +53,7 @@ class Items:
 
 
 def usual_column(columns: Collection[str]) -> str:
-    """Give the column of scores where nobody names one: the only one there is, else ``score``."""
+    """Return the column of scores where nobody names one: the only one there is, else ``score``."""
     return next(iter(columns)) if len(columns) == 1 else "score"
 
 

@@ -15,7 +15,7 @@ SMALLEST_NORMAL = 2.0**-1022
 
 
 def format_number(value: float | None, digits: int = 3) -> str:
-    """Give a number with fixed digits.
+    """Return a number with fixed digits.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def format_number(value: float | None, digits: int = 3) -> str:
 
 
 def format_p(value: float | None, replicates: int | None = None, *, log10: float | None = None) -> str:
-    """Give a p-value: four decimals, or a power of ten when small.
+    """Return a p-value: four decimals, or a power of ten when small.
 
     Where none of b replicates counted, what is known is the upper end of Clopper and Pearson's 95 % interval, 1 − .025^(1/b).
     Where the number was computed and is below the smallest float, its decimal logarithm says what it is.
@@ -55,18 +55,18 @@ def format_p(value: float | None, replicates: int | None = None, *, log10: float
 
 
 def _round_up(value: float) -> float:
-    """Give the next number with two digits that is not smaller: a bound must not be rounded down."""
+    """Return the next number with two digits that is not smaller: a bound must not be rounded down."""
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
     return math.ceil(value / step) * step
 
 
 def format_share(value: float | None) -> str:
-    """Give a share in percent."""
+    """Return a share in percent."""
     return MISSING if value is None else f"{100 * value:.1f} %"
 
 
 def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, percent: bool = False) -> str:
-    """Give the two ends of an interval in brackets."""
+    """Return the two ends of an interval in brackets."""
     if interval is None:
         return MISSING
     ends = [interval["lo"], interval["hi"]]

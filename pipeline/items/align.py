@@ -223,7 +223,7 @@ def _nothing_varies(frame: Frame, unit: str, strata: str | None, where: str) -> 
 
 
 def alignment_table(survey: Survey) -> list[AlignmentRow]:
-    """Give one row a system: how many items it has, shares with the gold, lacks, has twice, and who has the same output."""
+    """Return one row a system: how many items it has, shares with the gold, lacks, has twice, and who has the same output."""
     twins = {system: tuple(other for other in group if other != system) for group in survey.identical for system in group}
     return [
         AlignmentRow(o.system, o.n_items, o.n_items - o.extra, o.missing, o.duplicates, twins.get(o.system, ()), o.published)

@@ -19,7 +19,7 @@ _MOST_DIGITS = 12
 
 
 def item_positions(ranges: str, n_items: int, *, where: str) -> list[int]:
-    """Give the positions from 0 of items that are named by ranges of numbers from 1, both ends included.
+    """Return the positions from 0 of items that are named by ranges of numbers from 1, both ends included.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def item_positions(ranges: str, n_items: int, *, where: str) -> list[int]:
 
 
 def select_items(items: Items, ranges: str, *, where: str) -> Items:
-    """Give the items in some ranges, in the order of the file, with the identifiers they have in it.
+    """Return the items in some ranges, in the order of the file, with the identifiers they have in it.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def select_items(items: Items, ranges: str, *, where: str) -> Items:
 
 
 def choose_by_groups(choice: ItemChoice, sources: Sources) -> tuple[tuple[str, ...], list[str]]:
-    """Give the items that are scored, in order, and how many each column leaves out.
+    """Return the items that are scored, in order, and how many each column leaves out.
 
     Raises
     ------
@@ -138,7 +138,7 @@ class ChosenUnit:
 
 
 def choose_unit(asked: str | None, sources: Sources, kept: Collection[str], stratum: Grouping | None = None) -> ChosenUnit:
-    """Give the unit that a study asks for; where it leaves that open, documents if they are known and there is more than one.
+    """Return the unit that a study asks for; where it leaves that open, documents if they are known and there is more than one.
 
     Documents that the study itself names must be readable: to draw items in their place would be to ignore them. Those that a
     format marks only in part are left alone, with a note.

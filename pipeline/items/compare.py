@@ -59,7 +59,7 @@ class Alignment:
 
 
 def choose_frame_ids(gold: Items | None, candidates: Sequence[Candidate]) -> FullIds:
-    """Give the items of the gold; without one, those most outputs have in the order most have them, then the rest.
+    """Return the items of the gold; without one, those most outputs have in the order most have them, then the rest.
 
     The majority decides so that adding one system does not reorder the items, and with them the draws, of all others.
     """
@@ -152,7 +152,7 @@ def check_alignment(
 
 
 def disagreeing_contents(candidates: Sequence[Candidate], chosen: Collection[str]) -> list[Problem]:
-    """Give the systems whose items have the names of other systems' items, and are others, among those that are scored."""
+    """Return the systems whose items have the names of other systems' items, and are others, among those that are scored."""
     problems = []
     scored = set(chosen)
     asked: dict[str, tuple[str, str]] = {}
@@ -260,7 +260,7 @@ def _judge_names(
 
 
 def _written_otherwise(lacks: Sequence[str], given: Sequence[str], together: Collection[tuple[str, ...]]) -> list[tuple[str, str]]:
-    """Give items that are one but for the spelling of a number, or blanks around a name: as they are here, and as they lack.
+    """Return items that are one but for the spelling of a number, or blanks around a name: as they are here, and as they lack.
 
     Where somebody has an item under both names they are two: sections 1.1 and 1.10.
     """

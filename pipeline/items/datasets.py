@@ -57,7 +57,7 @@ DATASETS: dict[str, Callable[[DatasetSpec], TrainingItems]] = {"digits": _digits
 
 @lru_cache(maxsize=8)
 def load_dataset(spec: DatasetSpec) -> TrainingItems:
-    """Give the items of one part of an embedded data set, shifted as asked.
+    """Return the items of one part of an embedded data set, shifted as asked.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def load_dataset(spec: DatasetSpec) -> TrainingItems:
 
 
 def gold_items(items: TrainingItems) -> Items:
-    """Give the gold labels of a data set in the form a reader gives those of a file: the column ``label``."""
+    """Return the gold labels of a data set in the form a reader gives those of a file: the column ``label``."""
     return Items(
         ids=items.ids,
         columns={"label": items.columns["label"]},
@@ -102,7 +102,7 @@ def gold_items(items: TrainingItems) -> Items:
 
 
 def dataset_digest(spec: DatasetSpec) -> str:
-    """Give 32 hex characters that stand for what the data set holds: features on their lattice, labels, identifiers.
+    """Return 32 hex characters that stand for what the data set holds: features on their lattice, labels, identifiers.
 
     The features are hashed as little-endian int64 multiples of 1/1024, so the digest does not depend on the versions of
     Python, NumPy or SciPy that turned or blurred the images, but does change when the content does.

@@ -49,7 +49,7 @@ def is_excluded(system: str, patterns: Iterable[str]) -> bool:
 def find_outputs(
     outputs: str | Mapping[str, str] | None, *, base: Path, exclude: Iterable[str] = ()
 ) -> tuple[list[Found], list[Problem]]:
-    """Give the files of outputs, sorted by system where a pattern finds them, and what is wrong with them.
+    """Return the files of outputs, sorted by system where a pattern finds them, and what is wrong with them.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def find_outputs(
 
 
 def folders_without_output(outputs: str | Mapping[str, str] | None, *, base: Path, exclude: Iterable[str] = ()) -> list[str]:
-    """Give the folders that a pattern takes for those of systems or replicas and that hold no file of it, from the base, sorted.
+    """Return the folders that a pattern takes for those of systems or replicas and that hold no file of it, from the base, sorted.
 
     Of a pattern that begins with a system nothing is given: what else lies beside the study would be told.
     """
@@ -130,7 +130,7 @@ def _match(pattern: str) -> list[Found]:
 
 
 def _paths(pattern: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Give what is there and matches a pattern, with its names."""
+    """Yield what is there and matches a pattern, with its names."""
     parts = _NAMED.split(pattern)  # what is between placeholders, and at odd places their names
     # Only * and ? are wild: a bracket in a folder's name is a bracket.
     found = glob.glob("*".join(part.replace("[", "[[]") for part in parts[::2]))
@@ -148,7 +148,7 @@ def _paths(pattern: str) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def _open_placeholder(pattern: str) -> str | None:
-    """Give the placeholder that the ending of a file's name is part of: the last one, where no ending is written behind it."""
+    """Return the placeholder that the ending of a file's name is part of: the last one, where no ending is written behind it."""
     parts = _NAMED.split(pattern)
     last = parts[-2]
     return last if parts[1::2].count(last) == 1 and _OPEN.fullmatch(parts[-1]) else None

@@ -113,7 +113,7 @@ class Sources:
 
 
 def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
-    """Give the group of each item by one column, from the file of documents, the gold, or the outputs; and what is odd.
+    """Return the group of each item by one column, from the file of documents, the gold, or the outputs; and what is odd.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def documents_are_told(sources: Sources) -> bool:
 
 
 def read_documents(sources: Sources) -> tuple[tuple[str, ...] | None, list[str]]:
-    """Give the documents that are known although items are drawn, so that what this costs can be told; or why they are not."""
+    """Return the documents that are known although items are drawn, so that what this costs can be told; or why they are not."""
     in_gold = sources.gold is not None and DOCUMENT in sources.gold.columns and sources.spec.format.name not in WITHOUT_DOCUMENTS
     if not sources.ids or (sources.documents is None and not in_gold and not any(DOCUMENT in c.groups for c in sources.candidates)):
         return None, []
@@ -165,7 +165,7 @@ def read_documents(sources: Sources) -> tuple[tuple[str, ...] | None, list[str]]
 
 
 def groups_like_systems(outputs: Sequence[Items], spec: TestSet, gold: Items | None) -> tuple[str, ...]:
-    """Give the groups in a table of systems side by side that would be systems if nobody had asked for them: by what they hold."""
+    """Return the columns of a table of systems side by side that hold groups, and would pass for systems."""
     if not outputs or any(items.lines != outputs[0].lines for items in outputs):
         return ()  # one row for each item and system: a column is no system there
     labels = set(gold.columns.get("label", ())) if gold is not None else set()
@@ -176,7 +176,7 @@ def groups_like_systems(outputs: Sequence[Items], spec: TestSet, gold: Items | N
 
 
 def _number(groups: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Give the groups in the order of their first member, and the position of each member's."""
+    """Return the groups in the order of their first member, and the position of each member's."""
     position: dict[str, int] = {}
     numbers = tuple(position.setdefault(group, len(position)) for group in groups)
     return tuple(position), numbers
@@ -203,7 +203,7 @@ def _unknown(column: str, of: Sources) -> Problem:
 
 
 def _header(path: Path) -> Sequence[str]:
-    """Give the names of the columns of a file of outputs; none where it is no table."""
+    """Return the names of the columns of a file of outputs; none where it is no table."""
     if is_columnar(path):
         return read_columnar(path).header
     first = read_lines(path).values[0]

@@ -50,11 +50,11 @@ class Frame:
     document_of_item: tuple[int, ...] = ()
 
     def with_strata(self, stratum_of_unit: tuple[int, ...], strata: tuple[str, ...]) -> Frame:
-        """Give the frame with the stratum of each unit."""
+        """Return the frame with the stratum of each unit."""
         return replace(self, stratum_of_unit=stratum_of_unit, strata=strata)
 
     def with_documents(self, document_of_item: tuple[int, ...]) -> Frame:
-        """Give the frame with the document of each item."""
+        """Return the frame with the document of each item."""
         return replace(self, document_of_item=document_of_item)
 
 
@@ -147,7 +147,7 @@ class Survey:
 
 
 def digest_items(items: Items, *, leave_out: Iterable[str] = ()) -> str:
-    """Give the SHA-256 of identifiers (where they are not line numbers) and columns, as hexadecimal digits.
+    """Return the SHA-256 of identifiers (where they are not line numbers) and columns, as hexadecimal digits.
 
     Each string goes in with its length before it, each tuple in parentheses, so that no two contents are encoded alike.
     """
@@ -162,7 +162,7 @@ def digest_items(items: Items, *, leave_out: Iterable[str] = ()) -> str:
 
 
 def _encode(value: Any) -> bytes:
-    """Give the bytes of a string, a whole number or a tuple of such; none of them begins as another ends."""
+    """Return the bytes of a string, a whole number or a tuple of such; none of them begins as another ends."""
     if isinstance(value, str):
         data = value.encode()
         return b"%d:%s" % (len(data), data)
@@ -170,7 +170,7 @@ def _encode(value: Any) -> bytes:
 
 
 def align_items(items: Items, frame: Frame, *, missing: Missing = "error", blank: str = "", whole: bool = True) -> Items:
-    """Give items in the order of a frame.
+    """Return items in the order of a frame.
 
     Parameters
     ----------

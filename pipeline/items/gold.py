@@ -30,12 +30,12 @@ __all__ = [
 
 
 def reader_options(spec: TestSet) -> Mapping[str, Any]:
-    """Give what a study says of the columns of files, as readers take it."""
+    """Return what a study says of the columns of files, as readers take it."""
     return {"columns": dict(spec.columns)}
 
 
 def gold_files(spec: TestSet, base: Path) -> list[Path]:
-    """Give the files of references and gold, in the order in which readers take them."""
+    """Return the files of references and gold, in the order in which readers take them."""
     return [base / file for file in (*spec.references, *([spec.gold] if isinstance(spec.gold, str) else []))]
 
 
@@ -47,7 +47,7 @@ def whole_gold(spec: TestSet, base: Path) -> Items | None:
 
 
 def choose_items(gold: Items | None, spec: TestSet) -> Items | None:
-    """Give the items of a gold that the study names by ranges; all where it names none, or by columns."""
+    """Return the items of a gold that the study names by ranges; all where it names none, or by columns."""
     return select_items(gold, spec.items, where="items") if gold is not None and isinstance(spec.items, str) else gold
 
 
@@ -74,7 +74,7 @@ def load_gold(spec: TestSet, *, base: Path, frame: Frame, digest: str | None = N
 
 
 def whole_gold_once(spec: TestSet, base: Path, *, digest: str | None = None) -> Items | None:
-    """Give `whole_gold`, parsed again only where one of its files is another one than last time.
+    """Return `whole_gold`, parsed again only where one of its files is another one than last time.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 @lru_cache(maxsize=2)
 def _read_once(spec: str, base: Path, stamps: tuple[tuple[int, ...], ...]) -> tuple[Items | None, str]:
-    """Give all items of the gold, and the digest of those that are chosen."""
+    """Return all items of the gold, and the digest of those that are chosen."""
     asked = TestSet.model_validate_json(spec)
     whole = whole_gold(asked, base)
     chosen = choose_items(whole, asked)
@@ -116,7 +116,7 @@ def _read_once(spec: str, base: Path, stamps: tuple[tuple[int, ...], ...]) -> tu
 
 
 def gold_digest_of(spec: TestSet, gold: Items) -> str:
-    """Give the digest of a gold; that of an embedded test set is of the features too, which decide what a model predicts."""
+    """Return the digest of a gold; that of an embedded test set is of the features too, which decide what a model predicts."""
     own = digest_items(gold)
     return digest([own, dataset_digest(spec.gold)]) if isinstance(spec.gold, DatasetSpec) else own
 

@@ -109,7 +109,7 @@ class ItemTable:
     def groups(
         self, column: str, ids: Sequence[str], *, numbered: bool, scored: Set[str] | None = None
     ) -> tuple[tuple[str, ...], list[str]]:
-        """Give the group of each item by a column that is there, in the order of the items, and what is odd.
+        """Return the group of each item by a column that is there, in the order of the items, and what is odd.
 
         Rows are found by the item column where items have names. Items that are line numbers go by it too where it holds all of
         them, and else go line by line, unless it looks as if it named them.
@@ -186,7 +186,7 @@ class ItemTable:
         return held == len(ids) or (2 * held >= len(ids) and not _ascend(names))
 
     def _places(self, names: Sequence[str], ids: Sequence[str], needed: Set[str]) -> dict[str, int]:
-        """Give the row of each item that has one; those that are needed must."""
+        """Return the row of each item that has one; those that are needed must."""
         wanted = set(ids)
         places: dict[str, int] = {}
         problems = []

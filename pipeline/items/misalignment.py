@@ -13,7 +13,7 @@ _EVIDENCE = 3.0
 
 
 def locate_parting(one: Sequence[str | tuple[str, ...]], other: Sequence[str | tuple[str, ...]]) -> int | None:
-    """Give the 1-based line, or sentence, near which the shorter of two parallel files lacks some, or None where nothing says so.
+    """Return the 1-based line, or sentence, near which the shorter of two parallel files lacks some, or None where nothing says so.
 
     Up to that line the files are compared line by line, after it with the shift that their lengths differ by; the line is where
     the sum of likenesses (Jaccard's, of words) is largest. A file that merely ends early gives None.

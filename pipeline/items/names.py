@@ -33,7 +33,7 @@ _YEAR = re.compile(r"(?<=[A-Za-z])(19|20)\d\d$")
 
 
 def name_without_ending(file: str) -> str:
-    """Give the name of a file without the ending of its compression and then that of its format; never an empty one.
+    """Return the name of a file without the ending of its compression and then that of its format; never an empty one.
 
     Endings are those that installed readers know, in upper or lower case. Nothing else is cut off.
 
@@ -113,7 +113,7 @@ def _is_version(part: str) -> bool:
 
 
 def _differing_parts(paths: Sequence[str]) -> list[str]:
-    """Give paths without the folders that all begin with, and without what all end in."""
+    """Return paths without the folders that all begin with, and without what all end in."""
     parts = [list(Path(path).parts) for path in paths]
     while all(len(one) > 1 for one in parts) and len({one[0] for one in parts}) == 1:
         parts = [one[1:] for one in parts]

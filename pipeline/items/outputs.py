@@ -71,11 +71,11 @@ class OutputFiles:
     whole: Items | None
 
     def read(self, found: Found) -> dict[str, Items]:
-        """Give the outputs in a file by system, as the file has them."""
+        """Return the outputs in a file by system, as the file has them."""
         return self.reader.read_outputs(found.path, system=found.system, options=reader_options(self.spec))
 
     def fit(self, items: Items) -> Items:
-        """Give an output with the items of the gold, where the format can tell them although the file parts them in its own way."""
+        """Return an output cut into the gold's items, where the format can tell them although the file cuts them otherwise."""
         return items if self.whole is None else self.reader.fit(self.whole, items)
 
     def reread(self, candidate: Candidate) -> Items:
@@ -165,14 +165,14 @@ def _candidate(system: str, found: Found, items: Items, fitted: Items, ids: tupl
 
 
 def _join_coordinates(path: Mapping[str, str], file: Mapping[str, str]) -> dict[str, str]:
-    """Give what a path and its file say of a system; runs in the file of a run are replicas of the model all the same."""
+    """Return what a path and its file say of a system; runs in the file of a run are replicas of the model all the same."""
     if "replica" not in path or "replica" not in file:
         return {**path, **file}
     return {**file, "model": path["model"], "replica": f"{path['replica']}/{file['replica']}"}
 
 
 def _republish(items: Items) -> dict[str, tuple[float, float]]:
-    """Give what a file says of its items as a whole beside the mean of what it says of each, by column."""
+    """Return what a file says of its items as a whole beside the mean of what it says of each, by column."""
     found = {}
     for name, published in items.published.items():
         values = [float(value) for value in items.columns.get(name, ())]
@@ -195,7 +195,7 @@ _Stamp = tuple[int, int, int, int]
 
 
 def read_table_once(form: FormatSpec, path: Path, columns: Mapping[str, str], *, system: str | None = None) -> dict[str, Items]:
-    """Give the items of every system in a table, or of every run of one system, parsed again only where the file is another one.
+    """Return the items of every system in a table, or of every run of one system, parsed again only where the file is another one.
 
     Extraction asks for one system at a time: of S systems each would parse and check S columns. A file that is changed within
     the tick of the clock and keeps its length is not seen to be another; the digest that an output is held to is then that of

@@ -34,7 +34,7 @@ _NEAR = 0.05
 
 
 def recognise_formats(study: Study, base: Path) -> tuple[Study, dict[str, str]]:
-    """Give a study in which every test set has its format and its own name in its paths, and what was recognised, by test set.
+    """Return a study in which every test set has its format and its own name in its paths, and what was recognised, by test set.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def recognise_formats(study: Study, base: Path) -> tuple[Study, dict[str, str]]:
 def recognise_file(
     path: Path, *, gold: bool = False, references: bool = False, options: Mapping[str, object] | None = None
 ) -> tuple[FormatSpec, str]:
-    """Give the format of a file, and in words why it is that one.
+    """Return the format of a file, and in words why it is that one.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _lines(head: bytes, *, whole: bool) -> tuple[str, ...]:
 
 
 def _ask_all(sample: FileSample) -> tuple[list[tuple[str, Recognised]], list[str]]:
-    """Give what readers make of a file, and whose answer broke: what a reader makes of others' files is no concern of theirs."""
+    """Return what readers make of a file, and whose answer broke: what a reader makes of others' files is no concern of theirs."""
     answers, failed = [], []
     for name in list_plugins("readers"):
         try:
@@ -196,7 +196,7 @@ def _refuse_json(path: Path, head: bytes) -> Problem:
 
 
 def _with_name(spec: TestSet, name: str) -> TestSet:
-    """Give a test set with its name in place of ``{test_set}`` in every path."""
+    """Return a test set with its name in place of ``{test_set}`` in every path."""
 
     def put(path: str) -> str:
         return path.replace("{test_set}", name)

@@ -67,7 +67,7 @@ def write_addressed(path: Path, key: str, value: Any, address: Address) -> None:
 
 
 def grouping_key(group_of: Sequence[int]) -> str:
-    """Give the address of a grouping; empty where nothing is grouped. Names of groups are not in it: they change no number."""
+    """Return the address of a grouping; empty where nothing is grouped. Names of groups are not in it: they change no number."""
     return digest(["grouping", list(group_of)]) if group_of else ""
 
 
@@ -101,7 +101,7 @@ def _grouping_address(value: Any) -> str:
 
 
 def number_groups(group_of: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give groups the numbers 0 … H − 1 in the order of their first member.
+    """Return groups the numbers 0 … H − 1 in the order of their first member.
 
     Examples
     --------
@@ -113,12 +113,12 @@ def number_groups(group_of: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def strata_of(store: Store, key: str, n_units: int) -> NDArray[np.int64] | None:
-    """Give the strata of the first ``n_units`` units, those that none of them is in left out; None without a key."""
+    """Return the strata of the first ``n_units`` units, those that none of them is in left out; None without a key."""
     return number_groups(load_grouping(store, key)[:n_units]) if key else None
 
 
 def frame_key(frame: Frame) -> str:
-    """Give the address of a frame: its items and their units. Names of test sets and of units are not in it."""
+    """Return the address of a frame: its items and their units. Names of test sets and of units are not in it."""
     return digest([list(frame.ids), list(frame.unit_of_item)])
 
 

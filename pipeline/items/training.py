@@ -69,7 +69,7 @@ def read_training_items(spec: DatasetSpec | DataFiles, base: Path) -> TrainingIt
 
 
 def training_digest(spec: DatasetSpec | DataFiles, items: TrainingItems) -> str:
-    """Give 32 hex characters that stand for what training data hold, wherever they lie."""
+    """Return 32 hex characters that stand for what training data hold, wherever they lie."""
     if isinstance(spec, DatasetSpec):
         return dataset_digest(spec)
     numbered = items.ids == tuple(map(str, range(1, len(items) + 1)))
@@ -99,7 +99,7 @@ def _load_training_items(data: str, base: str, digest: str) -> TrainingItems:
 
 
 def lend_items(items: TrainingItems) -> TrainingItems:
-    """Give items for one trainer: what it does to their columns or features, the trainings after it do not see."""
+    """Return items for one trainer: what it does to their columns or features, the trainings after it do not see."""
     features = items.features
     if features is not None:
         features = features.view()
@@ -108,7 +108,7 @@ def lend_items(items: TrainingItems) -> TrainingItems:
 
 
 def items_to_predict(spec: TestSet, gold: Items) -> TrainingItems:
-    """Give what of a test set a trainer is shown: its items without what it is to predict."""
+    """Return what of a test set a trainer is shown: its items without what it is to predict."""
     reader = load_reader(spec.format)
     hidden = set(reader.targets)
     shown = {name: values for name, values in gold.columns.items() if name not in hidden and not name.startswith("reference.")}
@@ -119,12 +119,12 @@ def items_to_predict(spec: TestSet, gold: Items) -> TrainingItems:
 
 
 def read_columns(form: FormatSpec | str, path: Path) -> Mapping[str, Sequence[Any]]:
-    """Give the columns of a file of this format, as some program wrote it."""
+    """Return the columns of a file of this format, as some program wrote it."""
     return load_reader(form).read_outputs(path, system=path.name, options={})[path.name].columns
 
 
 def expand_files(spec: DataFiles, base: Path) -> tuple[Path, ...]:
-    """Give the files of training data; P271 where nothing matches a pattern."""
+    """Return the files of training data; P271 where nothing matches a pattern."""
     files: list[Path] = []
     for path in spec.paths:
         if any(wild in path for wild in "*?") and not os.path.isfile(base / path):
@@ -197,7 +197,7 @@ def count_instances(items: TrainingItems, instances: str) -> NDArray[np.int64]:
 
 
 def number_units(items: TrainingItems, unit: str) -> NDArray[np.int64]:
-    """Give the number of each item's unit; units are numbered in the order of their first item.
+    """Return the number of each item's unit; units are numbered in the order of their first item.
 
     Raises
     ------
@@ -252,5 +252,5 @@ def _whole(values: Sequence[int]) -> NDArray[np.int64]:
 
 
 def output_columns(reader: Reader) -> tuple[str, ...]:
-    """Give the columns of outputs of a format: the targets of its gold, unless the reader names others in ``outputs``."""
+    """Return the columns of outputs of a format: the targets of its gold, unless the reader names others in ``outputs``."""
     return reader.targets if reader.outputs is None else reader.outputs

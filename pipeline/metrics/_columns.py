@@ -45,7 +45,7 @@ def check_tokens(metric: str, gold: Items, output: Items, column: str) -> None:
 
 
 def gold_columns(metric: str, gold: Items | None, prefix: str) -> list[Sequence[str]]:
-    """Give the gold columns a metric needs: those whose name is the prefix, or the prefix and a number."""
+    """Return the gold columns a metric needs: those whose name is the prefix, or the prefix and a number."""
     if gold is not None:
         numbered = (f"{prefix}.{k}" for k in range(len(gold.columns)))
         found = [gold.columns[name] for name in (prefix, *numbered) if name in gold.columns]
@@ -61,7 +61,7 @@ def gold_columns(metric: str, gold: Items | None, prefix: str) -> list[Sequence[
 
 
 def output_column(metric: str, output: Items, column: str) -> Sequence[str]:
-    """Give a column of an output that a metric needs."""
+    """Return a column of an output that a metric needs."""
     if column not in output.columns:
         there = ", ".join(repr(name) for name in output.columns)
         raise DataError.of(

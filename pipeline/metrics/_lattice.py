@@ -33,7 +33,7 @@ class Lattice:
 
 
 def put_on_lattice(numbers: Sequence[str], *, source: str, column: str) -> Lattice:
-    """Give the numbers of a column as integers.
+    """Return the numbers of a column as integers.
 
     The scale is the largest number of decimals in the file, and less where the sum of as many times the largest number would
     pass 2^43: numbers then keep nine digits for a thousand items, however small or large they are. What has to be rounded keeps
@@ -97,7 +97,7 @@ def _count_decimals(number: Decimal) -> int:
 
 
 def round_to_lattice(numbers: NDArray[np.float64], decimals: int) -> Lattice:
-    """Give computed numbers as integers, on a lattice that is the same for all items, outputs and test sets.
+    """Return computed numbers as integers, on a lattice that is the same for all items, outputs and test sets.
 
     A computed number has no decimals of its own: values that differ by the last bit only, as 2/3 by way of 4/6, are one value
     here, and what is added is exact.

@@ -76,7 +76,7 @@ class OwnMetric(Metric):
         return statistics
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the object's score function, for sums of any type."""
+        """Return the object's score function, for sums of any type."""
         with self._named("scorer"):
             score: Callable[[NDArray[np.float64]], Any] = self._made.scorer(decimals)
 
@@ -145,7 +145,7 @@ def _lacking(made: Any) -> Iterator[str]:
 
 
 def _as_statistics(found: Any, items: int, statistics: int) -> tuple[str, Statistics]:
-    """Give what is wrong with statistics, or nothing; and the statistics, where plain rows are counts."""
+    """Return what is wrong with statistics, or nothing; and the statistics, where plain rows are counts."""
     given = found if isinstance(found, Statistics) else Statistics(np.asarray(found), (0,) * statistics)
     values = np.asarray(given.values)
     decimals = tuple(int(places) for places in given.decimals)

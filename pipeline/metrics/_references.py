@@ -12,7 +12,7 @@ __all__ = ["reference_columns"]
 
 
 def reference_columns(metric: str, gold: Items | None) -> list[Sequence[Any]]:
-    """Give the references as text, with None where one is not there: its line is blank, and another of the segment is not.
+    """Return the references as text, with None where one is not there: its line is blank, and another of the segment is not.
 
     sacreBLEU leaves out None and takes an empty line for a reference of no words, which halves the reference length of TER, and
     is the nearest in length to short outputs for BLEU. A segment all of whose references are blank keeps them: that it is

@@ -14,7 +14,7 @@ __all__ = ["Splitter", "check_tokenizer", "reference_rows"]
 
 
 def reference_rows(metric: str, gold: Items | None) -> list[tuple[str, ...]]:
-    """Give the references of each item, those that are there.
+    """Return the references of each item, those that are there.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def reference_rows(metric: str, gold: Items | None) -> list[tuple[str, ...]]:
 
 
 def check_tokenizer(value: Any) -> str:
-    """Give the name of a tokenizer of sacreBLEU."""
+    """Return the name of a tokenizer of sacreBLEU."""
     return check_choice("tokenize", value, tuple(BLEU.TOKENIZERS))
 
 
@@ -47,7 +47,7 @@ class Splitter:
         self._lowercase = lowercase
 
     def __call__(self, text: str) -> list[str]:
-        """Give the words of a text."""
+        """Return the words of a text."""
         plain = text.lower() if self._lowercase else text
         words: str = self._tokenizer(plain.rstrip())
         return words.split()

@@ -38,7 +38,7 @@ def align_latest(output: Sequence[str], reference: Sequence[str], stem: Callable
 
 
 def _match_latest(output: _Words, reference: _Words) -> tuple[list[tuple[int, int]], _Words, _Words]:
-    """Give the pairs of places, and what of both is left."""
+    """Return the pairs of places, and what of both is left."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for place, word in reference:
         places[word].append(place)
@@ -168,7 +168,7 @@ def _closing(output: Sequence[str], words: Mapping[str, _Word], groups: Mapping[
 def _choices(
     word: str, taken: int, seen: Mapping[str, int], words: Mapping[str, _Word], groups: Mapping[str, _Group]
 ) -> Iterator[int]:
-    """Give the places a word may be matched with, and `_NOWHERE` where as many words as can be are matched without it.
+    """Yield the places a word may be matched with, and `_NOWHERE` where as many words as can be are matched without it.
 
     What earlier words of its stem were matched with is known from the places that are taken: a word that is spare is matched by
     its stem or with nothing where its equals are not taken, and one that is free is taken by a stem where it is taken beyond the

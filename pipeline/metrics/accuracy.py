@@ -30,7 +30,7 @@ class Accuracy(Metric):
         return "accuracy|unit:percent"
 
     def prepare(self, gold: Items | None) -> Sequence[str]:
-        """Give the gold labels."""
+        """Return the gold labels."""
         return gold_columns(self.name, gold, "label")[0]
 
     def extract(self, prepared: Sequence[str], output: Items) -> Statistics:
@@ -40,5 +40,5 @@ class Accuracy(Metric):
         return Statistics(np.column_stack([correct, np.ones(len(labels))]).astype(np.int64), (0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give accuracy in percent of summed counts."""
+        """Return accuracy in percent of summed counts."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)

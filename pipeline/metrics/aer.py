@@ -79,7 +79,7 @@ class Aer(Metric):
         return Statistics(np.array(rows, dtype=np.int64).reshape(-1, 4), (0, 0, 0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the rate in percent of summed counts."""
+        """Return the rate in percent of summed counts."""
         if any(decimals):
             raise ValueError(f"aer has counts, not numbers with {max(decimals)} decimals")
         return partial(apply_kernel, _aer_kernel, n_statistics=4)

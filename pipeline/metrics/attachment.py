@@ -124,20 +124,20 @@ class _Attachment(Metric):
         return np.column_stack([_sum_by(right & counted, firsts), both])
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the score in percent of summed counts; nan where no word is counted."""
+        """Return the score in percent of summed counts; nan where no word is counted."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
 
     def _universal(self, relation: str) -> str:
         return relation if self.subtypes else relation.split(":", 1)[0]
 
     def _numbers(self, prepared: Gold, output: Items, relations: Sequence[Sequence[str]]) -> NDArray[np.int64]:
-        """Give the number of each relation, -1 for those that the gold never has."""
+        """Return the number of each relation, -1 for those that the gold never has."""
         there = set(chain.from_iterable(output.columns["relation"]))
         known = {name: prepared.number.get(self._universal(name), -1) for name in there}
         return np.array([known.get(name, -1) for name in chain.from_iterable(relations)], dtype=np.int64)
 
     def _filled(self, prepared: Gold, output: Items, column: str, blank: Any) -> Sequence[Sequence[Any]]:
-        """Give a column of the output, with a wrong value for every word of a sentence that it lacks."""
+        """Return a column of the output, with a wrong value for every word of a sentence that it lacks."""
         values: Sequence[Any] = output_column(self.name, output, column)
         if all(values):
             return values
@@ -205,7 +205,7 @@ def _flatten(values: Sequence[Sequence[int]]) -> NDArray[np.int64]:
 
 
 def _count_before(sentences: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
-    """Give the words before each sentence, and before the end."""
+    """Return the words before each sentence, and before the end."""
     return np.fromiter(accumulate(map(len, sentences), initial=0), dtype=np.int64, count=len(sentences) + 1)
 
 

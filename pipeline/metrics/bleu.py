@@ -102,7 +102,7 @@ class Bleu(Metric):
         return Statistics(np.array(rows, dtype=np.int64).reshape(-1, len(self.statistics)), (0,) * len(self.statistics))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give BLEU, 0 to 100, of summed counts; 0 where nothing matches, as sacreBLEU."""
+        """Return BLEU, 0 to 100, of summed counts; 0 where nothing matches, as sacreBLEU."""
         if any(decimals):
             raise ValueError(f"the statistics of bleu are counts, decimals are {decimals}")
         return _Score(_SMOOTHINGS.index(self.smooth), self.smooth_value, int(self.effective_order))

@@ -75,7 +75,7 @@ class _Brackets(Metric):
         return Statistics(np.array(rows, dtype=np.int64).reshape(-1, 2), (0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the score in percent of summed counts; nan where the denominators sum to 0."""
+        """Return the score in percent of summed counts; nan where the denominators sum to 0."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
 
     def _find(self, tree: str, places: Sequence[int]) -> Counter[Bracket]:
@@ -135,7 +135,7 @@ class BracketPrecision(_Brackets):
 
 
 def _count_words(tags: Sequence[str]) -> tuple[int, ...]:
-    """Give how many words that count there are before each place, from the place before the first word on."""
+    """Return how many words that count there are before each place, from the place before the first word on."""
     places = [0]
     for tag in tags:
         places.append(places[-1] + (tag not in _LEFT_OUT))
@@ -143,7 +143,7 @@ def _count_words(tags: Sequence[str]) -> tuple[int, ...]:
 
 
 def _spans(tree: str) -> list[Bracket]:
-    """Give the phrases of a tree as the reader writes it: its pieces are ``(LABEL``, and a word with all brackets it closes.
+    """Return the phrases of a tree as the reader writes it: its pieces are ``(LABEL``, and a word with all brackets it closes.
 
     Examples
     --------

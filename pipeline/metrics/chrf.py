@@ -100,7 +100,7 @@ class Chrf(Metric):
         return Statistics(np.array(rows, dtype=np.int64).reshape(-1, len(self.statistics)), (0,) * len(self.statistics))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give chrF, 0 to 100, of summed counts."""
+        """Return chrF, 0 to 100, of summed counts."""
         if any(decimals):
             raise ValueError(f"the statistics of chrf are counts, decimals are {decimals}")
         return partial(_score, n_statistics=len(self.statistics), constants=(self.beta * self.beta, int(self.eps_smoothing)))

@@ -82,7 +82,7 @@ class _Chunks(Metric):
         return Statistics(np.array(rows, dtype=np.int64).reshape(-1, 2), (0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the score in percent of summed counts; nan where the denominators sum to 0."""
+        """Return the score in percent of summed counts; nan where the denominators sum to 0."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
 
     def _find(self, tags: Sequence[str]) -> Iterator[Chunk]:
@@ -136,7 +136,7 @@ class ChunkPrecision(_Chunks):
 
 
 def find_chunks(tags: Sequence[str]) -> Iterator[Chunk]:
-    """Give the chunks of a sentence from tags in IOB2 or IOB1.
+    """Yield the chunks of a sentence from tags in IOB2 or IOB1.
 
     A chunk begins at B, and at I where the token before is in no chunk of its type; it goes on to the token before the next B, O
     or I of another type.

@@ -77,7 +77,7 @@ class _Classification(Metric):
         return f"{self.name}|{which}{undefined}|unit:percent"
 
     def prepare(self, gold: Items | None) -> Gold:
-        """Give the gold labels.
+        """Return the gold labels.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class _Classification(Metric):
         return Statistics(np.concatenate(list(values), axis=1), (0,) * len(self.statistics))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the score in percent of summed counts; nan where nothing is left to divide by."""
+        """Return the score in percent of summed counts; nan where nothing is left to divide by."""
         if self.average != "macro":
             return partial(score_ratio, decimals=decimals, factor=self.factor)
         if any(decimals):
@@ -205,7 +205,7 @@ class Recall(_Classification):
 
 
 def _quote(label: str) -> str:
-    """Give a label as it can stand in a signature: on one line, without the signs that part it."""
+    """Return a label as it can stand in a signature: on one line, without the signs that part it."""
     return "".join(sign if sign.isprintable() and sign not in ",|" else f"\\u{ord(sign):04x}" for sign in label)
 
 

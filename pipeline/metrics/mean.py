@@ -47,7 +47,7 @@ class Mean(Metric):
         """Nothing: scores need no gold."""
 
     def extract(self, prepared: None, output: Items) -> Statistics:
-        """Give the score of each item on the decimal lattice of the file, and 1."""
+        """Return the score of each item on the decimal lattice of the file, and 1."""
         column = self.column or usual_column([name for name in output.columns if name != "document"])
         numbers = output_column(self.name, output, column)
         lattice = put_on_lattice(numbers, source=output.source, column=column)
@@ -55,5 +55,5 @@ class Mean(Metric):
         return Statistics(values, (lattice.decimals, 0), lattice.rounding_error)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the mean of summed scores."""
+        """Return the mean of summed scores."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)

@@ -118,7 +118,7 @@ class Meteor(Metric):
         return Statistics(np.column_stack([lattice.values, np.ones_like(lattice.values)]), (_DECIMALS, 0), lattice.rounding_error)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give METEOR, 0 to 100, of summed counts, or the mean of summed scores; 0 where nothing is matched."""
+        """Return METEOR, 0 to 100, of summed counts, or the mean of summed scores; 0 where nothing is matched."""
         if self.aggregate == "mean":
             return partial(score_ratio, decimals=decimals, factor=100.0)
         if any(decimals):

@@ -133,7 +133,7 @@ class Nist(Metric):
         return Statistics(np.hstack([lattice.values, counts]), decimals, lattice.rounding_error)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give NIST of summed statistics; nan where the references have no word."""
+        """Return NIST of summed statistics; nan where the references have no word."""
         finer = {decimals[n] - decimals[self.order + n] for n in range(self.order)}
         if len(finer) > 1 or decimals[-1] != decimals[-2]:
             raise ValueError(f"the statistics of nist are information and counts, each on one lattice; decimals are {decimals}")
@@ -148,7 +148,7 @@ def _ngrams(words: Sequence[str], order: int) -> Iterator[NGram]:
 
 
 def _weigh(every: Mapping[NGram, int]) -> dict[NGram, float]:
-    """Give the information of each n-gram; that of a word is of its share among all words."""
+    """Return the information of each n-gram; that of a word is of its share among all words."""
     words = sum(times for ngram, times in every.items() if len(ngram) == 1)
     # The log of the kernels, so that the bits are the same on every machine.
     return {ngram: log((every[ngram[:-1]] if len(ngram) > 1 else words) / times) * INVERSE_LN2 for ngram, times in every.items()}

@@ -50,7 +50,7 @@ class _Ranking(Metric):
         return "|".join([self.name, f"cutoff:{depth}", *self.options, "rules:trec_eval"])
 
     def prepare(self, gold: Items | None) -> list[Judged]:
-        """Give the judgements of each topic."""
+        """Return the judgements of each topic."""
         judgements: Sequence[Any] = gold_columns(self.name, gold, "relevance")[0]
         return [dict(judged) for judged in judgements]
 
@@ -59,7 +59,7 @@ class _Ranking(Metric):
         """Count what each topic has; a topic that the output lacks has 0."""
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the mean over topics; nan without a topic."""
+        """Return the mean over topics; nan without a topic."""
         return partial(score_ratio, decimals=decimals, factor=1.0)
 
 
@@ -67,7 +67,7 @@ class _Valued(_Ranking):
     """A mean of values that have no few decimals."""
 
     def extract(self, prepared: list[Judged], output: Items) -> Statistics:
-        """Give the value of each topic in units of a thousand-millionth, and 1; a topic that the output lacks has 0."""
+        """Return the value of each topic in units of a thousand-millionth, and 1; a topic that the output lacks has 0."""
         rankings: Sequence[Sequence[str]] = output_column(self.name, output, "ranking")
         decimals = next(places for places in range(_DECIMALS, -1, -1) if max(len(rankings), 1) * 10**places < _EXACT)
         exact = np.array([self.value(ranking, judged) for ranking, judged in zip(rankings, prepared, strict=True)])
@@ -79,7 +79,7 @@ class _Valued(_Ranking):
 
     @abstractmethod
     def value(self, ranking: Sequence[str], judged: Judged) -> float:
-        """Give the value of one topic."""
+        """Return the value of one topic."""
 
 
 class _Binary(_Ranking):
@@ -91,7 +91,7 @@ class _Binary(_Ranking):
         self.options = (f"relevance:{self.relevance}",)
 
     def hits(self, ranking: Sequence[str], judged: Judged) -> Iterator[int]:
-        """Give the ranks of the relevant documents, from 1."""
+        """Yield the ranks of the relevant documents, from 1."""
         for rank, name in enumerate(ranking[: self.cutoff], start=1):
             if judged.get(name, 0) >= self.relevance:
                 yield rank
@@ -112,7 +112,7 @@ class AveragePrecision(_Binary, _Valued):
     name = "average-precision"
 
     def value(self, ranking: Sequence[str], judged: Judged) -> float:
-        """Give the average precision of a topic; 0 where nothing is relevant."""
+        """Return the average precision of a topic; 0 where nothing is relevant."""
         relevant = sum(level >= self.relevance for level in judged.values())
         total = 0.0
         for found, rank in enumerate(self.hits(ranking, judged), start=1):
@@ -134,7 +134,7 @@ class ReciprocalRank(_Binary):
     name = "reciprocal-rank"
 
     def extract(self, prepared: list[Judged], output: Items) -> Statistics:
-        """Give the value of each topic times a number that its rank divides, and this number, which is the same for all topics.
+        """Return the value of each topic times a number that its rank divides, and this number, which is the same for all topics.
 
         A third has no decimals: with nine of them three thirds are not 1, and systems that tie would not. All ranks to the cutoff
         divide the number, or to 24 where there is none below it; what later ones are rounded by is told.
@@ -151,7 +151,7 @@ class ReciprocalRank(_Binary):
         return Statistics(np.array([(share, whole) for share in shares], dtype=np.int64).reshape(-1, 2), (0, 0), error)
 
     def value(self, ranking: Sequence[str], judged: Judged) -> float:
-        """Give the reciprocal rank of a topic."""
+        """Return the reciprocal rank of a topic."""
         return 1.0 / next(self.hits(ranking, judged), float("inf"))
 
 
@@ -200,7 +200,7 @@ class Ndcg(_Valued):
         self.options = (f"gains:{self.gains}",)
 
     def prepare(self, gold: Items | None) -> list[Judged]:
-        """Give the judgements of each topic.
+        """Return the judgements of each topic.
 
         Raises
         ------
@@ -221,7 +221,7 @@ class Ndcg(_Valued):
         return prepared
 
     def value(self, ranking: Sequence[str], judged: Judged) -> float:
-        """Give the nDCG of a topic; 0 where no document has a gain."""
+        """Return the nDCG of a topic; 0 where no document has a gain."""
         ideal = self._discount(sorted((level for level in judged.values() if level > 0), reverse=True))
         return self._discount([judged.get(name, 0) for name in ranking[: self.cutoff]]) / ideal if ideal else 0.0
 
@@ -235,5 +235,5 @@ class Ndcg(_Valued):
 
 @cache
 def _log2(number: int) -> float:
-    """Give the logarithm to base 2 with the same bits on every machine."""
+    """Return the logarithm to base 2 with the same bits on every machine."""
     return float(log(float(number)) / log(2.0))

@@ -52,7 +52,7 @@ class Ratio(Metric):
         """Nothing: scores need no gold."""
 
     def extract(self, prepared: None, output: Items) -> Statistics:
-        """Give numerator and denominator of each item on the decimal lattices of the file."""
+        """Return numerator and denominator of each item on the decimal lattices of the file."""
         above, below = (
             put_on_lattice(output_column(self.name, output, column), source=output.source, column=column)
             for column in (self.numerator, self.denominator)
@@ -72,5 +72,5 @@ class Ratio(Metric):
         )
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the ratio of summed columns; nan where the denominators sum to 0."""
+        """Return the ratio of summed columns; nan where the denominators sum to 0."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)

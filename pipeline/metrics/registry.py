@@ -70,7 +70,7 @@ def is_own(name: str) -> bool:
 
 
 def pin_options(name: str, options: Mapping[str, Any], base: Path) -> dict[str, Any]:
-    """Give the options with which a metric is the same wherever it is loaded, for `load_metric`.
+    """Return the options with which a metric is the same wherever it is loaded, for `load_metric`.
 
     Of a metric of one's own the folder becomes an absolute one, taken from ``base``, the folder of the study file, and its code is
     that which it has now: where it is another, as after a change of the file, loading it is refused.

@@ -44,7 +44,7 @@ class _Tokenizer:
         self._known: dict[str, list[str]] = {text: self._split(text) for text in known}
 
     def tokenize(self, text: str) -> list[str]:
-        """Give the words of a text."""
+        """Return the words of a text."""
         found = self._known.get(text)
         return self._split(text) if found is None else found
 
@@ -113,11 +113,11 @@ class _Rouge(Metric):
         return Statistics(values, (_DECIMALS, 0), lattice.rounding_error)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the mean over items, 0 to 100."""
+        """Return the mean over items, 0 to 100."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
 
     def _mark(self, text: str) -> str:
-        """Give a text as the package takes it."""
+        """Return a text as the package takes it."""
         return text
 
     def _parts(self) -> str:

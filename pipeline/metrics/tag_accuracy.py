@@ -32,7 +32,7 @@ class TagAccuracy(Metric):
         return "tag-accuracy|unit:percent"
 
     def prepare(self, gold: Items | None) -> Items:
-        """Give the gold."""
+        """Return the gold."""
         gold_columns(self.name, gold, "tag")
         assert gold is not None
         return gold
@@ -47,5 +47,5 @@ class TagAccuracy(Metric):
         return Statistics(np.array(rows, dtype=np.int64).reshape(-1, 2), (0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give accuracy in percent of summed counts."""
+        """Return accuracy in percent of summed counts."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)

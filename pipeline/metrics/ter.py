@@ -80,12 +80,12 @@ class Ter(Metric):
         return Statistics(values.reshape(-1, 2), (0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give TER in percent of summed counts."""
+        """Return TER in percent of summed counts."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
 
 
 def _common_multiple(prepared: TER) -> int:
-    """Give the least number that the references of every segment divide."""
+    """Return the least number that the references of every segment divide."""
     if prepared.num_refs > 0:
         return int(prepared.num_refs)
     return math.lcm(*{len(segment["ref_words"]) for segment in prepared._ref_cache or ()})

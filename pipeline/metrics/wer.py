@@ -72,12 +72,12 @@ class _ErrorRate(Metric):
         return Statistics(values, (0, 0))
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the rate in percent of summed counts; nan where the references have no word."""
+        """Return the rate in percent of summed counts; nan where the references have no word."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
 
     @abstractmethod
     def _split(self, text: str) -> Sounds:
-        """Give the words or the characters of a text."""
+        """Return the words or the characters of a text."""
 
     def _split_slot(self, slot: Slot) -> Slot:
         """Split the words of alternatives; what may be left out is as long as what it is left out for, the first alternative."""

@@ -48,7 +48,7 @@ class WinRate(Metric):
         """Nothing: who won is already judged."""
 
     def extract(self, prepared: None, output: Items) -> Statistics:
-        """Give the win of each item on the decimal lattice of the file, and 1.
+        """Return the win of each item on the decimal lattice of the file, and 1.
 
         Raises
         ------
@@ -62,7 +62,7 @@ class WinRate(Metric):
         return Statistics(values, (lattice.decimals, 0), lattice.rounding_error)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Give the win rate in percent of summed wins; nan without an item."""
+        """Return the win rate in percent of summed wins; nan without an item."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
 
 

@@ -61,7 +61,7 @@ def resamples_of(
     workers: int,
     rates: Rates,
 ) -> list[Task]:
-    """Give a task for each procedure and block of cells of one test size that lacks anything, whatever its metric.
+    """Return a task for each procedure and block of cells of one test size that lacks anything, whatever its metric.
 
     Cells that lack the same pairs and scores stand together; a block never spans two such ranges.
     """
@@ -134,7 +134,7 @@ def _of_procedure(
 def choose_block_cells(
     rates: Rates, *, procedure: str, metrics: Sequence[str], n_units: int, systems: int, cells: int, workers: int
 ) -> int:
-    """Give the number of cells of a resample task.
+    """Return the number of cells of a resample task.
 
     They should take about `BLOCK_SECONDS`, less where workers would stand idle, but not below `SHORTEST_BLOCK` nor above
     `LONGEST_BLOCK`; with very many workers as long as keeps the study at `TASKS_A_SECOND`. Where nothing was measured this holds
@@ -186,12 +186,12 @@ class Missing:
     of_cell: NDArray[np.int64]
 
     def at(self, cell: int) -> Pattern:
-        """Give what one cell lacks."""
+        """Return what one cell lacks."""
         return self.patterns[int(self.of_cell[cell])]
 
 
 def missing_of(column: Comparison, inventory: Inventory, *, cells: int, kept_cells: int, replicates: int) -> Missing:
-    """Give what receipts do not cover of a column.
+    """Return what receipts do not cover of a column.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def _pattern(systems: int, *, keep: bool, covered: Sequence[Coverage]) -> Patter
 
 
 def runs_of_equal_cells(missing: Sequence[Missing], cells: int) -> Iterator[tuple[int, int]]:
-    """Give ranges of neighbouring cells that lack the same things in every column."""
+    """Yield ranges of neighbouring cells that lack the same things in every column."""
     changes = np.zeros(cells + 1, np.bool_)
     changes[[0, cells]] = True
     for column in missing:
@@ -246,7 +246,7 @@ def runs_of_equal_cells(missing: Sequence[Missing], cells: int) -> Iterator[tupl
 
 
 def comparison_spec(column: Comparison, pattern: Pattern) -> ComparisonSpec | None:
-    """Give what is to be computed for one pattern, with only the systems it needs; None if nothing is."""
+    """Return what is to be computed for one pattern, with only the systems it needs; None if nothing is."""
     n = len(column.systems)
     upper = np.triu(np.ones((n, n), np.bool_), 1)
     asked = np.zeros((n, n), np.bool_)

@@ -44,25 +44,25 @@ class Comparison:
 
 
 def sizes_of(study: Study, test_set: TestSetInputs) -> tuple[Size, ...]:
-    """Give the test sizes that fit, smallest first; ``full`` is always the last."""
+    """Return the test sizes that fit, smallest first; ``full`` is always the last."""
     numbers = [v for v in study.resampling.test_sizes.values if isinstance(v, int) and v < test_set.n_units]
     return (*(Size(str(v), v) for v in sorted(numbers)), Size("full", test_set.n_units))
 
 
 def statistics_key(test_set: TestSetInputs, missing: str, metric: MetricInputs, output: OutputInputs) -> str:
-    """Give the address of one output's statistics: what was read, never where or under which name."""
+    """Return the address of one output's statistics: what was read, never where or under which name."""
     return digest(["extract", EXTRACT_VERSION, test_set.frame, test_set.gold_digest, missing, metric.identity, output.identity])
 
 
 def strata_drawn(procedure: str, test_set: TestSetInputs) -> str:
-    """Give the address of the strata that a procedure draws within; empty where it draws from all units alike, or swaps them."""
+    """Return the address of the strata that a procedure draws within; empty where it draws from all units alike, or swaps them."""
     return test_set.strata if PROCEDURES[procedure].strata == "drawn" else ""
 
 
 def comparisons_of(
     study: Study, inputs: Inputs, test_set: TestSetInputs, size: Size, present: tuple[OutputInputs, ...]
 ) -> tuple[Comparison, ...]:
-    """Give the columns of one test size, by procedure and metric in the study's order."""
+    """Return the columns of one test size, by procedure and metric in the study's order."""
     missing = study.test_sets[test_set.name].missing
     keys_of = [{o.system: statistics_key(test_set, missing, metric, o) for o in present} for metric in inputs.metrics]
     systems_of = [tuple(sorted(set(keys.values()))) for keys in keys_of]

@@ -75,7 +75,7 @@ class TaskCosts:
         self._test_sets = {test_set.name: test_set for test_set in inputs.test_sets}
 
     def seconds(self, task: Task) -> float | None:
-        """Give the seconds of a task; None where nothing is known of it."""
+        """Return the seconds of a task; None where nothing is known of it."""
         spec = task.spec
         if isinstance(spec, TrainSpec):
             return self.rates.training(spec.model, spec.fraction)
@@ -104,7 +104,7 @@ class TaskCosts:
         return self._again(test_set) + self._tails(test_set)
 
     def _tails(self, test_set: TestSetInputs) -> float:
-        """Give the seconds of exact tails; at most, as only some pairs have one, and those of 0/1 scores take next to none."""
+        """Return the seconds of exact tails; at most, as only some pairs have one, and those of 0/1 scores take next to none."""
         resampling = self.study.resampling
         if (
             not any(PROCEDURES[name].has_tails for name in resampling.procedures)
@@ -119,7 +119,7 @@ class TaskCosts:
         return POINT_SECONDS * points * sum(metric.form == "ratio" for metric in self.inputs.metrics)
 
     def _again(self, test_set: TestSetInputs) -> float:
-        """Give the seconds of bootstrap-t; at most, as metrics that are no ratios take none."""
+        """Return the seconds of bootstrap-t; at most, as metrics that are no ratios take none."""
         resampling = self.study.resampling
         if not any(name.endswith("studentised") for name in resampling.intervals):
             return 0.0
@@ -160,7 +160,7 @@ def _count_pairs(mask: str, systems: int) -> int:
 
 
 def resampling_seconds(study: Study, inputs: Inputs, rates: Rates) -> float:
-    """Give the seconds of all replicates of a study on one core, whatever of it is done."""
+    """Return the seconds of all replicates of a study on one core, whatever of it is done."""
     metrics = [metric.name for metric in inputs.metrics]
     seconds = 0.0
     for test_set in inputs.test_sets:
@@ -180,7 +180,7 @@ class Footprint:
 
 
 def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> Footprint:
-    """Give what open tasks should write, and what a worker should need for the largest of them."""
+    """Return what open tasks should write, and what a worker should need for the largest of them."""
     items = {test_set.name: test_set.n_items for test_set in inputs.test_sets}
     disk, memory = 0, 0
     for task in tasks:

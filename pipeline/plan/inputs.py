@@ -88,7 +88,7 @@ class Inputs:
     trainers: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values for `plan.json`."""
+        """Return plain values for `plan.json`."""
         return asdict(self)
 
     @classmethod
@@ -115,7 +115,7 @@ class Inputs:
         )
 
     def fingerprint(self) -> dict[str, Any]:
-        """Give what of the inputs decides the results: content, never places."""
+        """Return what of the inputs decides the results: content, never places."""
         return {
             "test_sets": [
                 [t.name, t.frame, t.gold_digest, sorted([o.system, o.identity] for o in t.outputs), *t.groupings]

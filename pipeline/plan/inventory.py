@@ -40,7 +40,7 @@ class Coverage(NamedTuple):
 
 
 def usable_cells(covers: Mapping[str, Any], replicates: int) -> tuple[int, ...]:
-    """Give the cells of a receipt that hold the same replicates in a study of ``replicates``: the last one may be cut short."""
+    """Return the cells of a receipt that hold the same replicates in a study of ``replicates``: the last one may be cut short."""
     theirs = int(covers["replicates"])
     return tuple(
         cell
@@ -68,7 +68,7 @@ class Group:
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Group:
-        """Give what an entry of a receipt's ``covers["columns"]`` covers, of which column ever."""
+        """Return what an entry of a receipt's ``covers["columns"]`` covers, of which column ever."""
         return cls(tuple(entry["systems"]), entry["pairs"], entry["kept"])
 
     @cached_property
@@ -77,7 +77,7 @@ class Group:
         return digest([self.systems, self.pairs, self.kept])
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values for the ledger."""
+        """Return plain values for the ledger."""
         return {"systems": self.systems, "pairs": self.pairs, "kept": self.kept}
 
     def among(self, systems: tuple[str, ...]) -> Positions:
@@ -110,7 +110,7 @@ class Groups:
         self._positions: dict[tuple[int, tuple[str, ...]], Positions] = {}
 
     def number(self, entry: Mapping[str, Any]) -> int:
-        """Give the number of what an entry of a receipt's ``covers["columns"]`` covers."""
+        """Return the number of what an entry of a receipt's ``covers["columns"]`` covers."""
         group = Group.of(entry)
         number = self._numbers.setdefault(group, len(self._groups))
         if number == len(self._groups):
@@ -175,7 +175,7 @@ class Inventory:
         self.failures[failure.key] = failure
 
     def coverage(self, column: str, systems: tuple[str, ...], replicates: int) -> list[Coverage]:
-        """Give what receipts hold of a column for these systems, which must be sorted and distinct."""
+        """Return what receipts hold of a column for these systems, which must be sorted and distinct."""
         found: list[Coverage] = []
         for receipt, slot, group in self._columns.get(column, ()):
             cells = usable_cells(receipt.covers, replicates)

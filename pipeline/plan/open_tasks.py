@@ -53,7 +53,7 @@ def plan_study(
     workers: int = 1,
     rates: Rates | None = None,
 ) -> Plan:
-    """Give what is still open.
+    """Return what is still open.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def plan_study(
 def present_outputs(
     study: Study, inputs: Inputs, test_set: TestSetInputs, inventory: Inventory
 ) -> tuple[tuple[OutputInputs, ...], list[Absence]]:
-    """Give the outputs of a test set that nothing failed for good for, and who is absent with the reason."""
+    """Return the outputs of a test set that nothing failed for good for, and who is absent with the reason."""
     present, absent = [], []
     missing = study.test_sets[test_set.name].missing
     for output in test_set.outputs:
@@ -127,7 +127,7 @@ def present_outputs(
 
 
 def wanted_addresses(study: Study, inputs: Inputs) -> tuple[set[str], set[str]]:
-    """Give the keys of all trainings and statistics, and the addresses of all columns, that a study can use."""
+    """Return the keys of all trainings and statistics, and the addresses of all columns, that a study can use."""
     keys = {task.key for task in plan_trainings(study, inputs).values()}
     columns: set[str] = set()
     for test_set in inputs.test_sets:
@@ -143,7 +143,7 @@ def _is_open(task: Task, inventory: Inventory) -> bool:
 
 
 def plan_trainings(study: Study, inputs: Inputs) -> dict[str, Task]:
-    """Give the training tasks of a study by the names of the systems, whether they are done or not."""
+    """Return the training tasks of a study by the names of the systems, whether they are done or not."""
     predicted = predicted_test_sets(study, {test_set.name: test_set.gold_digest for test_set in inputs.test_sets})
     return trainings_of(study, inputs.training_data or "", inputs.trainers, predicted, base=inputs.base)
 

@@ -47,11 +47,11 @@ class PassRates:
     setup_pair: float = 2e-6
 
     def replicate(self, units: int, systems: int, pairs: int) -> float:
-        """Give the seconds of one replicate, without its draws."""
+        """Return the seconds of one replicate, without its draws."""
         return self.product * units * systems + self.score * systems + self.pair * pairs
 
     def task(self, units: int, systems: int, pairs: int) -> float:
-        """Give the seconds of a task before its first replicate."""
+        """Return the seconds of a task before its first replicate."""
         return self.setup + self.setup_system * units * systems + self.setup_pair * pairs
 
 
@@ -99,7 +99,7 @@ class Rates:
     machine: float = 1.0
 
     def of_pass(self, procedure: str, metric: str) -> PassRates:
-        """Give the rates of a metric under a procedure, those of a slow machine where they were not measured."""
+        """Return the rates of a metric under a procedure, those of a slow machine where they were not measured."""
         return self.passes.get(procedure, {}).get(metric, PassRates())
 
     def has_pass(self, procedure: str, metric: str) -> bool:
@@ -107,12 +107,12 @@ class Rates:
         return metric in self.passes.get(procedure, {})
 
     def replicate(self, procedure: str, metrics: Sequence[str], *, units: int, systems: int, pairs: int) -> float:
-        """Give the seconds of one replicate of metrics that share their draws."""
+        """Return the seconds of one replicate of metrics that share their draws."""
         each = [self.of_pass(procedure, metric) for metric in metrics]
         return max((one.draw for one in each), default=0.0) * units + sum(one.replicate(units, systems, pairs) for one in each)
 
     def training(self, model: str, fraction: float) -> float | None:
-        """Give the seconds of one training: measured, or in proportion to the largest sample that was; None if none was."""
+        """Return the seconds of one training: measured, or in proportion to the largest sample that was; None if none was."""
         known = self.trainings.get(model, {})
         if f"{fraction:g}" in known:
             return known[f"{fraction:g}"]
@@ -122,7 +122,7 @@ class Rates:
         return known[largest] * fraction / float(largest)
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values of the passes, which a run's blocks are cut by."""
+        """Return plain values of the passes, which a run's blocks are cut by."""
         return {
             "schema_version": RATES_VERSION,
             "passes": {p: {metric: asdict(rates) for metric, rates in by.items()} for p, by in self.passes.items()},
@@ -159,7 +159,7 @@ FAR = 30.0
 
 
 def fit_rates(times: Mapping[tuple[int, int, int], tuple[float, float]]) -> PassRates:
-    """Give the rates that explain what blocks of some shapes took.
+    """Return the rates that explain what blocks of some shapes took.
 
     Four shapes tell four rates apart, some of them badly: what a score takes is a hundredth of any block. So each is found as a
     multiple of what it is on a slow machine, within bounds, and where the times do not tell, all multiples are alike.
@@ -183,7 +183,7 @@ def fit_rates(times: Mapping[tuple[int, int, int], tuple[float, float]]) -> Pass
 
 
 def _fit(features: NDArray[np.float64], seconds: NDArray[np.float64], slow: list[float]) -> list[float]:
-    """Give coefficients with the least relative errors, none of them far from the slow machine's, sped up all alike."""
+    """Return coefficients with the least relative errors, none of them far from the slow machine's, sped up all alike."""
     if not seconds.any():
         return slow
     # A time that noise has made nothing tells nothing, and one that it has made short must not weigh more than all others.

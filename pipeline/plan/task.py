@@ -36,7 +36,7 @@ Kind = Literal["train", "extract", "resample", "collect", "report"]
 
 
 def pack_mask(mask: NDArray[np.bool_]) -> str:
-    """Give a boolean vector as a short string; the inverse of `unpack_mask`.
+    """Return a boolean vector as a short string; the inverse of `unpack_mask`.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def pack_mask(mask: NDArray[np.bool_]) -> str:
 
 
 def unpack_mask(text: str, length: int) -> NDArray[np.bool_]:
-    """Give the boolean vector of ``length`` that `pack_mask` wrote."""
+    """Return the boolean vector of ``length`` that `pack_mask` wrote."""
     bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b85decode(text)), np.uint8), count=length)
     return bits.astype(np.bool_)
 
@@ -215,7 +215,7 @@ class Receipt:
     attempts: int = 1
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values for the ledger."""
+        """Return plain values for the ledger."""
         return asdict(self)
 
     @classmethod
@@ -263,6 +263,6 @@ class Failure:
 
 
 def triangle(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give the positions ``i < j`` of all pairs in row order."""
+    """Return the positions ``i < j`` of all pairs in row order."""
     first, second = np.triu_indices(size, 1)
     return first.astype(np.int64), second.astype(np.int64)

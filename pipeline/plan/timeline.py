@@ -59,7 +59,7 @@ class Estimate:
 
 
 def estimate_time(tasks: Iterable[Task], costs: TaskCosts, *, workers: int, cluster: bool = True, start: float = 0.0) -> Estimate:
-    """Give what open tasks should take.
+    """Return what open tasks should take.
 
     A worker takes the next task of the plan when it has ended one; the cells of a test set wait for all its statistics, its
     cube for all its cells, the report for all cubes.
@@ -118,7 +118,7 @@ class _Workers:
         self.busy = 0.0
 
     def run(self, task: Task, seconds: float) -> None:
-        """Give a task to the worker that is free first."""
+        """Assign a task to the worker that is free first."""
         kind, test_set = str(task.kind), str(getattr(task.spec, "test_set", ""))
         free, number = heapq.heappop(self._free)
         seconds += self._first(number, task)
@@ -134,7 +134,7 @@ class _Workers:
         self.count[kind] = self.count.get(kind, 0) + 1
 
     def _first(self, number: int, task: Task) -> float:
-        """Give the seconds that only the first of its kind takes on this worker."""
+        """Return the seconds that only the first of its kind takes on this worker."""
         seconds = 0.0
         if (number, task.kind) not in self._known:
             self._known.add((number, task.kind))
@@ -148,7 +148,7 @@ class _Workers:
         return seconds
 
     def _ready(self, kind: str, test_set: str) -> float:
-        """Give when everything is there that a task of this stage needs."""
+        """Return when everything is there that a task of this stage needs."""
         if kind == "resample":
             return max(self.ends.get("train", 0.0), self._done.get(("extract", test_set), 0.0))
         if kind == "collect":

@@ -23,7 +23,7 @@ ITEMS = ("item", "sentence")
 
 
 def name_system(model: str, label: str, replica: int) -> str:
-    """Give the name of a system made by training.
+    """Return the name of a system made by training.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def is_predicted(test_set: TestSet) -> bool:
 
 
 def predicted_test_sets(study: Study, golds: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Give what trainings predict by the digest of its gold: its name, and the test set as its reader takes it.
+    """Return what trainings predict by the digest of its gold: its name, and the test set as its reader takes it.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def predicted_test_sets(study: Study, golds: Mapping[str, str]) -> dict[str, dic
 def trainings_of(
     study: Study, data_digest: str, trainers: Mapping[str, str], test_sets: Mapping[str, Mapping[str, Any]], *, base: str = ""
 ) -> dict[str, Task]:
-    """Give one training task for each model and sample, by system name.
+    """Return one training task for each model and sample, by system name.
 
     Parameters
     ----------
@@ -106,12 +106,12 @@ def trainings_of(
 
 
 def _deciding(spec: ModelSpec) -> dict[str, Any]:
-    """Give the options that a model depends on. What ended within the limits of a command ends within wider ones as well."""
+    """Return the options that a model depends on. What ended within the limits of a command ends within wider ones as well."""
     return {name: value for name, value in spec.options.items() if (spec.trainer, name) != ("command", "limits")}
 
 
 def _rule(sample: Resample, unit: str) -> dict[str, Any]:
-    """Give what of a method is neither its name nor its fraction; nothing for a bootstrap of items."""
+    """Return what of a method is neither its name nor its fraction; nothing for a bootstrap of items."""
     rule: dict[str, Any] = {} if unit in ITEMS else {"unit": unit}
     if isinstance(sample, QuotaSample):
         rule["instances"] = sample.instances

@@ -50,7 +50,7 @@ class BleuRow:
     effective_order: bool = False
 
     def __call__(self, sums: Row) -> Any:
-        """Give the score of one row."""
+        """Return the score of one row."""
         length, reference, order = int(sums[0]), int(sums[1]), (len(sums) - 2) // 2
         matches, totals = sums[2 : 2 + order], sums[2 + order :]
         if not any(matches):
@@ -105,7 +105,7 @@ class ChrfRow:
     eps_smoothing: bool = False
 
     def __call__(self, sums: Row) -> Any:
-        """Give the score of one row."""
+        """Return the score of one row."""
         factor, orders, used = self.beta**2, len(sums) // 3, 0
         smoothed: Any = 0.0
         precisions: Any = 0.0
@@ -140,7 +140,7 @@ class TerRow:
     """
 
     def __call__(self, sums: Row) -> Any:
-        """Give the score of one row."""
+        """Return the score of one row."""
         edits, length = sums[0], sums[1]
         if length > 0:
             return 100 * (edits / length)

@@ -43,7 +43,7 @@ class PresetRule:
     analysis: str = ""
 
     def of_identical(self, replicates: int) -> float:
-        """Give the own number for identical outputs; verdicts have p = 1 there.
+        """Return the own number for identical outputs; verdicts have p = 1 there.
 
         Examples
         --------

@@ -44,7 +44,7 @@ class Manifest:
     overrides: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values for `plan.json`."""
+        """Return plain values for `plan.json`."""
         value: dict[str, Any] = {
             "schema_version": MANIFEST_VERSION,
             "study": self.study.model_dump(mode="json", by_alias=True),
@@ -55,7 +55,7 @@ class Manifest:
         return {**value, "digest": digest(json.loads(json.dumps(value)))}
 
     def identity(self) -> dict[str, Any]:
-        """Give what the run id is made of: the resolved study without where it runs, and the content of its inputs."""
+        """Return what the run id is made of: the resolved study without where it runs, and the content of its inputs."""
         asked = self.study.model_dump(mode="json", by_alias=True, exclude={"cluster"})
         for test_set in asked["test_sets"].values():
             # Places are no part of what is asked: the content is in the fingerprint.
@@ -110,7 +110,7 @@ def _damaged(run: RunDirectory, why: str) -> StoreError:
 
 
 def failure_entry(failure: Failure) -> dict[str, Any]:
-    """Give a failure as the ledger holds it."""
+    """Return a failure as the ledger holds it."""
     problems = [[p.code, p.message, p.where, p.help, p.note] for p in failure.problems]
     own = ("key", "label", "exit_code", "attempts", "seconds", "peak_memory_bytes")
     return {"event": "failed", **{name: getattr(failure, name) for name in own}, "facts": dict(failure.facts), "problems": problems}
@@ -124,7 +124,7 @@ def _failure(entry: Mapping[str, Any]) -> Failure:
 
 
 def read_inventory(run: RunDirectory) -> Inventory:
-    """Give what the run's own ledger says: receipts, and the failures since it was last started."""
+    """Return what the run's own ledger says: receipts, and the failures since it was last started."""
     entries, _ = read_ledger(run.ledger) if run.ledger.is_file() else ((), 0)
     inventory = Inventory.of(receipts_of(entries).values())
     failures: dict[str, Failure] = {}
@@ -140,7 +140,7 @@ def read_inventory(run: RunDirectory) -> Inventory:
 
 
 def damaged_results(receipts: Iterable[Receipt], store: Store) -> list[tuple[Receipt, str]]:
-    """Give the receipts whose stored result is gone or damaged, and what is wrong; reads every byte."""
+    """Return the receipts whose stored result is gone or damaged, and what is wrong; reads every byte."""
     damaged = []
     for receipt in receipts:
         if receipt.kind in {"collect", "report"}:
@@ -171,7 +171,7 @@ def damaged_cubes(run: RunDirectory, test_sets: Sequence[str], *, verify: bool) 
 
 
 def missing_cubes(run: RunDirectory, test_sets: Iterable[str]) -> list[str]:
-    """Give the test sets that have no cube."""
+    """Return the test sets that have no cube."""
     return [name for name in test_sets if not (run.cubes / cube_name(name) / "zarr.json").is_file()]
 
 

@@ -43,7 +43,7 @@ class ReceiptWriter:
 
 
 def receipts_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
-    """Give the receipts that stand in ledger entries; a later ``dropped`` takes one back."""
+    """Return the receipts that stand in ledger entries; a later ``dropped`` takes one back."""
     receipts: dict[str, Receipt] = {}
     current: dict[tuple[str, str], str] = {}
     groups: dict[str, Group] = {}

@@ -49,7 +49,7 @@ class FamilyOf:
         return (cube.attrs.get("family") or "all-pairs", cube.attrs.get("baseline") or None) == (self.name, self.baseline)
 
     def sign(self, pairs: int) -> str:
-        """Give the family as a signature has it."""
+        """Return the family as a signature has it."""
         return f"{self.name}({pairs})" if self.baseline is None else f"{self.name}({self.baseline},{pairs})"
 
 
@@ -127,12 +127,12 @@ def _max_t(
 
 
 def name_adjustment(pairs: Sequence[Mapping[str, Any]]) -> str:
-    """Give what the adjustment of a family is called, from its rows."""
+    """Return what the adjustment of a family is called, from its rows."""
     return ADJUSTMENTS[pairs[0]["adjustment"]["by"]] if pairs else ADJUSTMENTS["holm"]
 
 
 def title_of(pairs: Sequence[Mapping[str, Any]]) -> str:
-    """Give adjustment and size of a family: ``max-T over 171 pairs``."""
+    """Return adjustment and size of a family: ``max-T over 171 pairs``."""
     family = pairs[0]["adjustment"]["family_size"] if pairs else 0
     return f"{name_adjustment(pairs)} over {family:,} pair{'' if family == 1 else 's'}"
 

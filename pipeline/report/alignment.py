@@ -9,7 +9,7 @@ __all__ = ["spread_published"]
 
 
 def spread_published(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Give rows with three cells for each column that some file publishes a mean of: published, here, and their difference.
+    """Return rows with three cells for each column that some file publishes a mean of: published, here, and their difference.
 
     A system whose file says nothing has None there; where no file does, there are no such cells.
 

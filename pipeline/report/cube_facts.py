@@ -14,7 +14,7 @@ FULL = "full"
 
 
 def read_variable(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | None:
-    """Give a variable at some labels, or None where the cube does not hold it."""
+    """Return a variable at some labels, or None where the cube does not hold it."""
     if name not in cube.variables:
         return None
     variable = cube[name]
@@ -22,7 +22,7 @@ def read_variable(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | N
 
 
 def summed(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | None:
-    """Give a variable summed over its cells, in their order."""
+    """Return a variable summed over its cells, in their order."""
     values = read_variable(cube, name, **where)
     if values is None or "cell" not in cube[name].dims:
         return values
@@ -32,7 +32,7 @@ def summed(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | None:
 
 
 def count_of(cube: xr.Dataset, name: str, **where: str) -> NDArray[np.int64] | None:
-    """Give a count of replicates by pair, below 0 where it was not written; None where no pair has it."""
+    """Return a count of replicates by pair, below 0 where it was not written; None where no pair has it."""
     values = summed(cube, f"count_{name}", **where)
     if values is None or not (values >= 0).any():
         return None
@@ -40,19 +40,19 @@ def count_of(cube: xr.Dataset, name: str, **where: str) -> NDArray[np.int64] | N
 
 
 def metric_fact(cube: xr.Dataset, name: str, metric: str) -> Any:
-    """Give what an attribute, a mapping by metric, says of one metric."""
+    """Return what an attribute, a mapping by metric, says of one metric."""
     return dict(cube.attrs.get(name, {})).get(metric)
 
 
 def effective_units_of(cube: xr.Dataset, test_size: str) -> float | None:
-    """Give the effective units of a test size; None where the cube does not know them."""
+    """Return the effective units of a test size; None where the cube does not know them."""
     by_size = dict(cube.attrs.get("effective_units_by_size") or {})
     found = by_size.get(test_size, cube.attrs.get("effective_units") if test_size == FULL else None)
     return None if found is None else float(found)
 
 
 def read_flags(cube: xr.Dataset, name: str, **where: str) -> list[str | None]:
-    """Give the words of a variable of codes by pair; None where nothing was written, or the cube does not hold it."""
+    """Return the words of a variable of codes by pair; None where nothing was written, or the cube does not hold it."""
     values = read_variable(cube, name, **where)
     if values is None:
         return [None] * cube.sizes["pair"]

@@ -101,13 +101,13 @@ def build_document(report: ReportInput) -> dict[str, Any]:
 
 
 def digits_of(document: Mapping[str, Any], metric: str | None) -> int:
-    """Give the decimals to print for a metric: three in points of a hundred, five where scores do not pass 1."""
+    """Return the decimals to print for a metric: three in points of a hundred, five where scores do not pass 1."""
     scores = [abs(row["scores"][metric]) for row in document["systems"] if row["scores"].get(metric) is not None]
     return 5 if scores and max(scores) <= 1.5 else 3
 
 
 def _judged(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """Give each test set and metric, to be judged by the first procedure of the study."""
+    """Yield each test set and metric, to be judged by the first procedure of the study."""
     for first in procedures_of(document)[:1]:
         for row in select(document["signature"], procedure=first):
             yield {key: row[key] for key in FAMILY}
@@ -170,12 +170,12 @@ def _items(cube: xr.Dataset) -> int | None:
 
 
 def _made_with(report: ReportInput, name: str, own: Any) -> Any:
-    """Give what the cubes say that they were made with, all alike; the study's own value where none says it."""
+    """Return what the cubes say that they were made with, all alike; the study's own value where none says it."""
     return next((plain(cube.attrs[name]) for cube in report.cubes.values() if name in cube.attrs), own)
 
 
 def _unit(report: ReportInput, cube: xr.Dataset) -> str:
-    """Give what is drawn of a test set: what its cube says, where that says nothing what the study does."""
+    """Return what is drawn of a test set: what its cube says, where that says nothing what the study does."""
     return str(cube.attrs.get("unit") or report.study.resampling.unit or "item")
 
 

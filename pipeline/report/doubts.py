@@ -14,7 +14,7 @@ __all__ = ["doubts_of_many", "doubts_of_one", "is_against", "replicates_needed"]
 
 
 def replicates_needed(pairs: Sequence[Mapping[str, Any]], alpha: float) -> int | None:
-    """Give how many replicates a family needs before Holm can separate anything, or None where it has them.
+    """Return how many replicates a family needs before Holm can separate anything, or None where it has them.
 
     The smallest p there can be is 1/(b + 1), and Holm multiplies the smallest of K by K. Max-T does not, and is the basis only
     where its own smallest p is at most α.

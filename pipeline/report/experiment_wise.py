@@ -33,7 +33,7 @@ MOST_TOLD = 5
 def list_errors(
     pairs: Sequence[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, procedure: str, family: FamilyOf, alpha: float
 ) -> dict[str, Any] | None:
-    """Give the chance that any of the tests of a family of equal systems rejects at α unadjusted; None of a single test.
+    """Return the chance that any of the tests of a family of equal systems rejects at α unadjusted; None of a single test.
 
     Copies of a system are one system, and tests are of pairs that can be rejected: with a p that is not 1 by definition.
     """
@@ -60,7 +60,7 @@ def list_errors(
 
 
 def _stand_ins(pairs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Give each system the first one that it is a copy of, or itself."""
+    """Return each system the first one that it is a copy of, or itself."""
     found: dict[str, str] = {}
     copies: dict[str, set[str]] = {}
     for row in pairs:
@@ -98,7 +98,7 @@ def _shared(cube: xr.Dataset, metric: str, family: FamilyOf, alpha: float) -> di
 
 
 def describe_errors(document: Mapping[str, Any]) -> str:
-    """Give one line of the families; "" where there is no family of several tests."""
+    """Return one line of the families; "" where there is no family of several tests."""
     # Families of several procedures differ by the shared replicates alone: the first that has them speaks for all.
     told_once: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     for row in sorted(document["experiment_wise"], key=lambda row: row["shared"] is None):
@@ -128,5 +128,5 @@ def _tell(row: Mapping[str, Any], *, several: bool) -> str:
 
 
 def _chance(value: float) -> str:
-    """Give a chance that never rounds to 1."""
+    """Return a chance that never rounds to 1."""
     return f"{min(value, 0.9999):.4f}" if value > 0.99 else f"{value:.2f}"

@@ -11,7 +11,7 @@ __all__ = ["systems_that_fail"]
 
 
 def systems_that_fail(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Give the systems that are worse than the baseline and not within the margin, by the first procedure of the study.
+    """Return the systems that are worse than the baseline and not within the margin, by the first procedure of the study.
 
     What is inconclusive or was not measured does not fail: it is no finding against a system.
 

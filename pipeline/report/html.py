@@ -20,7 +20,7 @@ MOST_FIGURES = 10
 
 
 def render_html(document: Mapping[str, Any], views: Sequence[View], drawings: Sequence[Drawing]) -> str:
-    """Give the page as text; every name of the study is escaped."""
+    """Return the page as text; every name of the study is escaped."""
     environment = Environment(
         loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -44,7 +44,7 @@ def half_widths(
     gain: NDArray[np.float64] | None = None,
     p: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Give the quantile of |δ* − δ| at ``level`` for each pair, in points; NaN where it is off the grid or there is no se.
+    """Return the quantile of |δ* − δ| at ``level`` for each pair, in points; NaN where it is off the grid or there is no se.
 
     The share of replicates within a distance is known exactly at one more place than the bins: 1 − p within the gain. With
     it an interval leaves 0 out if p < 1 − level, and has 0 inside if p > 1 − level; elsewhere it is interpolated.
@@ -110,7 +110,7 @@ def _quantiles(places: NDArray[np.float64], shares: NDArray[np.float64], level: 
 def read_intervals(
     cube: xr.Dataset, delta: NDArray[np.float64], *, alpha: float, **where: str
 ) -> list[dict[str, dict[str, float | None]] | None]:
-    """Give the ends of every method that the cube holds, of each pair with the better system first, and p of bootstrap-t.
+    """Return the ends of every method that the cube holds, of each pair with the better system first, and p of bootstrap-t.
 
     None where the cube has none, or has them at another level than the report's.
     """
@@ -139,7 +139,7 @@ def choose_intervals(
     wanted: Sequence[str],
     alpha: float,
 ) -> list[dict[str, Any] | None]:
-    """Give the interval that stands beside the p of each pair, with the convention and the p it belongs to.
+    """Return the interval that stands beside the p of each pair, with the convention and the p it belongs to.
 
     It is of the first method of ``wanted`` that the cube has for any pair. Where the cube has none, it is the symmetric one of the
     histogram, whose half widths are ``half``.

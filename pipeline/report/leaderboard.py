@@ -28,7 +28,7 @@ class Standing(NamedTuple):
 
 
 def stand(pairs: Sequence[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, family: FamilyOf, alpha: float) -> Standing:
-    """Give systems from best to worst by the pairs of one family, each with its rank and the ranks that are not excluded.
+    """Return systems from best to worst by the pairs of one family, each with its rank and the ranks that are not excluded.
 
     Systems with the same score share the better rank; one without a score has none, and stands last. Against a baseline there are
     no ranks and no groups: nothing is said of two other systems.
@@ -56,7 +56,7 @@ def stand(pairs: Sequence[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, 
 def _against(
     pairs: Sequence[Mapping[str, Any]], order: Sequence[str], scores: Mapping[str, float | None], baseline: str
 ) -> list[dict[str, Any]]:
-    """Give systems with their verdict against the baseline, seen from them: better, worse, or what else it is."""
+    """Return systems with their verdict against the baseline, seen from them: better, worse, or what else it is."""
     members = [row for row in pairs if row["in_family"]]
     better = Counter(row["system_a"] for row in members if row["separated"])
     worse = Counter(row["system_b"] for row in members if row["separated"])
@@ -71,7 +71,7 @@ def _against(
 
 
 def list_systems(cube: xr.Dataset, test_set: str) -> list[dict[str, Any]]:
-    """Give a row a system: what is known of it and its scores by metric."""
+    """Return a row a system: what is known of it and its scores by metric."""
     known = {name: cube[name].values.tolist() for name in COORDINATES if name in cube.variables and cube[name].dims == ("system",)}
     metrics = [str(metric) for metric in cube["metric"].values.tolist()]
     scores = {metric: cube["observed_score"].sel(metric=metric, test_size=FULL).values.tolist() for metric in metrics}

@@ -17,7 +17,7 @@ SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
 
 
 def escape(text: str) -> str:
-    r"""Give text that Markdown shows as it is, also inside a table.
+    r"""Return text that Markdown shows as it is, also inside a table.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def escape(text: str) -> str:
 
 
 def render_markdown(document: Mapping[str, Any], views: Sequence[View], drawings: Sequence[Drawing]) -> str:
-    """Give the whole report as Markdown."""
+    """Return the whole report as Markdown."""
     lines = [f"# {escape(document['study'])}", ""]
     lines += ["## Verdict", ""]
     for verdict in document["verdict"]:

@@ -118,7 +118,7 @@ def _bases(document: Mapping[str, Any]) -> dict[str, None]:
 
 
 def methods_paragraph(document: Mapping[str, Any]) -> str:
-    """Give a paragraph that can be pasted into a paper."""
+    """Return a paragraph that can be pasted into a paper."""
     sets, metrics = document["test_sets"], sorted({row["metric"] for row in document["signature"]})
     if not sets:
         return ""

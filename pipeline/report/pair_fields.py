@@ -42,7 +42,7 @@ def read_columns(
     effective: float | None = None,
     counted: bool = True,
 ) -> dict[str, list[Any]]:
-    """Give what is known of all pairs of one metric and procedure, a list by name; None where it is not known.
+    """Return what is known of all pairs of one metric and procedure, a list by name; None where it is not known.
 
     Parameters
     ----------
@@ -160,18 +160,18 @@ def read_columns(
 def _floor(
     discordant: NDArray[Any] | None, exact: NDArray[np.float64] | None, reading: Procedure, pairs: int
 ) -> NDArray[np.float64]:
-    """Give what p may not be below; a count that was not written says nothing against it."""
+    """Return what p may not be below; a count that was not written says nothing against it."""
     return np.zeros(pairs) if discordant is None else evidence_floor(discordant, exact, mid_p=reading.mid_p)
 
 
 def _raw(p: Mapping[str, NDArray[np.float64]]) -> list[dict[str, float | None]]:
-    """Give the p-values of each pair by every convention, as it defines them; None where one means nothing."""
+    """Return the p-values of each pair by every convention, as it defines them; None where one means nothing."""
     names = [name.replace("-", "_") for name in p]
     return [dict(zip(names, of, strict=True)) for of in zip(*(plain(values) for values in p.values()), strict=True)]
 
 
 def _exact(cube: xr.Dataset, pairs: int, **where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the exact sign-flip p and its logarithm, of all pairs if it was asked for, else of those with few discordant units."""
+    """Return the exact sign-flip p and its logarithm, of all pairs if it was asked for, else of those with few discordant units."""
     for exact in (PROCEDURES[name] for name in cube["procedure"].values.tolist() if PROCEDURES[name].backs_others):
         at = {**where, "procedure": exact.name, "convention": exact.verdict}
         return _floats(cube, "p_value", pairs, **at), _floats(cube, "log10_p", pairs, **at)
@@ -195,7 +195,7 @@ def _hide(values: NDArray[np.int64] | None, hidden: NDArray[np.bool_]) -> NDArra
 
 
 def _whole(values: NDArray[Any] | None, pairs: int) -> list[int | None]:
-    """Give counts as integers; below 0 means that nothing was written."""
+    """Return counts as integers; below 0 means that nothing was written."""
     return [None] * pairs if values is None else [int(value) if value >= 0 else None for value in values.tolist()]
 
 

@@ -63,7 +63,7 @@ def list_pairs(
     family: FamilyOf = ALL_PAIRS,
     intervals: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Give the rows of all pairs of one metric by one procedure at the full size, the largest gain first.
+    """Return the rows of all pairs of one metric by one procedure at the full size, the largest gain first.
 
     Pairs outside the family have no adjusted p and no verdict.
     """

@@ -32,13 +32,13 @@ _Columns: TypeAlias = Mapping[str, Callable[[Mapping[str, Any]], str]]
 
 
 def mark_of(row: Mapping[str, Any]) -> str:
-    """Give the marks behind a pair's verdict, keys of `MARKS`."""
+    """Return the marks behind a pair's verdict, keys of `MARKS`."""
     marks = {"*": row["stable"] is False, "†": row["few_discordant"], "‡": row["differs_within_margin"]}
     return "".join(mark for mark, holds in marks.items() if holds)
 
 
 def pair_table(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows, title: str, *, digits: int, tables: int) -> View:
-    """Give the pairs of one family, at most so many that a page of ``tables`` of them can be read."""
+    """Return the pairs of one family, at most so many that a page of ``tables`` of them can be read."""
     shown = _nearest(rows, document["alpha"], max(20, MOST_PAIRS // max(1, tables)))
     columns = dict(_columns(document, where, rows, shown, digits))
     heads, cells = tuple(columns), tuple(tuple(tell(row) for tell in columns.values()) for row in shown)
@@ -183,7 +183,7 @@ def _say_corrections(procedure: str) -> str:
 
 
 def _nearest(rows: Sequence[Mapping[str, Any]], alpha: float, most: int) -> Sequence[Mapping[str, Any]]:
-    """Give the rows whose p is nearest to α on a log scale, in their own order; those of the family first."""
+    """Return the rows whose p is nearest to α on a log scale, in their own order; those of the family first."""
     rows = sorted(rows, key=lambda row: not row["in_family"])
     if len(rows) <= most:
         return rows

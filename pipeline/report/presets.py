@@ -28,7 +28,7 @@ WORDS = {
 
 
 def describe_preset(report: ReportInput) -> dict[str, Any] | None:
-    """Give what a report says of its preset: None without one, or where no cube has it."""
+    """Return what a report says of its preset: None without one, or where no cube has it."""
     study = report.study
     facts = next((cube.attrs["preset"] for cube in report.cubes.values() if cube.attrs.get("preset")), None)
     if facts is None or study.preset != facts["name"]:
@@ -91,7 +91,7 @@ def tell_preset(document: Mapping[str, Any]) -> list[str]:
 
 
 def trust_preset(document: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Give the checks that a preset adds."""
+    """Return the checks that a preset adds."""
     preset = document.get("preset")
     if not preset:
         return []
@@ -102,7 +102,7 @@ def trust_preset(document: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def preset_methods(document: Mapping[str, Any]) -> list[Method]:
-    """Give the method behind the preset's own number."""
+    """Return the method behind the preset's own number."""
     preset = document.get("preset")
     if not preset or not preset["procedures"]:
         return []
@@ -127,7 +127,7 @@ def _tell_baselines(preset: Mapping[str, Any]) -> list[str]:
 
 
 def _format(p: float | None) -> str:
-    """Give a p with four decimals, as sacreBLEU prints it; smaller ones as everywhere in a report.
+    """Return a p with four decimals, as sacreBLEU prints it; smaller ones as everywhere in a report.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def relate(
 
 
 def list_clusters(found: Separation, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Give the groups by every definition of `pipeline.inference.ranks.CLUSTERS`, the best system first."""
+    """Yield the groups by every definition of `pipeline.inference.ranks.CLUSTERS`, the best system first."""
     order = found.order.tolist()
     for definition, draw in CLUSTERS.items():
         groups: list[list[str]] | None = None

@@ -88,7 +88,7 @@ def _describe_points(table: PairTable, digits: int) -> str:
 
 
 def _classes(table: PairTable, relation: Relation | None) -> dict[str, NDArray[np.bool_]]:
-    """Give the usable pairs by class, the largest class first: it is drawn below the others."""
+    """Return the usable pairs by class, the largest class first: it is drawn below the others."""
     masks = relation.classes(table) if relation is not None else {}
     classes = {label: mask & table.usable for label, mask in masks.items()}
     rest = table.usable & ~np.any([*classes.values(), np.zeros_like(table.usable)], axis=0)
@@ -98,7 +98,7 @@ def _classes(table: PairTable, relation: Relation | None) -> dict[str, NDArray[n
 
 
 def _right_end(table: PairTable) -> float:
-    """Give the end of the gain axis: beyond it every pair is sure, and would press the others together."""
+    """Return the end of the gain axis: beyond it every pair is sure, and would press the others together."""
     undecided = table.usable & (table.p >= SURE)
     return 1.12 * float(table.gain[undecided if undecided.any() else table.usable].max()) or 1.0
 

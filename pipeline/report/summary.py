@@ -24,7 +24,7 @@ _LOWER = " · lower is better"
 
 
 def conclude(document: Mapping[str, Any], *, most: int = 5) -> list[str]:
-    """Give what a run found in a few lines: the verdict of one family, or the first sentence of each of several.
+    """Return what a run found in a few lines: the verdict of one family, or the first sentence of each of several.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def conclude(document: Mapping[str, Any], *, most: int = 5) -> list[str]:
 
 
 def summarise(document: Mapping[str, Any], *, most_pairs: int = 20, rest: str = "are in the report") -> str:
-    """Give systems by score, the pairs and the verdict of each test set and metric, and what is odd, as aligned text.
+    """Return systems by score, the pairs and the verdict of each test set and metric, and what is odd, as aligned text.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def format_alignment(
     planned: int = 0,
     recognised: str = "",
 ) -> str:
-    """Give the alignment table of one test set as aligned text, a line a system, with what is odd below it.
+    """Return the alignment table of one test set as aligned text, a line a system, with what is odd below it.
 
     ``unit`` is what is drawn. ``planned`` systems have no outputs yet: they are to be trained. ``recognised`` says which format was
     found, and why.
@@ -108,7 +108,7 @@ def format_alignment(
 
 
 def choose_pairs(rows: Sequence[Mapping[str, Any]], board: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[str, Any]]:
-    """Give the pairs that a reader looks for first: the best system with each other one, then neighbours in rank.
+    """Return the pairs that a reader looks for first: the best system with each other one, then neighbours in rank.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def canvas(width: float = 7.2, height: float = 4.0) -> Iterator[tuple[Canvas, Ax
 
 
 def finish(figure: Canvas, *, title: str, alt: str) -> str:
-    """Give the SVG of a figure with its title and description inside; the same figure gives the same text."""
+    """Return the SVG of a figure with its title and description inside; the same figure gives the same text."""
     buffer = io.StringIO()
     nothing: dict[str, Any] = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(buffer, format="svg", metadata=nothing)

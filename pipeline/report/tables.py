@@ -39,7 +39,7 @@ SMALLER = (
 
 
 def encode_csv(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Give rows as CSV; a mapping within a row becomes columns named ``outer.inner``.
+    """Return rows as CSV; a mapping within a row becomes columns named ``outer.inner``.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class _Column(NamedTuple):
 
 
 def _flatten(rows: Sequence[Mapping[str, Any]], prefix: str = "") -> Iterator[_Column]:
-    """Give the columns of rows, with None where a row has no such key."""
+    """Yield the columns of rows, with None where a row has no such key."""
     for key in dict.fromkeys(chain.from_iterable(rows)):
         cells = [row.get(key) for row in rows]
         kinds = set(map(type, cells))
@@ -98,12 +98,12 @@ def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset], fi
 
 
 def _join(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a cell for the groups of one definition: systems within a group parted by commas, groups by bars."""
+    """Return a cell for the groups of one definition: systems within a group parted by commas, groups by bars."""
     return {**cluster, "groups": " | ".join(", ".join(group) for group in cluster["groups"] or ())}
 
 
 def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) -> dict[str, list[Any]]:
-    """Give the columns of all pairs at all smaller test sizes."""
+    """Return the columns of all pairs at all smaller test sizes."""
     raw = {name: f"p_raw.{name.replace('-', '_')}" for name in CONVENTIONS}
     heads = ("test_set", "metric", "test_size", "units", "procedure", *SMALLER, *raw.values())
     table: dict[str, list[Any]] = {key: [] for key in heads}

@@ -31,7 +31,7 @@ _HOW = {"exact": "exact", "tail": "tilted"}
 
 
 def read_tails(cube: xr.Dataset, **where: str) -> list[dict[str, dict[str, Any] | None] | None]:
-    """Give the tails of each pair by convention: p, its logarithm, error, method and label; None where there is none."""
+    """Return the tails of each pair by convention: p, its logarithm, error, method and label; None where there is none."""
     found: list[dict[str, dict[str, Any] | None] | None] = [None] * cube.sizes["pair"]
     for key, convention in CONVENTIONS.items():
         at = {**where, "convention": convention}
@@ -59,7 +59,7 @@ def read_tail_reasons(cube: xr.Dataset, **where: str) -> list[str | None]:
 
 
 def format_tail(tail: Mapping[str, Any] | None) -> str:
-    """Give a tail with its error, where it was estimated, and its label.
+    """Return a tail with its error, where it was estimated, and its label.
 
     Examples
     --------

@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 
 
 def tell_failures(document: Mapping[str, Any]) -> list[str]:
-    """Give a line for each failure of a study; those of trainings are counted by base model, and stand in a table of their own."""
+    """Return a line for each failure of a study; those of trainings are counted by base model, in a table of their own."""
     lost = _lost(document)
     models = ", ".join(f"{number} of {model}" for model, number in Counter(row["model"] for row in lost).items())
     told = [f"{len(lost)} of {len(document['trainings'])} trainings ({models}): see Trainings."] if lost else []
@@ -38,21 +38,21 @@ def _lost(document: Mapping[str, Any]) -> list[Row]:
 
 
 def _others(document: Mapping[str, Any]) -> list[Row]:
-    """Give failures that are neither of a training nor the absence of its system from a test set."""
+    """Return failures that are neither of a training nor the absence of its system from a test set."""
     names = {row["system"] for row in _lost(document)}
     labels = names | {f"train {name}" for name in names}
     return [row for row in document["failures"] if row.get("system", row.get("label")) not in labels]
 
 
 def _say(value: Any) -> str:
-    """Give a value of a failure in words: of its problems the messages."""
+    """Return a value of a failure in words: of its problems the messages."""
     if isinstance(value, list):
         return "; ".join(str(entry.get("message", entry)) if isinstance(entry, Mapping) else str(entry) for entry in value)
     return str(value)
 
 
 def training_views(document: Mapping[str, Any]) -> Iterator[View]:
-    """Give the tables of trainings: a line a base model and sample, and a line a training that failed."""
+    """Yield the tables of trainings: a line a base model and sample, and a line a training that failed."""
     rows: Sequence[Row] = document["trainings"]
     if not rows:
         return
@@ -74,7 +74,7 @@ def training_views(document: Mapping[str, Any]) -> Iterator[View]:
 
 
 def _sample(row: Row) -> str:
-    """Give the sampling method with its number, as the system's name has it.
+    """Return the sampling method with its number, as the system's name has it.
 
     Examples
     --------

@@ -27,7 +27,7 @@ LEVEL = "Calibration of the test"
 
 
 def describe_trust(document: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Give each check with its outcome: ok, check, or not checked."""
+    """Return each check with its outcome: ok, check, or not checked."""
     rows = [{"check": name, "status": "check" if bad else "ok", "detail": detail} for name, bad, detail in _checks(document)]
     for procedure in procedures_of(document):
         supposed = PROCEDURES[procedure].unchecked

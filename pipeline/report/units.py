@@ -44,7 +44,7 @@ LIBERAL = 0.06
 
 
 def read_unit_columns(cube: xr.Dataset, *, metric: str) -> dict[str, list[float | None]]:
-    """Give the intra-cluster correlation and the design effect of all pairs at the full size; None where a cube has none."""
+    """Return the intra-cluster correlation and the design effect of all pairs at the full size; None where a cube has none."""
     columns = {}
     for name in UNIT_COLUMNS:
         values = read_variable(cube, name, metric=metric, test_size=FULL)
@@ -53,12 +53,12 @@ def read_unit_columns(cube: xr.Dataset, *, metric: str) -> dict[str, list[float 
 
 
 def describe_units(cube: xr.Dataset) -> dict[str, Any]:
-    """Give what a cube says of strata, and of the units or documents that its items stand in; None where it knows of none."""
+    """Return what a cube says of strata, and of the units or documents that its items stand in; None where it knows of none."""
     return {name: plain(dict(cube.attrs[name])) if cube.attrs.get(name) else None for name in ("strata", "clusters")}
 
 
 def count_units(test_set: Mapping[str, Any]) -> str:
-    """Give how many items there are, and in how many units where items are not drawn one by one.
+    """Return how many items there are, and in how many units where items are not drawn one by one.
 
     Examples
     --------
@@ -96,18 +96,18 @@ def unit_reasons(cubes: Mapping[str, xr.Dataset], units: Sequence[str]) -> dict[
 
 
 def expect_rejection(cube: xr.Dataset, units: float) -> float | None:
-    """Give the share of true nulls that a bootstrap of so many units rejects at .05, within the strata of a cube, if any."""
+    """Return the share of true nulls that a bootstrap of so many units rejects at .05, within the strata of a cube, if any."""
     strata = cube.attrs.get("strata")
     return expected_stratified_rejection(units, int(strata["count"])) if strata else expected_rejection(units)
 
 
 def sign_strata(strata: str | None) -> list[str]:
-    """Give what a signature says of strata: nothing where there are none."""
+    """Return what a signature says of strata: nothing where there are none."""
     return [f"strata:{strata}"] if strata is not None else []
 
 
 def check_units(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
-    """Give the checks on units: name, whether to check, and the words."""
+    """Yield the checks on units: name, whether to check, and the words."""
     drawn: list[_Known] = []
     alike: list[_Known] = []
     within: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
@@ -130,7 +130,7 @@ def check_units(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
 
 
 def trust_independence(document: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Give the check that cannot be made: of test sets whose items are drawn while nothing says which of them stand together."""
+    """Return the check that cannot be made: of test sets whose items are drawn while nothing says which of them stand together."""
     unknown = [t for t in document["test_sets"] if t["unit"] == "item" and not t["clusters"]]
     if not unknown:
         return []
@@ -146,7 +146,7 @@ def trust_independence(document: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _effects(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[tuple[str, str, str], float]]:
-    """Give the design effects by test set, whatever the procedure."""
+    """Return the design effects by test set, whatever the procedure."""
     found: dict[str, dict[tuple[str, str, str], float]] = {}
     for row in pairs:
         if row["design_effect"] is not None:
@@ -162,7 +162,7 @@ def _spread(effects: _Effects) -> str:
 
 
 def _rejected(effect: float) -> float:
-    """Give the share of true nulls that a test of items rejects at .05 where it takes the variance for so many times too small."""
+    """Return the share of true nulls that a test of items rejects at .05 if it underestimates the variance by a factor."""
     return 2 * float(ndtr(ndtri(0.025) / np.sqrt(effect)))
 
 

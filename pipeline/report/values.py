@@ -15,7 +15,7 @@ __all__ = ["MISSING", "encode_document", "format_interval", "format_number", "fo
 
 
 def plain(value: Any) -> Any:
-    """Give a value of JSON's own types; what is not a finite number becomes None.
+    """Return a value of JSON's own types; what is not a finite number becomes None.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def encode_document(document: Mapping[str, Any]) -> bytes:
-    """Give the bytes of a document: a key a line, and a row a line where the value is a list of rows."""
+    """Return the bytes of a document: a key a line, and a row a line where the value is a list of rows."""
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     parts = []
     for key, value in document.items():

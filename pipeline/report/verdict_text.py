@@ -29,17 +29,17 @@ MOST_NAMED = 5
 
 
 def select(rows: Sequence[Mapping[str, Any]], **where: Any) -> list[Mapping[str, Any]]:
-    """Give the rows with these values."""
+    """Return the rows with these values."""
     return [row for row in rows if where.items() <= row.items()]
 
 
 def family_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Give what names the family of a row."""
+    """Return what names the family of a row."""
     return tuple(row[key] for key in FAMILY)
 
 
 def by_family(pairs: Iterable[Mapping[str, Any]]) -> Families:
-    """Give the rows of each family, all in one pass: a study may have many families of many pairs."""
+    """Return the rows of each family, all in one pass: a study may have many families of many pairs."""
     families: Families = defaultdict(list)  # a family without pairs has no rows
     for row in pairs:
         families[family_of(row)].append(row)
@@ -47,7 +47,7 @@ def by_family(pairs: Iterable[Mapping[str, Any]]) -> Families:
 
 
 def are(count: int) -> str:
-    """Give a number with its verb.
+    """Return a number with its verb.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def are(count: int) -> str:
 def describe_verdict(
     document: Mapping[str, Any], where: Mapping[str, str], pairs: Sequence[Mapping[str, Any]], digits: int
 ) -> list[str]:
-    """Give a few sentences for one (test set, metric, procedure) and its pairs."""
+    """Return a few sentences for one (test set, metric, procedure) and its pairs."""
     board = select(document["leaderboard"], **where)
     baseline = document["family"]["baseline"]
     if baseline is not None:

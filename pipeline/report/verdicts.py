@@ -88,7 +88,7 @@ class Judged:
     equivalence_holm: _Floats
 
     def columns(self) -> dict[str, list[Any]]:
-        """Give it as lists of plain values."""
+        """Return it as lists of plain values."""
         return {
             "separated": self.separated.tolist(),
             "against": self.against.tolist(),

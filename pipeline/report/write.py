@@ -17,7 +17,7 @@ __all__ = ["ReportInput", "render_report", "write_report"]
 
 
 def render_report(report: ReportInput, document: Mapping[str, Any]) -> dict[str, bytes]:
-    """Give the bytes of every file of a report by its path below the report's directory; figures only where a page shows them."""
+    """Return the bytes of every file of a report by its path below the report's directory; figures only where a page shows them."""
     formats = report.study.report.formats
     files = {f"tables/{name}": content for name, content in make_tables(document, report.cubes, report.findings).items()}
     if "json" in formats:

@@ -14,7 +14,7 @@ _VERSION = "pipeline-draws-1"  # a new tag is a new stream: every stored count w
 
 
 def draw_key(*, seed: int, purpose: str, test_set: str, size: str, rule: str) -> int:
-    """Give the 64-bit key of a stream of draws.
+    """Return the 64-bit key of a stream of draws.
 
     Systems and metrics are not part of it: replicates are shared by all systems, which is what makes comparisons paired.
 
@@ -58,7 +58,7 @@ def count_cells(replicates: int) -> int:
 
 
 def cell_bounds(cell: int, replicates: int) -> tuple[int, int]:
-    """Give the first replicate of a cell and the one after its last.
+    """Return the first replicate of a cell and the one after its last.
 
     Examples
     --------

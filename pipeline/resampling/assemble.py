@@ -25,7 +25,7 @@ class Packed(NamedTuple):
     bounds: NDArray[np.float64]  # (chosen, 7): low, high, bins per unit
 
     def choose(self, pairs: NDArray[np.int64]) -> Packed:
-        """Give the thresholds of some of these pairs."""
+        """Return the thresholds of some of these pairs."""
         return Packed(self.pair[pairs], self.bounds[pairs])
 
 
@@ -36,7 +36,7 @@ def pack_thresholds(thresholds: Thresholds) -> Packed:
 
 
 def chunk_pairs(pairs: int, count: int, *, evaluations: int, tile: int) -> Iterator[tuple[int, int, int, int]]:
-    """Give first pair, last, first replicate and last of pieces of about so many evaluations, of at least a tile of replicates."""
+    """Yield first pair, last, first replicate and last of pieces of about so many evaluations, of at least a tile of replicates."""
     tile = max(tile, evaluations // (2 * pairs) // LANES * LANES)
     together = max(1, evaluations // (2 * min(tile, count)))
     for start in range(0, count, tile):
@@ -93,7 +93,7 @@ def fill_sums(
 def gather_sums(
     totals: NDArray[Any], moved: NDArray[Any], rows: NDArray[np.int64], start: int, stop: int, places: NDArray[np.int64]
 ) -> NDArray[Any]:
-    """Give (statistic, 2, place) sums of some replicates.
+    """Return (statistic, 2, place) sums of some replicates.
 
     Parameters
     ----------

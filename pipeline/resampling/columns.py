@@ -106,12 +106,12 @@ class Sums:
         self._columns, self._product = columns, product
 
     def of(self, index: int, systems: NDArray[np.int64], statistic: int) -> NDArray[np.float64]:
-        """Give (system, replicate) sums of one statistic of one measure."""
+        """Return (system, replicate) sums of one statistic of one measure."""
         place = self._columns.place
         return self._put_together([place[index, system, statistic] for system in systems.tolist()], None)
 
     def statistics(self, index: int, system: int, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Give (statistic, replicate) sums of one system; ``out`` is written and given back where it is there."""
+        """Return (statistic, replicate) sums of one system; ``out`` is written and given back where it is there."""
         place = self._columns.place
         return self._put_together([place[index, system, k] for k in range(self._columns.n_statistics[index])], out)
 

@@ -21,7 +21,7 @@ _SPARSE_SHARE = 16  # a column that is not 0 in at most one unit of so many is s
 
 
 def largest_magnitude(values: NDArray[np.int64]) -> int:
-    """Give max|value| as a Python integer, 0 of nothing; ``abs`` of the smallest int64 would overflow."""
+    """Return max|value| as a Python integer, 0 of nothing; ``abs`` of the smallest int64 would overflow."""
     return max(int(values.max()), -int(values.min())) if values.size else 0
 
 

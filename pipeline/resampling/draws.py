@@ -53,7 +53,7 @@ class Draws:
 
 
 def philox(counter: NDArray[np.uint32], key: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Give the four words of Philox4x32-10 for each counter.
+    """Return the four words of Philox4x32-10 for each counter.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def draw_weights(draws: Draws, first: int, count: int, out: NDArray[np.float32] 
 
 
 def rows_of(out: NDArray[np.float32] | None, count: int, n_units: int) -> NDArray[np.float32]:
-    """Give the first ``count`` rows of ``out``, or new ones; ValueError where they are not of so many units."""
+    """Return the first ``count`` rows of ``out``, or new ones; ValueError where they are not of so many units."""
     if out is None:
         out = np.empty((count, n_units), np.float32)
     if out.shape[0] < count or out.shape[1] != n_units:

@@ -58,7 +58,7 @@ def leave_one_out(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArra
 def pair_errors(
     scores: NDArray[np.float64], pairs: NDArray[np.int64], *, stratum: NDArray[np.integer] | None = None
 ) -> NDArray[np.float64]:
-    """Give the jackknife standard error of each pair's difference of scores.
+    """Return the jackknife standard error of each pair's difference of scores.
 
     With d_i the difference without unit i of n: se = √((n − 1)/n · Σ(d_i − mean d)²). Where n_h units are drawn of each stratum h:
     se = √(Σ_h (n_h − 1)/n_h · Σ_i (e_hi − mean_h e)²), with e_hi the difference without unit i where the others of its stratum
@@ -94,7 +94,7 @@ def pair_errors(
 def pair_moments(
     scores: NDArray[np.float64], pairs: NDArray[np.int64], *, stratum: NDArray[np.integer] | None = None
 ) -> PairMoments:
-    """Give the jackknife standard error of each pair's difference of scores, and its acceleration.
+    """Return the jackknife standard error of each pair's difference of scores, and its acceleration.
 
     With u_i = mean d − d_i, d_i the difference without unit i: a = Σ u_i³ / (6 (Σ u_i²)^(3/2)) (Efron 1987,
     doi:10.1080/01621459.1987.10478410). It changes its sign with the order of the pair, and where lower scores are better.

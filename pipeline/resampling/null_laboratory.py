@@ -94,7 +94,7 @@ class NullSwaps:
     group: NDArray[np.int64] | None = None
 
     def draw(self, first: int, count: int) -> NDArray[np.float32]:
-        """Give (null, unit): 1 where the outputs of a unit are exchanged."""
+        """Return (null, unit): 1 where the outputs of a unit are exchanged."""
         drawn = draw_swaps(self.draws, first, count)
         return drawn if self.group is None else drawn[:, self.group]
 
@@ -105,7 +105,7 @@ class NullSwaps:
 
 
 def make_nulls(pair: TwoOutputs, swaps: NullSwaps, first: int, count: int) -> NDArray[np.int64]:
-    """Give consecutive null data sets as they are: systems 2r and 2r + 1 are the sides of null ``first + r``.
+    """Return consecutive null data sets as they are: systems 2r and 2r + 1 are the sides of null ``first + r``.
 
     Returns
     -------

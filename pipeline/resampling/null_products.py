@@ -93,7 +93,7 @@ class Weighed:
     weights: tuple[NDArray[np.floating], ...]
 
     def multiply(self, swapped: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Give Σ w s D as (statistic, null, resample)."""
+        """Return Σ w s D as (statistic, null, resample)."""
         columns = self.product.columns
         sums = np.zeros((len(columns), len(swapped), self.weights[0].shape[1] if self.weights else 1))
         for k, (column, weights) in enumerate(zip(columns, self.weights, strict=True)):

@@ -56,7 +56,7 @@ def score_observed(measure: Measure) -> NDArray[np.float64]:
 
 
 def ratio_factor(measure: Measure) -> float:
-    """Give the factor of factor × statistics[0] / statistics[1]."""
+    """Return the factor of factor × statistics[0] / statistics[1]."""
     factor = float(measure.score(np.ones((2, 1)))[0])
     if not 0 < factor < np.inf:
         raise ValueError(f"a ratio has a positive factor, not {factor}: order its numerator or its direction instead")

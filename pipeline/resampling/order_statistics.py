@@ -12,7 +12,7 @@ __all__ = ["interpolate", "select"]
 
 @kernel
 def select(values: NDArray[np.float64], rank: int) -> float:
-    """Give the order statistic of a rank, moving values about; ties are gathered, so that many of them cost no more."""
+    """Return the order statistic of a rank, moving values about; ties are gathered, so that many of them cost no more."""
     low, high = 0, len(values)  # it is among values[low:high]
     while high - low > 1:
         first, middle, last = values[low], values[(low + high) // 2], values[high - 1]
@@ -40,7 +40,7 @@ def select(values: NDArray[np.float64], rank: int) -> float:
 
 @kernel
 def interpolate(low: float, high: float, p: float, defined: int) -> float:
-    """Give the type 7 quantile from the two order statistics about it, by the operations, and so with the bits, of NumPy."""
+    """Return the type 7 quantile from the two order statistics about it, by the operations, and so with the bits, of NumPy."""
     at = (defined - 1) * p
     part = at - np.floor(at)
     return float(high - (high - low) * (1.0 - part) if part >= 0.5 else low + (high - low) * part)

@@ -55,7 +55,7 @@ def gain_quantiles(
     probabilities: NDArray[np.float64],
     distances: ArrayLike = (),
 ) -> GainQuantiles:
-    """Give quantiles of δ* = scores[first] − scores[second] and of its distance from δ, linearly interpolated (type 7).
+    """Return quantiles of δ* = scores[first] − scores[second] and of its distance from δ, linearly interpolated (type 7).
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _find_quantiles(
 
 @kernel
 def _find_scale(a: NDArray[np.float64], b: NDArray[np.float64], center: float) -> float:
-    """Give bins per unit. Any number would do; this one leaves few gains in each bin."""
+    """Return bins per unit. Any number would do; this one leaves few gains in each bin."""
     step = max(len(a) // _PROBES, 1)
     squares, defined = 0.0, 0
     for i in range(0, len(a), step):

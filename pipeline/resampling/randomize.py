@@ -128,7 +128,7 @@ def _comparison(index: int, plan: Plan, observed: Observed, rule: Rule) -> _Inte
 
 
 def _wanted(plans: Sequence[Plan]) -> Iterator[Wanted]:
-    """Give the statistics that a pass sums; swaps never change a shared denominator."""
+    """Yield the statistics that a pass sums; swaps never change a shared denominator."""
     for index, plan in enumerate(plans):
         for rule in plan.rules:
             statistics = range(1 if rule.name == "integer" else plan.measure.statistics.shape[2])

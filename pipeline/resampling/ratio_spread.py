@@ -106,7 +106,7 @@ def _look_at_units(
     exact: bool,
     least: float,
 ) -> float:
-    """Give C² Σu² of one replicate; LOST where integers would overflow and nothing above ``least`` is left."""
+    """Return C² Σu² of one replicate; LOST where integers would overflow and nothing above ``least`` is left."""
     whole, lead, delta = np.int64(total), np.int64(ahead), ahead / total
     left = 0.0
     for unit in range(len(n_a)):

@@ -115,7 +115,7 @@ def _draw(draws: Draws | StratifiedDraws, first: int, count: int, out: NDArray[n
 
 
 def _wanted(plans: Sequence[Plan], *, with_scores: bool) -> Iterator[Wanted]:
-    """Give the statistics that a pass sums."""
+    """Yield the statistics that a pass sums."""
     for index, plan in enumerate(plans):
         every = range(plan.measure.statistics.shape[2])
         if with_scores:
@@ -134,11 +134,11 @@ class _Scored:
         self._buffer: NDArray[np.float64] | None = None
 
     def of(self, systems: NDArray[np.int64], statistic: int) -> NDArray[np.float64]:
-        """Give (system, replicate) sums of one statistic."""
+        """Return (system, replicate) sums of one statistic."""
         return self._sums.of(self._index, systems, statistic)
 
     def scores(self, systems: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Give (system, replicate) scores, nan where undefined."""
+        """Return (system, replicate) scores, nan where undefined."""
         for system in systems.tolist():
             if system not in self._scores:
                 self._scores[system] = self._score(system)
@@ -166,7 +166,7 @@ def _compare(rule: Rule, sums: _Scored, tally: Tally, cell: int) -> None:
 
 
 def _batch_length(columns: StatisticColumns, plans: Sequence[Plan], memory_bytes: int) -> int:
-    """Give the replicates of a batch: a multiple of LANES, so that every batch of a cell starts at lane 0."""
+    """Return the replicates of a batch: a multiple of LANES, so that every batch of a cell starts at lane 0."""
     rows = max((sum(len(rule.systems) * (5 if rule.crossed else 2) for rule in plan.rules) for plan in plans), default=0)
     fitting = memory_bytes // (columns.bytes_per_replicate + 8 * rows)
     return max(min(fitting, _LONGEST_BATCH) // LANES, 1) * LANES

@@ -79,7 +79,7 @@ class StratifiedDraws:
 
 
 def stratified_key(*, seed: int, purpose: str, test_set: str, size: str, rule: str, stratum: NDArray[np.integer]) -> int:
-    """Give the 64-bit key of a stream of draws within strata: other strata are another stream, other names of them are not.
+    """Return the 64-bit key of a stream of draws within strata: other strata are another stream, other names of them are not.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def draw_stratified_weights(
 
 
 def _places(draws: StratifiedDraws) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give (draw,) the first place of each draw's stratum and its number of units."""
+    """Return (draw,) the first place of each draw's stratum and its number of units."""
     starts = np.cumsum(draws.sizes) - draws.sizes
     return np.repeat(starts, draws.sizes), np.repeat(draws.sizes, draws.sizes)
 

@@ -140,7 +140,7 @@ class _Plan:
         return cls(columns, pairs, contraction, contraction.position[np.stack(rows, axis=1)], order, sizes.astype(np.int64))
 
     def spread(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give (pair, replicate) δ and n/(n − 1) Σu², or what stands for it within strata."""
+        """Return (pair, replicate) δ and n/(n − 1) Σu², or what stands for it within strata."""
         weights = weights if len(self.sizes) == 1 else weights[:, self.order]
         product = self.contraction.multiply(weights)
         sums = np.concatenate([product.narrow.astype(np.float64), product.sparse.astype(np.float64), product.wide])

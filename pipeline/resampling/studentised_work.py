@@ -12,7 +12,7 @@ MOST_PRODUCTS = 2**41
 
 
 def replicates_again(kept: int) -> int:
-    """Give how many of the kept replicates are drawn again.
+    """Return how many of the kept replicates are drawn again.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def replicates_again(kept: int) -> int:
 
 
 def products(*, systems: int, units: int, kept: int) -> int:
-    """Give the products of all pairs.
+    """Return the products of all pairs.
 
     Examples
     --------

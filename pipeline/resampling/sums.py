@@ -9,7 +9,7 @@ __all__ = ["sum_by_unit"]
 
 
 def sum_by_unit(values: NDArray[np.int64], unit_of_item: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give (unit, …) sums of (item, …) statistics.
+    """Return (unit, …) sums of (item, …) statistics.
 
     Examples
     --------

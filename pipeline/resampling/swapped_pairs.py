@@ -103,7 +103,7 @@ class _ScoredPairs:
             compare_scores(scores, self._packed, first, tally, cell)
 
     def _buffer(self, pairs: int, replicates: int) -> NDArray[Any]:
-        """Give a (statistic, 2 × pair, replicate) buffer in which what never moves stands already; few shapes occur."""
+        """Return a (statistic, 2 × pair, replicate) buffer in which what never moves stands already; few shapes occur."""
         if (pairs, replicates) not in self._buffers:
             buffer = np.empty((self._totals.shape[1], 2 * pairs, replicates), self._totals.dtype)
             buffer[:] = self._totals[0, :, None, None]

@@ -13,7 +13,7 @@ __all__ = ["close_cell", "empty_counts", "empty_lanes"]
 
 
 def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0)) -> PairCounts:
-    """Give results in which nothing is counted yet.
+    """Return results in which nothing is counted yet.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0)) -> P
 
 
 def empty_lanes(plan: Plan) -> NDArray[np.float64]:
-    """Give room for the running sums of one cell; its content is not set."""
+    """Return room for the running sums of one cell; its content is not set."""
     return np.empty((len(plan.measure.pairs), len(SUMS), LANES))
 
 

@@ -24,7 +24,7 @@ _UNIX, _MODE = 3, 0o600 << 16
 
 
 def pack_bundle(members: Mapping[str, bytes]) -> bytes:
-    """Give the bytes of named members; their order does not matter.
+    """Return the bytes of named members; their order does not matter.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def write_bundle(path: Path, members: Mapping[str, bytes]) -> str:
 
 
 def read_bundle(path: Path, name: str) -> bytes | None:
-    """Give one member; None where the bundle has no such one.
+    """Return one member; None where the bundle has no such one.
 
     Raises
     ------

@@ -25,7 +25,7 @@ _KINDS = "biufSU"  # no objects: nothing that is stored is ever unpickled
 
 
 def pack(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
-    """Give the bytes of named arrays piece by piece; names are sorted, so their order does not matter."""
+    """Yield the bytes of named arrays piece by piece; names are sorted, so their order does not matter."""
     plain = {name: _little_endian(name, arrays[name]) for name in sorted(arrays)}
     buffers = [array.reshape(-1).view(np.uint8).data for array in plain.values()]
     head, offset = [], 0
@@ -43,7 +43,7 @@ def pack(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
 
 
 def unpack(data: Any, *, verify: bool = True) -> dict[str, NDArray[Any]]:
-    """Give the arrays in bytes (or a mapped file) as read-only views; ValueError where they are damaged."""
+    """Return the arrays in bytes (or a mapped file) as read-only views; ValueError where they are damaged."""
     view = memoryview(data)
     if len(view) < _PREFIX.size:
         raise ValueError(f"{len(view)} bytes are too few")

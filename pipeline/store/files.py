@@ -72,7 +72,7 @@ def store_error(error: OSError, path: Path | str, *, lost: str = RECOMPUTE) -> S
 
 
 def temporary_name() -> str:
-    """Give a file name that nobody else uses and that tells `sweep_temporaries` who made it."""
+    """Return a file name that nobody else uses and that tells `sweep_temporaries` who made it."""
     return f".tmp-{_host()}-{os.getpid()}-{secrets.token_hex(8)}"
 
 

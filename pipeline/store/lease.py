@@ -132,7 +132,7 @@ def read_holder(run_dir: Path | str, *, stale_seconds: float = STALE_SECONDS) ->
 
 
 def _read(path: Path) -> tuple[Process | None, str, bool]:
-    """Give whose a lease is, since when, and whether it was given back; no process where it is damaged."""
+    """Return whose a lease is, since when, and whether it was given back; no process where it is damaged."""
     try:
         content = json.loads(path.read_bytes())
         process = Process(**content["process"])
@@ -226,7 +226,7 @@ def _numbers(folder: Path) -> list[int]:
 
 
 def _file_system_time(folder: Path) -> float:
-    """Give the time as the file system stamps it: clocks of machines differ, and the heartbeat carries the server's."""
+    """Return the time as the file system stamps it: clocks of machines differ, and the heartbeat carries the server's."""
     probe = folder / temporary_name()
     try:
         probe.touch(FILE_MODE)

@@ -85,7 +85,7 @@ class Ledger:
 
 
 def read_ledger(path: Path | str) -> tuple[tuple[dict[str, Any], ...], int]:
-    """Give the entries of a ledger in order, and the number of torn last lines that were dropped (0 or 1).
+    """Return the entries of a ledger in order, and the number of torn last lines that were dropped (0 or 1).
 
     A ledger that does not exist is empty. Reading needs no lease.
     """
@@ -94,7 +94,7 @@ def read_ledger(path: Path | str) -> tuple[tuple[dict[str, Any], ...], int]:
 
 
 def last_fence(path: Path | str) -> int:
-    """Give the highest fence that a ledger names, damaged or not; 0 where there is none: a lease's number may not be lower."""
+    """Return the highest fence that a ledger names, damaged or not; 0 where there is none: a lease's number may not be lower."""
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:
@@ -121,7 +121,7 @@ def _entry(line: bytes) -> dict[str, Any] | None:
 
 
 def _scan(path: Path) -> tuple[tuple[dict[str, Any], ...], int, int]:
-    """Give entries, lines dropped, and the length of the sound part."""
+    """Return entries, lines dropped, and the length of the sound part."""
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:

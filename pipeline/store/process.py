@@ -60,7 +60,7 @@ def machine_name() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """Give field 22 of the process's status, None where it has ended or was killed and not yet collected."""
+    """Return field 22 of the process's status, None where it has ended or was killed and not yet collected."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

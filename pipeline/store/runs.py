@@ -24,11 +24,11 @@ class Store:
     root: Path
 
     def path(self, kind: str, key: str, suffix: str) -> Path:
-        """Give where a result of this kind and key lives."""
+        """Return where a result of this kind and key lives."""
         return self.root / kind / key[:2] / f"{key}{suffix}"
 
     def relative(self, path: Path) -> str:
-        """Give a path as receipts name it."""
+        """Return a path as receipts name it."""
         return path.relative_to(self.root).as_posix()
 
 
@@ -115,7 +115,7 @@ class RunDirectory:
         return next((page for page in pages if page.is_file()), None)
 
     def read_state(self) -> dict[str, Any]:
-        """Give the last state the coordinator wrote; ``UNKNOWN`` where it cannot be read, for nothing depends on it."""
+        """Return the last state the coordinator wrote; ``UNKNOWN`` where it cannot be read, for nothing depends on it."""
         try:
             facts = read_json(self.state)
         except StoreError:
@@ -126,7 +126,7 @@ class RunDirectory:
 
 
 def list_runs(runs: Path) -> list[RunDirectory]:
-    """Give the runs in a folder by their absolute paths, the latest started last."""
+    """Return the runs in a folder by their absolute paths, the latest started last."""
     try:
         folders = list(runs.resolve().iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -138,7 +138,7 @@ def list_runs(runs: Path) -> list[RunDirectory]:
 
 
 def _made(folder: Path | str) -> int | None:
-    """Give when a run was made; None where a folder is no run: it has neither a plan nor a study that gives one."""
+    """Return when a run was made; None where a folder is no run: it has neither a plan nor a study that gives one."""
     for name in ("plan.json", "study.yaml"):
         # Unlike those of Path this says no to what can be no path at all: a name that is too long, or holds a zero byte.
         path = os.path.join(folder, name)
@@ -149,7 +149,7 @@ def _made(folder: Path | str) -> int | None:
 
 
 def find_run(runs: Path, name: str | None) -> RunDirectory:
-    """Give the run with this id, unique prefix or path; without a name the latest.
+    """Return the run with this id, unique prefix or path; without a name the latest.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def find_run(runs: Path, name: str | None) -> RunDirectory:
 
 
 def iterate_ledgers(runs: Path) -> Iterator[Path]:
-    """Give the ledgers of all runs in a folder."""
+    """Yield the ledgers of all runs in a folder."""
     for run in list_runs(runs):
         if run.ledger.is_file():
             yield run.ledger

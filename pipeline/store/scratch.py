@@ -16,7 +16,7 @@ __all__ = ["scratch_directory"]
 
 @contextmanager
 def scratch_directory(kind: str, place: Path | None = None) -> Iterator[Path]:
-    """Give an empty folder for this user alone that is removed afterwards, where the system has such or in another place.
+    """Yield an empty folder for this user alone that is removed afterwards, where the system has such or in another place.
 
     Its name tells whose it is: the first such folder of each process sweeps those whose process on this machine is gone.
     """

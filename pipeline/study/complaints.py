@@ -45,7 +45,7 @@ _LIMITS = {
 
 
 def complain(error: ValidationError, document: Document, model: type[BaseModel]) -> list[Problem]:
-    """Give one problem for each place that is wrong."""
+    """Return one problem for each place that is wrong."""
     places: dict[KeyPath, list[tuple[ErrorDetails, KeyPath]]] = {}
     for detail in error.errors(include_url=False):
         followed, _, passed = look_up(document.value, detail["loc"])

@@ -45,7 +45,7 @@ def expand_paths(document: Document) -> list[Problem]:
 
 
 def _paths(value: Any) -> Iterator[tuple[Any, Any, KeyPath]]:
-    """Give every path in a study as the container and key that hold it, and where it stands."""
+    """Yield every path in a study as the container and key that hold it, and where it stands."""
     if not isinstance(value, Mapping):
         return
     test_sets = value.get("test_sets")

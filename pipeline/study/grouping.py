@@ -39,18 +39,18 @@ _PLACES = {"columns": frozenset({"word", "tag", "chunk", "gold"}), "tagged": fro
 
 
 def asked_columns(resampling: Resampling) -> tuple[str, ...]:
-    """Give the columns that a study makes units and strata of, each once; none where items are drawn, or where that is open."""
+    """Return the columns that a study makes units and strata of, each once; none where items are drawn, or where that is open."""
     asked = (None if resampling.unit == ITEM else resampling.unit, resampling.strata)
     return tuple(dict.fromkeys(name for name in asked if name is not None))
 
 
 def group_columns(spec: TestSet) -> tuple[str, ...]:
-    """Give the columns of outputs that group items: they are no scores or labels, and no part of an output's content."""
+    """Return the columns of outputs that group items: they are no scores or labels, and no part of an output's content."""
     return (DOCUMENT, *sorted(set(spec.columns) - ROLES - _PLACES.get(spec.format.name, frozenset())))
 
 
 def with_asked_columns(spec: TestSet, resampling: Resampling) -> TestSet:
-    """Give a test set whose readers take the columns that are asked for as groups, where a table has them.
+    """Return a test set whose readers take the columns that are asked for as groups, where a table has them.
 
     They are those of units and strata, and those by which items are chosen.
     """
@@ -61,13 +61,13 @@ def with_asked_columns(spec: TestSet, resampling: Resampling) -> TestSet:
 
 
 def choosing_columns(spec: TestSet) -> tuple[str, ...]:
-    """Give the columns by which items are chosen."""
+    """Return the columns by which items are chosen."""
     chosen = spec.items
     return () if chosen is None or isinstance(chosen, str) else (*chosen.include, *chosen.exclude)
 
 
 def disagreements(study: Study) -> Iterator[Disagreement]:
-    """Give what of units and strata does not go together, with its place in the study."""
+    """Yield what of units and strata does not go together, with its place in the study."""
     unit, strata = study.resampling.unit, study.resampling.strata
     if unit in ROLES - {ITEM, DOCUMENT, "label"}:
         yield ("resampling", "unit"), f"the column of the {unit}s groups no items"

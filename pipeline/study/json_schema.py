@@ -17,7 +17,7 @@ SCHEMA_FILE = Path(__file__).with_name("study.schema.json")
 
 
 def study_json_schema() -> dict[str, Any]:
-    """Give the JSON Schema (2020-12) of a study file, with the short forms that the loader takes."""
+    """Return the JSON Schema (2020-12) of a study file, with the short forms that the loader takes."""
     schema = Study.model_json_schema(by_alias=True)
     definitions, properties = schema["$defs"], schema["properties"]
     name = {"type": "string"}
@@ -38,7 +38,7 @@ def study_json_schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """Give the text of the file."""
+    """Return the text of the file."""
     return json.dumps(study_json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 

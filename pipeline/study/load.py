@@ -94,7 +94,7 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
 
 
 def study_from_value(value: dict[str, Any], *, base: Path) -> LoadedStudy:
-    """Give a study that was never in a file, from plain values as a file would hold them."""
+    """Return a study that was never in a file, from plain values as a file would hold them."""
     text = json.dumps(value, indent=2) + "\n"
     document = Document(json.loads(text))
     set_preset(document)
@@ -102,14 +102,14 @@ def study_from_value(value: dict[str, Any], *, base: Path) -> LoadedStudy:
 
 
 def override_study(study: Study, overrides: Sequence[str]) -> Study:
-    """Give another study, changed as ``--set`` changes one."""
+    """Return another study, changed as ``--set`` changes one."""
     document = Document(resolve(study))
     problems = [problem for override in overrides for problem in _override(document, override)]
     return _validate(Study, document, problems)
 
 
 def parse_flow(text: str, flag: str) -> str | dict[str, Any]:
-    """Give an argument of the command line: what a study would have there where it is in braces, else the text itself.
+    """Return an argument of the command line: what a study would have there where it is in braces, else the text itself.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def parse_flow(text: str, flag: str) -> str | dict[str, Any]:
 
 
 def locate_profile(name: str, base: Path) -> str:
-    """Give the absolute path of a profile that is in order, or ``local``: what a coordinator elsewhere can read again."""
+    """Return the absolute path of a profile that is in order, or ``local``: what a coordinator elsewhere can read again."""
     load_profile(name, base)
     found = next((path for path in (Path(name), base / name) if path.is_file()), None)
     return name if name == "local" or found is None else str(found.absolute())
@@ -160,7 +160,7 @@ def load_profile(name: Path | str, base: Path | None = None, overrides: Sequence
 
 
 def resolve(study: Study) -> dict[str, Any]:
-    """Give everything a study asks, defaults included, as plain JSON values: what digests are made of."""
+    """Return everything a study asks, defaults included, as plain JSON values: what digests are made of."""
     return study.model_dump(mode="json", by_alias=True)
 
 

@@ -28,7 +28,7 @@ class Document:
     keys: dict[KeyPath, str] = field(default_factory=dict)
 
     def where(self, path: KeyPath, *, key: bool = False) -> str | None:
-        """Give the place of a value (or its key), or of the nearest part around it that has one."""
+        """Return the place of a value (or its key), or of the nearest part around it that has one."""
         for length in range(len(path), -1, -1):
             part = path[:length]
             place = (self.keys.get(part) if key else None) or self.values.get(part)

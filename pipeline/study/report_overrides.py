@@ -53,7 +53,7 @@ def refuse_other_numbers(own: Study, asked: Study) -> None:
 
 
 def _differences(own: Any, asked: Any, path: KeyPath = ()) -> Iterator[KeyPath]:
-    """Give the paths of values that are not the same."""
+    """Yield the paths of values that are not the same."""
     if isinstance(own, Mapping) and isinstance(asked, Mapping):
         for key in dict.fromkeys((*own, *asked)):
             yield from _differences(own.get(key), asked.get(key), (*path, key))

@@ -255,7 +255,7 @@ class Study(Frozen):
         return self.analyses if named or not self.report.null_laboratory else (*self.analyses, AnalysisSpec(name="type-one"))
 
     def as_read(self, test_set: str) -> TestSet:
-        """Give a test set with the columns that units and strata are made of."""
+        """Return a test set with the columns that units and strata are made of."""
         return grouping.with_asked_columns(self.test_sets[test_set], self.resampling)
 
     @property

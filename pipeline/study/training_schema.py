@@ -143,7 +143,7 @@ Resample = Annotated[BootstrapSample | QuotaSample | CrossValidation | SeedSampl
 
 
 def _resources(value: Any) -> Any:
-    """Give bytes of memory and numbers of all else; ValueError where they are none."""
+    """Return bytes of memory and numbers of all else; ValueError where they are none."""
     if not isinstance(value, Mapping):
         return value
     found: dict[str, float] = {}
@@ -207,7 +207,7 @@ class Training(Frozen):
 
 
 def doubled_systems(training: Training) -> Iterator[tuple[int, int, str]]:
-    """Give each entry of ``resamples`` that makes the systems of an earlier one: both positions, and the method."""
+    """Yield each entry of ``resamples`` that makes the systems of an earlier one: both positions, and the method."""
     first: dict[str, int] = {}
     for position, sample in enumerate(training.resamples):
         earlier = first.setdefault(sample.label, position)

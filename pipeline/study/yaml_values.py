@@ -76,7 +76,7 @@ for _tag, _pattern in _SCALARS.items():
 
 
 def parse_yaml(text: str, source: str) -> tuple[Document, list[Problem]]:
-    """Give the document in a text, and what is wrong with it that does not hinder reading on.
+    """Return the document in a text, and what is wrong with it that does not hinder reading on.
 
     Raises
     ------
@@ -121,7 +121,7 @@ class _Builder:
         self._values = self._text = 0
 
     def build(self, node: yaml.Node, path: KeyPath, above: frozenset[int]) -> Any:
-        """Give the value of a node and note its place; ``above`` holds the nodes around it, to notice one within itself."""
+        """Return the value of a node and note its place; ``above`` holds the nodes around it, to notice one within itself."""
         place = self._at(node)
         self.document.values[path] = place
         if id(node) in above:

@@ -79,7 +79,7 @@ def refuse_untestable(study: Study, base: Path = Path()) -> None:
 
 
 def _forms(study: Study, base: Path) -> dict[str, str]:
-    """Give the form of the score of each metric; ``base`` is the folder of the study file."""
+    """Return the form of the score of each metric; ``base`` is the folder of the study file."""
     return {spec.name: load_metric(spec.name, pin_options(spec.name, spec.options, base)).form for spec in study.metrics}
 
 

@@ -54,7 +54,7 @@ def find_format(
     base: Path,
     columns: Mapping[str, str] | None = None,
 ) -> FormatInUse:
-    """Give the format that is named, or that the first output has, and what it is compared with.
+    """Return the format that is named, or that the first output has, and what it is compared with.
 
     Raises
     ------
@@ -127,7 +127,7 @@ class UsualMetrics(NamedTuple):
 
 
 def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path) -> UsualMetrics:
-    """Give what is usual for the format, or each score that a harness logged.
+    """Return what is usual for the format, or each score that a harness logged.
 
     Some log ``acc`` beside ``acc_norm``; either is the mean of a column, called by its name. A harness may also log a likelihood
     as ``perplexity``, or a difference of which less is better: where the files do not say which way it is, a name that leaves this
@@ -163,7 +163,7 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
 def place_metrics(
     given: Sequence[str | Mapping[str, Any]], found: FormatInUse, outputs: Mapping[str, str], *, base: Path
 ) -> list[str | Mapping[str, Any]]:
-    """Give metrics as a study names them: the module of one of the user's own may stand in the current folder.
+    """Return metrics as a study names them: the module of one of the user's own may stand in the current folder.
 
     Where outputs are scores, whatever is no metric is the name of one of their columns; so is one that needs a gold, where there
     is such a column.
@@ -198,7 +198,7 @@ def _place(metric: str, base: Path) -> str | Mapping[str, Any]:
 
 
 def _place_score(metric: str, found: FormatInUse, columns: Sequence[_Columns]) -> str | Mapping[str, Any]:
-    """Give a metric of outputs that are scores."""
+    """Return a metric of outputs that are scores."""
     column: str | None = metric
     if metric in _OF_SCORES or (is_metric(metric) and (found.gold or metric not in columns[0])):
         taken = {usual_column(others) for others in columns}
@@ -214,13 +214,13 @@ def _place_score(metric: str, found: FormatInUse, columns: Sequence[_Columns]) -
 
 
 def _read_columns(found: FormatInUse, outputs: Mapping[str, str], base: Path) -> list[_Columns]:
-    """Give the columns of all outputs; of the first alone where no file says anything of directions."""
+    """Return the columns of all outputs; of the first alone where no file says anything of directions."""
     asked = list(outputs.items())[: None if _tells(found) else 1]
     return [_columns(found, base / path, system) for system, path in asked]
 
 
 def _columns(found: FormatInUse, path: Path, system: str) -> _Columns:
-    """Give the columns of numbers of one output, and the direction of each where its file says it.
+    """Return the columns of numbers of one output, and the direction of each where its file says it.
 
     There are none where it cannot be read, which is told where all systems are.
     """
@@ -238,13 +238,13 @@ def _columns(found: FormatInUse, path: Path, system: str) -> _Columns:
 
 
 def _mean_of(column: str | None, *, higher_is_better: bool) -> dict[str, Any]:
-    """Give the mean of a column by its name, or of the only one there is."""
+    """Return the mean of a column by its name, or of the only one there is."""
     named = {"name": column, "metric": "mean", "column": column} if column else {"name": "mean"}
     return named if higher_is_better else {**named, "higher_is_better": False}
 
 
 def _direction(column: str, outputs: Sequence[_Columns]) -> bool | None:
-    """Give whether more is better, or None where that is open.
+    """Return whether more is better, or None where that is open.
 
     Less is, where all files say so that have the column: one that says nothing may have another number under its name. More is,
     where the name leaves no doubt and no file says otherwise.

@@ -21,12 +21,12 @@ OneOrMore = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def as_paths(given: OneOrMore) -> list[str]:
-    """Give paths as strings; one alone need not stand in a list, and is not taken letter by letter."""
+    """Return paths as strings; one alone need not stand in a list, and is not taken letter by letter."""
     return [os.fspath(given)] if isinstance(given, (str, os.PathLike)) else [os.fspath(path) for path in given]
 
 
 def name_systems(outputs: Mapping[str, str | os.PathLike[str]] | OneOrMore) -> dict[str, str]:
-    """Give the paths of outputs by system; the key ``*`` has a single file, which may hold all systems.
+    """Return the paths of outputs by system; the key ``*`` has a single file, which may hold all systems.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def name_systems(outputs: Mapping[str, str | os.PathLike[str]] | OneOrMore) -> d
 
 
 def parse_named(arguments: Sequence[str], *, base: Path) -> dict[str, str]:
-    """Give the paths of systems by name, from what was typed: paths, and ``NAME=PATH``; a single path as `name_systems` does.
+    """Return the paths of systems by name, from what was typed: paths, and ``NAME=PATH``; a single path as `name_systems` does.
 
     Where a file has the whole argument for its name it is that file, and what has a slash before its first ``=`` is a path.
 
@@ -91,7 +91,7 @@ def parse_named(arguments: Sequence[str], *, base: Path) -> dict[str, str]:
 
 
 def parse_columns(text: str | None) -> dict[str, str]:
-    """Give columns by role from what was typed in braces.
+    """Return columns by role from what was typed in braces.
 
     Raises
     ------
@@ -148,7 +148,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def in_words_of_compare(text: str) -> str:
-    """Give a message with options of `compare` in place of keys of a study.
+    """Return a message with options of `compare` in place of keys of a study.
 
     Examples
     --------

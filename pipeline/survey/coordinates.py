@@ -29,7 +29,7 @@ def coordinates_of(
     trained: Collection[str] = (),
     said: Mapping[str, Mapping[str, str]] | None = None,
 ) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Give the coordinates of each system, and what is odd about the table of them.
+    """Return the coordinates of each system, and what is odd about the table of them.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def load_trainers(study: Study, base: Path) -> dict[str, Trainer]:
 
 
 def signatures(study: Study, trainers: Mapping[str, Trainer]) -> dict[str, str]:
-    """Give what pins each model besides its options."""
+    """Return what pins each model besides its options."""
     return {name: trainer.signature for name, trainer in trainers.items()}
 
 

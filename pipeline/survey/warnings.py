@@ -44,7 +44,7 @@ _CLOSED = 5
 
 
 def tell_kinds(metrics: Sequence[MetricInputs], survey: Survey) -> tuple[str, ...]:
-    """Give a sentence for each way in which outputs differ from the gold in kind, where one of the metrics counts it."""
+    """Return a sentence for each way in which outputs differ from the gold in kind, where one of the metrics counts it."""
     gold = survey.gold_kind
     if gold is None:
         return ()
@@ -63,7 +63,7 @@ def _kind_of(metric: MetricInputs) -> str:
 
 
 def _by_column(metrics: Sequence[MetricInputs]) -> Iterator[tuple[str, str, bool]]:
-    """Give the metrics that compare a column in one way: their names, the column, and whether subtypes are left out."""
+    """Yield the metrics that compare a column in one way: their names, the column, and whether subtypes are left out."""
     groups: dict[tuple[str, bool], list[str]] = {}
     for metric in metrics:
         column = _COMPARED.get(_kind_of(metric))
@@ -187,7 +187,7 @@ def _tell_bases(gold: Kind, kinds: Mapping[str, Kind]) -> Iterator[str]:
 
 
 def tell_directions(metrics: Sequence[MetricInputs], outputs: Sequence[Output]) -> tuple[str, ...]:
-    """Give a sentence for each mean that is taken the other way than the outputs that say so; ratios and counts say nothing."""
+    """Return a sentence for each mean that is taken the other way than the outputs that say so; ratios and counts say nothing."""
     told = []
     for metric in metrics:
         if metric.options.get("metric", metric.name) != "mean":

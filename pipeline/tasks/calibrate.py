@@ -141,7 +141,7 @@ def is_ours(metric: MetricInputs) -> bool:
 
 
 def machine_factor() -> float:
-    """Give how long plain Python takes here, as a multiple of the machine where the constants of plans were measured."""
+    """Return how long plain Python takes here, as a multiple of the machine where the constants of plans were measured."""
     return min(_processor_seconds(_yardstick) for _ in range(5)) / YARDSTICK_SECONDS
 
 
@@ -225,7 +225,7 @@ def _spec(
 def _time_block(
     spec: ResampleSpec, runs: Path, shape: tuple[int, int, int], *, effort: Effort, check: Callable[[], None]
 ) -> tuple[float, float]:
-    """Give the seconds of a task before its first replicate, and of each replicate."""
+    """Return the seconds of a task before its first replicate, and of each replicate."""
 
     def take(replicates: int, times: int) -> float:
         asked = replace(spec, replicates=replicates, stop_cell=-(-replicates // CELL))

@@ -22,7 +22,7 @@ assert np.iinfo(_NARROW).max >= CELL
 
 
 def pack_counts(slot: int, counted: PairCounts) -> dict[str, NDArray[Any]]:
-    """Give the arrays of one column of a block, by the names they have in its file."""
+    """Return the arrays of one column of a block, by the names they have in its file."""
     bins = np.flatnonzero(counted.histogram.any(axis=(0, 1)))
     first, stop = (int(bins[0]), int(bins[-1]) + 1) if bins.size else (0, 0)
     return {

@@ -53,7 +53,7 @@ def _load_predicted(test_set: bytes, base: str, gold_digest: str) -> Predicted:
 
 
 def pack_member(predicted: Predicted, columns: Mapping[str, Sequence[Any]], *, name: str, where: str) -> bytes:
-    """Give the bytes of a file of outputs in the format of the test set.
+    """Return the bytes of a file of outputs in the format of the test set.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def _read_file(form: str | Mapping[str, Any], path: Path) -> Items:
 
 
 def _plain(value: Any) -> Any:
-    """Give a value as readers give it: an array would be asked whether it is blank, which it cannot say."""
+    """Return a value as readers give it: an array would be asked whether it is blank, which it cannot say."""
     return tuple(value.tolist()) if isinstance(value, np.ndarray) else value
 
 

@@ -36,7 +36,7 @@ def report(task: Task, runs: Path) -> Receipt:
 
 
 def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
-    """Give everything a report is made of; ``study`` replaces the run's own for another level, family or format."""
+    """Return everything a report is made of; ``study`` replaces the run's own for another level, family or format."""
     manifest = read_manifest(run)
     asked = study or manifest.study
     # Always the one that machines read: it is what a finished run is known by.
@@ -75,7 +75,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
 
 
 def _versions(run: RunDirectory) -> dict[str, str]:
-    """Give the versions that the run was made with; none where they cannot be read: no number depends on them."""
+    """Return the versions that the run was made with; none where they cannot be read: no number depends on them."""
     try:
         versions = read_json(run.versions)
     except StoreError:

@@ -28,7 +28,7 @@ __all__ = ["list_trainings", "rounding_warnings", "scored_statistics"]
 def scored_statistics(
     cubes: Path, test_sets: Iterable[str], metrics: Sequence[MetricSpec | MetricInputs]
 ) -> dict[str, dict[str, ScoredStatistics]]:
-    """Give the statistics of items by test set and metric; they are read when they are used.
+    """Return the statistics of items by test set and metric; they are read when they are used.
 
     Analyses may not import metrics: what a metric knows of its sums is handed to them here.
 
@@ -54,7 +54,7 @@ def scored_statistics(
 
 
 def rounding_warnings(manifest: Manifest, inventory: Inventory) -> Iterator[str]:
-    """Give a warning for each test set and metric where one number of two systems may have become two integers.
+    """Yield a warning for each test set and metric where one number of two systems may have become two integers.
 
     Numbers of a file are integers of so many decimals. Where their sum would be too large some decimals are left out, as many as
     the file's own largest number asks for.
@@ -85,7 +85,7 @@ def rounding_warnings(manifest: Manifest, inventory: Inventory) -> Iterator[str]
 
 
 def list_trainings(manifest: Manifest, inventory: Inventory) -> Iterator[dict[str, Any]]:
-    """Give a row for each training of a study, in its order: what it is, what it took, how it ended.
+    """Yield a row for each training of a study, in its order: what it is, what it took, how it ended.
 
     ``status`` is ``done``, ``failed``, or ``open`` where a run was stopped before it.
     """

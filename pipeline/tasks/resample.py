@@ -99,7 +99,7 @@ def _draws(store: Store, spec: ResampleSpec) -> Draws | StratifiedDraws:
 def draws_of(
     *, seed: int, procedure: str, test_set: str, size: str, rule: str, n_units: int, stratum: NDArray[np.int64] | None
 ) -> Draws | StratifiedDraws:
-    """Give the stream of a procedure on one test size: whoever asks for it draws the same replicates."""
+    """Return the stream of a procedure on one test size: whoever asks for it draws the same replicates."""
     address: dict[str, Any] = {"seed": seed, "purpose": procedure, "test_set": test_set, "size": size, "rule": rule}
     if stratum is not None:
         return StratifiedDraws(stratified_key(**address, stratum=stratum), stratum)
@@ -138,7 +138,7 @@ def _observed(
 
 
 def _order_by_content(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give each pair in the order of its statistics.
+    """Return each pair in the order of its statistics.
 
     It is the order of pairs without a gain, which no score decides: neither names nor addresses may.
     """
@@ -189,7 +189,7 @@ def _metric(name: str, options: bytes) -> Any:
 
 @lru_cache(maxsize=8)
 def unit_statistics(store: Store, frame: str, systems: tuple[str, ...]) -> tuple[NDArray[np.int64], tuple[int, ...]]:
-    """Give (unit, system, statistic) int64 sums on one decimal lattice for all systems, and its decimals.
+    """Return (unit, system, statistic) int64 sums on one decimal lattice for all systems, and its decimals.
 
     A finer lattice that another system brings multiplies numerators and denominators by the same power of ten, so that it
     changes no score.

@@ -48,7 +48,7 @@ class Sample:
     rates: OutputRates
 
     def spread(self, systems: int, units: int) -> Iterator[Statistics]:
-        """Give statistics for so many systems on so many units, made of those that are here.
+        """Yield statistics for so many systems on so many units, made of those that are here.
 
         Items are repeated; further systems have another one's items in turned order. A column that all outputs share, such as
         the length of the reference, stays in its place, so that as much is shared as in the study.
@@ -120,7 +120,7 @@ def store_sample(sample: Sample, systems: int, units: int, store: Store) -> tupl
 def _count(
     metric: Metric, gold: Items | None, outputs: list[Items], positions: NDArray[np.int64]
 ) -> tuple[list[Statistics], float, float]:
-    """Give statistics, and the processor's seconds of preparing and of counting."""
+    """Return statistics, and the processor's seconds of preparing and of counting."""
     chosen = [_take(output, positions) for output in outputs]
     asked = None if gold is None else _take(gold, positions)
     start = time.process_time()
@@ -161,7 +161,7 @@ def _outputs(
 
 
 def _with_mistakes(gold: Items, reader: Reader, rng: np.random.Generator) -> Items:
-    """Give the gold as a system's output that is to be trained: some labels are another item's, some tokens their neighbour's."""
+    """Return the gold as a system's output that is to be trained: some labels are another item's, some tokens their neighbour's."""
     columns: dict[str, list[Any]] = {name: list(values) for name, values in gold.columns.items() if name not in reader.targets}
     of_tokens = any(isinstance(value, tuple) for values in gold.columns.values() for value in values[:1])
     for name in output_columns(reader):

@@ -37,7 +37,7 @@ START_SECONDS = 10.0
 
 
 def past_trainings(runs: Path, tasks: list[Task]) -> dict[str, dict[str, float]]:
-    """Give the median seconds of the same model with the same options on samples of the same size, by model and fraction."""
+    """Return the median seconds of the same model with the same options on samples of the same size, by model and fraction."""
     asked = {_what(task.spec): task.spec for task in tasks if isinstance(task.spec, TrainSpec)}
     taken: dict[str, list[float]] = {}
     if asked:
@@ -196,7 +196,7 @@ def _tell(task: Task, told: Path) -> None:
 
 
 def _processor() -> float:
-    """Give the processor's seconds of this process and of those it has started and awaited."""
+    """Return the processor's seconds of this process and of those it has started and awaited."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 

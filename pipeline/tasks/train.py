@@ -89,14 +89,14 @@ def train(task: Task, runs: Path) -> Receipt:
 
 
 def rule_of(spec: TrainSpec) -> Rule:
-    """Give how the training set of a task is drawn."""
+    """Return how the training set of a task is drawn."""
     # Only a bootstrap is drawn by its fraction; that of other methods is for people and coordinates.
     fraction = spec.fraction if spec.method == "bootstrap" else 1.0
     return Rule(spec.method, fraction, **spec.rule)
 
 
 def training_set(data: Mapping[str, Any], items: TrainingItems, digest: str, rule: Rule) -> TrainingSet:
-    """Give what samples are drawn from: an embedded data set is called by its name, others by what they hold."""
+    """Return what samples are drawn from: an embedded data set is called by its name, others by what they hold."""
     name = str(data.get("dataset") or digest)
     return _training_set(name, rule.unit, rule.instances, _Kept(items))
 
@@ -120,5 +120,5 @@ def _training_set(name: str, unit: str, instances: str, kept: _Kept) -> Training
 
 
 def _told(rule: Rule, sample: Sample) -> dict[str, Any]:
-    """Give what is told of a sample."""
+    """Return what is told of a sample."""
     return {"items": len(sample.items), "unit": rule.unit, "counted": rule.instances, **sample.counts}

@@ -26,7 +26,7 @@ _MOST_SHOWN = 2000
 
 @contextmanager
 def work_directory() -> Iterator[Path]:
-    """Give a folder that is removed afterwards; a trainer that made it the current one is moved back, and its process with it."""
+    """Yield a folder that is removed afterwards; a trainer that made it the current one is moved back, and its process with it."""
     before = os.getcwd()
     with scratch_directory("train") as made:
         try:
@@ -67,7 +67,7 @@ def keep_failure(error: PipelineError, store: Store, task: Task, *, printed: str
 
 
 def printable(said: object) -> str:
-    r"""Give what foreign code says, an error or a note, so that it can be shown, stored and sent: it may hold anything.
+    r"""Return what foreign code says, an error or a note, so that it can be shown, stored and sent: it may hold anything.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def printable(said: object) -> str:
 
 
 def told_by_model(model: object) -> dict[str, Any]:
-    """Give the notes of a model; of a program outside, which this process cannot measure, what its training took."""
+    """Return the notes of a model; of a program outside, which this process cannot measure, what its training took."""
     notes = getattr(model, "notes", ())
     told: dict[str, Any] = {"notes": [printable(note) for note in ([notes] if isinstance(notes, str) else notes)]}
     for name, attribute in (("fit_seconds", "seconds"), ("fit_memory_bytes", "memory_bytes")):
@@ -94,7 +94,7 @@ def told_by_model(model: object) -> dict[str, Any]:
 
 
 def log_of(model: object) -> str:
-    """Give what a model says that was printed when it was made; it may be unable to say so."""
+    """Return what a model says that was printed when it was made; it may be unable to say so."""
     with suppress(Exception):
         return str(getattr(model, "log", "") or "")
     return ""
@@ -107,7 +107,7 @@ def forget_peak() -> None:
 
 
 def peak_memory() -> int:
-    """Give the most bytes this process has held since `forget_peak`; 0 where the system does not tell."""
+    """Return the most bytes this process has held since `forget_peak`; 0 where the system does not tell."""
     with suppress(OSError):
         for line in (_PROCESS / "status").read_text().splitlines():
             if line.startswith("VmHWM:"):

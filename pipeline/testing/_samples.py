@@ -45,7 +45,7 @@ def garble(data: bytes, draw: Callable[[Any], Any]) -> bytes:
 
 
 def take_sample(path: Path, reader: Reader, *, text: bool) -> FileSample:
-    """Give the beginning of a file as a study has it whose test set this reader reads."""
+    """Return the beginning of a file as a study has it whose test set this reader reads."""
     head = path.read_bytes()[:_HEAD] if path.is_file() else b""
     members: tuple[str, ...] = ()
     if zipfile.is_zipfile(BytesIO(head)):
@@ -55,7 +55,7 @@ def take_sample(path: Path, reader: Reader, *, text: bool) -> FileSample:
 
 
 def ask_all(sample: FileSample) -> dict[str, Recognised]:
-    """Give what the installed readers make of a file, by name."""
+    """Return what the installed readers make of a file, by name."""
     answers: dict[str, Recognised] = {}
     for name in list_plugins("readers"):
         try:

@@ -37,7 +37,7 @@ class MetricExample:
 
 
 def take_items(items: Items, positions: list[int]) -> Items:
-    """Give the items at some positions, in the order of these.
+    """Return the items at some positions, in the order of these.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class MetricContract(ABC):
 
     @abstractmethod
     def example(self) -> MetricExample:
-        """Give the metric and the items it is tried on."""
+        """Return the metric and the items it is tried on."""
 
     def test_statistics_are_whole_numbers_one_column_for_each_name(self) -> None:
         """Statistics are int64 of shape (item, statistic), each with its decimals."""
@@ -178,14 +178,14 @@ class MetricContract(ABC):
         return float(example.metric.scorer(extracted.decimals)(extracted.values.sum(axis=0)))
 
     def _resampled_sums(self, example: MetricExample) -> tuple[NDArray[np.int64], tuple[int, ...]]:
-        """Give (statistic, 64 resamples) of the worse output, and its decimals."""
+        """Return (statistic, 64 resamples) of the worse output, and its decimals."""
         extracted = self._extract(example, example.worse)
         drawn = np.random.default_rng(1).integers(0, len(example.worse), size=(64, len(example.worse)))
         return np.ascontiguousarray(extracted.values[drawn].sum(axis=1).T), extracted.decimals
 
 
 def _replace_others(items: Items, positions: list[int], others: Items) -> Items:
-    """Give items that are those of another output but at some positions."""
+    """Return items that are those of another output but at some positions."""
     columns = {
         name: tuple(values[k] if k in positions else others.columns[name][k] for k in range(len(items)))
         for name, values in items.columns.items()

@@ -110,7 +110,7 @@ class ReaderContract(ABC):
 
     @abstractmethod
     def example(self) -> ReaderExample:
-        """Give the reader and the file it is tried on."""
+        """Return the reader and the file it is tried on."""
 
     def place(self, folder: Path, name: str, data: bytes) -> Path:
         """Put a file into a folder and give what the study would name; override it where a format has several files."""
@@ -276,7 +276,7 @@ class ReaderContract(ABC):
         assert not rivals, f"confidence {own.confidence}, and others are as sure"
 
     def _read(self, example: ReaderExample, folder: Path, data: bytes) -> tuple[dict[str, Items], list[str]]:
-        """Give outputs by system, and what was odd."""
+        """Return outputs by system, and what was odd."""
         path = self.place(folder, example.file, data)
         reader = example.reader()
         if example.outputs:

@@ -37,7 +37,7 @@ class TrainerContract(ABC):
 
     @abstractmethod
     def example(self) -> TrainerExample:
-        """Give the trainer and the items it is tried on."""
+        """Return the trainer and the items it is tried on."""
 
     def test_it_says_what_it_takes_and_gives(self) -> None:
         """Columns are tuples of names, ``same_bits`` is true or false, the signature is one printable line."""
@@ -153,7 +153,7 @@ class TrainerContract(ABC):
 
 
 def take_training_items(items: TrainingItems, positions: Sequence[int]) -> TrainingItems:
-    """Give the training items at some positions, in the order of these.
+    """Return the training items at some positions, in the order of these.
 
     Examples
     --------

@@ -118,7 +118,7 @@ def _judge(title: str, ended: Mapping[str, Any], spec: Mapping[str, Any], log: s
 
 
 def kept_log(logs: Path, title: str) -> str:
-    """Give what a command printed on both streams, of a long one the beginning and the end."""
+    """Return what a command printed on both streams, of a long one the beginning and the end."""
     parts = []
     for name, kind in (("standard output", "out"), ("standard error", "err")):
         text = _head_and_tail(logs / f"{title}.{kind}")
@@ -153,12 +153,12 @@ def _head_and_tail(path: Path) -> str:
 
 
 def _tail(log: str) -> str:
-    """Give the last lines as they may be shown in a terminal."""
+    """Return the last lines as they may be shown in a terminal."""
     lines = [line.rstrip() for line in log.splitlines() if line.strip() and not line.startswith("--- ")]
     shown = " ⏎ ".join("".join(c if c.isprintable() else " " for c in line) for line in lines[-_TAIL_LINES:])
     return shown if len(shown) <= _TAIL_CHARACTERS else "…" + shown[-_TAIL_CHARACTERS:]
 
 
 def size(number: int) -> str:
-    """Give bytes as a reader takes them in."""
+    """Return bytes as a reader takes them in."""
     return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.1f} MB"

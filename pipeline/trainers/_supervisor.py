@@ -203,7 +203,7 @@ class Supervisor:
 
 
 def _descendants() -> Iterator[tuple[int, int]]:
-    """Give every living process below this one with its resident bytes; none where there is no /proc."""
+    """Yield every living process below this one with its resident bytes; none where there is no /proc."""
     children: dict[int, list[tuple[int, int]]] = {}
     try:
         names = os.listdir("/proc")
@@ -237,7 +237,7 @@ def _proportional(pid: int, resident: int) -> int:
 
 
 def _folder_bytes(folder: str) -> int:
-    """Give the bytes that a folder takes on disk; what vanishes meanwhile counts nothing."""
+    """Return the bytes that a folder takes on disk; what vanishes meanwhile counts nothing."""
     total, waiting = 0, [folder]
     while waiting:
         try:

@@ -38,7 +38,7 @@ class Placeholder:
 
 
 def fill_template(pieces: Collection[str | Placeholder], values: Mapping[str, str]) -> str:
-    r"""Give the command with every value as one word of the shell.
+    r"""Return the command with every value as one word of the shell.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def fill_template(pieces: Collection[str | Placeholder], values: Mapping[str, st
 
 
 def parse_template(template: str, *, known: Collection[str]) -> tuple[str | Placeholder, ...]:
-    """Give the text of a template and the placeholders in it, in order.
+    """Return the text of a template and the placeholders in it, in order.
 
     Raises
     ------

@@ -92,7 +92,7 @@ class TrainingSet:
 
     @classmethod
     def of_items(cls, data: str, n_items: int) -> TrainingSet:
-        """Give a set of which every item is a unit and an instance."""
+        """Return a set of which every item is a unit and an instance."""
         return cls(data, np.arange(n_items), np.ones(n_items, np.int64))
 
     @property
@@ -121,7 +121,7 @@ class Sample:
 
 
 def sample_size(fraction: float, n_units: int) -> int:
-    """Give the number of units in a bootstrap sample: the fraction of the training set, halves rounded up, at least one.
+    """Return the number of units in a bootstrap sample: the fraction of the training set, halves rounded up, at least one.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def draw_sample(rule: Rule, training: TrainingSet, *, seed: int, replica: int) -
 
 
 def training_seed(rule: Rule, *, seed: int, data: str, model: str, replica: int) -> int:
-    """Give the seed of one training, from 0 to 2**31 − 1: its own for each base model, sample and study seed."""
+    """Return the seed of one training, from 0 to 2**31 − 1: its own for each base model, sample and study seed."""
     method = f"{rule.method}-{rule.folds}" if rule.folds else rule.method
     # JSON keeps model names with any characters apart: no two different trainings share a rule.
     address = json.dumps([model, method, float(rule.fraction), replica], ensure_ascii=True)
@@ -228,7 +228,7 @@ _DRAW: dict[str, Callable[[Rule, TrainingSet, int, int], NDArray[np.int64]]] = {
 
 
 def _items_of(unit_of_item: NDArray[np.int64], units: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the items of units, those of each in the order of the file."""
+    """Return the items of units, those of each in the order of the file."""
     by_unit = np.argsort(unit_of_item, kind="stable")
     sizes = np.bincount(unit_of_item)
     starts = np.cumsum(sizes) - sizes

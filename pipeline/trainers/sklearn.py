@@ -121,7 +121,7 @@ class _Step:
 
 
 def _wanted(estimator: Any, options: Any, steps: Any) -> list[tuple[str, Mapping[str, Any]]]:
-    """Give the import path and the parameters of each step that a study asks for."""
+    """Return the import path and the parameters of each step that a study asks for."""
 
     def refuse(message: str) -> PipelineError:
         help_ = "write `estimator:` with `options:`, or `steps:` as a list of them"
@@ -199,7 +199,7 @@ def _parameters(path: str, estimator: Any) -> frozenset[str]:
 
 
 def _with_tuples(estimator: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Give lists as tuples where the estimator takes tuples only: a study file has lists alone."""
+    """Return lists as tuples where the estimator takes tuples only: a study file has lists alone."""
     constraints = getattr(estimator, "_parameter_constraints", {})
     wants = {
         name for name, allowed in constraints.items() if isinstance(allowed, list) and tuple in allowed and list not in allowed

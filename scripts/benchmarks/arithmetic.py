@@ -13,7 +13,7 @@ MILLION = 1_000_000
 
 
 def marginal(low: float, high: float, *, replicates: tuple[int, int]) -> float:
-    """Give what 10^6 replicates cost beyond what a run costs anyway.
+    """Return what 10^6 replicates cost beyond what a run costs anyway.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def marginal(low: float, high: float, *, replicates: tuple[int, int]) -> float:
 
 
 def spread(values: Sequence[float], *, digits: int = 3) -> dict[str, float]:
-    """Give the median and the range."""
+    """Return the median and the range."""
     return {name: round(function(values), digits) for name, function in (("median", median), ("min", min), ("max", max))}
 
 

@@ -17,7 +17,7 @@ _NOTHING = "Nothing to show."
 
 
 def merge_records(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Give the old records in their order, each replaced where it was measured again, and then the rest of the new."""
+    """Return the old records in their order, each replaced where it was measured again, and then the rest of the new."""
     by_identity = {tuple(record.get(key) for key in _IDENTITY): record for record in (*old, *new)}
     return list(by_identity.values())
 
@@ -34,7 +34,7 @@ def write_results(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
-    """Give a document with the table of each ``<!-- bench: NAME -->`` … ``<!-- end -->`` written anew.
+    """Return a document with the table of each ``<!-- bench: NAME -->`` … ``<!-- end -->`` written anew.
 
     Raises
     ------

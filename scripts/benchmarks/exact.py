@@ -40,7 +40,7 @@ def time_pairs(systems: int, items: int, most: int) -> dict[str, Any]:
 
 
 def measure_exact(sizes: Sequence[int], *, items: int, most: int, repeat: int) -> list[dict[str, Any]]:
-    """Give a record for each number of systems."""
+    """Return a record for each number of systems."""
     records = []
     for systems in sizes:
         command = [sys.executable, "-m", "benchmarks.exact", *(str(number) for number in (systems, items, most))]

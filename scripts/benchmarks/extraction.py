@@ -23,7 +23,7 @@ SYSTEMS = 12
 
 
 def time_side(side: str, folder: Path) -> float:
-    """Give CPU seconds of one side."""
+    """Return CPU seconds of one side."""
     from sacrebleu.metrics.bleu import BLEU
 
     from pipeline.interfaces import Items
@@ -46,7 +46,7 @@ def time_side(side: str, folder: Path) -> float:
 
 
 def measure_extraction(folder: Path, *, items: int, repeat: int) -> dict[str, Any]:
-    """Give the record of both sides, measured in turns."""
+    """Return the record of both sides, measured in turns."""
     data = folder / "extraction"
     data.mkdir()
     write_texts(data, systems=SYSTEMS, items=items)

@@ -16,7 +16,7 @@ ADDED = 0.15
 
 
 def measure_family(bench: Bench, job: Job, *, items: int, replicates: int = MILLION, repeat: int) -> dict[str, Any]:
-    """Give the record of whole runs that keep replicates, and of runs that keep none, in turns.
+    """Return the record of whole runs that keep replicates, and of runs that keep none, in turns.
 
     All three are made from the kept replicates: without them there are none. What is added has in it the keeping, the reading
     and the parts of cubes and report that show them.

@@ -14,7 +14,7 @@ VOCABULARY = 20_000
 
 
 def make_words(generator: np.random.Generator) -> NDArray[np.str_]:
-    """Give `VOCABULARY` words of three to eight letters."""
+    """Return `VOCABULARY` words of three to eight letters."""
     letters = np.array(list(string.ascii_lowercase))
     lengths = generator.integers(3, 9, VOCABULARY)
     return np.array(["".join(generator.choice(letters, length)) for length in lengths.tolist()])
@@ -51,7 +51,7 @@ def _write(path: Path, words: NDArray[np.str_], lines: list[NDArray[np.int64]]) 
 
 
 def make_correct(*, systems: int, items: int, seed: int = 1) -> NDArray[np.int64]:
-    """Give (item, system) 1 where a system is right; systems agree on what is hard."""
+    """Return (item, system) 1 where a system is right; systems agree on what is hard."""
     generator = np.random.default_rng([seed, items])
     ease = generator.normal(0.8, 1.0, (items, 1))
     columns = [

@@ -89,7 +89,7 @@ class Reference:
         return {**printed, "replicates": replicates}
 
     def command(self, job: Job, items: int, replicates: int) -> list[str]:
-        """Give its command line."""
+        """Return its command line."""
         sizes = [str(number) for number in (job.systems, replicates, items)]
         starter = [sys.executable] if self.program.suffix == ".py" else []
         return [*starter, str(self.program), job.metric, job.procedure, *sizes]
@@ -118,12 +118,12 @@ class Settings:
     reference: Reference
 
     def replicates_of(self, job: Job) -> Replicates:
-        """Give what the short and the long run of a job have."""
+        """Return what the short and the long run of a job have."""
         return self.replicates or Replicates(2 * 2**14, job.quick_cells * 2**14)
 
 
 def select_jobs(names: Sequence[str], systems: int | None, *, quick: bool = False) -> list[Job]:
-    """Give the jobs of these names, on so many systems if a number is given: then each once, and without targets."""
+    """Return the jobs of these names, on so many systems if a number is given: then each once, and without targets."""
     unknown = sorted(set(names) - {job.name for job in JOBS})
     if unknown:
         raise ValueError(f"there is no job {', '.join(unknown)}; there are {', '.join(sorted({job.name for job in JOBS}))}")
@@ -135,7 +135,7 @@ def select_jobs(names: Sequence[str], systems: int | None, *, quick: bool = Fals
 
 
 def question_of(job: Job, items: int) -> Question:
-    """Give what a job asks."""
+    """Return what a job asks."""
     return Question(job.metric, job.procedure, job.systems, items)
 
 
@@ -205,7 +205,7 @@ def measure_job(bench: Bench, job: Job, settings: Settings) -> dict[str, Any]:
 
 
 def _describe_ours(pairs: Sequence[tuple[Run, Run]], ours: Sequence[float], between: tuple[int, int]) -> dict[str, Any]:
-    """Give CPU and wall of 10^6 replicates, what a run costs apart from them, and how little is spent outside the blocks."""
+    """Return CPU and wall of 10^6 replicates, what a run costs apart from them, and how little is spent outside the blocks."""
     walls = [marginal(short.cost.wall_s, long.cost.wall_s, replicates=between) for short, long in pairs]
     blocks = [marginal(short.seconds["resample"], long.seconds["resample"], replicates=between) for short, long in pairs]
     collected = [marginal(short.seconds["collect"], long.seconds["collect"], replicates=between) for short, long in pairs]
@@ -240,6 +240,6 @@ def _describe_reference(references: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def questions(jobs: Sequence[Job], items: int) -> Iterator[Question]:
-    """Give what the jobs ask."""
+    """Yield what the jobs ask."""
     for job in jobs:
         yield question_of(job, items)

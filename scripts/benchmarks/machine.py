@@ -14,7 +14,7 @@ PACKAGES = ("numpy", "numba", "scipy", "dask", "distributed", "zarr", "sacrebleu
 
 
 def describe_machine() -> dict[str, Any]:
-    """Give processor, cores and versions."""
+    """Return processor, cores and versions."""
     import pipeline
 
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}

@@ -73,7 +73,7 @@ class Measured:
         return self._process.poll() is None
 
     def cpu_s(self) -> float:
-        """Give the CPU seconds so far of all its processes that live, and of those they have waited for."""
+        """Return the CPU seconds so far of all its processes that live, and of those they have waited for."""
         processes = [psutil.Process(self._process.pid)]
         processes += processes[0].children(recursive=True)
         total = 0.0

@@ -28,7 +28,7 @@ LEAST = 0.01  # of the whole: what is less is shown together
 
 
 def group_by_module(stats: dict[Function, Any]) -> Counter[str]:
-    """Give seconds by module of ours, and by package for what others wrote; built-in functions count for their callers.
+    """Return seconds by module of ours, and by package for what others wrote; built-in functions count for their callers.
 
     Compiled kernels do not appear in a profile: their time is that of the Python function that calls them.
     """
@@ -75,7 +75,7 @@ def _rank(seconds: Counter[str]) -> dict[str, float]:
 
 
 def measure_profile(bench: Bench, job: Job, *, items: int, replicates: Replicates) -> dict[str, Any]:
-    """Give the record of where 10^6 replicates of a job spend their seconds."""
+    """Return the record of where 10^6 replicates of a job spend their seconds."""
     question = question_of(job, items)
     few, many = (_profile(bench, question, number) for number in (replicates.few, replicates.many))
     scale = MILLION / (replicates.many - replicates.few)
@@ -92,7 +92,7 @@ def measure_profile(bench: Bench, job: Job, *, items: int, replicates: Replicate
 
 
 def profile_fixed(bench: Bench, question: Question) -> dict[str, Any]:
-    """Give the record of where a run with one cell of replicates spends its seconds."""
+    """Return the record of where a run with one cell of replicates spends its seconds."""
     return {
         "kind": "fixed-profile",
         "metric": question.metric,

@@ -131,7 +131,7 @@ SIDES: dict[str, Callable[[Path], None]] = {
 
 
 def time_side(side: str, folder: Path) -> float:
-    """Give CPU seconds of one side; what it imports, and compiled kernels that are loaded, are had before."""
+    """Return CPU seconds of one side; what it imports, and compiled kernels that are loaded, are had before."""
     from pipeline.items.readers import load_reader
     from pipeline.metrics import load_metric
 
@@ -149,7 +149,7 @@ def time_side(side: str, folder: Path) -> float:
 
 
 def measure_reading(folder: Path, *, repeat: int) -> dict[str, Any]:
-    """Give the record of all sides, measured in turns."""
+    """Return the record of all sides, measured in turns."""
     data = folder / "reading"
     data.mkdir()
     write_inputs(data)

@@ -26,14 +26,14 @@ PARTS = ("draw", "product", "rest")
 
 
 def count_draws(generator: np.random.Generator, replicates: int, items: int) -> Floats:
-    """Give (replicate, item) how often each item is drawn in a sample with replacement."""
+    """Return (replicate, item) how often each item is drawn in a sample with replacement."""
     drawn = generator.integers(0, items, size=(replicates, items), dtype=np.int32)
     drawn += np.arange(0, replicates * items, items, dtype=np.int32)[:, np.newaxis]
     return np.bincount(drawn.reshape(-1), minlength=drawn.size).astype(np.float32).reshape(drawn.shape)
 
 
 def flip_coins(generator: np.random.Generator, replicates: int, items: int) -> Floats:
-    """Give (replicate, item) 1 where the outputs of an item are swapped, else 0."""
+    """Return (replicate, item) 1 where the outputs of an item are swapped, else 0."""
     width = -(-items // 8)
     packed = np.frombuffer(generator.bytes(replicates * width), dtype=np.uint8).reshape(replicates, width)
     return np.unpackbits(packed, axis=1, count=items).astype(np.float32)

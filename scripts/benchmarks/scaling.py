@@ -43,14 +43,14 @@ class Axes:
 
     @classmethod
     def full(cls) -> Axes:
-        """Give what `docs/performance.md` shows."""
+        """Return what `docs/performance.md` shows."""
         at = Question("bleu", "bootstrap", 31, 2034)
         cells = [8 * _CELL, 16 * _CELL, 32 * _CELL, 64 * _CELL]
         return cls(cells, [508, 1017, 2034, 4068], [10, 31, 75, 150], Replicates(8 * _CELL, 40 * _CELL), at)
 
     @classmethod
     def quick(cls) -> Axes:
-        """Give fewer and smaller points."""
+        """Return fewer and smaller points."""
         at = Question("bleu", "bootstrap", 31, 1017)
         return cls([8 * _CELL, 16 * _CELL, 32 * _CELL], [508, 1017], [10, 20, 31], Replicates(8 * _CELL, 24 * _CELL), at)
 
@@ -63,7 +63,7 @@ class Axes:
 
 
 def measure_scaling(bench: Bench, axes: Axes, *, repeat: int) -> list[dict[str, Any]]:
-    """Give a table and a straight line for replicates, for items, and for systems times statistics."""
+    """Return a table and a straight line for replicates, for items, and for systems times statistics."""
     at = axes.at
     whole = [_median(bench, at, [number], repeat)[0] for number in axes.replicates]
     by_items = [_marginal(bench, Question(at.metric, at.procedure, at.systems, n), axes.between, repeat) for n in axes.items]
@@ -104,7 +104,7 @@ def _record(axis: str, quantity: str, x: Sequence[int], y: Sequence[float], axes
 def measure_workers(
     bench: Bench, job: Job, reference: Reference, *, items: int, between: Replicates, repeat: int
 ) -> dict[str, Any]:
-    """Give the record of one worker against two, and of one copy of the reference against two at once.
+    """Return the record of one worker against two, and of one copy of the reference against two at once.
 
     The shorter run has one cell: blocks of a run that is a little longer would not divide evenly between two workers, and what
     the second one waits for would be taken off the longer run.
@@ -136,7 +136,7 @@ def measure_workers(
 
 
 def _time_copies(reference: Reference, job: Job, items: int, copies: int) -> float:
-    """Give wall seconds of so many copies at once; each has about twice the usual number of replicates."""
+    """Return wall seconds of so many copies at once; each has about twice the usual number of replicates."""
     replicates = max(1000, round(2 * reference.budget_s / job.seconds * MILLION / 1000) * 1000)
     started = [start_measured(reference.command(job, items, replicates)) for _ in range(copies)]
     return max(one.finish()[0].wall_s for one in started)

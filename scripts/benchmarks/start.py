@@ -52,7 +52,7 @@ def measure_start(folder: Path, *, repeat: int) -> list[dict[str, Any]]:
 
 
 def measure_fixed(bench: Bench, questions: Sequence[Question], *, repeat: int) -> list[dict[str, Any]]:
-    """Give CPU seconds of runs with one cell of replicates, and where they go."""
+    """Return CPU seconds of runs with one cell of replicates, and where they go."""
     records = []
     for question in questions:
         runs = [bench.run(question, 2**14) for _ in range(repeat)]

@@ -111,7 +111,7 @@ class Bench:
 
     @contextmanager
     def fresh_runs(self) -> Iterator[Path]:
-        """Give a folder of runs with what is prepared, and remove it."""
+        """Yield a prepared folder of runs, and remove it."""
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="measured-") as fresh:
             runs = Path(fresh) / "runs"
             shutil.copytree(self.folder / "runs", runs, copy_function=os.link)
@@ -132,7 +132,7 @@ class Bench:
         )
 
     def command(self, command: str, question: Question, replicates: int, runs: Path, *, workers: int) -> list[str | Path]:
-        """Give a command line with a seed that no other run has."""
+        """Return a command line with a seed that no other run has."""
         options = ["-b", str(replicates), "--seed", str(next(self.seeds)), "--workers", str(workers)]
         if self.is_quick:
             options += ["--block-cells", "2"]

@@ -18,7 +18,7 @@ MODES = {
 
 
 def tabulate(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Give a Markdown table; the first column to the left, all others to the right.
+    """Return a Markdown table; the first column to the left, all others to the right.
 
     Examples
     --------
@@ -282,7 +282,7 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[Sequence[Record]], str]]] = {
 
 
 def render_all(records: Sequence[Record]) -> dict[str, str]:
-    """Give every table that has records, by its name."""
+    """Return every table that has records, by its name."""
     chosen = {name: [r for r in records if not kinds or r["kind"] in kinds] for name, (kinds, _) in TABLES.items()}
     shown = {name: TABLES[name][1](found) for name, found in chosen.items() if found}
     # But for a heading without rows.

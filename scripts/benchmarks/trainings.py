@@ -158,7 +158,7 @@ def follow(command: Sequence[str | Path], outputs: Path, pattern: str, between: 
 
 
 def measure_loop(folder: Path, *, between: Between, corpus: Corpus, repeat: int, target: bool) -> dict[str, Any]:
-    """Give the record of trainings in a study of one worker and in a plain loop, held to `OVERHEAD` where there is a target.
+    """Return the record of trainings in a study of one worker and in a plain loop, held to `OVERHEAD` where there is a target.
 
     Both run at the same time, each on a core of its own: whatever else the machine does, or does to its clock, concerns both.
     """
@@ -191,7 +191,7 @@ def measure_loop(folder: Path, *, between: Between, corpus: Corpus, repeat: int,
 
 
 def measure_rate(folder: Path, *, number: int, repeat: int) -> dict[str, Any]:
-    """Give the record of many trainings that take no time, on two workers."""
+    """Return the record of many trainings that take no time, on two workers."""
     trainings = Trainings(folder / "rate", "constant", Corpus(200, 50))
     rates = [1 / trainings.study(Between(20, number), workers=2, seed=turn).wall_s for turn in range(repeat)]
     return {

@@ -53,7 +53,7 @@ def is_exact(null: Null) -> bool:
 
 
 def expected_rate(null: Null, rule: str, *, level: float, replicates: int) -> float | None:
-    """Give the share of true nulls with p ≤ level; None where there is no formula."""
+    """Return the share of true nulls with p ≤ level; None where there is no formula."""
     if isinstance(null, Binary):
         return _binary_rate(null, rule, level, replicates)
     if isinstance(null, Gaussian):
@@ -72,7 +72,7 @@ def _binary_rate(null: Binary, rule: str, level: float, replicates: int) -> floa
 
 
 def _outcomes(null: Binary) -> Iterator[tuple[int, int, float]]:
-    """Give wins, losses and their chance, ordered so that it does not lose; what has a chance below 1e-9 is left out."""
+    """Yield wins, losses and their chance, ordered so that it does not lose; what has a chance below 1e-9 is left out."""
     most = round(null.units * null.share)
     chances = {most: 1.0} if null.fixed else dict(enumerate(binom.pmf(np.arange(null.units + 1), null.units, null.share)))
     for m, chance in chances.items():
@@ -88,7 +88,7 @@ def _limit(convention: str, wins: int, losses: int, units: int) -> float:
 
 
 def _counted_chance(rule: str, wins: int, losses: int, units: int, level: float, replicates: int) -> float:
-    """Give the chance that so few replicates count against the gain that p ≤ level."""
+    """Return the chance that so few replicates count against the gain that p ≤ level."""
     convention, more = COUNTED[rule]
     is_tool = rule.startswith("sacrebleu")
     if wins == losses and not is_tool:
@@ -108,7 +108,7 @@ def _law(wins: int, losses: int, units: int) -> NDArray[np.float64]:
 
 @cache
 def _folded_chance(strict: bool, wins: int, losses: int, units: int, hits: int, replicates: int) -> float:
-    """Give the chance of so few hits beyond mean |δ*| + δ, where that mean is one of b replicates.
+    """Return the chance of so few hits beyond mean |δ*| + δ, where that mean is one of b replicates.
 
     The smallest |δ*| that counts is k where the edge mean |δ*| + δ lies in (k − 1, k], for > in [k − 1, k). Given how many
     replicates reach k, the mean is that of so many draws from the law beyond k and of the others from the law before it.
@@ -130,7 +130,7 @@ def _folded_chance(strict: bool, wins: int, losses: int, units: int, hits: int, 
 
 
 def _moments(law: NDArray[np.float64], sizes: NDArray[np.int64]) -> tuple[float, float]:
-    """Give mean and standard deviation of a law that need not sum to 1."""
+    """Return mean and standard deviation of a law that need not sum to 1."""
     share = float(law.sum())
     if share <= 0:
         return 0.0, 0.0
@@ -139,7 +139,7 @@ def _moments(law: NDArray[np.float64], sizes: NDArray[np.int64]) -> tuple[float,
 
 
 def _below(room: NDArray[np.float64], spread: NDArray[np.float64], strict: bool) -> NDArray[np.float64]:
-    """Give the chance that the edge is at most its center + room; for > an edge on the lattice is above it."""
+    """Return the chance that the edge is at most its center + room; for > an edge on the lattice is above it."""
     slack = -_SLACK if strict else _SLACK
     varies = spread > _SLACK
     z = np.divide(room + slack, spread, out=np.zeros_like(room), where=varies)
@@ -163,7 +163,7 @@ def _p_without_draws(rule: str, wins: int, losses: int, units: int) -> float:
 
 
 def _gaussian_rate(units: int, rule: str, level: float) -> float | None:
-    """Give the rate where replicates are Gaussian with the spread √((n − 1)/n) of the unbiased standard error, itself estimated."""
+    """Return the rate for Gaussian replicates with the spread √((n − 1)/n) of the unbiased standard error, itself estimated."""
     if rule in ("riezler-maxwell", "sacrebleu-bs"):
         z = -ndtri(gaussian_rejection(level) / 2)
     elif rule in _TAILS:
@@ -177,7 +177,7 @@ def _gaussian_rate(units: int, rule: str, level: float) -> float | None:
 
 
 def _precision_rate(null: Precision, rule: str, level: float) -> float:
-    """Give the rate for many units, after a Taylor expansion of the ratios."""
+    """Return the rate for many units, after a Taylor expansion of the ratios."""
     one, other = null.lengths
     # Variances over r (1 − r) / n: of δ it is 1/c_A + 1/c_B; after swaps both systems have (c_A + c_B)/2 words a unit.
     true, swapped = 1 / one + 1 / other, 4 / (one + other)

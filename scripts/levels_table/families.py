@@ -38,7 +38,7 @@ def family_errors(
     expected: NDArray[np.float64],
     levels: tuple[float, ...],
 ) -> dict[str, NDArray[np.float64]]:
-    """Give (trial,) the smallest of ``levels`` at which a rule errs, 1 where it errs at none.
+    """Return (trial,) the smallest of ``levels`` at which a rule errs, 1 where it errs at none.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ Null = Binary | Gaussian | Precision | Alike | Skewed
 
 
 def make(null: Null, trials: int, generator: np.random.Generator) -> Measure:
-    """Give independent data sets side by side: k systems of each trial in turn, and all their pairs."""
+    """Return independent data sets side by side: k systems of each trial in turn, and all their pairs."""
     if isinstance(null, Precision):
         statistics = _precision(null, trials, generator)
     else:
@@ -142,7 +142,7 @@ def make(null: Null, trials: int, generator: np.random.Generator) -> Measure:
 
 
 def expected_scores(null: Null) -> NDArray[np.float64]:
-    """Give the expected score of each system, but for what all have in common."""
+    """Return the expected score of each system, but for what all have in common."""
     if isinstance(null, Gaussian) and null.means:
         return _STEPS * np.sqrt(2 / null.units) * np.array(null.means)
     return np.zeros(2 if isinstance(null, Binary | Precision) else null.systems)

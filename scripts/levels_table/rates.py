@@ -49,7 +49,7 @@ class Case:
 
 
 def interval(hits: int, trials: int) -> tuple[float, float]:
-    """Give the 95 % Clopper-Pearson interval of a rate."""
+    """Return the 95 % Clopper-Pearson interval of a rate."""
     lo, hi = clopper_pearson(np.array([hits]), np.array([trials]), 0.95)
     return float(lo[0]), float(hi[0])
 
@@ -57,7 +57,7 @@ def interval(hits: int, trials: int) -> tuple[float, float]:
 def measure_rates(
     case: Case, *, trials: int, slow_trials: int, replicates: int, seed: int, say: Callable[[str], None] = lambda _: None
 ) -> list[dict[str, Any]]:
-    """Give a record of each rule: trials, and how many were rejected at each of `ALPHAS`."""
+    """Return a record of each rule: trials, and how many were rejected at each of `ALPHAS`."""
     every = (*case.rules, *case.slow)
     rejected, made = {rule: np.zeros(len(ALPHAS), np.int64) for rule in every}, dict.fromkeys(every, 0)
     for batch, first in enumerate(range(0, trials, _BATCH)):
@@ -78,7 +78,7 @@ def measure_rates(
 
 
 def _test(null: Null, measure: Measure, rules: tuple[str, ...], *, replicates: int, seed: int, place: str, first: int) -> _P:
-    """Give the p-values of a batch by every rule."""
+    """Return the p-values of a batch by every rule."""
     seen, found = observe(measure), dict[str, NDArray[np.float64]]()
     bootstrapped = {*CONVENTIONS, "riezler-maxwell", *FAMILY_RULES} & set(rules)
     if bootstrapped:

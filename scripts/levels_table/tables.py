@@ -14,7 +14,7 @@ __all__ = ["TABLES", "case_table", "fill_tables"]
 
 
 def case_table(case: Case, records: Sequence[Mapping[str, Any]]) -> str:
-    """Give a line a rule: what was said and computed of it, and what was found."""
+    """Return a line a rule: what was said and computed of it, and what was found."""
     computed = "exact" if is_exact(case.null) else "many units"
     head = ("rule", "said", f"{computed}: .01 / .05 / .10", "found at .01", "at .05", "at .10", "trials")
     rows = [_row(record) for record in records if record["case"] == case.key]
@@ -35,7 +35,7 @@ TABLES = {case.key: case for case in CASES}
 
 
 def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
-    """Give a document with the table of each ``<!-- levels: KEY -->`` … ``<!-- end -->`` written anew."""
+    """Return a document with the table of each ``<!-- levels: KEY -->`` … ``<!-- end -->`` written anew."""
 
     def fill(found: re.Match[str]) -> str:
         return f"<!-- levels: {found[1]} -->\n{case_table(TABLES[found[1]], records)}\n<!-- end -->"

@@ -39,7 +39,7 @@ DRAWS, SEED = 5, 1
 
 
 def table(data: Path) -> str:
-    """Give the learning curves of the aligners, and other tools beside them."""
+    """Return the learning curves of the aligners, and other tools beside them."""
     folder = data / "align-enfr-hansards"
     reader, options = LinksReader(), {"columns": {"base": "1"}}
     gold = reader.read_gold([folder / "bitext.src-tgt.txt.gz", folder / "gold.txt.gz"], options)

@@ -43,7 +43,7 @@ FRACTIONS, DRAWS, SEED = (0.25, 0.5, 1.0), 3, 1
 
 
 def table(data: Path) -> str:
-    """Give the figures of the chunkers on the whole training set, and their learning curves by bootstrap samples."""
+    """Return the figures of the chunkers on the whole training set, and their learning curves by bootstrap samples."""
     reader = ColumnsReader()
     training = _read(reader, data / "conll2000" / "train.txt.gz")
     tests = [_read(reader, data / "conll2000" / "test.txt.gz"), _read(reader, data / "twitter-chunks" / "test.txt.gz")]

@@ -43,7 +43,7 @@ def _render_table(table: Mapping[str, Any]) -> str:
 
 
 def fill_parts(text: str, parts: Mapping[str, Sequence[Block]]) -> str:
-    """Give a page with what lies between the marks of each family written anew; a family without marks is refused."""
+    """Return a page with what lies between the marks of each family written anew; a family without marks is refused."""
     for family, blocks in parts.items():
         mark = f"<!-- made by scripts/reference {family} -->"
         pattern = re.compile(re.escape(mark) + r"\n.*?<!-- end -->", flags=re.DOTALL)

@@ -29,7 +29,7 @@ SHARES = (0.25, 0.5, 1.0)
 
 
 def table(data: Path) -> str:
-    """Give the learning curves of the grammars, trained on the first 3501 trees and tested on the last 413."""
+    """Return the learning curves of the grammars, trained on the first 3501 trees and tested on the last 413."""
     gold = BracketReader().read_gold([data / "treebank-wsj-sample" / "wsj.mrg.txt.gz"], {})
     assert gold is not None
     test = Items(gold.ids[TRAINED_ON:], {n: v[TRAINED_ON:] for n, v in gold.columns.items()}, gold.source, gold.lines[TRAINED_ON:])

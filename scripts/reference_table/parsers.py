@@ -33,7 +33,7 @@ HEAD = ["UAS / LAS, %", "each 12th sentence", "each 4th", "each 2nd", "all", "al
 
 
 def table(data: Path) -> str:
-    """Give the learning curves of the parsers, another one beside them, and what the full training takes on one core."""
+    """Return the learning curves of the parsers, another one beside them, and what the full training takes on one core."""
     train = _read(data / "ud-english-ewt" / "train.conllu.gz")
     tests = [_read(data / f"ud-english-{name}" / "test.conllu.gz") for name in ("ewt", "atis")]
     items = TrainingItems(train.ids, train.columns)

@@ -29,7 +29,7 @@ OTHERS = {
 
 
 def table(data: Path) -> str:
-    """Give the learning curves of the taggers, and other tools beside them."""
+    """Return the learning curves of the taggers, and other tools beside them."""
     news, editorial = (_read(TaggedReader(), data / "brown" / f"{genre}.tagged.txt.gz") for genre in ("news", "editorial"))
     train, test = (_read(ConlluReader(), data / "ud-english-ewt" / f"{part}.conllu.gz") for part in ("train", "test"))
     cases = ((_slice(news, 0, IN_DOMAIN), _slice(news, IN_DOMAIN, len(news))), (news, editorial), (train, test))

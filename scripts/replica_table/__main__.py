@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> None:
 
 
 def format_rates(rates: Iterable[Rate]) -> str:
-    """Give one line a null and case."""
+    """Return one line a null and case."""
     head = ["noise", "R", "null", "specified", "Gaussian limit", "at .01", "at .05", "95 % interval", "at .10", "rejected at .05"]
     return _table(head, [_row(rate) for rate in rates])
 

@@ -33,7 +33,7 @@ class Noise:
 
 
 def simulate(noise: Noise, *, trials: int, units: int, runs: int, generator: np.random.Generator) -> Replicas:
-    """Give pairs of systems without a difference, one a trial: systems 2t and 2t + 1."""
+    """Return pairs of systems without a difference, one a trial: systems 2t and 2t + 1."""
     unit = generator.normal(0, 1, (trials, 1, 1, units))
     system_unit = noise.system_unit * generator.normal(0, 1, (trials, 2, 1, units))
     run = noise.run * generator.normal(0, 1, (trials, 2, runs, 1))
@@ -48,7 +48,7 @@ def _mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def gaussian_limit(null: str, noise: Noise, *, units: int, runs: int, alpha: float = 0.05) -> float | None:
-    """Give the chance of rejection if δ and δ° were Gaussian with their expected variances, for nulls that permute many outputs."""
+    """Return the chance of rejection if δ and δ° were Gaussian with their expected variances, for permutation nulls."""
     system_unit, run, rest = 2 * noise.system_unit**2, 2 * noise.run**2, 2.0  # of the difference of two systems
     true = system_unit / units + (run + rest / units) / runs
     of_unit = system_unit + (run + rest) / runs  # E (mean over runs of A − of B in one unit)²

@@ -43,7 +43,7 @@ class Rate:
     rejected: tuple[int, ...]
 
     def interval(self, alpha: float = 0.05, level: float = 0.95) -> tuple[float, float]:
-        """Give the Clopper-Pearson interval of the rate of rejection at alpha."""
+        """Return the Clopper-Pearson interval of the rate of rejection at alpha."""
         hits, half = self.rejected[ALPHAS.index(alpha)], (1 - level) / 2
         low = beta.ppf(half, hits, self.trials - hits + 1) if hits else 0.0
         high = beta.isf(half, hits + 1, self.trials - hits) if hits < self.trials else 1.0

@@ -51,7 +51,7 @@ class Made:
     keep_replicates: int = 0
 
     def asked(self) -> tuple[Study, Inputs]:
-        """Give the study and its inputs, as if they had been surveyed."""
+        """Return the study and its inputs, as if they had been surveyed."""
         value = {
             "schema": 1,
             "study": f"made-{self.systems}",
@@ -72,7 +72,7 @@ class Made:
         return study_from_value(value, base=Path("/")).study, Inputs("/", (test_set,), (known,), {})
 
     def plan(self, *, block_cells: int = 1, workers: int = 1) -> tuple[Task, ...]:
-        """Give all tasks of the study."""
+        """Return all tasks of the study."""
         return plan_study(*self.asked(), Inventory(), run="run", block_cells=block_cells, workers=workers).tasks
 
     def write(self, runs: Path) -> RunDirectory:
@@ -97,7 +97,7 @@ class Made:
 
 
 def _statistics(system: int, items: int) -> NDArray[np.int64]:
-    """Give (item, statistic) counts as `metrics/bleu.py` orders them: two lengths, four matches, four totals."""
+    """Return (item, statistic) counts as `metrics/bleu.py` orders them: two lengths, four matches, four totals."""
     reference = np.random.default_rng(1).integers(5, 45, items)
     generator = np.random.default_rng([2, system])
     length = np.maximum(reference + generator.integers(-3, 4, items), 1)
@@ -108,7 +108,7 @@ def _statistics(system: int, items: int) -> NDArray[np.int64]:
 
 
 def even_sizes(units: int, number: int) -> list[int]:
-    """Give so many test sizes in even steps up to the whole test set.
+    """Return so many test sizes in even steps up to the whole test set.
 
     Examples
     --------

@@ -165,7 +165,7 @@ def _measure_plan(table: Made) -> tuple[float, list[Task]]:
 
 
 def receipt_of(task: Task) -> Receipt:
-    """Give a receipt as large as the one that a block leaves."""
+    """Return a receipt as large as the one that a block leaves."""
     spec = task.spec
     assert isinstance(spec, ResampleSpec)
     columns = [{"column": c.column, "systems": list(c.systems), "pairs": c.pairs, "kept": c.kept} for c in spec.columns]
@@ -219,7 +219,7 @@ def _measure_extraction(units: int) -> float:
 
 
 def _measure_scheduler(tasks: Sequence[Task], place: Path) -> tuple[float, float]:
-    """Give the seconds until there is a worker, and those of this process (coordinator and scheduler) for each task."""
+    """Return the seconds until there is a worker, and those of this process (coordinator and scheduler) for each task."""
     many = [replace(tasks[i % len(tasks)], key=f"{i:032d}") for i in range(MANY_TASKS)]
     start = time.perf_counter()
     with (
@@ -243,7 +243,7 @@ def _drain(executor: engine.DaskExecutor, tasks: Sequence[Task]) -> None:
 
 
 def processor_name() -> str:
-    """Give the processor's name, as the system has it."""
+    """Return the processor's name, as the system has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:

@@ -77,11 +77,11 @@ class Measured:
     store_bandwidth: float
 
     def cell(self, units: int) -> float:
-        """Give the seconds of one cell on a test size."""
+        """Return the seconds of one cell on a test size."""
         return self.cell_seconds + self.cell_unit_seconds * units
 
     def to_json(self) -> str:
-        """Give a text for a file."""
+        """Return a text for a file."""
         return json.dumps(asdict(self), indent=2) + "\n"
 
 
@@ -92,7 +92,7 @@ def read_measured(path: Path) -> Measured:
 
 
 def cluster_of(measured: Measured, workers: int, *, store_bandwidth: float | None = None) -> Cluster:
-    """Give so many workers like the one that was measured, on its file system or on a faster one."""
+    """Return so many workers like the one that was measured, on its file system or on a faster one."""
     return Cluster(
         workers=workers,
         task_seconds=measured.task_seconds,
@@ -105,7 +105,7 @@ def cluster_of(measured: Measured, workers: int, *, store_bandwidth: float | Non
 
 
 def work_of(measured: Measured, made: Made, *, workers: int, with_report: bool = True) -> list[Work]:
-    """Give the stages of a study, its blocks as a plan cuts them.
+    """Return the stages of a study, its blocks as a plan cuts them.
 
     Raises
     ------

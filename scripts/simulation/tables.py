@@ -13,7 +13,7 @@ __all__ = ["format_comparisons", "format_measured", "format_memory", "format_out
 
 
 def format_outcomes(outcomes: Sequence[Outcome]) -> str:
-    """Give one line a number of workers; all have the same stages."""
+    """Return one line a number of workers; all have the same stages."""
     rows = []
     for outcome in outcomes:
         resample = next(stage for stage in outcome.stages if stage.name == "resample")
@@ -37,7 +37,7 @@ def format_outcomes(outcomes: Sequence[Outcome]) -> str:
 
 
 def format_comparisons(comparisons: Iterable[Comparison]) -> str:
-    """Give one line a run."""
+    """Return one line a run."""
     rows = [
         [
             f"{c.workers}",
@@ -66,7 +66,7 @@ def format_memory(measured: Measured, made: Made) -> str:
 
 
 def format_measured(measured: Measured) -> str:
-    """Give the rates, one a line."""
+    """Return the rates, one a line."""
     rows = [
         ["a cell of all pairs", f"{measured.cell_seconds:.2f} s + {1e3 * measured.cell_unit_seconds:.2f} ms a unit"],
         ["… stored", f"{measured.cell_bytes / 1e6:.1f} MB"],

@@ -94,7 +94,7 @@ def _pairs(statistics: NDArray[np.int64]) -> NDArray[np.int64]:
 def _test(
     statistics: NDArray[np.int64], draws: Draws, replicates: int, units: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the two-sided p of every trial, and the one that is corrected for few units."""
+    """Return the two-sided p of every trial, and the one that is corrected for few units."""
     measure = Measure(statistics, _mean, "ratio", True, _pairs(statistics), np.zeros(statistics.shape[1], np.bool_))
     seen = observe(measure)
     (found,) = resample(draws, [measure], cells=range(1), replicates=replicates, observed=[seen])

@@ -70,7 +70,7 @@ TABLES = {"many": many_table, "few": few_table}
 
 
 def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
-    """Give a document with the table of each ``<!-- units: NAME -->`` … ``<!-- end -->`` written anew."""
+    """Return a document with the table of each ``<!-- units: NAME -->`` … ``<!-- end -->`` written anew."""
 
     def fill(found: re.Match[str]) -> str:
         return f"<!-- units: {found[1]} -->\n{TABLES[found[1]](records)}\n<!-- end -->"

@@ -142,7 +142,7 @@ def test_a_second_study_trains_nothing_and_a_changed_option_one_model(tmp_path: 
     ledgers: dict[str, list[str]] = {}
 
     def go(**changes: Any) -> list[str]:
-        """Give the systems that are trained now; the files that trainings leave count them independently."""
+        """Return the systems that are trained now; the files that trainings leave count them independently."""
         before = len(list(starts.iterdir()))
         done = run(hundreds(tmp_path, models, **changes), runs=tmp_path / "runs", serial=True)
         known, ledgers[done.id] = ledgers.get(done.id, []), trained(done.root)

@@ -24,7 +24,7 @@ DERIVED = {"log10_p", "p_few_units", "p_adjusted"}
 
 
 def digests(directory: Path) -> dict[str, str]:
-    """Give a digest of the values of every variable of every cube of a run."""
+    """Return a digest of the values of every variable of every cube of a run."""
     found: dict[str, str] = {}
     for test_set, cube in open_run(directory).items():
         for name in sorted(set(cube.variables) - DERIVED):

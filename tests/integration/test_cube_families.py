@@ -27,7 +27,7 @@ def cube(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
 
 
 def gains(cube: xr.Dataset, metric: str) -> np.ndarray:
-    """Give (pair, replicate) gains of system_a over system_b, > 0 where it is better."""
+    """Return (pair, replicate) gains of system_a over system_b, > 0 where it is better."""
     score = cube["score"].sel(metric=metric, test_size="full").values
     sign = 1.0 if cube.attrs["higher_is_better"][metric] else -1.0
     return sign * (score[cube["a"].values] - score[cube["b"].values])

@@ -60,7 +60,7 @@ def cubes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, xr.Dataset]:
 
 
 def units_and_strata(name: str, size: str) -> tuple[float, int]:
-    """Give G and H by hand."""
+    """Return G and H by hand."""
     drawn = np.ones(SIZES.sum()) if name == "items" else SIZES.astype(float)
     drawn = drawn[:SMALL] if size != "full" else drawn
     return drawn.sum() ** 2 / (drawn**2).sum(), 2 if name == "strata" else 1

@@ -20,7 +20,7 @@ ITEMS, MODELS, REPLICATES, MARGIN = 1000, 8, 20_000, 0.06
 
 
 def exact_tails(differences: NDArray[np.int64]) -> tuple[float, float]:
-    """Give P(δ* ≥ 2δ + margin) and P(δ* ≤ 2δ − margin) of a mean of −1, 0 and 1 by powers of a polynomial on the unit circle."""
+    """Return P(δ* ≥ 2δ + margin) and P(δ* ≤ 2δ − margin) of a mean of −1, 0 and 1 by powers of a polynomial on the unit circle."""
     n = len(differences)
     law = np.zeros(2 * n + 1)
     law[[0, 1, 2]] = [np.mean(differences == value) for value in (-1, 0, 1)]

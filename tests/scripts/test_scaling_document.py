@@ -32,7 +32,7 @@ def test_each_table_is_what_its_command_prints(flags: str, table: str, capsys: p
 
 
 def print_anew(shown: re.Match[str]) -> str:
-    """Give a command with what it prints now, from the table on with which the page begins."""
+    """Return a command with what it prints now, from the table on with which the page begins."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         main(shlex.split(shown[1]))

@@ -31,7 +31,7 @@ def over(numerators, denominators=None):
 
 
 def coins(wins, losses, units):
-    """Give 0/1 scores of two systems: so many units won by the first, so many by the second."""
+    """Return 0/1 scores of two systems: so many units won by the first, so many by the second."""
     return over(np.repeat([[1, 0], [0, 1], [1, 1]], [wins, losses, units - wins - losses], axis=0))
 
 

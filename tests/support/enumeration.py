@@ -29,7 +29,7 @@ class Law:
 
 
 def gain_of(units: Sequence[Unit], counts: Sequence[int], *, sign: int = 1) -> Fraction | None:
-    """Give the difference of the two ratios of sums, each unit taken so many times."""
+    """Return the difference of the two ratios of sums, each unit taken so many times."""
     a, c, b, d = (sum(k * unit[i][j] for k, unit in zip(counts, units, strict=True)) for i in (0, 1) for j in (0, 1))
     return sign * (Fraction(a, c) - Fraction(b, d)) if c and d else None
 
@@ -39,7 +39,7 @@ def observed_gain(units: Sequence[Unit], *, sign: int = 1) -> Fraction | None:
 
 
 def bootstrap_law(units: Sequence[Unit], *, sign: int = 1) -> Law:
-    """Give the law of δ* over all samples of n of n units with replacement."""
+    """Return the law of δ* over all samples of n of n units with replacement."""
     n, kinds = len(units), Counter(units)
     law: Counter[Fraction | None] = Counter()
     for counts in compositions(n, len(kinds)):
@@ -53,7 +53,7 @@ def bootstrap_law(units: Sequence[Unit], *, sign: int = 1) -> Law:
 
 
 def swap_law(units: Sequence[Unit], *, sign: int = 1) -> Law:
-    """Give the law of δ° over all ways to swap the two systems' statistics, unit by unit."""
+    """Return the law of δ° over all ways to swap the two systems' statistics, unit by unit."""
     kinds = Counter(units)
     both = [*kinds, *(unit[::-1] for unit in kinds)]
     law: Counter[Fraction | None] = Counter()
@@ -69,12 +69,12 @@ def discordant_units(units: Sequence[Unit]) -> int:
 
 
 def chance(law: Law, holds) -> Fraction:
-    """Give the chance of an event, given that there is a score."""
+    """Return the chance of an event, given that there is a score."""
     return Fraction(sum(ways for gain, ways in law.ways.items() if gain is not None and holds(gain)), law.defined)
 
 
 def bootstrap_events(law: Law, delta: Fraction) -> dict[str, Fraction]:
-    """Give the chance of every comparison of δ* with 0, δ ≥ 0 and 2δ; all but the first given that there is a score."""
+    """Return the chance of every comparison of δ* with 0, δ ≥ 0 and 2δ; all but the first given that there is a score."""
     return {
         "empty": Fraction(law.total - law.defined, law.total),
         "below_zero": chance(law, lambda gain: gain < 0),
@@ -87,7 +87,7 @@ def bootstrap_events(law: Law, delta: Fraction) -> dict[str, Fraction]:
 
 
 def bootstrap_p_values(law: Law, delta: Fraction) -> dict[str, Fraction]:
-    """Give the p-value of every convention, δ ≥ 0."""
+    """Return the p-value of every convention, δ ≥ 0."""
     mean = sum((ways * abs(gain) for gain, ways in law.ways.items() if gain is not None), Fraction(0)) / law.defined
     return {
         "one-sided": chance(law, lambda gain: gain > 2 * delta),
@@ -101,7 +101,7 @@ def bootstrap_p_values(law: Law, delta: Fraction) -> dict[str, Fraction]:
 
 
 def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Give all ways to write a number as an ordered sum of so many numbers ≥ 0."""
+    """Yield all ways to write a number as an ordered sum of so many numbers ≥ 0."""
     if parts == 1:
         yield (total,)
         return
@@ -111,7 +111,7 @@ def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def coin_p_values(wins: int, losses: int) -> dict[str, Fraction]:
-    """Give the sign test's p-values: two-sided, of the side with the wins, and both as mid-p."""
+    """Return the sign test's p-values: two-sided, of the side with the wins, and both as mid-p."""
     m, most = wins + losses, max(wins, losses)
 
     def tail(k: int) -> Fraction:

@@ -36,7 +36,7 @@ class Counted(taggers.MostFrequentTag):
 
 
 def counted(**options: Any) -> dict[str, Any]:
-    """Give a model whose trainings leave files in the folder that the variable STARTS names."""
+    """Return a model whose trainings leave files in the folder that the variable STARTS names."""
     return {"trainer": "python", "object": "support.hundreds:Counted", "options": options}
 
 
@@ -60,6 +60,6 @@ def hundreds(
 
 
 def trained(run: Path) -> list[str]:
-    """Give the systems that this run trained itself, in the order they were done."""
+    """Return the systems that this run trained itself, in the order they were done."""
     receipts = [entry["receipt"] for entry in ledger(run) if entry["event"] == "done"]
     return [receipt["label"].removeprefix("train ") for receipt in receipts if receipt["kind"] == "train"]

@@ -12,7 +12,7 @@ __all__ = ["listen", "told_by"]
 
 
 def told_by(found: Mapping[str, Items] | Items | None) -> list[str]:
-    """Give the warnings that came with items."""
+    """Return the warnings that came with items."""
     if found is None:
         return []
     return list(found.warnings) if isinstance(found, Items) else [text for items in found.values() for text in items.warnings]
@@ -35,5 +35,5 @@ class _Listening:
 
 
 def listen(reader: Reader) -> Any:
-    """Give a reader that keeps what it was told, as ``warnings``."""
+    """Return a reader that keeps what it was told, as ``warnings``."""
     return _Listening(reader)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def read_mmlu(data: Path, *, models: int, items: int) -> NDArray[np.int64]:
-    """Give (item, model) 1 where the first models are right, on items from all over the file, which is sorted by domain."""
+    """Return (item, model) 1 where the first models are right, on items from all over the file, which is sorted by domain."""
     folder = data / "mmlu-pro"
     with gzip.open(folder / "items.tsv.gz", "rt") as lines:
         answers = np.array([line.rstrip("\n").split("\t")[3] for line in lines][1:])

@@ -35,7 +35,7 @@ odd_values = st.sampled_from(_ODD)
 
 @st.composite
 def mutated_bytes(draw: st.DrawFn, data: bytes) -> bytes:
-    """Give bytes of which some are others, some are gone, or some came in."""
+    """Return bytes of which some are others, some are gone, or some came in."""
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, max(len(data) - 1, 0)))
         end = min(len(data), start + draw(st.sampled_from([0, 1, 1, 2, 30, 4000])))
@@ -45,7 +45,7 @@ def mutated_bytes(draw: st.DrawFn, data: bytes) -> bytes:
 
 @st.composite
 def mutated_json(draw: st.DrawFn, value: Any) -> Any:
-    """Give a value of which one part, at any depth, is another, is gone, or has another name."""
+    """Return a value of which one part, at any depth, is another, is gone, or has another name."""
     value = copy.deepcopy(value)
     for _ in range(draw(st.integers(1, 3))):
         at = value
@@ -68,12 +68,12 @@ def mutated_json(draw: st.DrawFn, value: Any) -> Any:
 
 
 def dumped(value: Any) -> str:
-    """Give JSON as Python writes it: half characters as escapes, numbers of any length."""
+    """Return JSON as Python writes it: half characters as escapes, numbers of any length."""
     return json.dumps(value)
 
 
 def trouble(call: Callable[[], object]) -> DataError | None:
-    """Give the data error that a call raises, None where it raises nothing; anything else goes on."""
+    """Return the data error that a call raises, None where it raises nothing; anything else goes on."""
     try:
         call()
     except DataError as error:

@@ -24,7 +24,7 @@ CALLED = re.compile(r"\$\((pipeline [^)]*)\)")
 
 
 def run_examples(page: str, folder: Path) -> Iterator[tuple[re.Match[str], str]]:
-    """Give each ``text`` block of a page with what was printed before it."""
+    """Yield each ``text`` block of a page with what was printed before it."""
     names: dict[str, object] = {"__name__": "example"}
     printed = ""
     with contextlib.chdir(folder):
@@ -59,7 +59,7 @@ def call(line: str) -> str:
 
 
 def written_anew(page: str, folder: Path) -> str:
-    """Give the page with what its examples print."""
+    """Return the page with what its examples print."""
     result, end = "", 0
     for block, printed in run_examples(page, folder):
         result += page[end : block.start(2)] + printed

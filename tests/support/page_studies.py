@@ -77,7 +77,7 @@ class Page:
         return any(re.search(rf"(?<![\w.]){re.escape(column)}(?![\w])", code) for code in (*blocks, *spans))
 
     def studies(self, folder: Path, usual: str = "mean") -> Iterator[tuple[Study, list[ScoreRow]]]:
-        """Give each ``yaml`` block as a study of the folder, with the rows of the tables up to the next one."""
+        """Yield each ``yaml`` block as a study of the folder, with the rows of the tables up to the next one."""
         blocks = list(YAML.finditer(self.text))
         for k, block in enumerate(blocks):
             end = blocks[k + 1].start() if k + 1 < len(blocks) else len(self.text)
@@ -92,7 +92,7 @@ class Page:
 
 
 def whole_study(value: Any, usual: str) -> dict[str, Any]:
-    """Give a study of which a page shows a part."""
+    """Return a study of which a page shows a part."""
     if isinstance(value, list):
         value = {"metrics": value}
     if not set(value) & {"schema", "test_sets", "metrics", "training"}:
@@ -128,7 +128,7 @@ def surveys(study: Study, folder: Path) -> Iterator[tuple[str, TestSet, Survey]]
 
 
 def columns_of(spec: TestSet, found: Survey, folder: Path) -> set[str]:
-    """Give the columns of the gold and of the outputs of a test set."""
+    """Return the columns of the gold and of the outputs of a test set."""
     names = set(found.gold.columns) if found.gold is not None else set()
     for output in found.outputs:
         names |= set(_load(spec, output, found, folder).columns)
@@ -136,7 +136,7 @@ def columns_of(spec: TestSet, found: Survey, folder: Path) -> set[str]:
 
 
 def score(spec: TestSet, found: Survey, folder: Path, row: ScoreRow) -> tuple[str, str]:
-    """Give the sums of the statistics of a system's output, in their own units, and its score, printed as the row prints them."""
+    """Return the sums of the statistics of a system's output, in their own units, and its score, printed as the row prints them."""
     options = {key: value for key, value in row.metric.items() if key != "name"}
     name = row.metric["name"]
     metric = load_metric(name, pin_options(name, options, folder))
@@ -150,7 +150,7 @@ def score(spec: TestSet, found: Survey, folder: Path, row: ScoreRow) -> tuple[st
 
 
 def written_anew(page: Page, folder: Path) -> str:
-    """Give a page with the sums and scores that its examples have."""
+    """Return a page with the sums and scores that its examples have."""
     text = page.text
     page.write(folder)
     for study, rows in page.studies(folder):
@@ -163,7 +163,7 @@ def written_anew(page: Page, folder: Path) -> str:
 
 
 def training_items(study: Study, folder: Path) -> Items | None:
-    """Give the training data of a study that is in files of the folder."""
+    """Return the training data of a study that is in files of the folder."""
     data = study.training.data if study.training else None
     if data is None or not hasattr(data, "paths"):
         return None

@@ -19,7 +19,7 @@ NAMES = ("a", "b", "c", "d", "e")
 def made_study(
     *, systems: Sequence[str] = NAMES, sizes: Sequence[int] = (), contents: dict[str, str] | None = None, **resampling: Any
 ) -> tuple[Study, Inputs]:
-    """Give a study of one metric on one test set of 1000 items; the content of an output is its system's name."""
+    """Return a study of one metric on one test set of 1000 items; the content of an output is its system's name."""
     value: dict[str, Any] = {"schema": 1, "study": "made", "seed": 7, "metrics": ["mean"]}
     value["test_sets"] = {"news": {"format": "scores", "outputs": "{system}.csv"}}
     value["resampling"] = {"replicates": 40_000, "keep_replicates": 0, "test_sizes": [*sizes, "full"], **resampling}
@@ -30,13 +30,13 @@ def made_study(
 
 
 def plan_tasks(asked: tuple[Study, Inputs], done: Iterable[Receipt] | Inventory = (), **options: Any) -> tuple[Task, ...]:
-    """Give the open tasks."""
+    """Return the open tasks."""
     inventory = done if isinstance(done, Inventory) else Inventory.of(done)
     return plan_study(*asked, inventory, run="run", **options).tasks
 
 
 def receipt_of(task: Task) -> Receipt:
-    """Give what a task would leave, as its function writes it."""
+    """Return what a task would leave, as its function writes it."""
     covers: dict[str, Any] = {}
     if isinstance(task.spec, ResampleSpec):
         spec = task.spec
@@ -50,5 +50,5 @@ def receipt_of(task: Task) -> Receipt:
 
 
 def all_done(asked: tuple[Study, Inputs], **options: Any) -> list[Receipt]:
-    """Give the receipts of a whole study, but for its cube and report."""
+    """Return the receipts of a whole study, but for its cube and report."""
     return [receipt_of(task) for task in plan_tasks(asked, **options) if task.kind in {"extract", "resample"}]

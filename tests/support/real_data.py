@@ -9,10 +9,10 @@ from typing import Any
 
 
 def expected(data: Path, name: str) -> Any:
-    """Give what was counted elsewhere."""
+    """Return what was counted elsewhere."""
     return json.loads((data / name / "expected.json").read_text())
 
 
 def lines_of(path: Path) -> list[str]:
-    """Give the lines of a compressed file."""
+    """Return the lines of a compressed file."""
     return gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]

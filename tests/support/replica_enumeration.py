@@ -81,7 +81,7 @@ OUTCOMES: dict[str, Callable[[Run, Run], Iterator[Sums]]] = {
 
 
 def law_of_outcomes(null: str, a: Sequence[Run], b: Sequence[Run], sign: int) -> tuple[Fraction | None, Law]:
-    """Give the observed gain and the law of δ° where outputs of a unit are permuted."""
+    """Return the observed gain and the law of δ° where outputs of a unit are permuted."""
     units = [list(OUTCOMES[null](*([run[unit] for run in system] for system in (a, b)))) for unit in range(len(a[0]))]
     sums = Counter([tuple((0, 0) for _ in units[0][0])])
     for outcomes in units:
@@ -99,7 +99,7 @@ def law_of_outcomes(null: str, a: Sequence[Run], b: Sequence[Run], sign: int) ->
 
 
 def law_of_runs(null: str, a: Sequence[Run], b: Sequence[Run], sign: int) -> tuple[Fraction | None, Law]:
-    """Give the observed gain and the law of δ° where whole runs are permuted: only their scores matter."""
+    """Return the observed gain and the law of δ° where whole runs are permuted: only their scores matter."""
     scores = [ratio(add_up(run)) for run in (*a, *b)]
     if None in scores:
         return None, Law({None: 1}, 1)
@@ -118,7 +118,7 @@ def law_of_runs(null: str, a: Sequence[Run], b: Sequence[Run], sign: int) -> tup
 
 
 def crossed_law(a: Sequence[Run], b: Sequence[Run], sign: int) -> tuple[Fraction | None, Law]:
-    """Give the observed gain and the law of δ* where units are drawn with replacement, and the runs of each side apart."""
+    """Return the observed gain and the law of δ* where units are drawn with replacement, and the runs of each side apart."""
     n = len(a[0])
 
     def gain(drawn: Sequence[Run], others: Sequence[Run], counts: Sequence[int]) -> Fraction | None:

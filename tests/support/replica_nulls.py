@@ -49,13 +49,13 @@ def pooled_score(replicas, outputs):
 
 
 def oriented_arrays(replicas, pair):
-    """Give (run, unit, statistic) of the system with the higher score, and of the other."""
+    """Return (run, unit, statistic) of the system with the higher score, and of the other."""
     a, b = (replicas.statistics[system] for system in replicas.pairs[pair])
     return (a, b) if mean_score(replicas, a) >= mean_score(replicas, b) else (b, a)
 
 
 def permuted_gain(null, replicas, a, b, outcome):
-    """Give δ° of one outcome of a null's permutation, straight from its definition."""
+    """Return δ° of one outcome of a null's permutation, straight from its definition."""
     runs_a, units = a.shape[:2]
     unit = np.arange(units)
     if null == "per-output":  # (run, unit) bool

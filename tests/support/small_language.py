@@ -48,7 +48,7 @@ class Sentence(NamedTuple):
 
 
 def make_sentences(count: int, *, seed: int) -> list[Sentence]:
-    """Give so many sentences of the grammar."""
+    """Return so many sentences of the grammar."""
     rng = random.Random(seed)
     return [_annotate(_grow("S", rng, 0)) for _ in range(count)]
 

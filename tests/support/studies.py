@@ -116,7 +116,7 @@ def start_cli(*arguments: object, cwd: Path | None = None) -> subprocess.Popen[s
 
 
 def ledger(run: Path) -> list[dict[str, Any]]:
-    """Give the whole lines of a run's ledger, read without the package."""
+    """Return the whole lines of a run's ledger, read without the package."""
     path = run / "ledger.jsonl"
     if not path.is_file():
         return []
@@ -124,10 +124,10 @@ def ledger(run: Path) -> list[dict[str, Any]]:
 
 
 def times_done(run: Path) -> Counter[str]:
-    """Give how often each task was done in a run."""
+    """Return how often each task was done in a run."""
     return Counter(entry["receipt"]["key"] for entry in ledger(run) if entry["event"] == "done")
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Give the bytes of every file below a folder."""
+    """Return the bytes of every file below a folder."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -18,7 +18,7 @@ FULL = ("procedure", *PAIR)
 
 
 def uncorrected(cube: xr.Dataset) -> xr.Dataset:
-    """Give a cube whose p-values need no correction for few units: what is adjusted is what was counted."""
+    """Return a cube whose p-values need no correction for few units: what is adjusted is what was counted."""
     return cube.assign(p_few_units=(FULL, np.full((1, *cube["observed_delta"].shape), np.nan)))
 
 
@@ -36,7 +36,7 @@ def build_cube(
     metric: str = "bleu",
     attrs: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
-    """Give the cube of one metric.
+    """Return the cube of one metric.
 
     scores : (test_size, system) observed scores, in percent
     se : standard error of each pair's difference, (test_size, pair) or one number

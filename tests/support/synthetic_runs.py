@@ -22,7 +22,7 @@ def mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 def build(
     models: dict[str, NDArray[np.int64]], p: dict[frozenset[str], float] | None = None, *, seed: int = 5
 ) -> tuple[dict[str, xr.Dataset], dict[str, dict[str, ScoredStatistics]]]:
-    """Give the part of a cube that is read of (run, unit) values, with p of pairs of systems: 1 where nothing is said."""
+    """Return the part of a cube that is read of (run, unit) values, with p of pairs of systems: 1 where nothing is said."""
     systems = [f"{model}-{run}" for model, values in models.items() for run in range(len(values))]
     values = np.concatenate(list(models.values()))
     statistics = np.stack([values, np.ones_like(values)], axis=2)

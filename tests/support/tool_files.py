@@ -34,7 +34,7 @@ def survey(folder: Path, form: Any, outputs: str, *, unit: str = "item", **given
 
 
 def problems_of(form: Any, path: Path, *, system: str | None = "north", options: Mapping[str, Any] | None = None) -> list[Problem]:
-    """Give what is wrong with a file of outputs; it must be refused."""
+    """Return what is wrong with a file of outputs; it must be refused."""
     try:
         load_reader(form).read_outputs(path, system=system, options=options or {})
     except DataError as exc:
@@ -51,7 +51,7 @@ edits = st.lists(
 
 
 def damage(data: bytes, given: list[tuple[float, str, bytes]]) -> bytes:
-    """Give bytes with edits made to them."""
+    """Return bytes with edits made to them."""
     for place, kind, some in given:
         at = int(place * len(data))
         if kind == "put":
@@ -99,7 +99,7 @@ swaps = st.lists(
 
 
 def swap(value: Any, given: list[tuple[float, Any]]) -> Any:
-    """Give a copy of a value in JSON, of lists and objects, in which other values stand at some places."""
+    """Return a copy of a value in JSON, of lists and objects, in which other values stand at some places."""
     value = json.loads(json.dumps(value))
     for place, other in given:
         spots: list[tuple[Any, Any]] = []

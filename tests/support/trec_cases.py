@@ -17,7 +17,7 @@ VALUES = Path(__file__).resolve().parents[1] / "golden" / "trec_eval.json"
 
 
 def make_case(name: str) -> tuple[str, str]:
-    """Give qrels and a run: few different scores, scores that differ in double precision alone, or any.
+    """Return qrels and a run: few different scores, scores that differ in double precision alone, or any.
 
     Documents are judged from −2 to 3 or not at all, some that are judged are not found, one topic has nothing relevant. Ranks in
     the run are wrong, and its lines in no order.

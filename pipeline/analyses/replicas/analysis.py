@@ -98,15 +98,15 @@ class ReplicaAnalysis:
         read_options(ReplicaOptions, options, analysis=self.name)
 
     def named_test_sets(self, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """Give the test sets that options name, which must be there."""
+        """Return the test sets that options name, which must be there."""
         return tuple(filter(None, (read_options(ReplicaOptions, options, analysis=self.name).development,)))
 
     def with_statistics(self, statistics: Mapping[str, Mapping[str, ScoredStatistics]]) -> ReplicaAnalysis:
-        """Give the analysis that has the statistics of items."""
+        """Return the analysis that has the statistics of items."""
         return ReplicaAnalysis(statistics)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
-        """Give rows of kind ``model``, ``pair``, ``test``, ``gains`` and ``subset``, and ``none`` where nothing can be said."""
+        """Return rows of kind ``model``, ``pair``, ``test``, ``gains`` and ``subset``, and ``none`` where nothing can be said."""
         chosen = read_options(ReplicaOptions, options, analysis=self.name)
         development = Development(cubes, chosen.development)
         rows = [_tidy(row) for name, cube in cubes.items() for row in self._rows(name, cube, chosen, development)]
@@ -225,7 +225,7 @@ def _model_rows(replicas: Replicas, models: Sequence[Model], seen: ObservedRepli
 
 
 def _tidy(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Give plain values: a number that is missing is None."""
+    """Return plain values: a number that is missing is None."""
     plain: dict[str, Any] = {}
     for key, value in row.items():
         known = value.item() if isinstance(value, np.generic) else value

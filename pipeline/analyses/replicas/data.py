@@ -49,7 +49,7 @@ class Model:
 
 
 def count_distinct(statistics: NDArray[np.int64]) -> int:
-    """Give how many of the runs (run, unit, statistic) of a model differ: a copy is no run."""
+    """Return how many of the runs (run, unit, statistic) of a model differ: a copy is no run."""
     return len({array.tobytes() for array in statistics})
 
 
@@ -59,7 +59,7 @@ def say_copies(model: str, runs: int, distinct: int) -> str | None:
 
 
 def group_runs(cube: xr.Dataset, *, model: str, replica: str) -> list[Model]:
-    """Give the models of a cube by name, each with its runs; neither order knows the order of systems.
+    """Return the models of a cube by name, each with its runs; neither order knows the order of systems.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _column(cube: xr.Dataset, name: str) -> list[str]:
 
 
 def pair_models(models: Sequence[Model]) -> NDArray[np.int64]:
-    """Give the pairs of models with at least two runs each, (pair, 2) positions."""
+    """Return the pairs of models with at least two runs each, (pair, 2) positions."""
     several = [place for place, model in enumerate(models) if len(model.runs) > 1]
     return np.array(list(combinations(several, 2)), np.int64).reshape(-1, 2)
 

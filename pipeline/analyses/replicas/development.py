@@ -31,7 +31,7 @@ class Development:
         self._cubes, self._name = cubes, name
 
     def describe(self, models: Sequence[Model], row: Mapping[str, Any], *, test_set: str, metric: str) -> dict[str, Any]:
-        """Give the fields of a model's row: s_dev, or the reason why there is none."""
+        """Return the fields of a model's row: s_dev, or the reason why there is none."""
         (model,) = (model for model in models if model.name == row["model"])
         scores, reason = self._scores(model, metric)
         fields: dict[str, Any] = {"s_dev": run_spread(scores) if reason is None else None, "s_dev_reason": reason}
@@ -40,7 +40,7 @@ class Development:
         return fields
 
     def _scores(self, model: Model, metric: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]], str | None]:
-        """Give the scores of a model's runs on the development set, and why they are of no use."""
+        """Return the scores of a model's runs on the development set, and why they are of no use."""
         nothing = np.zeros(0)
         if self._name is None:
             return nothing, "s_dev needs outputs on the development set that runs were tuned on: name it as `development`"

@@ -30,7 +30,7 @@ _BINS = 20
 
 
 def list_numbers(options: ReplicaOptions, pool: int) -> tuple[int, ...]:
-    """Give the numbers of runs that are asked for, or those that a pool of so many runs allows."""
+    """Return the numbers of runs that are asked for, or those that a pool of so many runs allows."""
     return options.asked_runs or tuple(number for number in DEFAULT_RUNS if POOL * number <= pool)
 
 
@@ -44,7 +44,7 @@ def why_refused(number: int, pool: int) -> str | None:
 def gain_rows(
     replicas: Replicas, models: Sequence[Model], draw: Draw, options: ReplicaOptions, *, seen: ObservedReplicas
 ) -> Iterator[dict[str, Any]]:
-    """Give the gains of every pair of models by number of runs, the better model first."""
+    """Yield the gains of every pair of models by number of runs, the better model first."""
     for pair, (a, b) in enumerate(replicas.pairs.tolist()):
         if not np.isfinite(seen.delta[pair]) or seen.identical[pair]:
             continue
@@ -70,7 +70,7 @@ def gain_rows(
 
 
 def _gains(scores: Sequence[NDArray[np.float64]], number: int, draws: Sequence[Any]) -> tuple[NDArray[np.float64], bool]:
-    """Give the differences of means of so many runs, and whether these are all there are."""
+    """Return the differences of means of so many runs, and whether these are all there are."""
     if comb(len(scores[0]), number) * comb(len(scores[1]), number) <= _MOST_CHOICES:
         means = [own[np.array(list(combinations(range(len(own)), number)))].mean(axis=1) for own in scores]
         return np.subtract.outer(*means).ravel(), True

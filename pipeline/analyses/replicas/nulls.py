@@ -51,12 +51,12 @@ class Draw:
     replicates: int
 
     def at(self, purpose: str, units: int, *, rule: str = "prefix") -> Draws:
-        """Give the address of a purpose: a null, or the study's own bootstrap."""
+        """Return the address of a purpose: a null, or the study's own bootstrap."""
         key = draw_key(seed=self.seed, purpose=purpose, test_set=self.test_set, size="full", rule=rule)
         return Draws(key, units, units)
 
     def subsets_of(self, model: str) -> Draws:
-        """Give the address at which runs of a model are chosen: no other model has a part in it."""
+        """Return the address at which runs of a model are chosen: no other model has a part in it."""
         return self.at("subsets of runs", 1, rule=model)
 
 
@@ -71,7 +71,7 @@ def null_rows(
     copies: Sequence[str | None],
     alpha: float,
 ) -> Iterator[dict[str, Any]]:
-    """Give what one null says of every pair, the better model first, and what its p cannot say; ``copies`` is said of models."""
+    """Yield what one null says of every pair, the better model first, and what its p cannot say; ``copies`` is said of models."""
     draws, cells = draw.at(null, replicas.n_units), range(count_cells(draw.replicates))
     above = None
     if null == "multeval":
@@ -137,7 +137,7 @@ def _why_unpaired(first: Model, second: Model) -> str:
 def _bounds(
     counts: NullCounts, p: NDArray[np.float64], tied: NDArray[np.bool_], level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give Clopper and Pearson's bounds of the p of infinitely many replicates; what is exact has no width."""
+    """Return Clopper and Pearson's bounds of the p of infinitely many replicates; what is exact has no width."""
     hits, compared = counts.hits.sum(axis=1), counts.compared.sum(axis=1)
     lo, hi = clopper_pearson(np.where(compared > 0, hits, 0), np.maximum(compared, 1), level)
     certain = counts.enumerated | tied | (counts.reason == REASONS.index("identical")) | np.isnan(p)
@@ -145,7 +145,7 @@ def _bounds(
 
 
 def _tool_p(above: NDArray[np.int64], compared: NDArray[np.int64], pair: int) -> float:
-    """Give (#(|δ°| > |δ|) + 1)/(b + 1) as the tool prints it, of identical systems too."""
+    """Return (#(|δ°| > |δ|) + 1)/(b + 1) as the tool prints it, of identical systems too."""
     return float((above[pair].sum() + 1) / (compared[pair] + 1))
 
 

@@ -28,7 +28,7 @@ _FIELDS = ("p_low", "p_median", "p_high", "rejected", "rejected_against")
 def subset_rows(
     replicas: Replicas, models: Sequence[Model], draw: Draw, options: ReplicaOptions, *, seen: ObservedReplicas, alpha: float
 ) -> Iterator[dict[str, Any]]:
-    """Give p by number of runs for every pair of models that differ and every null; first the model that all runs say is better."""
+    """Yield p by number of runs for every differing pair of models and every null; first the model that all runs favour."""
     if not options.subsets:
         return
     pool = replicas.runs[replicas.pairs].min(axis=1).tolist()
@@ -75,7 +75,7 @@ def _test_subsets(
     places: NDArray[np.int64],
     asked: Sequence[int],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give p and the gain of each (subset, pair); a model has the same runs against all others, and every subset draws anew."""
+    """Return p and the gain of each (subset, pair); a model has the same runs against all others, and every subset draws anew."""
     chosen = [
         draw_subsets(draw.subsets_of(models[place].name), len(models[place].runs), size=number, count=options.subsets)
         for place in places.tolist()
@@ -92,7 +92,7 @@ def _test_subsets(
 
 
 def _summarise(p: NDArray[np.float64], gain: NDArray[np.float64], delta: float, alpha: float) -> dict[str, Any]:
-    """Give percentiles of p, and how often it rejects: a subset without a p does not."""
+    """Return percentiles of p, and how often it rejects: a subset without a p does not."""
     low, middle, high = np.percentile(p[np.isfinite(p)], [2.5, 50, 97.5]).tolist() if np.isfinite(p).any() else [None] * 3
     rejected = p <= alpha
     against = rejected & (np.sign(gain) == -np.sign(delta))

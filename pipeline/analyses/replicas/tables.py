@@ -75,7 +75,7 @@ _SUBSETS = (
 
 
 def make_tables(rows: Sequence[Mapping[str, Any]], notes: Mapping[str, str]) -> Iterator[Table]:
-    """Give the tables of every test set and metric; a column that says nothing in any of its rows is left out.
+    """Yield the tables of every test set and metric; a column that says nothing in any of its rows is left out.
 
     Parameters
     ----------

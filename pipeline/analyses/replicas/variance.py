@@ -45,7 +45,7 @@ class Variances:
     reason: str | None = None
 
     def variance(self, pair: int, *, more_runs: int = 0, more_units: int = 0) -> float | None:
-        """Give Var δ of a pair with so many more runs of each model and so many more units."""
+        """Return Var δ of a pair with so many more runs of each model and so many more units."""
         if self.components is None or self.identical[pair]:
             return None
         a, b = self.runs[pair].tolist()
@@ -53,7 +53,7 @@ class Variances:
         return float(found[pair])
 
     def share(self, pair: int, parts: tuple[str, ...]) -> float:
-        """Give the share of Var δ that comes of ``run``, ``system_unit`` or both; nan where it is not known."""
+        """Return the share of Var δ that comes of ``run``, ``system_unit`` or both; nan where it is not known."""
         whole = self.variance(pair)
         if self.components is None or not whole:
             return float("nan")
@@ -62,7 +62,7 @@ class Variances:
         return sum(of[part] for part in parts) / whole
 
     def describe(self, pair: int, *, more_runs: int, more_units: int) -> Mapping[str, Any]:
-        """Give the fields of a row."""
+        """Return the fields of a row."""
         names = ("unit", "system_unit", "run", "residual")
         known = None if self.identical[pair] else self.components
         now = self.variance(pair)
@@ -116,7 +116,7 @@ def take_apart(replicas: Replicas, seen: ObservedReplicas) -> Variances:
 
 
 def unit_values(replicas: Replicas, seen: ObservedReplicas) -> list[NDArray[np.float64]]:
-    """Give (run, unit) values of each model whose means are the scores of its runs."""
+    """Return (run, unit) values of each model whose means are the scores of its runs."""
     values = []
     for array, scores in zip(replicas.statistics, seen.by_run, strict=True):
         without = leave_one_out(np.ascontiguousarray(array.transpose(1, 0, 2)), replicas.score)

@@ -55,7 +55,7 @@ class SuiteAnalysis:
         read_options(SuiteOptions, options, analysis=self.name)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
-        """Give rows of kind ``pair``, ``test-set`` (a pair on one of them), and ``none`` where nothing can be said."""
+        """Return rows of kind ``pair``, ``test-set`` (a pair on one of them), and ``none`` where nothing can be said."""
         chosen = read_options(SuiteOptions, options, analysis=self.name)
         rows: list[dict[str, Any]] = []
         summaries: dict[tuple[Any, ...], str] = {}
@@ -88,7 +88,7 @@ def _several(names: tuple[str, ...] | str) -> tuple[str, ...]:
 
 
 def _questions(cubes: Mapping[str, xr.Dataset], options: SuiteOptions) -> Iterator[tuple[Question | str, Mapping[str, Any]]]:
-    """Give each question with its cubes, or the reason why there is none with where that is."""
+    """Yield each question with its cubes, or the reason why there is none with where that is."""
     wanted = _several(options.test_sets) or tuple(cubes)
     for name in wanted:
         if name not in cubes:

@@ -142,7 +142,7 @@ def join_cubes(cubes: Mapping[str, xr.Dataset], *, metric: str, procedure: str, 
 
 
 def _oriented(cube: xr.Dataset, baseline: str | None) -> tuple[list[tuple[str, str] | None], NDArray[np.bool_]]:
-    """Give each pair of a cube as (first, second), None outside the family, and where that turns the cube's own order."""
+    """Return each pair of a cube as (first, second), None outside the family, and where that turns the cube's own order."""
     own: list[tuple[str, str] | None] = []
     turned = []
     for a, b in zip(map(str, cube["system_a"].values.tolist()), map(str, cube["system_b"].values.tolist()), strict=True):
@@ -155,7 +155,7 @@ def _oriented(cube: xr.Dataset, baseline: str | None) -> tuple[list[tuple[str, s
 def _least(
     cube: xr.Dataset, discordant: NDArray[np.int64], ahead: NDArray[np.bool_], pairs: int, **where: str
 ) -> NDArray[np.float64]:
-    """Give (2, pair) what the p of "better" and of "worse" are not below: corrected for few units, and exact where few differ.
+    """Return (2, pair) what the p of "better" and of "worse" are not below: corrected for few units, and exact where few differ.
 
     Both are halves of two-sided p-values of symmetric laws: Student's, and that of sign flips. The side that is behind has a p
     above ½ by any test.
@@ -203,7 +203,7 @@ def _read_sides(
 
 
 def _count(cube: xr.Dataset, name: str, **where: str) -> NDArray[np.int64] | None:
-    """Give a count by pair, or None where the procedure counts no replicates."""
+    """Return a count by pair, or None where the procedure counts no replicates."""
     if f"count_{name}" not in cube.variables:
         return None
     cells = cube[f"count_{name}"].sel(where).values
@@ -211,7 +211,7 @@ def _count(cube: xr.Dataset, name: str, **where: str) -> NDArray[np.int64] | Non
 
 
 def _computed(cube: xr.Dataset, **where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the one-sided p of the system that is ahead, ties counted, and its error; 1 where there is no order.
+    """Return the one-sided p of the system that is ahead, ties counted, and its error; 1 where there is no order.
 
     The side that is behind has a p above ½, which a discrete law does not tell from the other's: 1 stands for it, the safe end.
     """

@@ -39,13 +39,13 @@ class _Found:
     gains: Heterogeneity
 
     def side(self, better: bool) -> int | None:
-        """Give the place of a direction among those that were tested."""
+        """Return the place of a direction among those that were tested."""
         side = 0 if better else 1
         return self.question.sides.index(side) if side in self.question.sides else None
 
 
 def pair_rows(data: SuiteData, question: Question) -> Iterator[dict[str, Any]]:
-    """Give a row a pair, then a row a pair and test set, in the same order: the most decided pairs first.
+    """Yield a row a pair, then a row a pair and test set, in the same order: the most decided pairs first.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _pair_row(found: _Found, pair: int, kept: bool, *, shown: bool) -> dict[str,
 
 
 def _side(found: _Found, pair: int, side: int | None, word: str) -> dict[str, Any]:
-    """Give what is known of one direction; None throughout where it was not asked."""
+    """Return what is known of one direction; None throughout where it was not asked."""
     of_word = (f"{word}_at_least", f"{word}_bounds", f"{word}_on", f"{word}_where")
     keys = (*of_word, f"p_{word}_on_any", f"p_{word}_over_pairs", f"{word}_together")
     if side is None:
@@ -204,12 +204,12 @@ def _test_set_rows(found: _Found, pair: int, kept: bool, *, shown: bool) -> Iter
 
 
 def _numbers(values: NDArray[np.float64]) -> list[float | None]:
-    """Give plain numbers, without negative zeros; None where there is none."""
+    """Return plain numbers, without negative zeros; None where there is none."""
     return [value if isfinite(value) else None for value in (values + 0.0).tolist()]
 
 
 def _mean_se(se: NDArray[np.float64], measured: NDArray[np.bool_]) -> float | None:
-    """Give the standard error of the weighted mean of independent gains, 1/√Σw."""
+    """Return the standard error of the weighted mean of independent gains, 1/√Σw."""
     known = se[measured & np.isfinite(se) & (se > 0)]
     return float(1 / np.sqrt((1 / known**2).sum())) if len(known) else None
 
@@ -219,5 +219,5 @@ def _names(data: SuiteData, mask: NDArray[np.bool_]) -> list[str]:
 
 
 def _number(value: Any) -> float | None:
-    """Give a plain number, without a negative zero; None where there is none."""
+    """Return a plain number, without a negative zero; None where there is none."""
     return float(value) + 0.0 if np.isfinite(value) else None

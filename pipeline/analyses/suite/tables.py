@@ -48,7 +48,7 @@ _CAPTION = (
 
 
 def make_tables(rows: Sequence[Mapping[str, Any]], summaries: Mapping[tuple[Any, ...], str]) -> Iterator[Table]:
-    """Give the tables of every metric; a column that says nothing in any of its rows is left out.
+    """Yield the tables of every metric; a column that says nothing in any of its rows is left out.
 
     Parameters
     ----------

@@ -58,11 +58,11 @@ class TypeOne:
         read_options(TypeOneOptions, options, analysis=self.name)
 
     def with_statistics(self, statistics: Mapping[str, Mapping[str, ScoredStatistics]]) -> TypeOne:
-        """Give the analysis that has the statistics of items."""
+        """Return the analysis that has the statistics of items."""
         return TypeOne(statistics)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
-        """Give a row for each test set, metric, pair and test, or one with the reason why there is none."""
+        """Return a row for each test set, metric, pair and test, or one with the reason why there is none."""
         chosen = read_options(TypeOneOptions, options, analysis=self.name)
         places = [(name, str(metric)) for name, cube in cubes.items() for metric in cube["metric"].values.tolist()]
         waiting = {place: self._pairs(*place, cubes[place[0]], chosen) for place in places}
@@ -129,7 +129,7 @@ class TypeOne:
     def _rows(
         self, test_set: str, metric: str, cube: xr.Dataset, pair: NullPair | str, options: TypeOneOptions, left: float
     ) -> tuple[list[dict[str, Any]], float]:
-        """Give the rows of a pair and what they cost, or one row with the reason."""
+        """Return the rows of a pair and what they cost, or one row with the reason."""
         where: dict[str, Any] = {"test_set": test_set, "metric": metric, "test_size": "full", "design": SWAPPED}
         if isinstance(pair, str):
             return [nothing(where, pair)], 0.0

@@ -26,7 +26,7 @@ _FULL = "full"
 
 
 def read_p(cube: xr.Dataset, metric: str) -> dict[str, dict[frozenset[str], float]]:
-    """Give the study's own p by procedure and pair of systems, in the convention that verdicts use."""
+    """Return the study's own p by procedure and pair of systems, in the convention that verdicts use."""
     if "p_value" not in cube:
         return {}
     pairs = [frozenset(map(str, pair)) for pair in zip(cube["system_a"].values, cube["system_b"].values, strict=True)]
@@ -40,7 +40,7 @@ def read_p(cube: xr.Dataset, metric: str) -> dict[str, dict[frozenset[str], floa
 def compare_runs(
     where: Mapping[str, Any], models: Sequence[Model], p: Mapping[str, Mapping[frozenset[str], float]]
 ) -> Iterator[dict[str, Any]]:
-    """Give a row for each procedure of the study: all pairs of runs of one model, of all models together."""
+    """Yield a row for each procedure of the study: all pairs of runs of one model, of all models together."""
     several = [model for model in models if len(model.runs) > 1]
     pairs = [frozenset(pair) for model in several for pair in combinations(model.systems, 2)]
     if not pairs:

@@ -53,7 +53,7 @@ class RunLaboratory:
         self._p = read_p(cube, metric) if self._models else {}
 
     def list_pools(self) -> list[RunPool]:
-        """Give what is parted, in the order in which it is done; nothing without several runs of a model."""
+        """Return what is parted, in the order in which it is done; nothing without several runs of a model."""
         if all(len(model.runs) < 2 for model in self._models):
             return []
         none = np.zeros((0, 2), np.int64)
@@ -61,11 +61,11 @@ class RunLaboratory:
         return [] if replicas is None else choose_pools(self._models, replicas, self._options.pairs)
 
     def compare_as_they_are(self) -> Iterator[dict[str, Any]]:
-        """Give what the study's own p say of two runs of one model."""
+        """Return what the study's own p say of two runs of one model."""
         return compare_runs(self._where, self._models, self._p)
 
     def part(self, pool: RunPool, left: float) -> tuple[list[dict[str, Any]], float]:
-        """Give the rows of a pool and what they cost; fewer data sets where more are beyond the budget that is left."""
+        """Return the rows of a pool and what they cost; fewer data sets where more are beyond the budget that is left."""
         options, runs = self._options, len(pool.systems)
         ways = count_splits(runs, *pool.sizes)
         # Of a hundred runs there are 5e28: in JSON a float says as much.
@@ -86,7 +86,7 @@ class RunLaboratory:
         return [describe(what, test, every=splits.enumerated) for test in tests], of_one * len(splits)
 
     def _draws(self, rule: str, pool: RunPool | None, units: int | None = None) -> Draws:
-        """Give an address; what is drawn of a pool knows its models by name, and no others."""
+        """Return an address; what is drawn of a pool knows its models by name, and no others."""
         named = f"{rule} of {' and '.join(pool.models)}" if pool is not None else rule
         key = draw_key(
             seed=int(self._cube.attrs.get("seed", 0)),

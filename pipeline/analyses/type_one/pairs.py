@@ -67,7 +67,7 @@ class PairData:
 
 
 def baseline_of(cube: xr.Dataset) -> str | None:
-    """Give the system that all others are compared with, as the report asks; None where all pairs are one family."""
+    """Return the system that all others are compared with, as the report asks; None where all pairs are one family."""
     return cube.attrs.get("asked_baseline", cube.attrs.get("baseline")) or None
 
 

@@ -28,12 +28,12 @@ _FIELDS = (
 
 
 def nothing(where: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """Give a row without a test, and why there is none."""
+    """Return a row without a test, and why there is none."""
     return {**dict.fromkeys((*_WHERE, *_FIELDS)), **where, "reason": reason}
 
 
 def describe(where: Mapping[str, Any], test: Tested, *, every: bool = False) -> dict[str, Any]:
-    """Give the row of one test.
+    """Return the row of one test.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def describe(where: Mapping[str, Any], test: Tested, *, every: bool = False) -> 
 
 
 def interval(hits: int, nulls: int, reference: int | None, level: float) -> tuple[float, float]:
-    """Give the Clopper-Pearson interval of a rate.
+    """Return the Clopper-Pearson interval of a rate.
 
     Where all p-values share a law of so many draws, its error is in them too: the variance of the rate is that of fewer trials.
     """
@@ -87,7 +87,7 @@ def _judge(found: Mapping[str, float]) -> str:
 
 
 def band_of(nulls: int) -> list[tuple[float, float]]:
-    """Give the pointwise 95 % band of the quantiles of so many p-values that are uniform.
+    """Return the pointwise 95 % band of the quantiles of so many p-values that are uniform.
 
     The quantile is an order statistic, the k-th of n: its law is Beta(k, n + 1 − k).
 

@@ -55,7 +55,7 @@ class RunPool:
     sizes: tuple[int, int]
 
     def describe(self) -> Mapping[str, Any]:
-        """Give the fields of its rows."""
+        """Return the fields of its rows."""
         first, second = self.sizes
         return {
             "design": self.design,
@@ -108,7 +108,7 @@ def _distinct(array: NDArray[np.int64]) -> list[int]:
 def ask_runs(
     pool: RunPool, scored: ScoredStatistics, draws: Mapping[str, Draws], splits: Splits, *, replicates: int
 ) -> list[Tested]:
-    """Give the p of every null of replicas for every split.
+    """Return the p of every null of replicas for every split.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def ask_runs(
 
 
 def _make(pool: RunPool, scored: ScoredStatistics, splits: Splits, some: slice) -> Replicas:
-    """Give data sets as pairs of systems; a group of runs that several have is one system."""
+    """Return data sets as pairs of systems; a group of runs that several have is one system."""
     groups: dict[tuple[int, ...], int] = {}
     pairs = [
         [groups.setdefault(tuple(group), len(groups)) for group in sides]
@@ -160,7 +160,7 @@ def _make(pool: RunPool, scored: ScoredStatistics, splits: Splits, some: slice) 
 def ask_single_runs(
     pool: RunPool, p: Mapping[str, Mapping[frozenset[str], float]], conventions: Mapping[str, str], picks: Draws, splits: Splits
 ) -> Iterator[Tested]:
-    """Give the study's own p of one run of either group, drawn at random, for every procedure of the study.
+    """Yield the study's own p of one run of either group, drawn at random, for every procedure of the study.
 
     Parameters
     ----------

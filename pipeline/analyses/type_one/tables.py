@@ -53,7 +53,7 @@ AS_IS = (
 
 
 def make_tables(rows: Sequence[Mapping[str, Any]], notes: Mapping[str, Sequence[str]]) -> Iterator[Table]:
-    """Give the tables of every test set and metric; a column that says nothing in all of its rows is left out.
+    """Yield the tables of every test set and metric; a column that says nothing in all of its rows is left out.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def ask_nulls(
     count: int,
     replicates: int,
 ) -> Iterator[Tested]:
-    """Give every test of the null data sets of a pair.
+    """Yield every test of the null data sets of a pair.
 
     Parameters
     ----------

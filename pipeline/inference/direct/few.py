@@ -77,7 +77,7 @@ def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int
 
 
 def _share(moved: NDArray[np.int64]) -> float:
-    """Give the share of swaps with a sum as far from 0: exact in binary, one side's subsets counted twice."""
+    """Return the share of swaps with a sum as far from 0: exact in binary, one side's subsets counted twice."""
     gain, sizes = abs(int(moved.sum())), np.abs(moved)
     # Σ ±v ≥ g is Σ bv ≥ (g + Σv)/2 with b in {0, 1}; both have the same parity.
     return 2 * count_reaching(sizes, (gain + int(sizes.sum())) // 2) / 2.0 ** len(moved) if gain else 1.0

@@ -15,7 +15,7 @@ _SMALL = 2.0**-53
 
 
 def log_binomial_tail(hits: NDArray[np.integer], trials: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Give log P(X ≥ hits) of a binomial with chance ½: what `scipy.stats.binom.sf` gives, however small.
+    """Return log P(X ≥ hits) of a binomial with chance ½: what `scipy.stats.binom.sf` gives, however small.
 
     Examples
     --------
@@ -28,13 +28,13 @@ def log_binomial_tail(hits: NDArray[np.integer], trials: NDArray[np.integer]) ->
 
 
 def log_binomial_term(hits: NDArray[np.integer], trials: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Give log P(X = hits) of a binomial with chance ½."""
+    """Return log P(X = hits) of a binomial with chance ½."""
     k, m = np.asarray(hits, np.float64), np.asarray(trials, np.float64)
     return np.asarray(-betaln(k + 1, m - k + 1) - np.log(m + 1) - m * math.log(2))
 
 
 def log_student_tail(t: NDArray[np.float64], freedom: float) -> NDArray[np.float64]:
-    """Give log P(T ≥ t), t ≥ 0, of Student's law: what `scipy.stats.t.sf` gives, however small.
+    """Return log P(T ≥ t), t ≥ 0, of Student's law: what `scipy.stats.t.sf` gives, however small.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def log_student_tail(t: NDArray[np.float64], freedom: float) -> NDArray[np.float
 
 
 def _log_betainc(a: NDArray[np.float64], b: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give log I_x(a, b); where it is small by a series of positive terms, https://dlmf.nist.gov/8.17#E8."""
+    """Return log I_x(a, b); where it is small by a series of positive terms, https://dlmf.nist.gov/8.17#E8."""
     value = betainc(a, b, x)
     result = np.log(value, out=np.zeros(value.shape), where=value > 0)
     small = value < _SAFE

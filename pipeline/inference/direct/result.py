@@ -88,7 +88,7 @@ class DirectP:
     label: NDArray[np.int8]
 
     def of(self, convention: str) -> NDArray[np.float64]:
-        """Give the (pair,) p-values of one convention."""
+        """Return the (pair,) p-values of one convention."""
         return np.asarray(self.p[CONVENTIONS.index(convention)])
 
     @property
@@ -109,7 +109,7 @@ class DirectP:
 
 
 def code_of(name: str, names: tuple[str, ...] | Mapping[str, str]) -> np.int8:
-    """Give the code of a method, a reason or a label.
+    """Return the code of a method, a reason or a label.
 
     Examples
     --------

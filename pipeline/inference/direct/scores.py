@@ -21,7 +21,7 @@ MEMORY = 2**26
 
 
 def denominator_groups(measure: Measure) -> NDArray[np.int64]:
-    """Give systems of a ratio with the same denominators the same number.
+    """Return systems of a ratio with the same denominators the same number.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def has_two_values(measure: Measure) -> NDArray[np.bool_]:
 def differences(
     measure: Measure, observed: Observed, members: NDArray[np.integer], *, memory_bytes: int, row_bytes: int = 8
 ) -> Iterator[tuple[NDArray[np.integer], NDArray[np.int64]]]:
-    """Give the units' differences of numerators in blocks of pairs, each ordered so that the observed gain is not negative.
+    """Yield the units' differences of numerators in blocks of pairs, each ordered so that the observed gain is not negative.
 
     Parameters
     ----------

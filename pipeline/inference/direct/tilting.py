@@ -50,18 +50,18 @@ class PairGain:
         return len(self.first)
 
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the (2, replicate) scores of (replicate, unit) weights that sum to n; nan where undefined."""
+        """Return the (2, replicate) scores of (replicate, unit) weights that sum to n; nan where undefined."""
         totals = np.stack([self.first.T @ weights.T, self.second.T @ weights.T], axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: nan
             return np.asarray(self.score(totals), np.float64)
 
     def gain(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the (replicate,) gains of (replicate, unit) weights."""
+        """Return the (replicate,) gains of (replicate, unit) weights."""
         one, other = self.scores(weights)
         return np.asarray(self.sign * (one - other))
 
     def influence(self, chances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give how much n times a unit's chance moves the gain, at these chances: (unit,), of mean 0 under them."""
+        """Return how much n times a unit's chance moves the gain, at these chances: (unit,), of mean 0 under them."""
         values = self.sign * (self._slide(self.first, chances) - self._slide(self.second, chances))
         return np.asarray(values - chances @ values)
 
@@ -131,7 +131,7 @@ def find_tilt(pair: PairGain, target: float, side: int) -> Tilt | None:
 
 
 def lugannani_rice(values: NDArray[np.float64], steepness: float) -> float:
-    """Give log P(Σ w_i v_i ≥ n K'(λ)), w multinomial of n draws from n units with equal chances.
+    """Return log P(Σ w_i v_i ≥ n K'(λ)), w multinomial of n draws from n units with equal chances.
 
     With K(λ) = log mean exp(λv), x = K'(λ), r = √(2n(λx − K)) and q = λ√(nK''): φ(r) (Mills(r) + 1/q − 1/r), where Mills(r) is the
     tail of the normal law over its density (Lugannani & Rice 1980, doi:10.2307/1426607). The relative error is of order 1/n for

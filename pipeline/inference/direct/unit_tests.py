@@ -195,7 +195,7 @@ def _coins(wins: NDArray[np.int64], losses: NDArray[np.int64], *, mid_p: bool) -
 
 
 def _rank_block(rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Give the logarithms of the one-sided and the two-sided p of each row, and whether its law was enumerated."""
+    """Return the logarithms of the one-sided and the two-sided p of each row, and whether its law was enumerated."""
     from scipy import stats  # half a second to import, and asked for by nobody else here
 
     one, two = np.empty((2, len(rows)))
@@ -220,7 +220,7 @@ def _rank_block(rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _midrank_tails(rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the logarithms of both p of rows with ties: W is a sum of doubled midranks, each with probability ½."""
+    """Return the logarithms of both p of rows with ties: W is a sum of doubled midranks, each with probability ½."""
     from scipy import stats
 
     width = min(_MIDRANK_UNITS, rows.shape[1])

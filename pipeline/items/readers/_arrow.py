@@ -92,7 +92,7 @@ def _kind(head: bytes) -> str | None:
 
 
 def _read(path: Path, file: BinaryIO) -> Any:
-    """Give the file's table, as Arrow has it."""
+    """Return the file's table, as Arrow has it."""
     head = file.read(8)
     file.seek(0)
     kind = _kind(head) or "a table in columns"
@@ -138,7 +138,7 @@ def _is_nested(kind: Any) -> bool:
 
 
 def _as_text(column: Any, meter: Meter) -> Sequence[str]:
-    """Give a column's values, counting what they take."""
+    """Return a column's values, counting what they take."""
     types: Any = importlib.import_module("pyarrow.types")
     found: list[str] = []
     for chunk in column.iterchunks():

@@ -42,7 +42,7 @@ class _Table:
         return _Table(self._data, at + _number(self._data, "<I", at)) if at else None
 
     def structs(self, field: int, size: int) -> Iterator[int]:
-        """Give the places of the structs of a vector."""
+        """Yield the places of the structs of a vector."""
         at = self._find(field)
         if at:
             vector = at + _number(self._data, "<I", at)
@@ -82,7 +82,7 @@ def _stream_messages(file: BinaryIO, arrow: Any) -> Iterator[Any]:
 
 
 def _file_messages(file: BinaryIO, arrow: Any) -> Iterator[Any]:
-    """Give the messages that the footer names: these are read, whatever else is there."""
+    """Yield the messages that the footer names: these are read, whatever else is there."""
     end = file.seek(0, 2)
     file.seek(max(0, end - _TAIL))
     length = _number(file.read(_TAIL), "<i", 0)

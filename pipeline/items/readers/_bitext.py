@@ -17,7 +17,7 @@ _HELP = "write `source ||| target` on every line, words separated by spaces, or 
 
 
 def read_bitext(paths: Sequence[Path], warnings: list[str]) -> list[Items]:
-    """Give the pairs of each file, or of every two files where they have no separator.
+    """Return the pairs of each file, or of every two files where they have no separator.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def read_bitext(paths: Sequence[Path], warnings: list[str]) -> list[Items]:
 
 
 def bitext_items(pairs: Sequence[Sequence[tuple[str, ...]]], lines: Lines, *, first: int = 1) -> Items:
-    """Give the items of pairs of sentences, one a line from the line ``first`` on."""
+    """Return the items of pairs of sentences, one a line from the line ``first`` on."""
     columns = {name: tuple(pair[side] for pair in pairs) for side, name in enumerate(("source", "target"))}
     ids = tuple(str(k + 1) for k in range(len(pairs)))
     return Items(ids, columns, lines.source, tuple(range(first, first + len(pairs))))
@@ -47,14 +47,14 @@ def split_words(line: str) -> tuple[str, ...]:
 
 
 def split_fields(line: str) -> list[tuple[str, ...]]:
-    """Give the words of each field of a line, fields parted by ``|||`` that stands alone."""
+    """Return the words of each field of a line, fields parted by ``|||`` that stands alone."""
     words = split_words(line)
     ends = [k for k, word in enumerate(words) if word == BITEXT_SEPARATOR]
     return [words[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(words)], strict=True)]
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Give the words of a sentence with a space between; what would be split otherwise is a ValueError."""
+    """Return the words of a sentence with a space between; what would be split otherwise is a ValueError."""
     line = " ".join(words)
     if split_words(line) != tuple(words) or BITEXT_SEPARATOR in words:
         raise ValueError(f"a word of the sentence {line!r} is empty, is {BITEXT_SEPARATOR} or holds white space")

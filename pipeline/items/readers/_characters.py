@@ -50,7 +50,7 @@ class Text:
     firsts: list[int]
 
     def find_word(self, place: int) -> tuple[int, int]:
-        """Give the sentence of the word in which a character is, and its position there; of the last word behind the end."""
+        """Return the sentence of the word in which a character is, and its position there; of the last word behind the end."""
         word = min(bisect_right(self.ends, place), len(self.words) - 1)
         sentence = bisect_right(self.firsts, word) - 1
         return sentence, word - self.firsts[sentence]
@@ -88,7 +88,7 @@ def lay_out(sentences: Sequence[Sequence[str]], ranges: Sequence[Sequence[Range]
 
 
 def find_difference(ours: str, theirs: str) -> int:
-    """Give the number of characters with which both texts begin.
+    """Return the number of characters with which both texts begin.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def find_difference(ours: str, theirs: str) -> int:
 
 
 def align_words(gold: Text, output: Text) -> NDArray[np.int64]:
-    """Give the position of the gold word that each word of an output is aligned with, or -1; the texts are the same.
+    """Return the position of the gold word that each word of an output is aligned with, or -1; the texts are the same.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class _Stretch(NamedTuple):
 
 
 def _find_stretch(gold: Text, output: Text, ours: int, theirs: int) -> _Stretch:
-    """Give the words around a shared token.
+    """Return the words around a shared token.
 
     A stretch reaches to the end of its tokens; a shared token that begins in it, on either side, makes it longer, and other words
     belong to it if they end in it. Words are taken in the order in which they begin. Before the token one word that begins earlier

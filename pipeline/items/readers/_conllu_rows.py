@@ -51,7 +51,7 @@ class Sentence:
 
 
 def split_sentences(lines: Lines) -> list[Sentence]:
-    """Give the sentences of a file; the last one may lack the empty line behind it.
+    """Return the sentences of a file; the last one may lack the empty line behind it.
 
     Raises
     ------
@@ -118,13 +118,13 @@ def _find_open_range(sentence: Sentence, damaged: bool, where: str) -> Iterator[
 
 
 def _read_comment(line: str) -> tuple[str, str]:
-    """Give key and value of ``# key = value``; ``# newdoc id = x`` has the key ``newdoc``, and no value is ``""``."""
+    """Return key and value of ``# key = value``; ``# newdoc id = x`` has the key ``newdoc``, and no value is ``""``."""
     found = _COMMENT.fullmatch(line)
     return (found[1], found[2] or "") if found else ("", line)
 
 
 def check_trees(sentences: Sequence[Sentence], source: str, *, one_root: bool) -> tuple[list[tuple[int, ...]], bool]:
-    """Give the heads of each sentence, and whether all are blank.
+    """Return the heads of each sentence, and whether all are blank.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _find_faults(heads: tuple[int, ...], given: Sequence[str], *, one_root: bool
 
 
 def _find_cycle(heads: tuple[int, ...]) -> int:
-    """Give a word on a cycle, or 0. Each word is walked over once: what it leads to is marked by the word begun with."""
+    """Return a word on a cycle, or 0. Each word is walked over once: what it leads to is marked by the word begun with."""
     begun = [0] * (len(heads) + 1)
     begun[0] = -1
     for first in range(1, len(heads) + 1):

@@ -65,7 +65,7 @@ def read_lines(path: Path, *, tokens: bool = False) -> Lines:
 
 
 def read_text(path: Path) -> tuple[str, list[str]]:
-    """Give the text of a file, decompressed and without a byte order mark, and what was odd about it.
+    """Return the text of a file, decompressed and without a byte order mark, and what was odd about it.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def read_text(path: Path) -> tuple[str, list[str]]:
 
 
 def read_head(path: Path, size: int) -> tuple[bytes, bool]:
-    """Give the first bytes of a file, decompressed, and whether they are the whole of it.
+    """Return the first bytes of a file, decompressed, and whether they are the whole of it.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def _text_chunks(path: Path, warnings: list[str], *, tokens: bool = False) -> Iterator[bytes]:
-    """Give the content of a file without its byte order mark; P205 where there is none."""
+    """Yield the content of a file without its byte order mark; P205 where there is none."""
     begun = b""
     chunks = read_chunks(path, tokens=tokens)
     for chunk in chunks:
@@ -140,7 +140,7 @@ def _text_chunks(path: Path, warnings: list[str], *, tokens: bool = False) -> It
 
 
 def _blocks(chunks: Iterator[bytes], path: Path, lines: list[str]) -> Iterator[tuple[bytes, int]]:
-    """Give whole lines, many at a time and without the last line feed, with the offset at which they begin.
+    """Yield whole lines, many at a time and without the last line feed, with the offset at which they begin.
 
     ``lines`` holds those that were given before, to say which line is too long before all of it is there.
     """

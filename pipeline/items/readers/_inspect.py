@@ -132,7 +132,7 @@ def _read_zip(archive: Archive, paths: Sequence[str]) -> Log:
 
 
 def _read_summaries(archive: Archive) -> list[tuple[str, Any]]:
-    """Give the summaries of samples: in one member, in those of the journal, or else the samples themselves."""
+    """Return the summaries of samples: in one member, in those of the journal, or else the samples themselves."""
     journal = sorted((int(numbered[1]), name) for name in archive.names if (numbered := _JOURNAL.fullmatch(name)))
     members = [_SUMMARIES] if _SUMMARIES in archive.names else [name for _, name in journal]
     found: list[tuple[str, Any]] = []
@@ -152,7 +152,7 @@ def _read_member(archive: Archive, name: str) -> Any:
 
 
 def _read_whole(archive: Archive, summary: Any) -> Any:
-    """Give all that the log has of a sample."""
+    """Return all that the log has of a sample."""
     name = f"samples/{summary.get('id')}_epoch_{summary.get('epoch')}.json" if isinstance(summary, Mapping) else ""
     return _read_member(archive, name) if name in archive.names else summary
 

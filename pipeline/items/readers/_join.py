@@ -12,7 +12,7 @@ __all__ = ["join_items", "name_items", "need_system"]
 
 
 def name_items(names: Sequence[str | None]) -> tuple[tuple[str, ...], bool]:
-    """Give identifiers, and whether they are numbers: the names where each item has one of its own, else numbers from 1."""
+    """Return identifiers, and whether they are numbers: the names where each item has one of its own, else numbers from 1."""
     named = [name for name in names if name]
     if names and len(named) == len(names) == len(set(named)):
         return tuple(named), False
@@ -20,7 +20,7 @@ def name_items(names: Sequence[str | None]) -> tuple[tuple[str, ...], bool]:
 
 
 def join_items(parts: Sequence[Items]) -> Items:
-    """Give the items of all parts, one after another.
+    """Return the items of all parts, one after another.
 
     They keep their identifiers where no two have the same, and are numbered otherwise. A column that only some parts have is
     kept where it names documents or other groups (the others are in none, ``""``), and left out where it holds more than text.
@@ -38,7 +38,7 @@ def join_items(parts: Sequence[Items]) -> Items:
 
 
 def need_system(system: str | None, path: Path, kind: str) -> str:
-    """Give the name of the system whose output a file is; a study that names none is refused."""
+    """Return the name of the system whose output a file is; a study that names none is refused."""
     if system is None:
         raise DataError.of(
             "P219",

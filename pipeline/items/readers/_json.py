@@ -35,7 +35,7 @@ class JsonLine(NamedTuple):
 
 
 def read_json(path: Path) -> tuple[Any, list[str]]:
-    """Give the value of a file, and what was odd about it.
+    """Return the value of a file, and what was odd about it.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def read_json(path: Path) -> tuple[Any, list[str]]:
 
 
 def parse_json(data: bytes, source: str) -> Any:
-    """Give the value of the JSON in a part of a file.
+    """Return the value of the JSON in a part of a file.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def parse_json(data: bytes, source: str) -> Any:
 
 
 def read_json_lines(path: Path) -> tuple[list[JsonLine], list[str]]:
-    """Give the object of each line of a file, and what was odd about it; empty lines at the end are none.
+    """Return the object of each line of a file, and what was odd about it; empty lines at the end are none.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def read_json_lines(path: Path) -> tuple[list[JsonLine], list[str]]:
 
 
 def read_json_list(path: Path) -> tuple[list[JsonLine], list[str]]:
-    """Give the objects of a file that is a list of them, each with the line it begins on, and what was odd about the file.
+    """Return the objects of a file that is a list of them, each with the line it begins on, and what was odd about the file.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def read_json_list(path: Path) -> tuple[list[JsonLine], list[str]]:
 
 
 def need(value: Any, key: str, shape: _Shape, where: str, line: int = 0) -> Any:
-    """Give a field of an object.
+    """Return a field of an object.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def need(value: Any, key: str, shape: _Shape, where: str, line: int = 0) -> Any:
 
 
 def refuse_shape(where: str, line: int, what: str, wanted: str, found: Any) -> DataError:
-    """Give the error that something is of another shape than the format has."""
+    """Return the error that something is of another shape than the format has."""
     try:
         text = json.dumps(found, ensure_ascii=False, default=str)[: _CLIP + 1]
     except RecursionError:
@@ -133,7 +133,7 @@ def refuse_shape(where: str, line: int, what: str, wanted: str, found: Any) -> D
 
 
 def number_text(value: Any) -> str | None:
-    """Give a number as a table would have it, true as 1 and false as 0; None for what is no finite number."""
+    """Return a number as a table would have it, true as 1 and false as 0; None for what is no finite number."""
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, int):
@@ -142,12 +142,12 @@ def number_text(value: Any) -> str | None:
 
 
 def digest_of(value: Any) -> str:
-    """Give a digest of what an item asked, whatever the order of its fields."""
+    """Return a digest of what an item asked, whatever the order of its fields."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def _split_list(text: str) -> list[JsonLine] | None:
-    """Give the elements of a list and the line each begins on; None where the text is no list, or no JSON."""
+    """Return the elements of a list and the line each begins on; None where the text is no list, or no JSON."""
     decoder = json.JSONDecoder()
     found: list[JsonLine] = []
     counted, line = 0, 1
@@ -173,7 +173,7 @@ def _split_list(text: str) -> list[JsonLine] | None:
 
 
 def _next(text: str, at: int) -> int:
-    """Give the place of the next character that is no blank."""
+    """Return the place of the next character that is no blank."""
     found = _BLANKS.match(text, at)
     return found.end() if found else at
 

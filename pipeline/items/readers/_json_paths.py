@@ -35,12 +35,12 @@ def parse_keys(option: str, value: Any) -> Keys:
 
 
 def show(keys: Keys) -> str:
-    """Give keys as a study has them."""
+    """Return keys as a study has them."""
     return ".".join(keys)
 
 
 def follow(line: JsonLine, keys: Keys, source: str, *, system: str = "") -> Any:
-    """Give the value at a place; `LACKS` where the line has no such system.
+    """Return the value at a place; `LACKS` where the line has no such system.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def follow(line: JsonLine, keys: Keys, source: str, *, system: str = "") -> Any:
 
 
 def find_systems(line: JsonLine, keys: Keys, source: str) -> list[str]:
-    """Give the keys that stand where the place has `SYSTEM`."""
+    """Return the keys that stand where the place has `SYSTEM`."""
     found = follow(line, keys[: keys.index(SYSTEM)], source)
     if not isinstance(found, Mapping):
         raise refuse_shape(source, line.line, f"'{show(keys[: keys.index(SYSTEM)])}'", "an object", found)

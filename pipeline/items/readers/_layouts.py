@@ -43,7 +43,7 @@ def split_systems(
     convert: ConvertColumns | None = None,
     models: bool = False,
 ) -> dict[str, Items]:
-    """Give the items of each system in a table.
+    """Return the items of each system in a table.
 
     With ``system`` the table is of that one. Else a system column makes it long: one row for each item and system, or, where
     every system has one row, one column for each item. Without a system column it is wide: each column of values is a system.
@@ -119,14 +119,14 @@ def split_systems(
 
 
 def check_layout(value: str, known: Sequence[str] = LAYOUTS) -> str:
-    """Give the name of a layout; another is a mistake of the study."""
+    """Return the name of a layout; another is a mistake of the study."""
     if value not in known:
         raise ValueError(f"option 'layout' is one of {', '.join(known)}, not {value!r}")
     return value
 
 
 def find_systems(table: Table, columns: Mapping[str, str]) -> str:
-    """Give the column of systems of a table with a row each: the one that is named, a usual one, or the first of all."""
+    """Return the column of systems of a table with a row each: the one that is named, a usual one, or the first of all."""
     return find_column("system", table.header, columns, table.source) or table.header[0]
 
 
@@ -152,7 +152,7 @@ def _split_rows(
     leave_out: Sequence[str],
     convert: ConvertColumns,
 ) -> dict[str, Items]:
-    """Give the systems of a table with a row each: every other column is an item, whatever its name."""
+    """Return the systems of a table with a row each: every other column is an item, whatever its name."""
     of_system = find_systems(table, columns)
     names = table.column(of_system)
     refuse_twice(names, table, "P208", "the system", "leave one row for each system")
@@ -169,7 +169,7 @@ def _as_they_are(table: Table, chosen: Sequence[str], alike: bool) -> Table:
 
 
 def _model_column(table: Table, item: str | None) -> str | None:
-    """Give the column ``model`` where it names systems: it holds no numbers, and some items belong to several models."""
+    """Return the column ``model`` where it names systems: it holds no numbers, and some items belong to several models."""
     if "model" not in table.header or any(map(is_number, set(table.column("model")))):
         return None
     several = item is None or len(set(table.column(item))) < len(table.rows)
@@ -177,7 +177,7 @@ def _model_column(table: Table, item: str | None) -> str | None:
 
 
 def _item_column(table: Table, of_system: str, taken: Collection[str]) -> str | None:
-    """Give the column that names the items of a long table under another usual name: each once a system, the same for several."""
+    """Return the column that names the items of a long table under another usual name: each once a system, the same for several."""
     systems = table.column(of_system)
     if len(set(systems)) == len(systems):
         return None  # a row a system: every column is an item
@@ -195,7 +195,7 @@ def _if_there(role: str, table: Table, columns: Mapping[str, str]) -> str | None
 
 
 def only_rows(table: Table, system: str, rows_of: Mapping[str, list[int]]) -> list[int]:
-    """Give the rows of a file that belongs to one system, and yet has a column of systems."""
+    """Return the rows of a file that belongs to one system, and yet has a column of systems."""
     if system in rows_of:
         return rows_of[system]
     if len(rows_of) == 1:

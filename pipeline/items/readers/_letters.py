@@ -19,7 +19,7 @@ _LEAST_RECOGNISED = 50
 
 
 def split_letters(table: Table, *, system: str | None, columns: Mapping[str, str]) -> dict[str, Items]:
-    """Give the answers of each system of a table: the k-th character is that to the k-th item.
+    """Return the answers of each system of a table: the k-th character is that to the k-th item.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def split_letters(table: Table, *, system: str | None, columns: Mapping[str, str
 
 
 def fit_letters(gold: Items, output: Items) -> Items:
-    """Give an output the items of the gold, in whose order its letters stand.
+    """Return an output the items of the gold, in whose order its letters stand.
 
     Raises
     ------

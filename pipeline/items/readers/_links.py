@@ -28,13 +28,13 @@ class Links:
 
 
 def split_base(lines: Sequence[str], base: int) -> tuple[int, int]:
-    """Give the number of the first line that holds links, from 0, and the base: a first line ``# base: 0`` goes before all else."""
+    """Return the number of the first line with links, from 0, and the base: a first line ``# base: 0`` goes before all else."""
     found = _BASE.fullmatch(lines[0]) if lines else None
     return (0, base) if found is None else (1, int(found[1]))
 
 
 def parse_links(lines: Sequence[str], *, source: str, first: int, base: int, count: int | None = None) -> list[Links]:
-    """Give the links of each sentence.
+    """Return the links of each sentence.
 
     Parameters
     ----------

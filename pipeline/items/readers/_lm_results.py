@@ -39,7 +39,7 @@ class PublishedMeans(NamedTuple):
 
 
 def read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Sequence[str]]) -> PublishedMeans:
-    """Give what the file of results of the same run says of metrics, where it is their mean.
+    """Return what the file of results of the same run says of metrics, where it is their mean.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Seq
 
 
 def _task(found: Any, part: str, task: str) -> Mapping[str, Any]:
-    """Give what a part of the results says of a task, whose name may have lost characters in that of a file."""
+    """Return what a part of the results says of a task, whose name may have lost characters in that of a file."""
     said = found.get(part) if isinstance(found, Mapping) else None
     if not isinstance(said, Mapping):
         return {}

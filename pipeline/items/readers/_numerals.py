@@ -97,7 +97,7 @@ def spell(values: Collection[str], odd: Collection[str], *, commas: bool) -> Spe
 
 
 def _read(value: str, *, commas: bool) -> tuple[str, str]:
-    """Give the kind of a value, and the plain number that it is."""
+    """Return the kind of a value, and the plain number that it is."""
     text = value.strip()
     if is_number(text):
         return "number", value

@@ -40,7 +40,7 @@ class ScoredFormat(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give None: scores are already compared with the gold."""
+        """Return None: scores are already compared with the gold."""
         if paths:
             raise DataError.of(
                 "P219", "scores need no gold and no references", where=str(paths[0]), help="leave it out of the study"
@@ -58,14 +58,14 @@ class ScoredFormat(Reader):
 
 
 def check_name(option: str, value: Any) -> str | None:
-    """Give the name that an option of a format has, None where it has none."""
+    """Return the name that an option of a format has, None where it has none."""
     if value is not None and (not isinstance(value, str) or not value):
         raise ValueError(f"option '{option}' is a name, not {value!r}")
     return value
 
 
 def name_of(record: Mapping[str, Any], key: str, where: str, line: int) -> str:
-    """Give what names an item: a text, or a whole number as one.
+    """Return what names an item: a text, or a whole number as one.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def name_of(record: Mapping[str, Any], key: str, where: str, line: int) -> str:
 
 
 def text_of(record: Mapping[str, Any], key: str, where: str, line: int, *, default: str = "") -> str:
-    """Give a text, or the default where the field is not there or null; numbers, true and false are what JSON writes."""
+    """Return a text, or the default where the field is not there or null; numbers, true and false are what JSON writes."""
     value = record.get(key)
     if value is None:
         return default
@@ -91,7 +91,7 @@ def text_of(record: Mapping[str, Any], key: str, where: str, line: int, *, defau
 
 
 def score_of(value: Any, what: str, where: str) -> str:
-    """Give a score as the file has it.
+    """Return a score as the file has it.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def score_of(value: Any, what: str, where: str) -> str:
 
 
 def choose_one(asked: str | None, there: Iterable[str], *, option: str, what: str, source: str) -> str:
-    """Give the one of several that is asked for, or the only one.
+    """Return the one of several that is asked for, or the only one.
 
     Raises
     ------
@@ -139,13 +139,13 @@ def twice(name: str, source: str, first: int, second: int, *, help_: str) -> Pro
 
 
 def asked_groups(options: Mapping[str, Any]) -> dict[str, str]:
-    """Give the fields that group items, by the names the study has for them."""
+    """Return the fields that group items, by the names the study has for them."""
     columns: Mapping[str, str] = options.get("columns", {})
     return {role: key for role, key in columns.items() if role == DOCUMENT or role not in ROLES}
 
 
 def find_beside(paths: Collection[Path], read: Callable[[Path], _Value], warnings: list[str]) -> _Value | None:
-    """Give what is read of the first of some files that is there; what is wrong with it is a warning, for it is not needed."""
+    """Return what is read of the first of some files that is there; what is wrong with it is a warning, for it is not needed."""
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         return None

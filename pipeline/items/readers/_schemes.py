@@ -35,7 +35,7 @@ class _Seen:
 def to_iob2(
     sentences: Sequence[tuple[str, ...]], lines: Sequence[int], source: str
 ) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
-    """Give the tags of each sentence in IOB2, and sentences about the scheme where it was another or was not kept to.
+    """Return the tags of each sentence in IOB2, and sentences about the scheme where it was another or was not kept to.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _impossible(sentences: Sequence[tuple[str, ...]], lines: Sequence[int], sour
 
 
 def _closing_scheme(prefixes: set[str], sentences: Sequence[tuple[str, ...]], lines: Sequence[int], source: str) -> str:
-    """Give the name of the scheme that marks the ends of chunks; empty where none does."""
+    """Return the name of the scheme that marks the ends of chunks; empty where none does."""
     iobes, bilou = prefixes & {"E", "S"}, prefixes & {"L", "U"}
     if iobes and bilou:
         first = {

@@ -54,7 +54,7 @@ class Wanted:
     source: str
 
     def refuse(self, message: str) -> DataError:
-        """Give the error that the file has no such number."""
+        """Return the error that the file has no such number."""
         return DataError(Problem("P261", message, self.source, f"name a {self.noun} that is a number: `{self.option}: …`"))
 
 
@@ -78,7 +78,7 @@ class Numbers:
 
 
 def choose_numbers(rows: Sequence[Mapping[str, Any]], wanted: Wanted, place: Callable[[int], str]) -> Numbers:
-    """Give the columns of numbers that rows of named values have.
+    """Return the columns of numbers that rows of named values have.
 
     One that is asked for by name is given alone; where its values are lists or objects, each of their parts is a column
     ``name.part``. Otherwise all names are given that have a number in every row that has any; names of something else, and those
@@ -137,7 +137,7 @@ def is_mean_of(published: float | None, values: Sequence[str]) -> bool:
 
 
 def name_parts(name: str, value: Any) -> dict[str, Any]:
-    """Give the parts of a list or an object under ``name.part``, and anything else under its name; nothing where it is null."""
+    """Return the parts of a list or an object under ``name.part``, and anything else under its name; nothing where it is null."""
     if isinstance(value, Mapping):
         return {f"{name}.{key}": part for key, part in value.items()}
     if isinstance(value, list):
@@ -146,7 +146,7 @@ def name_parts(name: str, value: Any) -> dict[str, Any]:
 
 
 def find_at(value: Any, path: str) -> Any:
-    """Give what stands at a path of keys with dots between them, and None where nothing does; lists are counted from 0.
+    """Return what stands at a path of keys with dots between them, and None where nothing does; lists are counted from 0.
 
     A key that has dots itself is found where it is the rest of the path.
 
@@ -171,7 +171,7 @@ def find_at(value: Any, path: str) -> Any:
 def group_values(
     rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, within: str, source: str
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Give the columns that group items, by role, and what is odd.
+    """Return the columns that group items, by role, and what is odd.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def group_values(
 def make_columns(
     numbers: Mapping[str, tuple[str, ...]], groups: Mapping[str, tuple[str, ...]], content: tuple[str, ...], source: str
 ) -> dict[str, tuple[str, ...]]:
-    """Give the columns of an output: numbers, groups, and what items asked.
+    """Return the columns of an output: numbers, groups, and what items asked.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def refuse_halves(names: Iterable[str], source: str) -> None:
 
 
 def refuse_depth(source: str) -> DataError:
-    """Give the error that values lie within more values than can be followed."""
+    """Return the error that values lie within more values than can be followed."""
     return DataError(Problem("P257", "the JSON is nested too deeply", source, "check that the file is what its format says"))
 
 
@@ -285,7 +285,7 @@ def _first(value: Any, other: Any) -> Any:
 
 
 def _name_group(value: Any) -> str:
-    """Give the name of a group. White space is as one blank: summaries of logs keep no more of it."""
+    """Return the name of a group. White space is as one blank: summaries of logs keep no more of it."""
     if value is None:
         return ""
     return " ".join(value.split()) if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -16,7 +16,7 @@ __all__ = ["segment_again"]
 
 
 def segment_again(gold: Items, output: Items, ours: Text, theirs: Text) -> Items:
-    """Give the words of an output by the sentences of the gold; ``ours`` and ``theirs`` are their words along the same text.
+    """Return the words of an output by the sentences of the gold; ``ours`` and ``theirs`` are their words along the same text.
 
     A word that is aligned is in the sentence of its gold word, any other in the one in which it begins. The column ``aligned`` has
     the number of the gold word in its sentence, 0 for none. Heads are numbers of gold words too: that of the word with which the

@@ -37,7 +37,7 @@ class Part:
 
 
 def as_items(parts: Sequence[Part], *, documents: bool = True) -> Items:
-    """Give the sentences of all files one after the other; with ``documents`` that column too, where a file has some.
+    """Return the sentences of all files one after the other; with ``documents`` that column too, where a file has some.
 
     Raises
     ------

@@ -53,7 +53,7 @@ def open_data(path: Path) -> BinaryIO:
 
 
 def read_chunks(path: Path, *, tokens: bool = False) -> Iterator[bytes]:
-    """Give the content of a file in pieces, decompressed; ``tokens`` as in `Meter`.
+    """Yield the content of a file in pieces, decompressed; ``tokens`` as in `Meter`.
 
     Raises
     ------
@@ -99,12 +99,12 @@ def refuse_window(error: Exception, name: str, where: str) -> None:
 
 
 def bzip2_chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Give the content of bzip2."""
+    """Return the content of bzip2."""
     return iter(partial(bz2.BZ2File(file).read, CHUNK), b"")
 
 
 def zstd_chunks(file: IO[bytes], *, path: Path) -> Iterator[bytes]:
-    """Give the content of Zstandard; P206 where nothing installed reads it.
+    """Yield the content of Zstandard; P206 where nothing installed reads it.
 
     libzstd itself refuses windows of more than 128 MiB where nothing else is said.
     """
@@ -159,7 +159,7 @@ _MOST_HOLLOW = 1000
 
 
 def _xz_chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Give the content of streams of xz, one behind the other: `lzma.LZMAFile` knows no limit of memory."""
+    """Yield the content of streams of xz, one behind the other: `lzma.LZMAFile` knows no limit of memory."""
     data, first, hollow = file.read(CHUNK), True, 0
     while data:
         decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_WINDOW)

@@ -38,7 +38,7 @@ class Table:
     delimiter: str | None = None
 
     def column(self, name: str) -> tuple[str, ...]:
-        """Give the values of a column from top to bottom."""
+        """Return the values of a column from top to bottom."""
         place = self.header.index(name)
         return tuple([row[place] for row in self.rows])
 
@@ -103,7 +103,7 @@ def write_table(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
 
 
 def find_column(role: str, header: Sequence[str], columns: Mapping[str, str], source: str) -> str | None:
-    """Give the name of the column that has a role: the one the study names, which must be there, else a usual one."""
+    """Return the name of the column that has a role: the one the study names, which must be there, else a usual one."""
     named = columns.get(role)
     if named is None:
         return next((name for name in _USUAL[role] if name in header), None)

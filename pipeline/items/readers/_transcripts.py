@@ -32,7 +32,7 @@ class Transcript(NamedTuple):
 
 
 def read_marks(text: str, *, optional: bool) -> Transcript:
-    """Give what a line says may be said.
+    """Return what a line says may be said.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def read_marks(text: str, *, optional: bool) -> Transcript:
 
 
 def _read_alternation(text: str, place: int, deepest: int) -> tuple[Slot, int]:
-    """Give the ways of an alternation whose brace was just opened, each once, and the place behind it."""
+    """Return the ways of an alternation whose brace was just opened, each once, and the place behind it."""
     ways: list[tuple[str, ...]] = []
     parts: list[Sequence[tuple[str, ...]]] = []
     while found := _PART.search(text, place):

@@ -75,7 +75,7 @@ def read_trees(lines: Lines) -> Iterator[Tree]:
 
 
 def normalise(text: str) -> str:
-    """Give a tree in one line without traces, functions and a root that says nothing.
+    """Return a tree in one line without traces, functions and a root that says nothing.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def normalise(text: str) -> str:
 
 
 def _normalise(tokens: Sequence[str], where: str) -> tuple[str, tuple[Leaf, ...]]:
-    """Give the text and the leaves of one tree, from pieces; those of a phrase that turns out to be empty are taken back."""
+    """Return the text and the leaves of one tree, from pieces; those of a phrase that turns out to be empty are taken back."""
     pieces: list[str] = []
     opened: list[_Open] = [_Open("", 0)]
     parts: dict[int, int] = {}

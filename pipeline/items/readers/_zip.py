@@ -53,7 +53,7 @@ class Archive:
         self.names: tuple[str, ...] = tuple(dict.fromkeys(archive.namelist()))
 
     def read(self, name: str) -> bytes:
-        """Give the bytes of a member.
+        """Return the bytes of a member.
 
         Raises
         ------
@@ -107,7 +107,7 @@ class Archive:
                 yield from iter(partial(member.read, CHUNK), b"")
 
     def _part(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        """Give the compressed bytes of a member."""
+        """Return the compressed bytes of a member."""
         self._file.seek(info.header_offset)
         header = self._file.read(_LOCAL_HEADER)
         if len(header) < _LOCAL_HEADER or header[:4] != _MAGIC:

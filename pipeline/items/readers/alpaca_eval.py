@@ -65,7 +65,7 @@ class AlpacaEvalReader(ScoredFormat):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the wins of a model; of every model in the file, where the study names none."""
+        """Return the wins of a model; of every model in the file, where the study names none."""
         source = str(path)
         records, odd = read_json_list(path)
         self._told.extend(odd)
@@ -110,7 +110,7 @@ class AlpacaEvalReader(ScoredFormat):
         return Items(ids, columns, source, lines, numbered=False, published={} if published is None else {"win": published})
 
     def _read_board(self, path: Path) -> dict[str, float]:
-        """Give the win rates of a leaderboard by model, from 0 to 1: there they are of a hundred."""
+        """Return the win rates of a leaderboard by model, from 0 to 1: there they are of a hundred."""
         table = parse_table(read_lines(path))
         if "win_rate" not in table.header:
             return {}
@@ -138,7 +138,7 @@ def _read_rows(records: Sequence[JsonLine], source: str) -> list[_Row]:
 
 
 def _win(record: Mapping[str, Any], source: str, line: int) -> str | None:
-    """Give the preference for the second output: 1 is a win of the first, 2 of the second, 0 and 1.5 are draws."""
+    """Return the preference for the second output: 1 is a win of the first, 2 of the second, 0 and 1.5 are draws."""
     if "preference" not in record:
         need(record, "preference", float, source, line)  # says what there is
     value = record["preference"]

@@ -42,7 +42,7 @@ class BitextReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the pairs of one or several files; None without files."""
+        """Return the pairs of one or several files; None without files."""
         return join_items(read_bitext(paths, self._told)) if paths else None
 
     @with_warnings

@@ -48,7 +48,7 @@ class BracketReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the trees of one or several files; None without files."""
+        """Return the trees of one or several files; None without files."""
         if not paths:
             return None
         parts = [self._read(path, gold=True) for path in paths]
@@ -56,7 +56,7 @@ class BracketReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the trees of one system."""
+        """Return the trees of one system."""
         return {need_system(system, path, "trees"): self._read(path, gold=False)}
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:

@@ -59,7 +59,7 @@ class ColumnsReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the sentences of one file or several; the column ``gold`` of the options, if named, has the gold chunks."""
+        """Return the sentences of one file or several; the column ``gold`` of the options, if named, has the gold chunks."""
         columns = options.get("columns", {})
         if "gold" in columns:
             columns = {**columns, "chunk": columns["gold"]}
@@ -67,7 +67,7 @@ class ColumnsReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the sentences of one system; it is the gold that says which document they are of."""
+        """Return the sentences of one system; it is the gold that says which document they are of."""
         items = as_items([self._read(path, options.get("columns", {}))], documents=False)
         return {need_system(system, path, "sentences"): items}
 
@@ -110,7 +110,7 @@ class ColumnsReader(Reader):
 
 
 def _parse(lines: Lines) -> tuple[list[list[list[str]]], list[int], list[str | int]]:
-    """Give the fields of each token of each sentence, the line where each sentence begins, and its document.
+    """Return the fields of each token of each sentence, the line where each sentence begins, and its document.
 
     Raises
     ------
@@ -165,12 +165,12 @@ def _is_comment(line: str, row: Sequence[str], width: int) -> bool:
 
 
 def _name_of(line: str, delimiter: str) -> str:
-    """Give the name beside the mark of a document; the shared tasks have fillers there."""
+    """Return the name beside the mark of a document; the shared tasks have fillers there."""
     return delimiter.join(field for field in _split(line, delimiter)[1:] if field not in _FILLERS)
 
 
 def _find_places(columns: Mapping[str, str], width: int, source: str) -> dict[str, int]:
-    """Give the column of each role: where the study says, else the usual one if no other role has it.
+    """Return the column of each role: where the study says, else the usual one if no other role has it.
 
     Raises
     ------

@@ -67,7 +67,7 @@ class ConlluReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the sentences of one or several files, each a tree with one root; None without files."""
+        """Return the sentences of one or several files, each a tree with one root; None without files."""
         if not paths:
             return None
         columns: Mapping[str, str] = options.get("columns", {})
@@ -80,11 +80,11 @@ class ConlluReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the trees of one system; several roots are taken as the parser gave them, cycles are not."""
+        """Return the trees of one system; several roots are taken as the parser gave them, cycles are not."""
         return {need_system(system, path, "trees"): self._read(path, one_root=False)}
 
     def fit(self, gold: Items, output: Items) -> Items:
-        """Give an output the sentences of the gold.
+        """Return an output cut into the sentences of the gold.
 
         It stays as it is where sentences of one name have the same words; where all sentences have the same words in the same order
         it takes the names of the gold. Else words are aligned by the characters of the text (`segment_again`).
@@ -176,7 +176,7 @@ def _differ(gold: Items, output: Items, ours: Text, theirs: Text) -> DataError:
 
 
 def _find_line(output: Items, sentence: int, word: int) -> int:
-    """Give the line of a word, that of its range where it is the first of one; items only have the lines of sentences."""
+    """Return the line of a word, that of its range where it is the first of one; items only have the lines of sentences."""
     sentences = split_sentences(read_lines(Path(output.source)))
     if sentence >= len(sentences) or word >= len(sentences[sentence].numbers):
         return output.lines[sentence]  # the file is another one by now
@@ -185,7 +185,7 @@ def _find_line(output: Items, sentence: int, word: int) -> int:
 
 
 def _groups(sentences: Sequence[Sentence], wanted: _Comments) -> dict[str, tuple[str, ...]]:
-    """Give the document of each sentence, and the comments that are asked for, which hold until another within a document."""
+    """Return the document of each sentence, and the comments that are asked for, which hold until another within a document."""
     held: dict[str, str] = {}
     rows: list[dict[str, str]] = []
     for sentence in sentences:

@@ -82,7 +82,7 @@ class EveryEvalEverReader(ScoredFormat):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the scores of a model, or of each of its epochs; of every model in the file, where the study names none."""
+        """Return the scores of a model, or of each of its epochs; of every model in the file, where the study names none."""
         source = str(path)
         records, odd = read_json_lines(path)
         self._told.extend(odd)
@@ -115,7 +115,7 @@ class EveryEvalEverReader(ScoredFormat):
         return result
 
     def _choose(self, rows: Sequence[_Row], source: str) -> list[_Row]:
-        """Give the samples of the evaluation that is asked for, by its result's name or its own."""
+        """Return the samples of the evaluation that is asked for, by its result's name or its own."""
         kinds = dict.fromkeys((row.evaluation, row.result) for row in rows)
         times = Counter(result or evaluation for evaluation, result in kinds)
         # A result goes by its own name, and by that of its evaluation too where others have the same.
@@ -178,7 +178,7 @@ class EveryEvalEverReader(ScoredFormat):
         return found or _Whole(None, None)
 
     def _read_whole(self, path: Path, row: _Row) -> _Whole:
-        """Give what the file of results tells of an evaluation; nothing where it has none, or several, that may be it."""
+        """Return what the file of results tells of an evaluation; nothing where it has none, or several, that may be it."""
         value, _ = read_json(path)
         source = str(path)
         results = need(value, "evaluation_results", list, source)
@@ -215,7 +215,7 @@ def _metadata(record: Mapping[str, Any], source: str, line: int) -> Mapping[str,
 
 
 def _groups(rows: Sequence[_Row], wanted: Mapping[str, str], source: str) -> dict[str, Sequence[str]]:
-    """Give the metadata that group samples: those that at least one has."""
+    """Return the metadata that group samples: those that at least one has."""
     found: dict[str, Sequence[str]] = {}
     for role, key in wanted.items():
         values = tuple(text_of(_metadata(row.record, source, row.line), key, source, row.line) for row in rows)

@@ -61,7 +61,7 @@ class _Trial:
     values: dict[str, dict[str, tuple[int, str]]] = field(default_factory=dict)
 
     def whole(self, metrics: Sequence[str]) -> tuple[str, ...]:
-        """Give the instances that have all of some metrics, in file order."""
+        """Return the instances that have all of some metrics, in file order."""
         return tuple(name for name in self.lines if all(name in self.values[metric] for metric in metrics))
 
 
@@ -105,7 +105,7 @@ class HelmReader(ScoredFormat):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the values of one system, or of each of its trials."""
+        """Return the values of one system, or of each of its trials."""
         named = need_system(system, path, "statistics of HELM")
         source = str(path)
         stats = self._read(path)
@@ -139,7 +139,7 @@ class HelmReader(ScoredFormat):
         return result
 
     def _read(self, path: Path) -> list[_Stat]:
-        """Give all statistics of the split and the perturbation."""
+        """Return all statistics of the split and the perturbation."""
         entries, odd = read_json_list(path)
         self._told.extend(odd)
         source = str(path)
@@ -162,7 +162,7 @@ class HelmReader(ScoredFormat):
         return tuple(choose_one(metric, there, option="metric", what="metric", source=source) for metric in self.metrics)
 
     def _read_means(self, path: Path, metrics: Sequence[str]) -> dict[str, float]:
-        """Give the means that the run tells of itself, of the metrics it tells one of."""
+        """Return the means that the run tells of itself, of the metrics it tells one of."""
         entries, _ = read_json_list(path)
         found: dict[str, list[str]] = {}
         for line, entry in entries:
@@ -182,7 +182,7 @@ class HelmReader(ScoredFormat):
         return {"content": tuple(contents[name] for name in ids)}
 
     def _read_contents(self, path: Path) -> dict[str, str]:
-        """Give a digest of each instance of the perturbation: its text and its references."""
+        """Return a digest of each instance of the perturbation: its text and its references."""
         entries, _ = read_json_list(path)
         source = str(path)
         found = {}
@@ -224,7 +224,7 @@ def _name_of_stat(record: Any, source: str, line: int) -> _Name:
 
 
 def _perturbation(of: Mapping[str, Any], source: str, line: int) -> tuple[str, str]:
-    """Give the name of a perturbation, and what it was computed on."""
+    """Return the name of a perturbation, and what it was computed on."""
     if of.get("perturbation") is None:
         return _NONE, _PERTURBED
     found = need(of, "perturbation", dict, source, line)
@@ -232,7 +232,7 @@ def _perturbation(of: Mapping[str, Any], source: str, line: int) -> tuple[str, s
 
 
 def _gather(stats: Sequence[_Stat], metrics: Sequence[str], source: str) -> dict[int, _Trial]:
-    """Give the values of some metrics by trial."""
+    """Return the values of some metrics by trial."""
     trials: dict[int, _Trial] = {}
     problems = []
     for stat in stats:

@@ -98,7 +98,7 @@ class InspectReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give None: scores are already compared with the gold."""
+        """Return None: scores are already compared with the gold."""
         if paths:
             message = "logs of Inspect hold scores, which need no gold and no references"
             raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
@@ -106,7 +106,7 @@ class InspectReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the scores of the samples of one system; of each of its replicas where there are several epochs."""
+        """Return the scores of the samples of one system; of each of its replicas where there are several epochs."""
         name = need_system(system, path, "samples")
         try:
             return self._read(path, name, options.get("columns", {}))
@@ -175,7 +175,7 @@ class InspectReader(Reader):
 
 
 def _scores(sample: Sample) -> Mapping[str, Any]:
-    """Give the scores of a sample by scorer; none of one that was invalidated."""
+    """Return the scores of a sample by scorer; none of one that was invalidated."""
     if sample.fields.get("scores") is None or sample.fields.get("invalidation") is not None:
         return {}
     scores: Mapping[str, Any] = need(sample.fields, "scores", dict, sample.place)
@@ -183,7 +183,7 @@ def _scores(sample: Sample) -> Mapping[str, Any]:
 
 
 def _value(sample: Sample, scorer: str) -> Any:
-    """Give the value of a score, words as numbers; None where there is none."""
+    """Return the value of a score, words as numbers; None where there is none."""
     score = _scores(sample).get(scorer)
     return _weigh(need(score, "value", (object, bool), sample.place)) if score is not None else None
 
@@ -222,7 +222,7 @@ def _items(
     coordinates: Mapping[str, str] | None = None,
     published: Mapping[str, float] | None = None,
 ) -> Items:
-    """Give the samples at some places as items."""
+    """Return the samples at some places as items."""
     return Items(
         tuple(samples[k].name for k in chosen),
         {name: tuple(values[k] for k in chosen) for name, values in columns.items()},
@@ -264,7 +264,7 @@ def _content(sample: Sample, parts: Sequence[str]) -> str:
 
 
 def _text(value: Any) -> Any:
-    """Give the text of what was asked: as much of it as summaries keep, without what they leave out or runs number anew."""
+    """Return the text of what was asked: as much of it as summaries keep, without what they leave out or runs number anew."""
     if isinstance(value, str):
         return value[:_MOST_TEXT]
     if isinstance(value, list):
@@ -275,7 +275,7 @@ def _text(value: Any) -> Any:
 
 
 def _published(log: Log, scorer: str, parts: Sequence[str], *, parted: bool) -> dict[str, float]:
-    """Give what the header says is the mean of columns: over the epochs, where there are several."""
+    """Return what the header says is the mean of columns: over the epochs, where there are several."""
     listed = find_at(log.header, "results.scores")
     published = {}
     for entry in listed if isinstance(listed, list) else []:

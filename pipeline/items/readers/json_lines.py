@@ -90,7 +90,7 @@ class JsonLinesReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give ``reference.0`` … and ``label`` of each item, and the columns that the study names; None without files."""
+        """Return ``reference.0`` … and ``label`` of each item, and the columns that the study names; None without files."""
         if not paths:
             return None
         if not (self.reference or self.gold):
@@ -104,7 +104,7 @@ class JsonLinesReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give what stands at the places of texts, labels and scores, of one system or of all in the file."""
+        """Return what stands at the places of texts, labels and scores, of one system or of all in the file."""
         lines = self._read(path)
         rows = dict(self._part(lines, str(path), system))
         if not rows:
@@ -149,7 +149,7 @@ class JsonLinesReader(Reader):
             yield from ((name, lines) for name in dict.fromkeys(s for line in lines for s in find_systems(line, placed, source)))
 
     def _items(self, lines: list[JsonLine], system: str, source: str, groups: Mapping[str, Keys]) -> Items:
-        """Give the items of a system: lines that do not have it are none."""
+        """Return the items of a system: lines that do not have it are none."""
         ids: list[str] = []
         rows: list[_Row] = []
         problems: list[Problem] = []
@@ -219,13 +219,13 @@ def _are_marks(value: Any) -> bool:
 
 
 def _groups(options: Mapping[str, Any]) -> dict[str, Keys]:
-    """Give the places of documents and of other columns that group items."""
+    """Return the places of documents and of other columns that group items."""
     columns: Mapping[str, str] = options.get("columns", {})
     return {role: tuple(key.split(".")) for role, key in columns.items() if role == "document" or role not in ROLES}
 
 
 def _name(line: JsonLine, keys: Keys, source: str) -> str:
-    """Give a name: a text, a whole number, or true and false."""
+    """Return a name: a text, a whole number, or true and false."""
     found = follow(line, keys, source)
     if isinstance(found, str) and found:
         return found
@@ -235,7 +235,7 @@ def _name(line: JsonLine, keys: Keys, source: str) -> str:
 
 
 def _label(line: JsonLine, keys: Keys, value: Any, source: str) -> str:
-    """Give an answer: an empty text and null are none."""
+    """Return an answer: an empty text and null are none."""
     if value is None or value == "":
         return ""
     if isinstance(value, bool):
@@ -246,7 +246,7 @@ def _label(line: JsonLine, keys: Keys, value: Any, source: str) -> str:
 
 
 def _numbers(line: JsonLine, column: str, keys: Keys, value: Any, source: str, problems: list[Problem]) -> dict[str, str]:
-    """Give the numbers at a place by column; what is none is a problem, but for texts and such beside numbers in an object."""
+    """Return the numbers at a place by column; what is none is a problem, but for texts and such beside numbers in an object."""
     if value is LACKS:
         return {}
     if isinstance(value, Mapping):

@@ -86,12 +86,12 @@ class LabelReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the gold labels as the column ``label``, those of several files one after the other; None without a gold file."""
+        """Return the gold labels as the column ``label``, those of several files one after the other; None without a gold file."""
         return join_items([self._renamed(self._read_one(path, GOLD, options)) for path in paths]) if paths else None
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the labels of one system, or of all systems in a table, as the column ``label``."""
+        """Return the labels of one system, or of all systems in a table, as the column ``label``."""
         return {name: self._renamed(items) for name, items in self._read_systems(path, system, options).items()}
 
     def _read_systems(self, path: Path, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
@@ -130,7 +130,7 @@ class LabelReader(Reader):
         )
 
     def fit(self, gold: Items, output: Items) -> Items:
-        """Give letters the items of the gold, in whose order they stand; other outputs are as they were read."""
+        """Return letters the items of the gold, in whose order they stand; other outputs are as they were read."""
         return fit_letters(gold, output) if self.layout == LETTERS and output.numbered else output
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
@@ -160,7 +160,7 @@ class LabelReader(Reader):
         return replace(items, columns={**items.columns, "label": labels})
 
     def _read_table(self, path: Path, columns: Mapping[str, str], *, need: bool) -> Table | Lines:
-        """Give a file as a table where it is one; ``need`` takes every file of several fields for one."""
+        """Return a file as a table where it is one; ``need`` takes every file of several fields for one."""
         if is_columnar(path):
             table = read_columnar(path)
         else:

@@ -55,7 +55,7 @@ class LinksReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the links, and the pairs they are of; None without files. The last file holds links, unless all hold both."""
+        """Return the links, and the pairs they are of; None without files. The last file holds links, unless all hold both."""
         if not paths:
             return None
         base = _base(options)
@@ -72,7 +72,7 @@ class LinksReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the links of one system."""
+        """Return the links of one system."""
         name = need_system(system, path, "links")
         lines = self._read(path)
         links, numbers = _parse(lines, _base(options))
@@ -127,7 +127,7 @@ def _base(options: Mapping[str, Any]) -> int:
 
 
 def _parse(lines: Lines, base: int) -> tuple[list[Links], tuple[int, ...]]:
-    """Give the links of each sentence of a file that has nothing else, and the line of each sentence."""
+    """Return the links of each sentence of a file that has nothing else, and the line of each sentence."""
     start, base = split_base(lines.values, base)
     links = parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base)
     return links, tuple(range(start + 1, start + 1 + len(links)))

@@ -81,7 +81,7 @@ class LmEvalReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give None: scores are already compared with the gold."""
+        """Return None: scores are already compared with the gold."""
         if paths:
             message = "samples of the harness are scores, which need no gold and no references"
             raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
@@ -89,7 +89,7 @@ class LmEvalReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the metrics of the documents of one system."""
+        """Return the metrics of the documents of one system."""
         name = need_system(system, path, "samples")
         try:
             return {name: self._read(path, options.get("columns", {}))}
@@ -126,7 +126,7 @@ class LmEvalReader(Reader):
         return Items(ids, values, source, places, numbered=False, published=results.means, directions=results.directions)
 
     def _choose_filter(self, lines: Sequence[JsonLine], source: str) -> tuple[str | None, list[JsonLine]]:
-        """Give the filter, and its rows; older versions of the harness name none."""
+        """Return the filter, and its rows; older versions of the harness name none."""
         names = dict.fromkeys(
             need(line.value, "filter", str, source, line.line) if "filter" in line.value else None for line in lines
         )
@@ -143,7 +143,7 @@ class LmEvalReader(Reader):
 
 
 def _name_rows(lines: Sequence[JsonLine], source: str) -> list[_Row]:
-    """Give the rows with their names, in the order of the file."""
+    """Return the rows with their names, in the order of the file."""
     found: dict[str, list[_Row]] = {}
     for line in lines:
         number = need(line.value, "doc_id", int, source, line.line) if "doc_id" in line.value else None
@@ -168,7 +168,7 @@ _TWICE = "leave one row for each document and filter; rows of several filters th
 
 
 def _metrics(row: _Row, source: str) -> dict[str, Any]:
-    """Give the scores of a row: those it lists, or in older versions whatever is nothing else."""
+    """Return the scores of a row: those it lists, or in older versions whatever is nothing else."""
     if "metrics" not in row.value:
         return {key: value for key, value in row.value.items() if key not in _FIELDS}
     listed = need(row.value, "metrics", list, source, row.line)
@@ -178,7 +178,7 @@ def _metrics(row: _Row, source: str) -> dict[str, Any]:
 
 
 def _digest(row: _Row, part: str, source: str) -> str:
-    """Give the digest of the document, its prompt or its target: that of the row, or as newer versions of the harness make it."""
+    """Return the digest of the document, its prompt or its target: that of the row, or as newer versions of the harness make it."""
     key = f"{part}_hash"
     if key in row.value:
         return str(need(row.value, key, str, source, row.line))
@@ -193,7 +193,7 @@ def _digest(row: _Row, part: str, source: str) -> str:
 
 
 def _first_prompt(arguments: Any) -> str:
-    """Give the first thing a model was given: newer versions number arguments in objects, older ones have lists."""
+    """Return the first thing a model was given: newer versions number arguments in objects, older ones have lists."""
     for _ in range(2):
         parts = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
         if not isinstance(parts, list) or not parts:

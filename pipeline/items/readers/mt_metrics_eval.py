@@ -57,7 +57,7 @@ class MtMetricsEvalReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give None: scores are already compared with the references."""
+        """Return None: scores are already compared with the references."""
         if paths:
             message = "scores of segments need no gold and no references"
             raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
@@ -65,7 +65,7 @@ class MtMetricsEvalReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the scores of each system as the column ``score``; segments without one are no items of the system."""
+        """Return the scores of each system as the column ``score``; segments without one are no items of the system."""
         lines = self._read(path)
         blocks = _split(lines)
         published = self._published(path)
@@ -100,7 +100,7 @@ class MtMetricsEvalReader(Reader):
         return lines
 
     def _groups(self, path: Path, count: int, options: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-        """Give the document of each segment, and its domain where the study names that column."""
+        """Return the document of each segment, and its domain where the study names that column."""
         found = self._find_documents(path)
         if found is None:
             return {}
@@ -128,7 +128,7 @@ class MtMetricsEvalReader(Reader):
         return next((file for file in usual if file.is_file()), None)
 
     def _published(self, path: Path) -> dict[str, float]:
-        """Give what the file of systems beside it says, where there is one."""
+        """Return what the file of systems beside it says, where there is one."""
         beside = path.with_name(path.name.replace(".seg.score", ".sys.score"))
         if beside == path or not beside.is_file():
             return {}
@@ -142,7 +142,7 @@ class MtMetricsEvalReader(Reader):
 
 
 def _split(lines: Lines) -> dict[str, list[tuple[str, int]]]:
-    """Give the scores of each system with their lines; all have as many, and each stands in one block."""
+    """Return the scores of each system with their lines; all have as many, and each stands in one block."""
     blocks: dict[str, list[tuple[str, int]]] = {}
     problems: list[Problem] = []
     last = None

@@ -61,7 +61,7 @@ def fits_outputs(reader: Reader) -> bool:
 
 
 def known_endings() -> tuple[str, ...]:
-    """Give the endings of file names that installed readers know, in lower case, sorted.
+    """Return the endings of file names that installed readers know, in lower case, sorted.
 
     They are the same whichever format is read, so that a file's name is too.
     """

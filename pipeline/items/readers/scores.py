@@ -73,7 +73,7 @@ class ScoreReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give None: scores are already compared with the gold."""
+        """Return None: scores are already compared with the gold."""
         if paths:
             raise DataError.of(
                 "P219", "scores need no gold and no references", where=str(paths[0]), help="leave it out of the study"
@@ -82,7 +82,7 @@ class ScoreReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the numbers of each system: the column ``score`` of wide tables, else the columns of the file."""
+        """Return the numbers of each system: the column ``score`` of wide tables, else the columns of the file."""
         columns: Mapping[str, str] = options.get("columns", {})
         table = self._read(path)
         spelled: dict[str, Spelling] = {}
@@ -187,7 +187,7 @@ def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling) 
 
 
 def _write_plainly(table: Table, numbers: Mapping[str, Mapping[str, str]]) -> Table:
-    """Give a table with plain numbers in place of what its columns have."""
+    """Return a table with plain numbers in place of what its columns have."""
     if not numbers:
         return table
     plain = [numbers.get(name, {}) for name in table.header]

@@ -90,7 +90,7 @@ class SweBenchReader(ScoredFormat):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give all instances there are, one a line or a list in JSON, with their repositories; None without a file."""
+        """Return all instances there are, one a line or a list in JSON, with their repositories; None without a file."""
         if not paths:
             return None
         if len(paths) > 1:
@@ -112,7 +112,7 @@ class SweBenchReader(ScoredFormat):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give what became of each instance with one system."""
+        """Return what became of each instance with one system."""
         named = need_system(system, path, "results of SWE-bench")
         source = str(path)
         value, odd = read_json(path)
@@ -141,7 +141,7 @@ class SweBenchReader(ScoredFormat):
         return {named: Items(ids, columns, source, lines, numbered=False, published=told)}
 
     def _read_lists(self, value: Mapping[str, Any], source: str, where: Mapping[str, int]) -> dict[str, str]:
-        """Give 1 or 0 for every instance that a list names, and tell how many of them failed and why."""
+        """Return 1 or 0 for every instance that a list names, and tell how many of them failed and why."""
         named: dict[str, list[str]] = {}
         failed = []
         for key, given in value.items():
@@ -179,7 +179,7 @@ class SweBenchReader(ScoredFormat):
         return {name: str(int(any(key in _RESOLVED for key in keys))) for name, keys in named.items()}
 
     def _read_details(self, value: Mapping[str, Any], source: str, where: Mapping[str, int]) -> dict[str, str]:
-        """Give one field of the details of each instance."""
+        """Return one field of the details of each instance."""
         there = [key for details in value.values() for key, one in details.items() if isinstance(one, int | float)]
         key = choose_one(self.metric, there, option="metric", what="metric", source=source)
         found, lacking = {}, []
@@ -194,7 +194,7 @@ class SweBenchReader(ScoredFormat):
         return found
 
     def _published(self, value: Mapping[str, Any], values: Mapping[str, str], path: Path) -> float | None:
-        """Give the rate that a report tells of itself, or that the file by repositories beside it tells of the same instances."""
+        """Return the rate that a report tells of itself, or that the file by repositories beside it tells of the same instances."""
         counts = [value.get(f"{key}_instances") for key in ("resolved", "total")]
         if all(isinstance(count, int) and 0 <= count <= _MOST for count in counts) and counts[1]:
             if counts[1] != len(values):
@@ -211,7 +211,7 @@ class SweBenchReader(ScoredFormat):
 
 
 def _list_instances(text: str, path: Path) -> Iterator[tuple[int, str]]:
-    """Give line and name of each instance of a file: names or objects in a list, objects one a line, or names one a line."""
+    """Yield line and name of each instance of a file: names or objects in a list, objects one a line, or names one a line."""
     source, begin = str(path), text.lstrip()[:1]
     if begin == "[":
         value, _ = read_json(path)
@@ -229,7 +229,7 @@ def _list_instances(text: str, path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _add_repositories(path: Path) -> tuple[int, int]:
-    """Give how many instances are resolved, of how many, in all repositories."""
+    """Return how many instances are resolved, of how many, in all repositories."""
     value, _ = read_json(path)
     source = str(path)
     if not isinstance(value, dict):
@@ -239,7 +239,7 @@ def _add_repositories(path: Path) -> tuple[int, int]:
 
 
 def _groups(ids: Collection[str], options: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """Give the repository of each instance, as the document it belongs to and as what the study asks for."""
+    """Return the repository of each instance, as the document it belongs to and as what the study asks for."""
     matches = [_INSTANCE.fullmatch(name) for name in ids]
     repositories = tuple(f"{match[1]}/{match[2]}" if match else "" for match in matches)
     columns: dict[str, Sequence[str]] = {"document": repositories} if all(repositories) else {}
@@ -247,7 +247,7 @@ def _groups(ids: Collection[str], options: Mapping[str, Any]) -> dict[str, Seque
 
 
 def _find_lines(text: str) -> dict[str, int]:
-    """Give the first line on which each string of a text in JSON stands."""
+    """Return the first line on which each string of a text in JSON stands."""
     found: dict[str, int] = {}
     line, counted = 1, 0
     for match in _STRING.finditer(text):
@@ -258,7 +258,7 @@ def _find_lines(text: str) -> dict[str, int]:
 
 
 def _repeated_keys(text: str) -> list[str]:
-    """Give the keys that the object of a whole text has several times: reading it keeps the last alone."""
+    """Return the keys that the object of a whole text has several times: reading it keeps the last alone."""
     last: list[str] = []
 
     def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -47,12 +47,12 @@ class TaggedReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the sentences of one file or several."""
+        """Return the sentences of one file or several."""
         return as_items([self._read(path, options) for path in paths]) if paths else None
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the sentences of one system; it is the gold that says which document they are of."""
+        """Return the sentences of one system; it is the gold that says which document they are of."""
         return {need_system(system, path, "sentences"): as_items([self._read(path, options)], documents=False)}
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:

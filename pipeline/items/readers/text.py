@@ -58,7 +58,7 @@ class TextReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the references as columns ``reference.0``, ``reference.1``, …; None without references."""
+        """Return the references as columns ``reference.0``, ``reference.1``, …; None without references."""
         if not paths:
             return None
         references = [self._read(path) for path in paths]
@@ -78,7 +78,7 @@ class TextReader(Reader):
         return _number({f"reference.{k}": column for k, column in enumerate(columns)}, first.source)
 
     def _columns(self, lines: Lines) -> list[tuple[str, ...]]:
-        """Give the references of a file: one, or as many as its widest line has between tabs."""
+        """Return the references of a file: one, or as many as its widest line has between tabs."""
         if not self.split_references:
             tabs = sum("\t" in line for line in lines.values)
             if tabs == len(lines.values):
@@ -98,7 +98,7 @@ class TextReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the segments of one system as the column ``text``."""
+        """Return the segments of one system as the column ``text``."""
         if system is None:
             raise DataError.of(
                 "P219",

@@ -69,7 +69,7 @@ class TrecReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give the judgements of one file or several; None without files."""
+        """Return the judgements of one file or several; None without files."""
         if not paths:
             return None
         judged: dict[str, tuple[tuple[str, int], ...]] = {}
@@ -86,7 +86,7 @@ class TrecReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give the ranking of each topic, of one system or of the systems that the tags name."""
+        """Return the ranking of each topic, of one system or of the systems that the tags name."""
         lines = self._read(path)
         runs = _collect(lines, _RUN, by_tag=True)
         if system is not None and len(runs) > 1:
@@ -209,7 +209,7 @@ def _as_run(topics: Mapping[str, _Topic], source: str) -> Items:
 
 
 def _rank(topic: _Topic) -> tuple[str, ...]:
-    """Give the documents of a topic by score and then by name, from the highest to the lowest.
+    """Return the documents of a topic by score and then by name, from the highest to the lowest.
 
     Scores are rounded to single precision, as trec_eval does: such as differ beyond it are equal there, and go by name.
     """

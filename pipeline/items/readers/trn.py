@@ -100,7 +100,7 @@ class TrnReader(Reader):
 
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Give what was said in the utterances of one file or several; None without files."""
+        """Return what was said in the utterances of one file or several; None without files."""
         if not paths:
             return None
         columns: Mapping[str, str] = options.get("columns", {})
@@ -119,7 +119,7 @@ class TrnReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Give what a system recognised in each utterance; one without words is an empty output.
+        """Return what a system recognised in each utterance; one without words is an empty output.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class TrnReader(Reader):
         refuse(problems)
 
     def _read(self, path: Path, seen: dict[str, str]) -> tuple[_Read, str]:
-        """Give the utterances of a file as they stand; ``seen`` has those before, with their places."""
+        """Return the utterances of a file as they stand; ``seen`` has those before, with their places."""
         lines = read_lines(path)
         self._told.extend(lines.warnings)
         pattern = _NAME_BEHIND if self.layout == "trn" else _NAME_BEFORE

@@ -80,7 +80,7 @@ def compare_short(
 
 @kernel
 def _law_of_draws(counts: NDArray[np.int64], reach: int, draws: int) -> tuple[Factors, int, int]:
-    """Give the law of a sum of draws on its own lattice, what it is without a gain, and the step of the lattice."""
+    """Return the law of a sum of draws on its own lattice, what it is without a gain, and the step of the lattice."""
     lowest = -reach
     while counts[lowest + reach] == 0:
         lowest += 1
@@ -102,7 +102,7 @@ def _law_of_draws(counts: NDArray[np.int64], reach: int, draws: int) -> tuple[Fa
 
 @kernel
 def _law_of_flips(counts: NDArray[np.int64], reach: int, gain: int) -> tuple[Factors, int]:
-    """Give the law of Σbv, b = 0 or 1 for each discordant v = |d|, and what it must reach: (gain + Σv)/2."""
+    """Return the law of Σbv, b = 0 or 1 for each discordant v = |d|, and what it must reach: (gain + Σv)/2."""
     kinds, step = 0, 0
     for value in range(1, reach + 1):
         if counts[reach + value] + counts[reach - value]:
@@ -181,7 +181,7 @@ def _empty_law(atoms: int, factors: int) -> Factors:
 
 @kernel(signature="int64(int64, int64)")
 def _common(one: int, other: int) -> int:
-    """Give the greatest common divisor."""
+    """Return the greatest common divisor."""
     while other:
         one, other = other, one % other
     return one

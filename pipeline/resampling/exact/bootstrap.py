@@ -132,7 +132,7 @@ def bootstrap_law(differences: NDArray[np.int64]) -> Law:
 
 
 def _log_chance_of_empty(c: NDArray[np.int64]) -> float:
-    """Give log P(C* = 0) = n log(share of units with c = 0)."""
+    """Return log P(C* = 0) = n log(share of units with c = 0)."""
     hollow = int((c == 0).sum())
     return len(c) * math.log(hollow / len(c)) if hollow else -math.inf
 

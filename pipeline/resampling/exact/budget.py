@@ -46,7 +46,7 @@ PATIENT = Budget(points=2**24, work=2**25, frequencies=2**21, width=3e-5)
 
 
 def tails_budget(*, replicates: int, pairs: int, is_full: bool) -> int:
-    """Give the points that the default tails of one metric and test size may take together.
+    """Return the points that the default tails of one metric and test size may take together.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class Chance:
         return float(np.logaddexp(self.log_low, self.log_high) - math.log(2)) / math.log(10)
 
     def complement(self) -> Chance:
-        """Give that of the opposite event."""
+        """Return that of the opposite event."""
         return _outward(*(math.log(-math.expm1(log_p)) if log_p < 0 else -math.inf for log_p in (self.log_high, self.log_low)))
 
     def plus(self, other: Chance) -> Chance:

@@ -93,7 +93,7 @@ def rounding_of(law: Factors) -> float:
 def _integrate(
     law: Factors, share: float, frequencies: int, points: int, x: int, end: int, theta: float, known: float, rounding: float
 ) -> tuple[float, float]:
-    """Give the mean of g* under the tilted law less the known mass at x, and the bound of its error."""
+    """Return the mean of g* under the tilted law less the known mass at x, and the bound of its error."""
     vanished = math.exp(LOG_VANISHED)
     steps, x, both_parts = law.atoms % points, x % points, is_partial(law)
     roots = tabulate_roots(steps, points)
@@ -127,7 +127,7 @@ def _integrate(
 
 @kernel
 def _coefficients(k: int, points: int, end: int, theta: float) -> tuple[complex, complex]:
-    """Give the Fourier coefficients of g, and of its variation: a jump up, the fall, and a jump down where it is cut off."""
+    """Return the Fourier coefficients of g, and of its variation: a jump up, the fall, and a jump down where it is cut off."""
     omega = 2 * math.pi * k / points
     angle = turn(k, end, points)
     last = math.exp(-theta * end) * complex(math.cos(angle), -math.sin(angle))

@@ -40,7 +40,7 @@ class Slope:
 def compress(
     values: NDArray[np.int64], counts: NDArray[np.int64], *, draws: int, hollow: NDArray[np.bool_] | None = None
 ) -> tuple[Factors, int, int]:
-    """Give the law of a sum of draws on its own lattice, the step of that lattice, and the smallest sum."""
+    """Return the law of a sum of draws on its own lattice, the step of that lattice, and the smallest sum."""
     lowest = int(values.min())
     step = common_step(values - lowest)
     return make_factor((values - lowest) // step, counts, draws=draws, hollow=hollow), step, draws * lowest

@@ -66,7 +66,7 @@ def is_partial(law: Factors) -> bool:
 
 @kernel
 def highest(law: Factors) -> int:
-    """Give the largest value of the sum of any draws, hollow or not; the smallest is 0."""
+    """Return the largest value of the sum of any draws, hollow or not; the smallest is 0."""
     total = 0
     for j in range(len(law.powers)):
         total += law.powers[j] * law.atoms[law.starts[j + 1] - 1]
@@ -74,7 +74,7 @@ def highest(law: Factors) -> int:
 
 
 def ends(law: Factors) -> tuple[int, int]:
-    """Give the smallest and the largest value of the sum where at least one draw is not hollow."""
+    """Return the smallest and the largest value of the sum where at least one draw is not hollow."""
     low, high = 0, highest(law)
     if is_partial(law):
         solid = law.atoms[~law.hollow]
@@ -84,7 +84,7 @@ def ends(law: Factors) -> tuple[int, int]:
 
 @kernel
 def reflect(law: Factors) -> Factors:
-    """Give the law of highest − S."""
+    """Return the law of highest − S."""
     length = len(law.atoms)
     atoms, chances, hollow = np.empty(length, np.int64), np.empty(length, np.float64), np.empty(length, np.bool_)
     for j in range(len(law.powers)):
@@ -99,7 +99,7 @@ def reflect(law: Factors) -> Factors:
 
 @kernel
 def expected_hits(draws: int, share: float) -> float:
-    """Give the mean number of draws that are not hollow, given that it is not 0: n·share / (1 − (1 − share)ⁿ)."""
+    """Return the mean number of draws that are not hollow, given that it is not 0: n·share / (1 − (1 − share)ⁿ)."""
     if share < 1e-300:
         return 1.0
     if share >= 1:
@@ -108,13 +108,13 @@ def expected_hits(draws: int, share: float) -> float:
 
 
 def log_end(law: Factors) -> float:
-    """Give log P(S = its smallest value)."""
+    """Return log P(S = its smallest value)."""
     return _log_end_of_both(law) if is_partial(law) else log_bottom(law)
 
 
 @kernel
 def log_bottom(law: Factors) -> float:
-    """Give log P(S = 0) of a law without hollow atoms."""
+    """Return log P(S = 0) of a law without hollow atoms."""
     value = 0.0
     for j in range(len(law.powers)):
         value += law.powers[j] * math.log(law.chances[law.starts[j]])

@@ -67,7 +67,7 @@ def sign_flip_chances(differences: NDArray[np.int64], *, budget: Budget = QUICK)
 
 
 def _reach(sizes: NDArray[np.int64], least: int, budget: Budget) -> Chance:
-    """Give P(Σbv ≥ least), b = 0 or 1 with equal chance."""
+    """Return P(Σbv ≥ least), b = 0 or 1 with equal chance."""
     values, counts = np.unique(sizes, return_counts=True)
     atoms = np.stack([np.zeros_like(values), values], axis=1).ravel()
     starts, whole = np.arange(0, len(atoms) + 1, 2), np.zeros(len(atoms), np.bool_)

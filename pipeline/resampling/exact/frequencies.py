@@ -28,7 +28,7 @@ _HALF = 8
 
 
 def sharpest_first(law: Factors, theta: float) -> tuple[Factors, float]:
-    """Give what `tilt` gives with the likeliest atoms and the highest powers first: so a product vanishes soonest."""
+    """Return what `tilt` gives with the likeliest atoms and the highest powers first: so a product vanishes soonest."""
     chances, share = tilt(law, theta)
     factor = np.repeat(np.arange(len(law.powers)), np.diff(law.starts))
     rank = np.argsort(np.argsort(-law.powers, kind="stable"), kind="stable")
@@ -41,7 +41,7 @@ def sharpest_first(law: Factors, theta: float) -> tuple[Factors, float]:
 
 @kernel
 def turn(k: int, step: int, points: int) -> float:
-    """Give 2π·k·step/points less whole turns, between ±π: the product may overflow int64, its remainder does not."""
+    """Return 2π·k·step/points less whole turns, between ±π: the product may overflow int64, its remainder does not."""
     rest = k * step - round(k * (step / points)) * points
     return 2 * math.pi * (rest / points)
 

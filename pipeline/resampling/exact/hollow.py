@@ -19,7 +19,7 @@ __all__ = ["cumulants_of_both", "log_scale_of_both", "tilt_both"]
 
 @kernel
 def _moments(law: Factors, theta: float, hollow: bool) -> tuple[float, float, float]:
-    """Give the logarithm of the mass exp(θ·atom) has in one part of a law, and the tilted mean and variance of that part."""
+    """Return the logarithm of the mass exp(θ·atom) has in one part of a law, and the tilted mean and variance of that part."""
     start, stop = law.starts[0], law.starts[1]
     while law.hollow[start] != hollow:
         start += 1
@@ -40,7 +40,7 @@ def _moments(law: Factors, theta: float, hollow: bool) -> tuple[float, float, fl
 
 @kernel
 def cumulants_of_both(law: Factors, theta: float) -> tuple[float, float, float]:
-    """Give K(θ), K'(θ) and K''(θ) of the sum, from the two parts of its one law and the law of N."""
+    """Return K(θ), K'(θ) and K''(θ) of the sum, from the two parts of its one law and the law of N."""
     draws = law.powers[0]
     moments = np.empty((2, 3))
     for part in range(2):  # a flag that is no constant, for which there would be code of its own
@@ -61,7 +61,7 @@ def cumulants_of_both(law: Factors, theta: float) -> tuple[float, float, float]:
 
 @kernel
 def _log_rest(law: Factors) -> float:
-    """Give log P(N > 0) − log n."""
+    """Return log P(N > 0) − log n."""
     share = 0.0
     for a in range(len(law.atoms)):
         share += 0.0 if law.hollow[a] else law.chances[a]
@@ -82,7 +82,7 @@ def _tilt_part(tilted: NDArray[np.float64], law: Factors, theta: float, hollow: 
 
 @kernel
 def _balance(law: Factors, theta: float) -> tuple[int, float, float]:
-    """Give the centre of the heavier part, log E exp(θ(atom − centre)) of one draw, and log of the share that is not hollow."""
+    """Return the centre of the heavier part, log E exp(θ(atom − centre)) of one draw, and log of the share that is not hollow."""
     centre, other = _centre(law, theta, False), _centre(law, theta, True)
     solid, hollow = math.log(_mass(law, theta, False, centre)), math.log(_mass(law, theta, True, other))
     if solid + theta * (centre - other) > hollow:
@@ -105,13 +105,13 @@ def _mass(law: Factors, theta: float, hollow: bool, centre: int) -> float:
 
 @kernel
 def _centre(law: Factors, theta: float, hollow: bool) -> int:
-    """Give the tilted mean of one part of the law, rounded."""
+    """Return the tilted mean of one part of the law, rounded."""
     return round(_moments(law, theta, hollow)[1])
 
 
 @kernel
 def log_scale_of_both(law: Factors, theta: float, x: int) -> float:
-    """Give K(θ) − θx, taken about the tilted mean of the heavier part so that nothing large cancels."""
+    """Return K(θ) − θx, taken about the tilted mean of the heavier part so that nothing large cancels."""
     centre, log_mass, log_share = _balance(law, theta)
     draws = int(law.powers[0])
     value = draws * log_mass + log_share - math.log(expected_hits(draws, math.exp(log_share))) - _log_rest(law)
@@ -120,7 +120,7 @@ def log_scale_of_both(law: Factors, theta: float, x: int) -> float:
 
 @kernel
 def tilt_both(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
-    """Give the chances of the atoms under the tilted law, and the share of what is not hollow.
+    """Return the chances of the atoms under the tilted law, and the share of what is not hollow.
 
     Those of hollow atoms sum to 1 − share. The others sum to 1, as the share may be too small for a float.
     """

@@ -13,12 +13,12 @@ INT64_LIMIT = 2**63
 
 
 def common_step(values: NDArray[np.int64]) -> int:
-    """Give the greatest common divisor, 1 of zeros."""
+    """Return the greatest common divisor, 1 of zeros."""
     return int(np.gcd.reduce(values)) or 1 if len(values) else 1
 
 
 def one_dimensional(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give one or more integers as int64, and refuse anything else."""
+    """Return one or more integers as int64, and refuse anything else."""
     if values.ndim != 1 or not values.size or not np.issubdtype(values.dtype, np.integer):
         raise ValueError(f"one or more integers are needed, not {values.dtype} of shape {values.shape}")
     return values.astype(np.int64)

@@ -13,7 +13,7 @@ _LOSS = 2.0**-48  # more than rounding can add to a term and its share of a sum,
 
 
 def log_known_mass(d: NDArray[np.int64], c: NDArray[np.int64], u: int, v: int) -> float:
-    """Give a lower bound of log P(ΣZ = 0), Z = ud − vc, given that Σc is not 0; −inf where nothing is known.
+    """Return a lower bound of log P(ΣZ = 0), Z = ud − vc, given that Σc is not 0; −inf where nothing is known.
 
     All draws have Z = 0; or, where c is a constant and the threshold twice the gain, each discordant unit is drawn twice.
     """
@@ -44,7 +44,7 @@ def _log_all_twice(d: NDArray[np.int64], c: NDArray[np.int64], u: int, v: int) -
 
 
 def _log_ratio(part: int, whole: int) -> float:
-    """Give log(part/whole) with a small relative error."""
+    """Return log(part/whole) with a small relative error."""
     if part == 0:
         return -math.inf
     return math.log1p((part - whole) / whole) if 2 * part > whole else math.log(part / whole)

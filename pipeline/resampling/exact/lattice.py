@@ -110,7 +110,7 @@ def count_points(law: Factors, x: int) -> int:
 
 
 def _edges(law: Factors, x: int) -> tuple[bool, NDArray[np.float64]]:
-    """Give what needs no transform, and whether it does: thresholds at or beyond the ends of the support."""
+    """Return what needs no transform, and whether it does: thresholds at or beyond the ends of the support."""
     low, high = ends(law)
     if low < x < high:
         return False, np.zeros((5, 2))

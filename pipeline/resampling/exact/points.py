@@ -21,7 +21,7 @@ _SMALLEST = -600.0  # logarithm of more than all that underflow can take away
 
 
 def mass_at(law: Factors, x: int, theta: float) -> tuple[float, float] | None:
-    """Give bounds of log P(S = x), equal where it is known; None where plain convolution is too long.
+    """Return bounds of log P(S = x), equal where it is known; None where plain convolution is too long.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def mass_at(law: Factors, x: int, theta: float) -> tuple[float, float] | None:
 
 
 def _coefficient(solid: NDArray[np.float64], hollow: NDArray[np.float64], share: float, power: int, x: int) -> float:
-    """Give the coefficient at x of ((share·solid + hollow)ⁿ − hollowⁿ) / share, as `ring.power_of_both` does."""
+    """Return the coefficient at x of ((share·solid + hollow)ⁿ − hollowⁿ) / share, as `ring.power_of_both` does."""
     if power == 1:
         return float(solid[x])
     both, rest = _raise(solid, hollow, share, power // 2)

@@ -43,7 +43,7 @@ class Tail(NamedTuple):
 
 
 def transform_law(law: Factors, theta: float, points: int) -> NDArray[np.complex128]:
-    """Give the transform of the tilted law of a sum on a ring, for frequencies up to half of the points."""
+    """Return the transform of the tilted law of a sum on a ring, for frequencies up to half of the points."""
     (tilted, share), out = tilt(law, theta), np.ones(points // 2 + 1, np.complex128)
     few: list[int] = []
     for j, power in enumerate(law.powers.tolist()):
@@ -89,7 +89,7 @@ def _multiply(
 
 @kernel
 def wrap(product: int, points: int, inverse: float) -> int:
-    """Give product mod points for products below 2**52; a division of integers costs ten times as much."""
+    """Return product mod points for products below 2**52; a division of integers costs ten times as much."""
     rest = product - int(product * inverse) * points
     if rest < 0:
         return rest + points
@@ -119,7 +119,7 @@ def raise_both(
 
 @kernel
 def power_of_both(solid: complex, hollow: complex, share: float, power: int) -> complex:
-    """Give ((share·solid + hollow)ⁿ − hollowⁿ) / (1 − (1 − share)ⁿ).
+    """Return ((share·solid + hollow)ⁿ − hollowⁿ) / (1 − (1 − share)ⁿ).
 
     The first difference of powers, over the share, is doubled from n = 1 on as Bₘ₊ₘ = Bₘ (2 hollowᵐ + share·Bₘ): nothing is
     taken from anything, as it is for positive numbers, and the error is relative to their result.

@@ -28,7 +28,7 @@ _STEPS = 200
 
 @kernel
 def cumulants(law: Factors, theta: float) -> tuple[float, float, float]:
-    """Give K(θ), K'(θ) and K''(θ) of the sum."""
+    """Return K(θ), K'(θ) and K''(θ) of the sum."""
     return cumulants_of_both(law, theta) if is_partial(law) else cumulants_of_whole(law, theta)
 
 
@@ -55,12 +55,12 @@ def aim(law: Factors, target: float) -> float:
 
 
 def log_scale(law: Factors, theta: float, x: int) -> float:
-    """Give K(θ) − θx."""
+    """Return K(θ) − θx."""
     return log_scale_of_both(law, theta, x) if is_partial(law) else log_scale_of_whole(law, theta, x)
 
 
 def tilt(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
-    """Give the chances of the atoms under the tilted law, and the share of what is not hollow.
+    """Return the chances of the atoms under the tilted law, and the share of what is not hollow.
 
     Those of hollow atoms sum to 1 − share. The others sum to 1 within a law, as the share may be too small for a float.
     """

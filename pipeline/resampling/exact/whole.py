@@ -18,7 +18,7 @@ __all__ = ["cumulants_of_whole", "log_scale_of_whole", "tilt_whole"]
 
 @kernel
 def cumulants_of_whole(law: Factors, theta: float) -> tuple[float, float, float]:
-    """Give K(θ), K'(θ) and K''(θ) of the sum."""
+    """Return K(θ), K'(θ) and K''(θ) of the sum."""
     value, mean, variance = 0.0, 0.0, 0.0
     for j in range(len(law.powers)):
         start, stop = law.starts[j], law.starts[j + 1]
@@ -40,7 +40,7 @@ def cumulants_of_whole(law: Factors, theta: float) -> tuple[float, float, float]
 
 @kernel
 def log_scale_of_whole(law: Factors, theta: float, x: int) -> float:
-    """Give K(θ) − θx, each law taken about its own tilted mean so that nothing large cancels."""
+    """Return K(θ) − θx, each law taken about its own tilted mean so that nothing large cancels."""
     value, moved = 0.0, -x
     for j in range(len(law.powers)):
         centre = _centre(law, theta, j)
@@ -54,7 +54,7 @@ def log_scale_of_whole(law: Factors, theta: float, x: int) -> float:
 
 @kernel
 def tilt_whole(law: Factors, theta: float) -> NDArray[np.float64]:
-    """Give the chances of the atoms under the tilted law; they sum to 1 within a law."""
+    """Return the chances of the atoms under the tilted law; they sum to 1 within a law."""
     tilted = np.empty(len(law.chances), np.float64)
     for j in range(len(law.powers)):
         centre, mass = _centre(law, theta, j), 0.0
@@ -68,7 +68,7 @@ def tilt_whole(law: Factors, theta: float) -> NDArray[np.float64]:
 
 @kernel
 def _centre(law: Factors, theta: float, j: int) -> int:
-    """Give the tilted mean of one law, rounded."""
+    """Return the tilted mean of one law, rounded."""
     start, stop = law.starts[j], law.starts[j + 1]
     peak = law.atoms[stop - 1] if theta >= 0 else law.atoms[start]  # exponents ≤ 0 cannot overflow
     mass, first = 0.0, 0.0

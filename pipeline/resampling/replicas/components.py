@@ -41,7 +41,7 @@ class Components:
     degrees: NDArray[np.int64]
 
     def difference_variance(self, *, runs_a: int, runs_b: int, units: int) -> NDArray[np.float64]:
-        """Give Var δ for so many runs and units: 2σ²_SU/n + (σ²_run + σ²_e/n)(1/R_A + 1/R_B), negative estimates taken as 0.
+        """Return Var δ for so many runs and units: 2σ²_SU/n + (σ²_run + σ²_e/n)(1/R_A + 1/R_B), negative estimates taken as 0.
 
         What ten more runs, or 500 more items, would be worth is read off two calls.
         """
@@ -84,7 +84,7 @@ def variance_components(values: Sequence[NDArray[np.float64]], pairs: NDArray[np
 
 
 def _squares_of(array: NDArray[np.float64]) -> tuple[float, float]:
-    """Give the sums of squares of runs and of runs × units within one system."""
+    """Return the sums of squares of runs and of runs × units within one system."""
     centred = array - array.mean(axis=0)
     by_run = centred.mean(axis=1)
     return array.shape[1] * float(by_run @ by_run), float(((centred - by_run[:, None]) ** 2).sum())

@@ -54,7 +54,7 @@ def group_pairs(
 
 
 def _shared_denominators(replicas: Replicas) -> NDArray[np.int64]:
-    """Give each system of a ratio the number of the denominators that all its runs have; −1 where runs differ."""
+    """Return each system of a ratio the number of the denominators that all its runs have; −1 where runs differ."""
     found = np.full(len(replicas.statistics), -1, np.int64)
     if replicas.form == "ratio":
         numbers: dict[bytes, int] = {}

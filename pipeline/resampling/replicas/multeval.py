@@ -53,7 +53,7 @@ class MultEval:
 def multeval(
     bootstrap: Draws, shuffles: Draws, replicas: Replicas, *, replicates: int = 10_000, memory_bytes: int = 2**26
 ) -> MultEval:
-    """Give MultEval's figures; the tool is unseeded, so its p are met within Monte-Carlo error only.
+    """Return MultEval's figures; the tool is unseeded, so its p are met within Monte-Carlo error only.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def multeval(
 
 
 def shuffled_share(runs: int) -> float:
-    """Give Var(X − Y) of MultEval's shuffle as a share of that of complementary halves, where outputs are independent.
+    """Return Var(X − Y) of MultEval's shuffle as a share of that of complementary halves, where outputs are independent.
 
     ½ + 1/R for two runs or more: 1 where π(k) = π⁻¹(k), which has the chance 2/R, and ½ where two coins decide about an output.
 

@@ -94,7 +94,7 @@ NULLS = (
 
 
 def null_named(name: str) -> Null:
-    """Give the null of this name."""
+    """Return the null of this name."""
     for null in NULLS:
         if null.name == name:
             return null
@@ -102,7 +102,7 @@ def null_named(name: str) -> Null:
 
 
 def smallest_p(name: str, runs_a: int, runs_b: int, replicates: int | None) -> float:
-    """Give the smallest p of a null: with so many random replicates, or with all arrangements where that is None.
+    """Return the smallest p of a null: with so many random replicates, or with all arrangements where that is None.
 
     Examples
     --------

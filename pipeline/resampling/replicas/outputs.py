@@ -121,7 +121,7 @@ def observe_replicas(replicas: Replicas) -> ObservedReplicas:
 def compare_scores(
     score: NDArray[np.float64], replicas: Replicas
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Give gain, slack and orientation of each pair from one score a system."""
+    """Return gain, slack and orientation of each pair from one score a system."""
     first, second = score[replicas.pairs[:, 0]], score[replicas.pairs[:, 1]]
     slack = TOLERANCE * (np.abs(first) + np.abs(second))
     difference = first - second

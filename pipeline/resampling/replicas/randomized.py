@@ -76,7 +76,7 @@ def count_shuffled(
     memory_bytes: int = 2**26,
     observed: ObservedReplicas | None = None,
 ) -> tuple[NullCounts, NDArray[np.int64]]:
-    """Give the counts, and #(|δ°| > |δ|), (pair, cell), beside them."""
+    """Return the counts, and #(|δ°| > |δ|), (pair, cell), beside them."""
     if draws.n_units != replicas.n_units or draws.n_draws != replicas.n_units:
         raise ValueError(f"statistics of {replicas.n_units} units, permutations of {draws.n_units} with {draws.n_draws} draws")
     seen = observe_replicas(replicas) if observed is None else observed
@@ -126,7 +126,7 @@ def reason_for(null: str, replicas: Replicas, seen: ObservedReplicas, delta: NDA
 def _compared(
     null: str, replicas: Replicas, seen: ObservedReplicas
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Give gain, slack and orientation by the score that the null permutes."""
+    """Return gain, slack and orientation by the score that the null permutes."""
     first, second = replicas.runs[replicas.pairs].T
     if null == "multeval":
         pooled = np.stack([array.sum(axis=(0, 1)) for array in replicas.statistics], axis=1)

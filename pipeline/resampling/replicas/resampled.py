@@ -31,7 +31,7 @@ class ResampledRuns:
         self.first_run = np.concatenate([[0], np.cumsum(replicas.runs)])
 
     def score_cell(self, draws: Draws, cell: int, *, replicates: int, memory_bytes: int) -> NDArray[np.float64]:
-        """Give (run of all systems, replicate) scores of one cell; runs of system s are first_run[s] … first_run[s + 1] − 1."""
+        """Return (run of all systems, replicate) scores of one cell; runs of system s are first_run[s] … first_run[s + 1] − 1."""
         return resample(
             draws,
             [self._measure],

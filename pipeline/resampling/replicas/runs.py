@@ -99,7 +99,7 @@ def _how_many(null: str, runs_a: int, runs_b: int) -> int:
 
 @lru_cache(maxsize=16)
 def _enumerate(null: str, runs_a: int, runs_b: int) -> NDArray[np.float64]:
-    """Give (arrangement, run) weights of the runs' scores, or of their differences; the first is as observed."""
+    """Return (arrangement, run) weights of the runs' scores, or of their differences; the first is as observed."""
     if null == "paired-runs":
         return np.array(list(product((1.0, -1.0), repeat=runs_a))) / runs_a
     chosen = np.array(list(combinations(range(runs_a + runs_b), runs_a)))

@@ -48,7 +48,7 @@ class Spread:
 
 
 def run_spread(scores: NDArray[np.float64]) -> float:
-    """Give the sample standard deviation of the scores of runs; nan of one run.
+    """Return the sample standard deviation of the scores of runs; nan of one run.
 
     Examples
     --------

@@ -63,13 +63,13 @@ class Part:
     p_sign_flip: NDArray[np.float64]  # exact two-sided, of pairs on few discordant units
 
     def floor(self, procedure: str) -> NDArray[np.float64]:
-        """Give (pair,) the smallest p that a procedure may judge each pair by."""
+        """Return (pair,) the smallest p that a procedure may judge each pair by."""
         reading = PROCEDURES[procedure]
         exact = self.p_sign_flip if reading.needs_units else None
         return evidence_floor(self.observed.discordant, exact, mid_p=reading.mid_p)
 
     def turn(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give (…, pair) gains of the pairs as the cube orders them."""
+        """Return (…, pair) gains of the pairs as the cube orders them."""
         # + 0.0: a turned pair without a gain has 0, not −0.
         return np.where(self.turned, -gains, gains) + 0.0
 

@@ -41,13 +41,13 @@ class Clusters:
     unit_of_item: NDArray[np.int64]
 
     def facts(self) -> dict[str, Any]:
-        """Give what a cube says of them."""
+        """Return what a cube says of them."""
         sizes = np.bincount(self.of_item)
         return {"clusters": {"column": self.column, "count": len(sizes), "effective": effective_units(sizes)}}
 
 
 def clusters_of(store: Store, test_set: TestSetInputs) -> Clusters | None:
-    """Give the clusters of a test set; None where items are drawn and nobody knows their documents."""
+    """Return the clusters of a test set; None where items are drawn and nobody knows their documents."""
     unit_of_item = np.asarray(load_frame(store, test_set.frame).unit_of_item, np.int64)
     if test_set.unit != ITEM:
         return Clusters(test_set.unit, unit_of_item, unit_of_item)
@@ -57,7 +57,7 @@ def clusters_of(store: Store, test_set: TestSetInputs) -> Clusters | None:
 
 
 def groups_of_items(store: Store, test_set: TestSetInputs, unit_of_item: NDArray[np.int64]) -> dict[str, list[int]]:
-    """Give the stratum of each item's unit and the document of each item, as far as they are known."""
+    """Return the stratum of each item's unit and the document of each item, as far as they are known."""
     groups: dict[str, list[int]] = {}
     if test_set.strata:
         groups["stratum"] = load_grouping(store, test_set.strata)[unit_of_item].tolist()
@@ -67,7 +67,7 @@ def groups_of_items(store: Store, test_set: TestSetInputs, unit_of_item: NDArray
 
 
 def measure_clusters(store: Store, test_set: TestSetInputs, clusters: Clusters, column: Comparison, part: Part) -> UnitEffects:
-    """Give intra-cluster correlation and design effect of all pairs on one test size, from leave-one-item-out scores."""
+    """Return intra-cluster correlation and design effect of all pairs on one test size, from leave-one-item-out scores."""
     chosen = np.flatnonzero(clusters.unit_of_item < part.size.n_units)
     decimals = unit_statistics(store, test_set.frame, column.systems)[1]
     scores = np.empty((len(column.systems), len(chosen)))
@@ -79,7 +79,7 @@ def measure_clusters(store: Store, test_set: TestSetInputs, clusters: Clusters, 
 
 
 def strata_facts(store: Store, study: Study, test_set: TestSetInputs) -> dict[str, Any]:
-    """Give what a cube says of the strata at the full size; nothing where there are none."""
+    """Return what a cube says of the strata at the full size; nothing where there are none."""
     if not test_set.strata:
         return {}
     sizes = np.bincount(load_grouping(store, test_set.strata))

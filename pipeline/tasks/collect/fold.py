@@ -67,7 +67,7 @@ class Block:
 
     @classmethod
     def of(cls, pairs: int, cells: range) -> Block:
-        """Give one with nothing in it."""
+        """Return one with nothing in it."""
         return cls(
             cells.start,
             np.zeros((pairs, len(cells), len(COUNTS)), np.int32),
@@ -78,7 +78,7 @@ class Block:
 
 
 def fold(cells: Cells, rows: slice, store: Store) -> Iterator[Block]:
-    """Give the blocks of a range of pairs, all cells in their order.
+    """Yield the blocks of a range of pairs, all cells in their order.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def fold(cells: Cells, rows: slice, store: Store) -> Iterator[Block]:
 
 
 def _cells_at_once(pairs: int) -> int:
-    """Give how many cells of these pairs fit into the budget, in whole chunks of the cube."""
+    """Return how many cells of these pairs fit into the budget, in whole chunks of the cube."""
     chunk = CHUNKS["cell"]
     return max(1, FOLD_BYTES // (max(pairs, 1) * _BYTES_OF_A_CELL * chunk)) * chunk
 
@@ -128,7 +128,7 @@ def _fold(cells: Cells, flat: NDArray[np.int64], there: range, store: Store) -> 
 
 
 def _find(covered: Coverage, flat: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give where each pair stands in a receipt's file; −1 where it does not."""
+    """Return where each pair stands in a receipt's file; −1 where it does not."""
     if not covered.pairs.size:
         return np.full(flat.size, -1)
     # Receipt and study both list their pairs in the order of the statistics: the positions are sorted.
@@ -149,7 +149,7 @@ def _fill_identical(block: Block, filled: NDArray[np.bool_], same: NDArray[np.bo
 def kept_scores(
     cells: Cells, kept: int, systems: NDArray[np.int64], store: Store
 ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
-    """Give the first ``kept`` replicate scores of systems in blocks: the first system and replicate, and (system, replicate).
+    """Yield the first ``kept`` replicate scores of systems in blocks: the first system and replicate, and (system, replicate).
 
     ``systems`` are positions among the column's own.
     """

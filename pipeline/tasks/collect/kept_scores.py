@@ -80,7 +80,7 @@ class KeptReadings:
 
 
 def look_at(kept: int, systems: int) -> int:
-    """Give of how many kept replicates intervals and max-T are read: whole cells, where not all fit.
+    """Return of how many kept replicates intervals and max-T are read: whole cells, where not all fit.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def read_kept(
     alpha: float,
     draws: Draws | StratifiedDraws | None = None,
 ) -> KeptReadings:
-    """Give intervals by several methods and the family's max-T p-values.
+    """Return intervals by several methods and the family's max-T p-values.
 
     ``draws`` are those that the scores were kept of: bootstrap-t draws some of them again, as it needs to know the units.
     """
@@ -175,7 +175,7 @@ def _step_down(kept: Kept, measure: Measure, observed: Observed, tested: Tested)
 
 
 def _replicates(found: MaxT) -> NDArray[np.int64]:
-    """Give b of each p, −1 where there is none: a monotone p is the largest so far, its s and b those of the pair that set it."""
+    """Return b of each p, −1 where there is none: a monotone p is the largest so far, its s and b those of the pair that set it."""
     pair, replicates = found.family.pair, np.full(len(found.p), -1, np.int64)
     own = (found.hits[pair] + 1) / (found.replicates[pair] + 1)
     setter = np.maximum.accumulate(np.where(own == np.maximum.accumulate(own), np.arange(len(own)), 0))

@@ -68,12 +68,12 @@ class _Numbers:
 
 
 def own_presets(preset: str | None) -> tuple[str, ...]:
-    """Give the preset if it has a number that is computed here."""
+    """Return the preset if it has a number that is computed here."""
     return (preset,) if preset is not None and not all(rule.analysis for rule in PRESETS[preset].rules) else ()
 
 
 def preset_facts(preset: str | None, tool: Tool | None = None) -> dict[str, Any]:
-    """Give what a cube says of its preset, with the system that its tool compares others with, if any: nothing without one."""
+    """Return what a cube says of its preset, with the system that its tool compares others with, if any: nothing without one."""
     if preset is None:
         return {}
     facts = asdict(PRESETS[preset]) | {"baseline": tool.baseline if tool is not None and preset in COMPARES_WITH_BASELINE else None}
@@ -142,7 +142,7 @@ def _drawn(column: Comparison, layout: CubeLayout, store: Store, tool: Tool) -> 
 
 
 def _why_none(column: Comparison, systems: list[str], store: Store, tool: Tool) -> str | None:
-    """Give why no pair has a number, before anything is drawn."""
+    """Return why no pair has a number, before anything is drawn."""
     if tool.baseline not in systems:
         return "not-with-the-baseline"
     if tool.seed < 1:

@@ -64,7 +64,7 @@ MAX_T = "max-t"
 
 
 def cells_of(part: Part, column: Comparison, inventory: Inventory, replicates: int) -> Cells:
-    """Give the stored cells of a column, its pairs in the cube's order."""
+    """Return the stored cells of a column, its pairs in the cube's order."""
     return Cells(column, part.size.label, part.flat, inventory.coverage(column.address, column.systems, replicates), replicates)
 
 
@@ -121,7 +121,7 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
 
 
 def _draws(part: Part, layout: CubeLayout, procedure: str, rule: str) -> Draws | StratifiedDraws:
-    """Give the stream that the cells of a procedure were counted of."""
+    """Return the stream that the cells of a procedure were counted of."""
     return draws_of(
         seed=layout.seed,
         procedure=procedure,
@@ -264,7 +264,7 @@ def _decide(
     *,
     alpha: float,
 ) -> dict[str, NDArray[np.float64]]:
-    """Give the p of every pair, its correction for few units, and the p that it is judged by."""
+    """Return the p of every pair, its correction for few units, and the p that it is judged by."""
     reading, observed, tested = PROCEDURES[procedure], part.observed, part.tested
     p = without_zero(p_value[CONVENTIONS.index(reading.verdict)])
     known = {name: getattr(observed, name) for name in ("score", "delta", "se", "identical")}

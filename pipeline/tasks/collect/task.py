@@ -87,7 +87,7 @@ def _tool(manifest: Manifest, test_set: TestSetInputs, preset: str) -> Tool:
 
 
 def _effective_units(store: Store, manifest: Manifest, test_set: TestSetInputs) -> dict[str, Any]:
-    """Give (Σ n_g)² / Σ n_g², the number of equal units that would be worth as much as these, of all and of each test size."""
+    """Return (Σ n_g)² / Σ n_g², the number of equal units that would be worth as much as these, of all and of each test size."""
     items = np.bincount(load_frame(store, test_set.frame).unit_of_item)
     worth = {size.label: effective_units(items[: size.n_units]) for size in sizes_of(manifest.study, test_set)}
     return {"effective_units": effective_units(items), "effective_units_by_size": worth}

@@ -32,7 +32,7 @@ def _fill_prior(prior: Any, row: int, n_given: int, n_generated: int, null: floa
 
 @kernel
 def link_posteriors(given: Any, generated: Any, starts: Any, times: Any, chances: Any, null: float, tension: float) -> Any:
-    """Give the posterior of each cell, and the log-likelihood of the bitext.
+    """Return the posterior of each cell, and the log-likelihood of the bitext.
 
     p(i | j) ∝ prior(i | j) · t(f_j | e_i), where the prior is 1 / (I + 1), or with a probability of null p₀ and a tension λ
     (1 − p₀) · exp(−λ·|i/I − j/J|) / Z.
@@ -70,7 +70,7 @@ def link_posteriors(given: Any, generated: Any, starts: Any, times: Any, chances
 
 @kernel
 def diagonal_slope(given: Any, generated: Any, starts: Any, times: Any, posteriors: Any, tension: float) -> float:
-    """Give the slope in λ of the expected log-likelihood: −|i/I − j/J| as expected less as the prior has it, summed."""
+    """Return the slope in λ of the expected log-likelihood: −|i/I − j/J| as expected less as the prior has it, summed."""
     slope = 0.0
     for pair in range(len(given)):
         width = given[pair] + 1
@@ -107,7 +107,7 @@ def mark_best(given: Any, generated: Any, starts: Any, posteriors: Any) -> Any:
 
 @kernel
 def agree(given: Any, generated: Any, starts: Any, other_starts: Any, other: Any) -> Any:
-    """Give what the other direction says of each cell: its posterior of the same link, and 1 of links to the null word."""
+    """Return what the other direction says of each cell: its posterior of the same link, and 1 of links to the null word."""
     turned = np.ones(starts[-1])
     for pair in range(len(given)):
         for row in range(generated[pair]):

@@ -68,7 +68,7 @@ class Lexicon:
     never_met: NDArray[np.float64]
 
     def look_up(self, cells: Cells) -> NDArray[np.float64]:
-        """Give the probability in each cell of any bitext.
+        """Return the probability in each cell of any bitext.
 
         An unknown generated word says nothing: 1 in its whole row. An unknown given word generates every known word alike.
         """
@@ -107,7 +107,7 @@ class SampledBitext:
 
 
 def sample_bitext(items: TrainingItems, sample: NDArray[np.int64]) -> SampledBitext:
-    """Give the pairs at the positions of a sample, in the order of the training set: EM counts repetitions, it needs no copies."""
+    """Return the pairs at the positions of a sample, in the order of the training set: EM counts repetitions, not copies."""
     positions, times = np.unique(sample, return_counts=True)
     source = [tuple(items.columns["source"][position]) for position in positions]
     target = [tuple(items.columns["target"][position]) for position in positions]
@@ -115,7 +115,7 @@ def sample_bitext(items: TrainingItems, sample: NDArray[np.int64]) -> SampledBit
 
 
 def number_words(sentences: Sentences, *, first: int) -> dict[str, int]:
-    """Give words numbers in the order they are met.
+    """Return words numbers in the order they are met.
 
     Examples
     --------

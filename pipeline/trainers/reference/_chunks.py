@@ -34,7 +34,7 @@ class Sentence:
 
 
 def chunk_spans(tags: Iterable[str], kind: str) -> tuple[tuple[int, int], ...]:
-    """Give the chunks of one type as (first token, token after the last); other types count as outside.
+    """Return the chunks of one type as (first token, token after the last); other types count as outside.
 
     An ``I`` that continues nothing begins a chunk, as conlleval has it.
 
@@ -56,7 +56,7 @@ def chunk_spans(tags: Iterable[str], kind: str) -> tuple[tuple[int, int], ...]:
 
 
 def chunk_tags(length: int, spans: Iterable[tuple[int, int]], kind: str) -> tuple[str, ...]:
-    """Give the IOB2 tags of a sentence with these chunks.
+    """Return the IOB2 tags of a sentence with these chunks.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def chunk_tags(length: int, spans: Iterable[tuple[int, int]], kind: str) -> tupl
 
 
 def count_sentences(items: TrainingItems, sample: NDArray[np.int64], kind: str) -> list[Sentence]:
-    """Give the sentences of a sample, each once with its count, in the order of the training set."""
+    """Return the sentences of a sample, each once with its count, in the order of the training set."""
     positions, counts = np.unique(sample, return_counts=True)
     tags: Sequence[tuple[str, ...]] = items.columns["tag"]
     chunks: Sequence[tuple[str, ...]] = items.columns["chunk"]
@@ -81,7 +81,7 @@ def count_sentences(items: TrainingItems, sample: NDArray[np.int64], kind: str) 
 
 
 def check_type(trainer: str, value: Any) -> str:
-    """Give the type of the chunks to be learnt, a word as in ``B-NP`` after the hyphen."""
+    """Return the type of the chunks to be learnt, a word as in ``B-NP`` after the hyphen."""
     if not isinstance(value, str) or not value or value.split() != [value]:
         raise StudyError.of(
             "P151",

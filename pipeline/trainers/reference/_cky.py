@@ -193,6 +193,6 @@ def _find(symbols: Any, wanted: int, begin: int, length: int) -> int:
 
 @kernel
 def _bottom(first: Any, rule: int) -> Any:
-    """Give the symbol whose rules, which begin at ``first[symbol]``, this one is among."""
+    """Return the symbol whose rules, which begin at ``first[symbol]``, this one is among."""
     found: Any = np.searchsorted(first, rule, side="right") - 1
     return found

@@ -14,7 +14,7 @@ __all__ = ["choose_candidates", "score_candidates"]
 def score_candidates(
     found: NDArray[np.int64], start: int, end: int, context: int, longest: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Give the sub-sequences of a sentence that tiles cover, and four numbers of each.
+    """Return the sub-sequences of a sentence that tiles cover, and four numbers of each.
 
     On a line where the opening bracket of a candidate of *m* tags is at 0, its tags at 1 … m and the closing bracket at m + 1, a
     tile is an interval. A cover is a row of tiles in which each begins after and ends after the one before, with no gap, the first

@@ -43,7 +43,7 @@ class Vocabulary:
     allowed: NDArray[np.bool_]
 
     def number_tag(self, tag: tuple[str, ...]) -> int:
-        """Give the number of a tag; of one never seen, that of the likeliest with the same value in one column, the last first."""
+        """Return the number of a tag; of an unseen one, the likeliest tag's with the same value in one column, the last first."""
         if tag in self.tags:
             return self.tags[tag]
         found = (self.likely_tags.get((place, tag[place])) for place in reversed(range(len(tag))))
@@ -96,7 +96,7 @@ class Treebank:
 
 
 def learn_vocabulary(items: TrainingItems, sample: NDArray[np.int64], tags_from: tuple[str, ...]) -> Vocabulary:
-    """Give numbers to what the sample shows, in the order it first shows it.
+    """Return numbers to what the sample shows, in the order it first shows it.
 
     Words that it shows once, counting repeated sentences as often as they are drawn, stay unknown: so the parser learns what to
     do with words that it does not know. Case is folded; tags keep the difference of names.

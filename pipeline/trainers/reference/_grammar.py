@@ -60,7 +60,7 @@ def count_rules(trees: Iterable[Tree]) -> Rules:
 
 
 def estimate(rules: Rules) -> Grammar:
-    """Give the grammar in which a rule has the share of its left side that it has in the counts."""
+    """Return the grammar in which a rule has the share of its left side that it has in the counts."""
     symbols = tuple(sorted({symbol for rule in rules for symbol in rule}))
     number = {symbol: k for k, symbol in enumerate(symbols)}
     made: Counter[str] = Counter()
@@ -94,7 +94,7 @@ def _begins(sorted_symbols: list[int], n_symbols: int) -> NDArray[np.int64]:
 
 
 def _close(unary: list[tuple[int, int, float]]) -> dict[tuple[int, int], tuple[float, tuple[int, ...]]]:
-    """Give the best chain from each symbol to each that can be above it, by adding a rule on top until nothing gets better."""
+    """Return the best chain from each symbol to each that can be above it, by adding a rule on top until nothing gets better."""
     above: dict[int, list[tuple[int, float]]] = {}
     for bottom, top, share in unary:
         above.setdefault(bottom, []).append((top, float(share)))

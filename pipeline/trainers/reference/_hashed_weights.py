@@ -27,7 +27,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @kernel(signature="int64(int64, int64, int64, int64, int64, int64)")  # else once for every number of a template
 def join(template: int, a: int, b: int, c: int, d: int, e: int) -> int:
-    """Give one number for the parts of a feature, of which `find_row` makes a row."""
+    """Return one number for the parts of a feature, of which `find_row` makes a row."""
     joined = (
         np.uint64(template) * _TEMPLATE
         + np.uint64(a) * _FIRST
@@ -41,7 +41,7 @@ def join(template: int, a: int, b: int, c: int, d: int, e: int) -> int:
 
 @kernel
 def find_row(joined: int, way: int, shift: int) -> int:
-    """Give the row of a feature, joined with one part more if ``way`` is not 0, in a table of ``2 ** (64 - shift)`` rows.
+    """Return the row of a feature, joined with one part more if ``way`` is not 0, in a table of ``2 ** (64 - shift)`` rows.
 
     Different features may share a row. Joining and mixing are apart because dozens of copies of both compile slowly.
     """
@@ -53,7 +53,7 @@ def find_row(joined: int, way: int, shift: int) -> int:
 
 @kernel
 def bucket(distance: int) -> int:
-    """Give the class of a distance in tokens: 1, 2, 3, 4, 5, then up to 10, then more (McDonald et al. 2005)."""
+    """Return the class of a distance in tokens: 1, 2, 3, 4, 5, then up to 10, then more (McDonald et al. 2005)."""
     if distance <= 5:
         return distance
     return 6 if distance <= 10 else 7
@@ -77,14 +77,14 @@ def average(weights: NDArray[np.int32], totals: NDArray[np.int64], steps: int) -
 
 
 def start_random(seed: int, purpose: int) -> NDArray[np.uint64]:
-    """Give the state of a generator for one purpose of one training."""
+    """Return the state of a generator for one purpose of one training."""
     mixed = (seed * 0x9E3779B97F4A7C15 + purpose * 0xBB67AE8584CAA73B) % 2**64
     return np.array([mixed], dtype=np.uint64)
 
 
 @kernel
 def next_random(state: NDArray[np.uint64]) -> int:
-    """Give 63 random bits and move the state on: SplitMix64 (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195)."""
+    """Return 63 random bits and move the state on: SplitMix64 (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195)."""
     state[0] += _GOLDEN
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -66,7 +66,7 @@ def _go_forward(
 
 @kernel
 def hmm_posteriors(given: Any, generated: Any, starts: Any, times: Any, chances: Any, jumps: Any, null: float, weights: Any) -> Any:
-    """Give the posterior of each cell, the expected jumps, and the log-likelihood of the bitext.
+    """Return the posterior of each cell, the expected jumps, and the log-likelihood of the bitext.
 
     p(f, a | e) = Π_j p(a_j | a_{j−1}) · t(f_j | e_{a_j}); a token moves to the null word with probability p₀ and keeps the memory,
     otherwise to source token i with p(i | i′) ∝ c(i − i′) among the tokens of the sentence.

@@ -136,7 +136,7 @@ def lay_out(trees: Sequence[Tree], classes: Mapping[str, str]) -> tuple[Layout, 
 
 
 def _nodes(tree: Tree, classes: Mapping[str, str]) -> list[tuple[str, tuple[Any, ...], int, int]]:
-    """Give (label, rule, one part, other part) of each node, parts before wholes."""
+    """Return (label, rule, one part, other part) of each node, parts before wholes."""
     found: list[tuple[str, tuple[Any, ...], int, int]] = []
 
     def add(node: Tree) -> int:
@@ -163,7 +163,7 @@ def _begins(sorted_symbols: list[int], n_symbols: int) -> NDArray[np.int64]:
 
 
 def one_kind(layout: Layout, bank: Bank) -> Parameters:
-    """Give the grammar in which every symbol has one kind: relative frequencies."""
+    """Return the grammar in which every symbol has one kind: relative frequencies."""
     flat = Parameters(
         np.ones((len(layout.symbols), 1)),
         np.ones((len(layout.left), 1, 1, 1)),

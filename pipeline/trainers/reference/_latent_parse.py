@@ -129,7 +129,7 @@ def most_expected_tree(
 
 @kernel
 def _arrange(n: int, kept: Any) -> Any:
-    """Give the kept symbols of all spans numbers, short spans first, with what they are and where each span begins."""
+    """Return the kept symbols of all spans numbers, short spans first, with what they are and where each span begins."""
     n_symbols = kept.shape[2]
     place = np.full((n, n + 1, n_symbols), -1, dtype=np.int64)
     items = np.empty((kept.sum(), 3), dtype=np.int64)

@@ -53,14 +53,14 @@ class Parser:
 
 
 def check_tags(trainer: str, tags: Any) -> tuple[str, ...]:
-    """Give the columns that the option ``tags`` names."""
+    """Return the columns that the option ``tags`` names."""
     return _TAGS[check_choice(trainer, "tags", tags, _TAGS)]
 
 
 def study(
     items: TrainingItems, sample: NDArray[np.int64], tags_from: tuple[str, ...]
 ) -> tuple[Vocabulary, Treebank, tuple[str, ...]]:
-    """Give the vocabulary of a sample, all items as arrays, and what is odd about the sample."""
+    """Return the vocabulary of a sample, all items as arrays, and what is odd about the sample."""
     vocabulary = learn_vocabulary(items, sample, tags_from)
     treebank = Treebank.of(items, vocabulary, gold=True)
     return vocabulary, treebank, describe(treebank, sample)
@@ -90,7 +90,7 @@ def fit_parser(
 def read_trees(
     vocabulary: Vocabulary, treebank: Treebank, heads: NDArray[np.int32], relations: NDArray[np.int32]
 ) -> Mapping[str, Sequence[Any]]:
-    """Give the columns ``head`` and ``relation``, one tuple a sentence."""
+    """Return the columns ``head`` and ``relation``, one tuple a sentence."""
     names = vocabulary.relations
     return {
         "head": tuple(tuple(sentence) for sentence in treebank.read(heads)),

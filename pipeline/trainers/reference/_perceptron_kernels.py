@@ -129,7 +129,7 @@ def _grown(values: Any, capacity: int) -> Any:
 
 @kernel
 def tag(words: Any, starts: Any, rows: Any, slots: Any, bases: Any, first_entry: Any, of_tag: Any, weight: Any, n_tags: int) -> Any:
-    """Give one tag a token, left to right, each from the tags given before it."""
+    """Return one tag a token, left to right, each from the tags given before it."""
     tags = np.empty(len(words), dtype=np.int32)
     n_slots = len(slots)
     features = np.empty(n_slots + 3, dtype=np.int64)

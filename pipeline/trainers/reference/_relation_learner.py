@@ -45,7 +45,7 @@ def label_trees(
 
 @kernel
 def _kin(heads: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Give each token its outermost dependents and how many it has on each side: left, right, count left, count right."""
+    """Return each token's outermost dependents and how many it has on each side: left, right, count left, count right."""
     n = len(heads) - 3
     kin = np.zeros((n + 1, 4), np.int32)
     for word in range(1, n + 1):
@@ -131,7 +131,7 @@ def _choose(
     mask: int,
     barred: int,
 ) -> tuple[int, int]:
-    """Give the best relation but for the ``barred`` one, −1 if there is none, and its score; where none is allowed, all are."""
+    """Return the best relation but for the ``barred`` one, −1 if there is none, and its score; where none is allowed, all are."""
     anything = not allowed.any()
     best, best_score = -1, 0
     for relation in range(len(allowed)):

@@ -35,7 +35,7 @@ class Text:
     tags: int
 
     def keys(self, sequences: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-        """Give keys of the sequences of a length that begin at each position: number of the one without the last symbol, and that.
+        """Return keys of the sequences of one length that begin at each position: the number of the prefix, then the last symbol.
 
         −1 where the shorter one has no number, the last tag is unknown, or the sequence would leave its sentence.
         """
@@ -47,7 +47,7 @@ class Text:
 
 
 def number_tags(sentences: Iterable[Sequence[str]]) -> dict[str, int]:
-    """Give each tag its number, from 1 in the order of the alphabet."""
+    """Return each tag its number, from 1 in the order of the alphabet."""
     return {tag: number for number, tag in enumerate(sorted({tag for tags in sentences for tag in tags}), start=1)}
 
 

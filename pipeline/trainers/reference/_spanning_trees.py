@@ -177,7 +177,7 @@ def _expand(
     real_head: NDArray[np.int64],
     real_dependent: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Give each node its arc, the outermost first: an arc into a cycle replaces the one inside it that it makes needless."""
+    """Return each node's arc, the outermost first: an arc into a cycle replaces the one inside it that it makes needless."""
     heads = np.full(n + 1, -1, np.int64)
     settled = np.zeros(count, np.bool_)
     for node in range(count - 1, 0, -1):

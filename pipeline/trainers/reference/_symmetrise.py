@@ -18,7 +18,7 @@ Links = tuple[tuple[int, int], ...]
 
 
 def symmetrise(forward: NDArray[np.bool_], reverse: NDArray[np.bool_], heuristic: str) -> NDArray[np.bool_]:
-    """Give the links chosen from two directional alignments of a sentence pair.
+    """Return the links chosen from two directional alignments of a sentence pair.
 
     ``grow-diag`` begins with the intersection and adds links of the union beside links it has, diagonals included, while they
     link a word that has no link yet. ``final`` then adds directional links, first the forward ones, of which one word has no link
@@ -56,7 +56,7 @@ def symmetrise(forward: NDArray[np.bool_], reverse: NDArray[np.bool_], heuristic
 
 
 def to_links(matrix: NDArray[np.bool_]) -> Links:
-    """Give the links of a matrix as sorted pairs (source, target), from 0."""
+    """Return the links of a matrix as sorted pairs (source, target), from 0."""
     found: Collection[list[int]] = np.argwhere(matrix).tolist()
     return tuple((i, j) for i, j in found)
 

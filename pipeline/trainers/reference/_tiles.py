@@ -43,7 +43,7 @@ class TileMemory:
     matches: tuple[NDArray[np.int64], ...]
 
     def look_up(self, text: Text) -> NDArray[np.int64]:
-        """Give the bits of matching tiles as (3, length − 1, position): those of the sequence that begins there."""
+        """Return the bits of matching tiles as (3, length − 1, position): those of the sequence that begins there."""
         found = np.zeros((3, len(self.keys), len(text.symbols)), dtype=np.int64)
         for index, sequences in enumerate(find_sequences(text, self.keys)):
             known = sequences >= 0
@@ -99,7 +99,7 @@ def _place_chunks(sentences: Sequence[Sentence], text: Text, times: NDArray[np.i
 
 
 def _find_matches(chunks: _Chunks, sequences: NDArray[np.int64], totals: NDArray[np.int64], rule: _Rule) -> NDArray[np.int64]:
-    """Give the bits of `TileMemory.matches` for the sequences of one length."""
+    """Return the bits of `TileMemory.matches` for the sequences of one length."""
     bits = np.zeros((3, len(totals)), dtype=np.int64)
     sizes = chunks.closes - chunks.opens
 

@@ -88,7 +88,7 @@ def fit_token_aligner(bitext: SampledBitext, model: TokenModel) -> TokenAlignmen
 
 
 def start_lexicon(given: Sentences, generated: Sentences) -> tuple[Lexicon, Cells, NDArray[np.int64]]:
-    """Give a lexicon in which all pairs of words that meet are alike, the cells, and the entry of each cell."""
+    """Return a lexicon in which all pairs of words that meet are alike, the cells, and the entry of each cell."""
     given_numbers, generated_numbers = number_words(given, first=1), number_words(generated, first=0)
     cells = lay_out(given, generated, given_numbers, generated_numbers)
     keys, entries = np.unique(cells.keys, return_inverse=True)
@@ -106,7 +106,7 @@ def count_words(
     *,
     prior: float,
 ) -> Lexicon:
-    """Give the lexicon of the M-step from the expected links of the cells of each pair."""
+    """Return the lexicon of the M-step from the expected links of the cells of each pair."""
     weights = expected * np.repeat(times, np.diff(cells.starts))
     counts: NDArray[Any] = np.bincount(entries, weights=weights, minlength=len(lexicon.keys))
     n_generated = len(lexicon.generated)

@@ -50,7 +50,7 @@ def _lay_out(entries: NDArray[np.int32], last: int, backwards: bool) -> NDArray[
 
 @kernel
 def _place(token: int, n: int, backwards: bool) -> int:
-    """Give the place of a token that a sentence numbers from 1, with 0 the root; and the token at a place but the root's."""
+    """Return the place of a token that a sentence numbers from 1, with 0 the root; and the token at a place but the root's."""
     if token == 0:
         return n + 1
     return n + 1 - token if backwards else token

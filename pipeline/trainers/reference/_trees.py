@@ -80,7 +80,7 @@ def write_tree(tree: Tree) -> str:
 
 
 def flat_tree(label: str, tags: Sequence[str], words: Sequence[str]) -> Tree:
-    """Give the tree that says nothing but the parts of speech."""
+    """Return the tree that says nothing but the parts of speech."""
     return Tree(label, tuple(Tree(tag, word=word) for tag, word in zip(tags, words, strict=True)))
 
 
@@ -95,7 +95,7 @@ def leaves(tree: Tree) -> Iterator[tuple[str, str]]:
 
 
 def retag(tree: Tree, tags: Sequence[str]) -> Tree:
-    """Give the tree with other parts of speech."""
+    """Return the tree with other parts of speech."""
     remaining = iter(tags)
 
     def changed(node: Tree) -> Tree:
@@ -107,7 +107,7 @@ def retag(tree: Tree, tags: Sequence[str]) -> Tree:
 
 
 def binarise(tree: Tree, *, vertical: int, horizontal: int | None) -> Tree:
-    """Give a tree with one or two parts everywhere, its labels refined by what is above and beside them.
+    """Return a tree with one or two parts everywhere, its labels refined by what is above and beside them.
 
     A label takes the labels of ``vertical − 1`` ancestors; parts of speech take none. A constituent of more than two parts is
     made of its first and a made-up one for the others, which knows the constituent and the last ``horizontal`` parts before
@@ -146,7 +146,7 @@ def _made(label: str, before: Sequence[str], horizontal: int | None) -> str:
 
 
 def restore(tree: Tree) -> Tree:
-    """Give the tree without what `binarise` made; labels are cut where the refinement begins."""
+    """Return the tree without what `binarise` made; labels are cut where the refinement begins."""
     if tree.word is not None:
         return tree
     return Tree(tree.label.split(" ")[0], tuple(restore(part) for part in _real_parts(tree)))

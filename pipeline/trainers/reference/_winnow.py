@@ -90,7 +90,7 @@ def train_winnow(
 
 @kernel
 def close_brackets(opens: NDArray[np.float64], closes: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Give the chunks of a sentence that have the greatest sum of evidence for their first and last words.
+    """Return the chunks of a sentence that have the greatest sum of evidence for their first and last words.
 
     Viterbi over two states, outside and inside a chunk, so that each opening bracket has its closing one.
 

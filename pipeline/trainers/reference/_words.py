@@ -43,11 +43,11 @@ class WordTable:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Give the number of identifiers of each attribute, with the two that are always there."""
+        """The number of identifiers of each attribute, with the two that are always there."""
         return tuple(len(known) + 2 for known in self.identifiers)
 
     def tokens(self, sentences: Sequence[Sequence[str]]) -> Tokens:
-        """Give the sentences as numbers."""
+        """Return the sentences as numbers."""
         words, starts, distinct = flatten(sentences)
         rows = np.full((len(distinct) + 1, len(self.identifiers)), _BOUNDARY, dtype=np.int32)
         for row, word in enumerate(distinct, start=1):
@@ -65,7 +65,7 @@ def word_table(words: Iterable[str]) -> WordTable:
 
 
 def flatten(sentences: Sequence[Sequence[str]]) -> tuple[NDArray[np.int32], NDArray[np.int64], tuple[str, ...]]:
-    """Give tokens as positions among the distinct ones, where each sentence begins, and the distinct ones in the order met.
+    """Return tokens as positions among the distinct ones, where each sentence begins, and the distinct ones in the order met.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def flatten(sentences: Sequence[Sequence[str]]) -> tuple[NDArray[np.int32], NDAr
 
 
 def shape_of(word: str) -> str:
-    """Give the kinds of characters in a word, runs shortened to one.
+    """Return the kinds of characters in a word, runs shortened to one.
 
     Examples
     --------

@@ -105,7 +105,7 @@ class CrfTrainer:
 
 
 def _features(words: Sequence[str], tags: Sequence[str]) -> Iterator[list[str]]:
-    """Give the active features of each word: each a place, a kind and what stands there."""
+    """Yield the active features of each word: each a place, a kind and what stands there."""
     edge = ("",) * _REACH
     padded = [*edge, *words, *edge]
     around = [*edge, *tags, *edge]

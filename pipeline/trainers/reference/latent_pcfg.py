@@ -129,7 +129,7 @@ class LatentPcfgTrainer:
 
 
 def _class(word: str, occurrences: int) -> str:
-    """Give the word itself where it is frequent, else its shape and its ending."""
+    """Return the word itself where it is frequent, else its shape and its ending."""
     return word if occurrences >= _FREQUENT else f" {shape_of(word)} {word[-2:].lower()}"
 
 

@@ -126,7 +126,7 @@ class PerceptronTaggerTrainer:
 
 
 def _layout(table: WordTable, n_tags: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Give the slots (attribute, offset, first feature), the first features with tags, and the number of features."""
+    """Return the slots (attribute, offset, first feature), the first features with tags, and the number of features."""
     sizes = table.sizes
     slots, used = [], 0
     for attribute, offset in _LOOKS:

@@ -143,7 +143,7 @@ class SnowTrainer:
 
 
 def _mark_brackets(sentences: Sequence[Sentence], text: Text) -> NDArray[np.bool_]:
-    """Give the words that open chunks and those that close them, by position in the text."""
+    """Return the words that open chunks and those that close them, by position in the text."""
     marks = np.zeros((2, len(text.symbols)), dtype=np.bool_)
     for sentence, start in zip(sentences, (text.starts + _REACH).tolist(), strict=True):
         for first, after in sentence.spans:
@@ -153,7 +153,7 @@ def _mark_brackets(sentences: Sequence[Sentence], text: Text) -> NDArray[np.bool
 
 
 def _begins(length: int) -> range:
-    """Give where sequences of a length can begin in the window, the word itself being at 0."""
+    """Return where sequences of a length can begin in the window, the word itself being at 0."""
     return range(-_REACH, _REACH + 2 - length)
 
 
@@ -162,7 +162,7 @@ def _count_features(keys: Sequence[NDArray[np.int64]]) -> int:
 
 
 def _list_features(sequences: Iterable[NDArray[np.int64]], keys: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
-    """Give the active features of each position as (position, slot); what the sample has not is the feature after the last.
+    """Return the active features of each position as (position, slot); what the sample has not is the feature after the last.
 
     Rows of boundaries wrap round into other sentences; only those of words, which have their window whole, are ever used.
     """

@@ -104,7 +104,7 @@ def ask(scored, cube, kind, **options) -> list[dict]:
 
 
 def relabel(cube, **coordinates) -> xr.Dataset:
-    """Give the cube with other models or replicas; a function of what there is."""
+    """Return the cube with other models or replicas; a function of what there is."""
     for name, change in coordinates.items():
         values = np.array([change(str(s), str(v)) for s, v in zip(cube["system"].values, cube[name].values, strict=True)], object)
         cube = cube.assign_coords({name: ("system", values)})

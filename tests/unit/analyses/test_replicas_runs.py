@@ -37,7 +37,7 @@ FALSE_ALARM = 1e-6
 
 
 def make(*models: list[int], units: int = 4, higher: bool = True) -> tuple[Replicas, list[Model]]:
-    """Give models whose runs have these scores, on every unit alike."""
+    """Return models whose runs have these scores, on every unit alike."""
     arrays = []
     for runs in models:
         values = np.repeat(np.array(runs, np.int64)[:, None], units, axis=1)

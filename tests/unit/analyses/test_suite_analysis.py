@@ -34,7 +34,7 @@ def rows_of(cubes, kind="pair", **options):
 
 
 def put(cube, name, values):
-    """Give a cube with other values of one variable: those of a synthetic cube share their memory."""
+    """Return a cube with other values of one variable: those of a synthetic cube share their memory."""
     return cube.assign({name: (cube[name].dims, np.broadcast_to(values, cube[name].shape).copy())})
 
 
@@ -235,7 +235,7 @@ def test_options_of_no_use_are_refused(options):
 
 
 def without_counts(cube, name, **p):
-    """Give the cube of a procedure that draws nothing."""
+    """Return the cube of a procedure that draws nothing."""
     cube = cube.assign_coords(procedure=[name]).drop_vars([v for v in cube if v.startswith(("count_", "sum_", "histogram"))])
     for convention, value in p.items():
         cube["p_value"].loc[{"convention": convention.replace("_", "-")}] = value

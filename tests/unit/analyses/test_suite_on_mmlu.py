@@ -17,7 +17,7 @@ MODELS = 4
 
 
 def read_domains(data: Path) -> dict[str, tuple[list[str], np.ndarray]]:
-    """Give (model names, (item, model) right or wrong) by domain."""
+    """Return (model names, (item, model) right or wrong) by domain."""
     folder = data / "mmlu-pro"
     with gzip.open(folder / "items.tsv.gz", "rt") as lines:
         items = [line.rstrip("\n").split("\t") for line in lines][1:]

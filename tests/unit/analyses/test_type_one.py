@@ -49,7 +49,7 @@ def build(
     document: NDArray[np.int64] | None = None,
     **attrs: Any,
 ) -> tuple[dict[str, xr.Dataset], dict[str, dict[str, ScoredStatistics]]]:
-    """Give the part of a cube that the analysis reads, and the statistics beside it."""
+    """Return the part of a cube that the analysis reads, and the statistics beside it."""
     systems = [f"s{number}" for number in range(len(statistics))]
     pairs = np.stack(np.triu_indices(len(systems), 1), axis=1)
     units = np.arange(statistics.shape[1]) if unit is None else unit

@@ -120,7 +120,7 @@ def test_a_folder_of_runs_that_cannot_be_made_is_said_to_be_so(outputs: list[str
 
 
 def replicates_of(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Give the number that a command would start with, and start nothing."""
+    """Return the number that a command would start with, and start nothing."""
     seen: list[Any] = []
     monkeypatch.setattr("pipeline.api.compare", lambda *_, replicates, **__: seen.append(replicates) or {})
     monkeypatch.setattr("pipeline.report.summary.summarise", lambda document, **_: "")

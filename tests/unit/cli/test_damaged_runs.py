@@ -54,7 +54,7 @@ READ_BY_REPORT = {"plan.json", "versions.json", "ledger.jsonl", *FILES[-2:]}
 
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Give the command line, called in this process as a user calls it: its exit code and all that it prints."""
+    """Return the command line, called in this process as a user calls it: its exit code and all that it prints."""
 
     def called(*arguments: object) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["pipeline", *map(str, arguments)])

@@ -81,7 +81,7 @@ def trust_of(run_directory: Path) -> dict[str, dict[str, str]]:
 
 
 def units_of(folder: Path, n: int) -> tuple[Any, Any, Any]:
-    """Give numerators (unit, system) in tenths, numbers of items and strata of the first documents."""
+    """Return numerators (unit, system) in tenths, numbers of items and strata of the first documents."""
     table = [line.split(",") for line in (folder / "scores.csv").read_text().splitlines()[1:]]
     scores = np.array([[round(10 * float(x)) for x in row[1:]] for row in table])
     document = np.sort(np.arange(ITEMS) % DOCUMENTS)

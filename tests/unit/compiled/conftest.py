@@ -35,7 +35,7 @@ class Code:
         return importlib.import_module("caller").call
 
     def call(self, *arguments: Any) -> tuple[Any, int]:
-        """Give what another process gets, and how often it found ``call`` on disk."""
+        """Return what another process gets, and how often it found ``call`` on disk."""
         function: Any = self.load()
         return function(*arguments), sum(function.stats.cache_hits.values())
 

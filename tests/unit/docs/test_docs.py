@@ -30,7 +30,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def table_of(variables: Iterable[Variable]) -> str:
-    """Give declarations as a Markdown table."""
+    """Return declarations as a Markdown table."""
     rows = [("variable", "dimensions", "type", "units", "meaning"), ("---",) * 5]
     for variable in variables:
         meaning = variable.description + (f": {', '.join(variable.flags)}" if variable.flags else "")

@@ -20,7 +20,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def broken(text: str) -> set[str]:
-    """Give the pages and sections that a text names and that are not there."""
+    """Return the pages and sections that a text names and that are not there."""
     found = set()
     for name, anchor in NAMED.findall(text):
         page = ROOT / "docs" / name

@@ -52,13 +52,13 @@ def options_of(made: Any) -> dict[str, Any]:
 
 
 def first_cells(text: str, head: str) -> list[list[str]]:
-    """Give the rows of the tables whose head begins so."""
+    """Return the rows of the tables whose head begins so."""
     found = re.findall(rf"^\| {re.escape(head)} \|.*\n\|[-|: ]+\|\n((?:\|.*\|\n)*)", text, re.MULTILINE)
     return [re.split(r"(?<!\\) \| ", line[2:-2]) for table in found for line in table.splitlines()]
 
 
 def files_read(monkeypatch: pytest.MonkeyPatch) -> set[Path]:
-    """Give a set that gets every file that readers read from now on."""
+    """Return a set that gets every file that readers read from now on."""
     found: set[Path] = set()
     open_data = _streams.open_data
     monkeypatch.setattr(_streams, "open_data", lambda path: (found.add(path), open_data(path))[1])
@@ -149,14 +149,14 @@ def test_a_table_of_options_has_the_defaults_of_the_class(path: Path) -> None:
 
 
 def shown_default(default: Any) -> str:
-    """Give a default as a table has it."""
+    """Return a default as a table has it."""
     if default is inspect.Parameter.empty:
         return "needed"
     return "none" if default is None else json.dumps(default).strip('"')
 
 
 def shown_signature(signature: str) -> str:
-    """Give a signature as pages have it: versions are those of whoever runs it."""
+    """Return a signature as pages have it: versions are those of whoever runs it."""
     return re.sub(r"(sacrebleu|rouge-score|porter-nltk):\d[\w.]*", r"\1:…", signature)
 
 

@@ -66,7 +66,7 @@ def test_a_scheduler_file_that_nobody_writes_is_awaited_no_longer_than_asked(tmp
 
 @pytest.fixture
 def run_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Failure]]:
-    """Give what hands a worker process a function with this body in place of the task, and gives back the outcome."""
+    """Yield what hands a worker process a function with this body in place of the task, and gives back the outcome."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def run(body: str) -> Failure:

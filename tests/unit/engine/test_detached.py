@@ -62,7 +62,7 @@ def test_resume_detach_works_with_the_default_folder_and_from_another_one(folder
 
 @pytest.fixture
 def act(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Give what lets a program be started in place of the coordinator."""
+    """Yield what lets a program be started in place of the coordinator."""
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
 

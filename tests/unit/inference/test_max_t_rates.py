@@ -28,7 +28,7 @@ NOBODY = np.zeros(len(PAIRS), bool)
 
 
 def seed_of(trials):
-    """Give the many a fresh seed."""
+    """Return a fresh seed for the many."""
     return np.random.SeedSequence(7 if trials < 10_000 else None)
 
 
@@ -42,7 +42,7 @@ def gaussian_study(mean, rng):
 
 
 def judged(errors, trials, what):
-    """Give the interval of a rate and what to say of it; `pytest -rP` prints it."""
+    """Return the interval of a rate and what to say of it; `pytest -rP` prints it."""
     lo, hi = (float(bound[0]) for bound in clopper_pearson(np.array([errors]), np.array([trials]), 1 - 1e-6))
     words = f"{what}: {errors} of {trials} trials, {errors / trials:.4f} [{lo:.4f}, {hi:.4f}] at 1 − 1e-6"
     print(words)

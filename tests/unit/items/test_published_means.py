@@ -19,13 +19,13 @@ class Publishing:
     name, targets, compares_with, usual_metric, blank = "publishing", (), "nothing", "mean", "0"
 
     def read_gold(self, paths, options):
-        """Give none."""
+        """Return none."""
 
     def write(self, path, columns, ids):
         """Write nothing: there are no trainings."""
 
     def read_outputs(self, path, *, system, options):
-        """Give the numbers and what is published of them."""
+        """Return the numbers and what is published of them."""
         published, *values = Path(path).read_text().split()
         said = {} if published == "-" else {"acc": float(published)}
         ids = tuple(map(str, range(len(values))))

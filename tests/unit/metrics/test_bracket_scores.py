@@ -157,7 +157,7 @@ def write(node: Node, tags: list[str]) -> str:
 
 
 def brackets_of(node: Node, kept: list[bool], start: int = 0) -> tuple[list[tuple[str, frozenset[int]]], int]:
-    """Give label and the set of places of words, rather than two ends, of each phrase; and where it ends."""
+    """Return label and the set of places of words, rather than two ends, of each phrase; and where it ends."""
     if isinstance(node[1], str):
         return [], start + 1
     found, end = [], start
@@ -187,7 +187,7 @@ def test_counts_are_those_of_sets_of_words_over_nested_trees(pair: tuple[Node, N
 
 
 def cut(node: Node, size: int) -> Node:
-    """Give the tree over its first words; at least one is left."""
+    """Return the tree over its first words; at least one is left."""
     if isinstance(node[1], str):
         return node
     parts, left = [], size

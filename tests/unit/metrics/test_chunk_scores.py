@@ -27,7 +27,7 @@ def items(word: Sequence[tuple[str, ...]], **columns: Sequence[tuple[str, ...] |
 
 
 def sentences(*tags: str) -> Items:
-    """Give one sentence for each string of tags: `B-NP I-NP O`."""
+    """Return one sentence for each string of tags: `B-NP I-NP O`."""
     chunk = tuple(tuple(one.split()) for one in tags)
     return items(tuple(tuple(f"w{k}" for k in range(len(one))) for one in chunk), chunk=chunk)
 

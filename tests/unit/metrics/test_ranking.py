@@ -30,7 +30,7 @@ OURS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def read_case(name: str, folder: Path) -> tuple[Items, Items]:
-    """Give gold and run as a study has them: by topic, in the order of the gold."""
+    """Return gold and run as a study has them: by topic, in the order of the gold."""
     qrels, run = make_case(name)
     (folder / "qrels").write_text(qrels)
     (folder / "run").write_text(run)

@@ -146,7 +146,7 @@ def test_strata_take_degrees_of_freedom_away():
 
 
 def computed(cube, procedure, p, *, reason="none", label="none", log10=None, error=0.0, method="exact"):
-    """Give the cube of a procedure without draws."""
+    """Return the cube of a procedure without draws."""
     shape = tuple(cube.sizes[dim] for dim in TESTS)
     meant = np.isin(CONVENTIONS, PROCEDURES[procedure].conventions)[:, None, None, None]
     values = np.where(meant, np.broadcast_to(np.asarray(p, float), shape), np.nan)

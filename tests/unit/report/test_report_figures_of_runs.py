@@ -60,7 +60,7 @@ def test_a_panel_for_each_test_and_a_label_for_each_pair() -> None:
 
 
 def points(svg: str) -> list[np.ndarray]:
-    """Give the curves that have the colours of pairs, in points of the picture."""
+    """Return the curves that have the colours of pairs, in points of the picture."""
     paths = re.findall(r'<path d="([^"]+)"[^>]*style="fill: none; stroke: #0072b2', svg)
     return [np.array(re.findall(r"[ML] ([\d.]+) ([\d.]+)", path), float) for path in paths]
 

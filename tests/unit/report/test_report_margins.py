@@ -17,7 +17,7 @@ B = 1_000_000
 
 
 def with_margin(scores, above, below, **options):
-    """Give a cube whose pairs have these counts against the margin; ``gains`` of .5 and more are separated."""
+    """Return a cube whose pairs have these counts against the margin; ``gains`` of .5 and more are separated."""
     cube = build_cube(np.array(scores), list("abcdef")[: len(scores)], **options)
     zero = cube["count_above_twice_delta"] * 0
     counts = {}

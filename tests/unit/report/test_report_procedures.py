@@ -20,7 +20,7 @@ ALL = ("thresholds", "size-curve", "calibration-transfer")
 
 
 def as_randomization(cube, p=None):
-    """Give the cube of another procedure: no bias, no margins, p-values by three conventions only, larger where asked."""
+    """Return the cube of another procedure: no bias, no margins, p-values by three conventions only, larger where asked."""
     meant = np.isin(CONVENTIONS, PROCEDURES[RANDOMIZATION].conventions)[:, None, None, None]
     values = np.where(meant, cube["p_value"].values if p is None else np.asarray(p), np.nan)
     other = cube.assign_coords(procedure=[RANDOMIZATION])

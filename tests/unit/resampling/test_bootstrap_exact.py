@@ -29,7 +29,7 @@ def assert_binomial(hits, trials, p, alarms):
 
 
 def law_of_difference(wins, losses, units):
-    """Give P(D* = d) of a bootstrap as integers over units**units, by multiplying polynomials."""
+    """Return P(D* = d) of a bootstrap as integers over units**units, by multiplying polynomials."""
     law = {0: 1}
     for _ in range(units):
         new: dict[int, int] = {}
@@ -62,7 +62,7 @@ def test_eight_wins_and_four_losses_of_a_hundred_have_their_exact_p_values():
 
 
 def enumerate_counts(measure, observed, pair):
-    """Give the exact probability of every count of a pair, and of an empty replicate, by going through all samples."""
+    """Return the exact probability of every count of a pair, and of an empty replicate, by going through all samples."""
     a, b = measure.pairs[pair] if observed.delta[pair] >= 0 else measure.pairs[pair][::-1]
     units = len(measure.statistics)
     chances = dict.fromkeys(("below_zero", "at_zero", "below_delta", "at_delta", "at_twice", "above_twice", "empty"), Fraction(0))

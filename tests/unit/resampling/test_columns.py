@@ -17,7 +17,7 @@ FOLLOWS = (-1, -1, 0, 0, 0)
 
 
 def count_ngrams(lengths, matches):
-    """Give (unit, system, 5): length, matches, n-grams of order 2, 3, 4."""
+    """Return (unit, system, 5): length, matches, n-grams of order 2, 3, 4."""
     orders = [np.maximum(lengths - k, 0) for k in (1, 2, 3)]
     return np.stack([lengths, matches, *orders], axis=2).astype(np.int64)
 
@@ -38,7 +38,7 @@ def columns_of(measure, n_draws):
 
 
 def sums_of(measure, weights):
-    """Give (system, statistic, replicate) sums as a pass puts them together."""
+    """Return (system, statistic, replicate) sums as a pass puts them together."""
     sums = columns_of(measure, int(weights.sum(axis=1).max())).multiply(weights)
     return np.stack([sums.statistics(0, system) for system in range(measure.statistics.shape[1])])
 

@@ -10,7 +10,7 @@ from pipeline.resampling.draws import Draws, draw_weights
 
 
 def sums_of(plan, weights):
-    """Give (asked column, replicate) sums, whatever form the columns have."""
+    """Return (asked column, replicate) sums, whatever form the columns have."""
     product = plan.multiply(weights)
     return np.concatenate([product.narrow.astype(float), product.sparse, product.wide])[plan.position]
 

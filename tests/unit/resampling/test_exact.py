@@ -24,7 +24,7 @@ NAMES = ("above_twice", "at_twice", "from_twice", "below_zero", "at_zero", "up_t
 
 
 def enumerate_bootstrap(d, c):
-    """Give every probability by going through all C(2n − 1, n) multisets."""
+    """Return every probability by going through all C(2n − 1, n) multisets."""
     d, n = [v if sum(d) >= 0 else -v for v in d], len(d)
     gain, total = sum(d), sum(c)
     found, empty = dict.fromkeys(NAMES, Fraction(0)), Fraction(0)
@@ -48,7 +48,7 @@ def enumerate_flips(d):
 
 
 def convolve_differences_alone(d):
-    """Give P(D* > 2D): what the bootstrap would be if C* were fixed."""
+    """Return P(D* > 2D): what the bootstrap would be if C* were fixed."""
     law = {0: 1}
     for _ in d:
         new: dict[int, int] = {}

@@ -28,7 +28,7 @@ WIDE = Context(prec=40)
 
 
 def enumerate_bootstrap(d, c):
-    """Give every probability by going through all multisets; the gain is not negative."""
+    """Return every probability by going through all multisets; the gain is not negative."""
     n, found, empty = len(d), dict.fromkeys((*NAMES, "two_sided"), Fraction(0)), Fraction(0)
     for sample in combinations_with_replacement(range(n), n):
         chance = Fraction(factorial(n) // prod(factorial(sample.count(i)) for i in set(sample)), n**n)

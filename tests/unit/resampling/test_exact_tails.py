@@ -18,7 +18,7 @@ from pipeline.resampling.exact.tilt import LOG_ALIAS, cumulants, window
 
 
 def raise_polynomial(coefficients, power):
-    """Give the coefficients of a polynomial of integers to a power, as one large integer in a large base."""
+    """Return the coefficients of a polynomial of integers to a power, as one large integer in a large base."""
     bits = power * sum(coefficients).bit_length() + 8
     number = sum(value << (bits * k) for k, value in enumerate(coefficients)) ** power
     size = power * (len(coefficients) - 1) + 1
@@ -32,7 +32,7 @@ def error(log, ways, log_total):
 
 
 def logs(event):
-    """Give the logarithms of below, at, above, up to and from there on, all of them exact."""
+    """Return the logarithms of below, at, above, up to and from there on, all of them exact."""
     chances = [getattr(event, field.name) for field in fields(event)]
     assert all(chance.is_exact for chance in chances)
     return np.array([chance.log_low for chance in chances])

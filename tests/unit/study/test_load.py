@@ -38,7 +38,7 @@ def problems_of(folder: Path, text: str, *overrides: str) -> list[Problem]:
 
 
 def only(folder: Path, text: str, *overrides: str) -> tuple[str, str, str | None]:
-    """Give code, message and place (without the folder) of the only problem."""
+    """Return code, message and place (without the folder) of the only problem."""
     (problem,) = problems_of(folder, text, *overrides)
     return problem.code, problem.message, problem.where and problem.where.removeprefix(f"{folder}/")
 

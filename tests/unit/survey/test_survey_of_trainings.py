@@ -56,7 +56,7 @@ TEST = {"format": "tagged", "gold": "test.txt"}
 
 
 def one(**sample: Any) -> dict[str, Any]:
-    """Give a study's resamples of one entry."""
+    """Return a study's resamples of one entry."""
     return {"resamples": [{"replicas": 1, **sample}]}
 
 

@@ -28,7 +28,7 @@ ONE_PAIR = Observed(np.zeros(2), np.ones(1), np.ones(1), np.array([30]), np.zero
 def written(
     found: DirectP, procedure: str, observed: Observed = ONE_PAIR, pairs: Sequence[tuple[int, int]] = ((0, 1),)
 ) -> dict[str, np.ndarray]:
-    """Give what a cube would be asked to hold."""
+    """Return what a cube would be asked to hold."""
     table: dict[str, np.ndarray] = {}
     layout = SimpleNamespace(alpha=0.05)
     cube = SimpleNamespace(layout=layout, write_table=lambda metric, size, values, procedure: table.update(values))

@@ -58,7 +58,7 @@ def tagging_study(folder: Path, *, models: dict[str, Any] = MODELS, **training: 
 
 
 def receipts(directory: Path, kind: str = "train") -> dict[str, dict[str, Any]]:
-    """Give receipts of a run by the name of the system."""
+    """Return receipts of a run by the name of the system."""
     done = [e["receipt"] for e in ledger(directory) if e["event"] == "done"]
     return {r["label"].removeprefix("train "): r for r in done if r["kind"] == kind}
 

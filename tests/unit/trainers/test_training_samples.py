@@ -20,7 +20,7 @@ DOCUMENTS = TrainingSet("news", np.arange(74) % 30, np.ones(74, np.int64))
 
 
 def of_units(sizes: list[int]) -> TrainingSet:
-    """Give a set whose items are units that count for so many instances."""
+    """Return a set whose items are units that count for so many instances."""
     return TrainingSet("counted", np.arange(len(sizes)), np.array(sizes, np.int64))
 
 

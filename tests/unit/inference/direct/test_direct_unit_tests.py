@@ -19,14 +19,14 @@ from pipeline.resampling.observe import observe
 
 
 def columns(measure, observed, pair):
-    """Give the units' scores of the two systems, the one that is ahead first and more being better."""
+    """Return the units' scores of the two systems, the one that is ahead first and more being better."""
     a, b = measure.pairs[pair] if observed.delta[pair] >= 0 else measure.pairs[pair][::-1]
     sign = 1 if measure.higher_is_better else -1
     return sign * measure.statistics[:, a, 0], sign * measure.statistics[:, b, 0]
 
 
 def midrank_p(d, side):
-    """Give the p of signed midranks by multiplying polynomials, in doubled ranks."""
+    """Return the p of signed midranks by multiplying polynomials, in doubled ranks."""
     ranks = np.rint(2 * stats.rankdata(np.abs(d))).astype(int)
     law = np.ones(1)
     for rank in ranks.tolist():

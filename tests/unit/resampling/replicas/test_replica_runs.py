@@ -16,7 +16,7 @@ from pipeline.resampling.replicas.outputs import Replicas
 
 
 def with_scores(*scores):
-    """Give systems of which the runs have these scores, over one unit."""
+    """Return systems of which the runs have these scores, over one unit."""
     statistics = tuple(np.array([[[value, 100]] for value in own], np.int64) for own in scores)
     return Replicas(statistics, lambda s: s[0] / s[1], "ratio", True, np.array([[0, 1]]))
 

@@ -341,7 +341,7 @@ def test_posteriors_and_the_most_expected_tree_are_those_of_all_derivations():
 
 
 def layout_symbol(layout, event):
-    """Give the symbol that is over the span of an event."""
+    """Return the symbol that is over the span of an event."""
     if event[0] == "chain":
         return int(np.searchsorted(layout.chain_first, event[1], side="right") - 1)
     return event[1]
