@@ -1,4 +1,4 @@
-"""What several commands do. This module turns what was typed into calls, and endings into exit codes."""
+"""What several commands do: turn what was typed into calls, and endings into exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is, one line each: procedures, presets, metrics, formats, analyses. This module lists and computes nothing."""
+"""The catalogues: procedures, presets, metrics, formats and analyses, a line each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["member_page"]
 @cli.command()
 @json_option
 def procedures(as_json: bool) -> None:
-    """List the significance tests: what each tests, when to prefer it, and its page in the documentation."""
+    """List the significance tests and when to prefer each."""
     from pipeline.errors import PluginError
     from pipeline.procedures.registry import PROCEDURES
 
@@ -40,7 +40,7 @@ def procedures(as_json: bool) -> None:
 @cli.command()
 @json_option
 def presets(as_json: bool) -> None:
-    """List the published procedures and tools whose settings and numbers can be asked for.
+    """List the tools and papers that a study can follow.
 
     With --json also where each number misleads; docs/presets.md has it in a table.
     """
@@ -82,7 +82,7 @@ def member_page(family: str, point: EntryPoint) -> str | None:
 @cli.command()
 @json_option
 def metrics(as_json: bool) -> None:
-    """List the metrics with their options, those of other installed packages too.
+    """List the installed metrics and their options.
 
     With --json also what an option is where it is not given, those that must be (`needs`), and the page in the documentation.
     """
@@ -94,7 +94,7 @@ def metrics(as_json: bool) -> None:
 @cli.command()
 @json_option
 def formats(as_json: bool) -> None:
-    """List the formats that outputs can have, their options, and the metric that is usual with each.
+    """List the formats of outputs and their options.
 
     With --json also what an option is where it is not given, what outputs are compared with, and the page in the documentation.
     """
@@ -114,7 +114,7 @@ def formats(as_json: bool) -> None:
 @cli.command()
 @json_option
 def analyses(as_json: bool) -> None:
-    """List the questions that can be asked of the numbers."""
+    """List the analyses that a study can ask for."""
     rows = [_says(row) for row in _members("analyses")]
     _show("analyses", rows, [row["description"] for row in rows], as_json)
 

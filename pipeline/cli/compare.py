@@ -1,4 +1,4 @@
-"""`pipeline compare`: two outputs or more, without a study file. This module turns its options into one call."""
+"""`pipeline compare`: two outputs or more, without a study file."""
 
 from __future__ import annotations
 
@@ -17,35 +17,39 @@ __all__: list[str] = []
 
 @cli.command()
 @click.argument("outputs", nargs=-1, required=True, metavar="[NAME=]OUTPUT...")
-@click.option(
-    "-r", "--reference", "references", multiple=True, help="A reference, or the gold file; several for several references."
-)
+@click.option("-r", "--reference", "references", multiple=True, help="Reference or gold file; repeat for several references.")
 @click.option(
     "-m",
     "--metric",
     "metrics",
     multiple=True,
-    help="Metrics, or names of scores in the files. [bleu for text, accuracy for labels, every score of a harness, …]",
+    help="Metric, or name of a score in the files; repeatable. [bleu for text, accuracy for labels, every score of a harness, …]",
 )
 @click.option(
     "--procedure",
     "procedures",
     multiple=True,
-    help="A test of `pipeline procedures`, or several; verdicts are those of the first. [the first of them, or the preset's]",
+    help="A test of `pipeline procedures`; repeatable, the first decides. [paired-bootstrap, or the preset's]",
 )
-@click.option("--preset", help="Settings of a tool or paper of `pipeline presets`, and its own number beside the others.")
+@click.option("--preset", help="Use a tool's or paper's settings (see `pipeline presets`) and also print its p-value.")
 @click.option(
-    "--format", "format_", default="auto", show_default=True, help="Recognised by the files, or one of `pipeline formats`."
+    "--format", "format_", default="auto", show_default=True, help="One of `pipeline formats`; auto looks into the files."
 )
 @click.option(
-    "--missing", type=click.Choice(["error", "drop", "zero"]), default="error", show_default=True, help="Items that a system lacks."
+    "--missing",
+    type=click.Choice(["error", "drop", "zero"]),
+    default="error",
+    show_default=True,
+    help="How to treat items that a system did not answer.",
 )
-@click.option("--documents", help="File with the document of each item, a name a line: documents are drawn, not items.")
-@click.option("--unit", help="What is drawn: item, document, or a column. [documents where the files mark them, else items]")
-@click.option("--columns", help="Which columns of tables hold what: '{system: llm, item: question}'.")
+@click.option(
+    "--documents", help="File with the document name of each item, one per line; documents are then resampled, not items."
+)
+@click.option("--unit", help="What is resampled: item, document, or a column. [documents where the files mark them, else items]")
+@click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
-@click.option("--seed", type=int, help="Seed of all draws. [20120712, or the preset's]")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of decisions.")
+@click.option("--seed", type=int, help="Seed of all random draws. [20120712, or the preset's]")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
 @click.option("--runs", type=click.Path(file_okay=False, path_type=Path), help="Keep the run in this folder. [nothing is kept]")
 @json_option
 @quiet_option
@@ -67,9 +71,9 @@ def compare(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Compare outputs, without a study file; any number of systems.
+    """Compare any number of outputs without a study file.
 
-    Systems are called by their files, without known endings and what all file names share, or by NAME=OUTPUT.
+    Systems are named after their files, without known endings and what all file names share, or by NAME=OUTPUT.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The group that all commands join. This module holds what every command shares."""
+"""The group that all commands join, and what they share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Examples:
 
 
 class Group(click.Group):
-    """Commands in the order a newcomer meets them, not by the alphabet."""
+    """Commands in the order in which a newcomer meets them, not alphabetically."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of this file."""

@@ -1,4 +1,4 @@
-"""The outermost border: every ending of a command has its exit code. This module catches what nothing else did."""
+"""The outermost border: every ending of a command has its exit code, and what nothing else caught is caught here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands have. This module declares each once."""
+"""Options and arguments that several commands share, each declared once."""
 
 from __future__ import annotations
 
@@ -64,19 +64,23 @@ runs_option = click.option(
     default=Path("runs"),
     help="Folder of runs. [PIPELINE_RUNS, else ./runs]",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 study_argument = click.argument("study", type=click.Path(path_type=Path))
 run_argument = click.argument("run", required=False)
 override_options: Callable[[F], F] = _combine(
     click.option("-b", "--replicates", type=COUNT, help="Number of replicates, for example 1e6."),
-    click.option("--seed", help="Seed of all draws."),
+    click.option("--seed", type=int, help="Seed of all random draws."),
     click.option("--test-sizes", help="Test sizes, for example 100,200,full."),
     click.option(
-        "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Any value of the study, for example resampling.alpha=0.01."
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Override any value of the study, for example resampling.alpha=0.01.",
     ),
 )
 place_options: Callable[[F], F] = _combine(
-    click.option("--workers", type=click.IntRange(min=1), help="Worker processes. [one a core, or the profile's]"),
-    click.option("--block-cells", type=click.IntRange(min=1), help="Cells of 16384 replicates in a task; changes no number."),
+    click.option("--workers", type=click.IntRange(min=1), help="Worker processes. [one per core, or the profile's]"),
+    click.option("--block-cells", type=click.IntRange(min=1), help="Cells of 16384 replicates per task; changes no result."),
 )

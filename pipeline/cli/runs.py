@@ -1,4 +1,4 @@
-"""Commands that take a run: status, logs, cancel, resume, list, report. This module finds it by its files; no server is needed."""
+"""Commands that take a run: status, logs, cancel, resume, list, report. They find it by its files; no server is needed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__: list[str] = []
 @runs_option
 @json_option
 def status(run: str | None, runs: Path, as_json: bool) -> None:
-    """Show where a run stands, from its files; no server is needed."""
+    """Show how far a run is, read from its files."""
     from pipeline.engine.progress import format_line
     from pipeline.engine.watch import read_status
     from pipeline.errors import visible
@@ -42,7 +42,7 @@ def status(run: str | None, runs: Path, as_json: bool) -> None:
 @cli.command()
 @run_argument
 @runs_option
-@click.option("-f", "--follow", is_flag=True, help="Go on until the run ends.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing until the run ends.")
 def logs(run: str | None, runs: Path, follow: bool) -> None:
     """Show what happened in a run."""
     from pipeline.engine.watch import follow_events
@@ -56,7 +56,7 @@ def logs(run: str | None, runs: Path, follow: bool) -> None:
 @run_argument
 @runs_option
 def cancel(run: str | None, runs: Path) -> None:
-    """Stop a run; what is done is kept, and `pipeline resume` goes on."""
+    """Stop a run; `pipeline resume` continues it."""
     from pipeline.engine.watch import cancel_run
 
     click.echo(cancel_run(find(runs, run)), err=True)
@@ -67,8 +67,8 @@ def cancel(run: str | None, runs: Path) -> None:
 @runs_option
 @place_options
 @click.option("--cluster", help="local, or a profile: cluster/slurm.yaml. [the run's]")
-@click.option("--serial", is_flag=True, help="In this process, without a cluster.")
-@click.option("--detach", is_flag=True, help="Return as soon as it has begun, as `submit` does.")
+@click.option("--serial", is_flag=True, help="Run in this process, without a cluster.")
+@click.option("--detach", is_flag=True, help="Return once it has started, as `submit` does.")
 @quiet_option
 def resume(
     run: str | None,
@@ -80,7 +80,10 @@ def resume(
     detach: bool,
     quiet: bool,
 ) -> None:
-    """Go on with a run: check what is stored, compute what is missing or damaged, and nothing else."""
+    """Continue a run: compute what is missing or damaged.
+
+    Everything stored is checked first; what is intact is not computed again.
+    """
     from pipeline.engine.launch import Launch, forget_cancel, read_launch, start_detached
     from pipeline.engine.restore import restore_plan
     from pipeline.store.lease import refuse_if_held
@@ -125,7 +128,7 @@ def _locate(run: RunDirectory, cluster: str | None, before: str) -> str:
 @runs_option
 @json_option
 def list_(runs: Path, as_json: bool) -> None:
-    """List the runs, the latest last."""
+    """List the runs, latest last."""
     from pipeline.engine.progress import format_line
     from pipeline.engine.watch import read_status
     from pipeline.store.runs import list_runs
@@ -148,11 +151,13 @@ def list_(runs: Path, as_json: bool) -> None:
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Another value for the report alone: resampling.alpha, .family, .baseline, .intervals; analyses; systems.relation; report",
+    help="Override for the report only: resampling.alpha, .family, .baseline, .intervals; analyses; systems.relation; report",
 )
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Another folder. [the run's report/]")
+@click.option(
+    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Write to another folder. [the run's report/]"
+)
 def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path | None) -> None:
-    """Write the report again from the cubes, without recomputing."""
+    """Rewrite the report from the cubes; compute nothing."""
     from pipeline.record.manifest import read_manifest
     from pipeline.report.write import write_report
     from pipeline.study.load import override_study

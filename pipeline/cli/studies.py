@@ -1,4 +1,4 @@
-"""Commands that take a study file: check, plan, run, submit. This module starts what the file asks for."""
+"""Commands that take a study file: check, plan, run, submit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__: list[str] = []
 @override_options
 @json_option
 def check(study: Path, as_json: bool, **overrides: Any) -> None:
-    """Validate a study and align its items; compute nothing."""
+    """Validate a study and its data; compute nothing."""
     from pipeline.report.summary import format_alignment
     from pipeline.survey.survey import survey_study
 
@@ -59,7 +59,10 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
 @runs_option
 @json_option
 def plan(study: Path, workers: int | None, block_cells: int | None, runs: Path, as_json: bool, **overrides: Any) -> None:
-    """Show the tasks of a study, what is done and open, and what the rest takes; measures this machine and stores nothing."""
+    """Show a study's tasks: done, open, time left.
+
+    Measures this machine and stores nothing.
+    """
     _show_plan(load(study, overrides), runs, workers, block_cells, as_json)
 
 
@@ -68,10 +71,10 @@ def plan(study: Path, workers: int | None, block_cells: int | None, runs: Path, 
 @override_options
 @place_options
 @runs_option
-@click.option("--serial", is_flag=True, help="In this process, without a cluster; the same bits.")
+@click.option("--serial", is_flag=True, help="Run in this process, without a cluster; same results.")
 @quiet_option
 def run(study: Path, workers: int | None, block_cells: int | None, runs: Path, serial: bool, quiet: bool, **overrides: Any) -> None:
-    """Run a study in the foreground, on this machine's cores.
+    """Run a study in the foreground on this machine.
 
     \b
     Examples:
@@ -92,7 +95,7 @@ def run(study: Path, workers: int | None, block_cells: int | None, runs: Path, s
 @place_options
 @runs_option
 @click.option("--cluster", help="local, or a profile: cluster/slurm.yaml. [the study's]")
-@click.option("--wait", is_flag=True, help="Follow the run; its exit code is this command's. Ctrl-C lets go, the run goes on.")
+@click.option("--wait", is_flag=True, help="Wait for the run and exit with its code. Ctrl-C detaches; the run continues.")
 @click.option("--dry-run", is_flag=True, help="Show the plan; start nothing.")
 @quiet_option
 def submit(

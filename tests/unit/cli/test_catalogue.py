@@ -152,3 +152,9 @@ def test_a_member_that_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("pipeline.plugins.import_plugin", refuse)
     assert re.search(r"^bleu +the metric 'bleu' cannot be loaded: no module named 'there'$", printed("metrics"), re.MULTILINE)
+
+
+def test_the_summary_of_every_command_fits_its_line() -> None:
+    summaries = printed("--help").split("Commands:\n")[1].splitlines()
+    assert len(summaries) == len([command for command in cli.commands.values() if not command.hidden])
+    assert not [line for line in summaries if line.endswith("...")]
