@@ -26,6 +26,12 @@ _IMPORTED: dict[str, str] = {}
 _NEURAL = re.compile(r"(x?comet|bleurt|bert-?score|metricx|gemba|yisi|bartscore|unite|prism)", re.IGNORECASE)
 _NOT_COMPUTED = "metrics of neural models are not computed here: export their scores of segments and compare that table, scores.csv"
 
+_REFERENCE_SYSTEMS = "pipeline-reference-systems"
+_NOT_INSTALLED = (
+    f"the learners of the studies in workflows/ are a distribution of their own, {_REFERENCE_SYSTEMS}, which is not installed: "
+    "in a checkout, pip install ./workflows/reference_systems"
+)
+
 FilesBelow = Callable[[Path, str], Iterable[Path]]
 """Which files of a folder are the code of an object, by the name of its module."""
 
@@ -52,8 +58,8 @@ def import_plugin(family: str, name: str) -> Any:
     known = list_plugins(family)
     kind = {"analyses": "analysis", "readers": "format"}.get(family, family.removesuffix("s"))
     if name not in known:
-        note = _NOT_COMPUTED if kind == "metric" and _NEURAL.match(name) else None
-        raise PluginError.of("P301", f"there is no {kind} '{name}'", help=suggest(name, known, listed=True), note=note)
+        help_ = suggest(name, known, listed=True)
+        raise PluginError.of("P301", f"there is no {kind} '{name}'", help=help_, note=_where_else(kind, name))
     try:
         return known[name].load()
     except Exception as error:  # foreign code runs on import: whatever it raises, the plugin cannot be had
@@ -63,6 +69,15 @@ def import_plugin(family: str, name: str) -> Any:
             where=known[name].value,
             help="install what it needs, or leave it out of the study",
         ) from error
+
+
+def _where_else(kind: str, name: str) -> str | None:
+    """Return where members are to be found that are not part of this package; no list of them, which would have to be kept."""
+    if kind == "metric" and _NEURAL.match(name):
+        return _NOT_COMPUTED
+    if kind == "trainer" and not _version(_REFERENCE_SYSTEMS):
+        return _NOT_INSTALLED
+    return None
 
 
 def complete_class(made: Any, base: type) -> Any:

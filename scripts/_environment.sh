@@ -1,7 +1,7 @@
 # Makes this checkout's virtual environment, once; sourced by the other scripts.
 # shellcheck shell=bash
 #
-#   make_environment [INTERPRETER]      sets VENV to the directory of an environment with the package and its tools
+#   make_environment [INTERPRETER]      sets VENV to the directory of an environment with the package, the reference systems and tools
 #
 # PYTHON names the interpreter, otherwise it is the first of python3.13, python3.12, python3.11, python3 that will do.
 
@@ -57,7 +57,7 @@ make_environment() {
   wanted=$(
     describe_python "$python"
     printf '%s\n' "$ROOT"
-    cat -- "$ROOT/pyproject.toml" "$ROOT/constraints.txt"
+    cat -- "$ROOT/pyproject.toml" "$ROOT/workflows/reference_systems/pyproject.toml" "$ROOT/constraints.txt"
   )
   wanted=$(printf '%s' "$wanted" | "$python" -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
   if [ -e "$mark" ] && [ "$(cat -- "$mark")" = "$wanted" ] && "$VENV/bin/python" -c '' 2>/dev/null </dev/null; then
@@ -69,8 +69,8 @@ make_environment() {
   : >"$mark"
   "$python" -m venv --clear "$VENV" </dev/null
   : >"$mark" # --clear took it away; an interrupted installation leaves it empty
-  say "installing the package and what it needs (a minute or two; the next time nothing is installed)"
+  say "installing the package, the reference systems and what they need (a minute or two; the next time nothing is installed)"
   "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --constraint "$ROOT/constraints.txt" \
-    --editable "$ROOT[slurm,test,check]" >&2 </dev/null
+    --editable "$ROOT[slurm,test,check]" --editable "$ROOT/workflows/reference_systems[crf]" >&2 </dev/null
   printf '%s\n' "$wanted" >"$mark"
 }

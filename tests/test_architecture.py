@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "pipeline"
+REFERENCE_SYSTEMS = ROOT / "workflows" / "reference_systems" / "reference_systems"
 
 ALLOWED = {
     "errors": set(),
@@ -107,17 +108,23 @@ LIGHT = {
     "compiled": {"numpy", "numba"},
 }
 
+PUBLIC = {"interfaces", "compiled", "errors", "options"}
+"""What the reference systems may import of ours: what any package of trainers may."""
+
 FAMILIES = {
     "items/readers": {"registry"},
     "metrics": {"registry", "kernels"},
     "trainers": {"registry", "sampling", "process"},
-    "trainers/reference": set(),
 }
 """Folders whose members never import one another, but for these and for helpers of the family, whose names begin with _."""
 
 
 def modules() -> list[tuple[str, Path]]:
     return [(path.relative_to(PACKAGE).as_posix(), path) for path in sorted(PACKAGE.rglob("*.py"))]
+
+
+def reference_systems() -> list[tuple[str, Path]]:
+    return [(path.relative_to(REFERENCE_SYSTEMS).as_posix(), path) for path in sorted(REFERENCE_SYSTEMS.rglob("*.py"))]
 
 
 @cache  # many tests read all modules
@@ -217,13 +224,26 @@ def test_members_of_a_family_do_not_import_one_another() -> None:
 
 
 def test_reference_systems_are_loaded_by_their_entry_points_only() -> None:
-    reference = "pipeline.trainers.reference"
     offenders = [
         f"{name} imports {found}"
         for name, path in modules()
         for found in sorted(imports(path))
-        if not name.startswith("trainers/reference/") and (found == reference or found.startswith(f"{reference}."))
+        if found.split(".")[0] == "reference_systems"
     ]
+    assert offenders == []
+
+
+def test_reference_systems_import_the_public_surface_and_no_sibling_but_helpers() -> None:
+    assert reference_systems(), "they have moved"
+    offenders = []
+    for name, path in reference_systems():
+        offenders += [f"{name} imports pipeline.{other}" for other in sorted(used_folders(path) - PUBLIC)]
+        offenders += [f"{name} imports pipeline itself" for found in imports(path) if found == "pipeline"]
+        outside = {found.split(".")[0] for found in imports(path)} - set(sys.stdlib_module_names)
+        offenders += [f"{name} imports {other}" for other in sorted(outside - {"numpy", "scipy", "pipeline", "reference_systems"})]
+        siblings = {found.split(".")[1] for found in imports(path) if found.startswith("reference_systems.")}
+        if not name.startswith("_"):
+            offenders += [f"{name} imports {sibling}" for sibling in sorted(siblings) if not sibling.startswith("_")]
     assert offenders == []
 
 
@@ -253,7 +273,7 @@ def test_no_two_test_modules_have_one_name() -> None:
 
 
 def test_no_module_grows_past_a_second_idea() -> None:
-    long = {name: lines for name, path in modules() if (lines := len(path.read_text().splitlines())) > 320}
+    long = {name: lines for name, path in [*modules(), *reference_systems()] if (lines := len(path.read_text().splitlines())) > 320}
     assert not long
 
 

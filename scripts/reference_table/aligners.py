@@ -11,9 +11,9 @@ import numpy as np
 from pipeline.interfaces import Items, Trainer, TrainingItems
 from pipeline.items.readers.links import LinksReader
 from pipeline.metrics.aer import Aer
-from pipeline.trainers.reference.fast_aligner import FastAlignerTrainer
-from pipeline.trainers.reference.hmm_aligner import HmmAlignerTrainer
-from pipeline.trainers.reference.ibm1 import Ibm1Trainer
+from reference_systems.fast_aligner import FastAlignerTrainer
+from reference_systems.hmm_aligner import HmmAlignerTrainer
+from reference_systems.ibm1 import Ibm1Trainer
 
 __all__ = ["table"]
 

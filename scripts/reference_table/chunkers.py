@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pipeline.interfaces import Items, Trainer, TrainingItems
 from pipeline.items.readers.columns import ColumnsReader
 from pipeline.metrics.chunks import ChunkPrecision, ChunkRecall
-from pipeline.trainers.reference.crf import CrfTrainer
-from pipeline.trainers.reference.mbsl import MbslTrainer
-from pipeline.trainers.reference.snow import SnowTrainer
 from pipeline.trainers.sampling import Rule, TrainingSet, draw_sample
+from reference_systems.crf import CrfTrainer
+from reference_systems.mbsl import MbslTrainer
+from reference_systems.snow import SnowTrainer
 
 __all__ = ["table"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from pipeline.interfaces import Items, Trainer, TrainingItems
 from pipeline.items.readers.brackets import BracketReader
 from pipeline.metrics.brackets import BracketF1, BracketPrecision, BracketRecall
-from pipeline.trainers.reference._trees import leaves, read_tree
-from pipeline.trainers.reference.latent_pcfg import LatentPcfgTrainer
-from pipeline.trainers.reference.pcfg import PcfgTrainer
+from reference_systems._trees import leaves, read_tree
+from reference_systems.latent_pcfg import LatentPcfgTrainer
+from reference_systems.pcfg import PcfgTrainer
 
 __all__ = ["table"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from pipeline.interfaces import Items, Trainer, TrainingItems
 from pipeline.items.readers.conllu import ConlluReader
 from pipeline.metrics.attachment import Las, Uas
-from pipeline.trainers.reference.ensemble_parser import EnsembleParserTrainer
-from pipeline.trainers.reference.graph_parser import GraphParserTrainer
-from pipeline.trainers.reference.transition_parser import TransitionParserTrainer
+from reference_systems.ensemble_parser import EnsembleParserTrainer
+from reference_systems.graph_parser import GraphParserTrainer
+from reference_systems.transition_parser import TransitionParserTrainer
 
 __all__ = ["table"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from pipeline.interfaces import Items, Trainer, TrainingItems
 from pipeline.items.readers.conllu import ConlluReader
 from pipeline.items.readers.tagged import TaggedReader
-from pipeline.trainers.reference.hmm_tagger import HmmTaggerTrainer
-from pipeline.trainers.reference.perceptron_tagger import PerceptronTaggerTrainer
+from reference_systems.hmm_tagger import HmmTaggerTrainer
+from reference_systems.perceptron_tagger import PerceptronTaggerTrainer
 
 __all__ = ["table"]
 

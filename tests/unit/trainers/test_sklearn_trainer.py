@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +105,25 @@ def test_an_unknown_trainer_is_refused_with_the_name_that_was_meant():
     (problem,) = caught.value.problems
     assert problem.code == "P301"
     assert "did you mean 'sklearn'?" in problem.help
+    assert problem.note is None  # the reference systems are installed
+
+
+def test_a_trainer_that_is_missing_without_the_reference_systems_is_told_with_their_distribution(monkeypatch):
+    own = EntryPoint("sklearn", "pipeline.trainers.sklearn:SklearnTrainer", "pipeline.trainers")
+
+    def version(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [own])
+    monkeypatch.setattr(plugins, "version", version)
+    with pytest.raises(PluginError, match="P301") as caught:
+        load_trainer("pcfg", {})
+    assert "pip install ./workflows/reference_systems" in caught.value.problems[0].note
+
+
+def test_the_distribution_that_is_named_is_that_of_the_reference_systems():
+    assert distribution("pipeline-reference-systems").entry_points.select(group="pipeline.trainers", name="pcfg")
+    assert plugins._where_else("trainer", "pcfg") is None
 
 
 def test_an_entry_point_that_cannot_be_imported_is_a_plugin_error(monkeypatch):
