@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from reference_systems._arc_features import MOST_FEATURES, arc_features, extend_between, score_arcs
 from reference_systems._dependencies import Treebank
-from reference_systems._hashed_weights import average, change, shuffle, start_random
+from reference_systems._hashed_weights import average, change, shuffle, start_learning
 from reference_systems._spanning_trees import best_projective_tree, best_tree
 
 __all__ = ["learn_arcs", "parse_by_arcs"]
@@ -22,8 +22,7 @@ def learn_arcs(
     treebank: Treebank, sample: NDArray[np.int64], *, epochs: int, bits: int, margin: int, projective: bool, seed: int
 ) -> NDArray[np.int64]:
     """Return the averaged weights of arcs, ``2 ** bits`` rows, after some passes over the sample in random orders."""
-    weights, totals = np.zeros(2**bits, np.int32), np.zeros(2**bits, np.int64)
-    order, random = sample.astype(np.int64), start_random(seed, 1)
+    weights, totals, order, random = start_learning(2**bits, sample, seed=seed, purpose=1)
     _learn(
         treebank.starts, treebank.words, treebank.tags, treebank.heads,
         order, random, epochs, weights, totals, 64 - bits, margin, projective,

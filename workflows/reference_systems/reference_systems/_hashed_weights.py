@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 
-__all__ = ["average", "bucket", "change", "find_row", "join", "next_random", "shuffle", "start_random"]
+__all__ = ["average", "bucket", "change", "find_row", "join", "next_random", "shuffle", "start_learning", "start_random"]
 
 # Odd 64-bit constants without structure: the first digits of square roots of primes, as integers.
 _TEMPLATE = np.uint64(0x6A09E667F3BCC909)
@@ -74,6 +74,13 @@ def average(weights: NDArray[np.int32], totals: NDArray[np.int64], steps: int) -
     """
     summed: NDArray[np.int64] = weights.astype(np.int64) * steps - totals
     return summed
+
+
+def start_learning(
+    rows: int, sample: NDArray[np.int64], *, seed: int, purpose: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+    """Return weights and totals of zero, the order of a sample, to be shuffled, and the state of a generator."""
+    return np.zeros(rows, np.int32), np.zeros(rows, np.int64), sample.astype(np.int64), start_random(seed, purpose)
 
 
 def start_random(seed: int, purpose: int) -> NDArray[np.uint64]:

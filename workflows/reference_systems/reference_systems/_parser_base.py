@@ -1,10 +1,11 @@
-"""What the dependency parsers share. This module checks their options, holds a fitted parser, and turns sentences into trees."""
+"""What the dependency parsers share: their options, fitting a base parser of any kind, and parsing sentences with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,22 @@ from numpy.typing import NDArray
 from pipeline.interfaces import TrainingItems
 from reference_systems._arc_learner import learn_arcs, parse_by_arcs
 from reference_systems._dependencies import Treebank, Vocabulary, describe, learn_vocabulary
-from reference_systems._options import check_choice
+from reference_systems._options import check_choice, check_count
 from reference_systems._relation_learner import label_trees, learn_relations
 from reference_systems._transition_learner import learn_steps, parse_by_steps
 
-__all__ = ["ARC_MARGIN", "STEP_MARGIN", "Kind", "Parser", "check_tags", "fit_parser", "read_trees", "study"]
+__all__ = [
+    "ARC_MARGIN",
+    "STEP_MARGIN",
+    "Kind",
+    "Parser",
+    "ParserModel",
+    "ParserTrainer",
+    "check_tags",
+    "fit_parser",
+    "index_treebank",
+    "read_trees",
+]
 
 Kind = Literal["projective arcs", "arcs", "steps forwards", "steps backwards"]
 """A base parser: graph-based with or without Eisner's constraint, transition-based from left to right or from right to left."""
@@ -57,7 +69,7 @@ def check_tags(trainer: str, tags: Any) -> tuple[str, ...]:
     return _TAGS[check_choice(trainer, "tags", tags, _TAGS)]
 
 
-def study(
+def index_treebank(
     items: TrainingItems, sample: NDArray[np.int64], tags_from: tuple[str, ...]
 ) -> tuple[Vocabulary, Treebank, tuple[str, ...]]:
     """Return the vocabulary of a sample, all items as arrays, and what is odd about the sample."""
@@ -96,3 +108,46 @@ def read_trees(
         "head": tuple(tuple(sentence) for sentence in treebank.read(heads)),
         "relation": tuple(tuple(names[number] for number in sentence) for sentence in treebank.read(relations)),
     }
+
+
+@dataclass(frozen=True)
+class ParserModel:
+    """One fitted base parser with its vocabulary.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    parser : Parser
+    notes : tuple of str
+        How many of the sampled sentences have crossing arcs.
+    """
+
+    vocabulary: Vocabulary
+    parser: Parser
+    notes: tuple[str, ...] = ()
+
+
+class ParserTrainer:
+    """Trains one base parser; what is derived from this class chooses its kind."""
+
+    name: ClassVar[str]
+    gives: tuple[str, ...] = ("head", "relation")
+    same_bits = True
+
+    def __init__(self, kind: Kind, *, epochs: int, tags: str, bits: int, most_bits: int) -> None:
+        self._kind: Kind = kind
+        self._epochs = check_count(self.name, "epochs", epochs, least=1, most=1000)
+        self._tags = check_tags(self.name, tags)
+        self._bits = check_count(self.name, "bits", bits, least=8, most=most_bits)
+        self.takes: tuple[str, ...] = ("word", *self._tags, "head", "relation")
+
+    def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> ParserModel:
+        """Fit to the items at the positions ``sample``; nothing is written to ``workdir``."""
+        vocabulary, treebank, notes = index_treebank(items, sample, self._tags)
+        parser = fit_parser(self._kind, vocabulary, treebank, sample, epochs=self._epochs, bits=self._bits, seed=seed)
+        return ParserModel(vocabulary, parser, notes)
+
+    def predict(self, model: ParserModel, items: TrainingItems) -> Mapping[str, Sequence[Any]]:
+        """Predict the head, 0 for the root, and the relation of every word."""
+        treebank = Treebank.of(items, model.vocabulary, gold=False)
+        return read_trees(model.vocabulary, treebank, *model.parser.parse(treebank, model.vocabulary.allowed))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from reference_systems._dependencies import Treebank
-from reference_systems._hashed_weights import average, bucket, change, find_row, join, shuffle, start_random
+from reference_systems._hashed_weights import average, bucket, change, find_row, join, shuffle, start_learning
 
 __all__ = ["label_trees", "learn_relations"]
 
@@ -24,8 +24,7 @@ def learn_relations(
     treebank: Treebank, allowed: NDArray[np.bool_], sample: NDArray[np.int64], *, epochs: int, bits: int, seed: int
 ) -> NDArray[np.int64]:
     """Return the averaged weights of features joined with relations, ``2 ** bits`` rows."""
-    weights, totals = np.zeros(2**bits, np.int32), np.zeros(2**bits, np.int64)
-    order, random = sample.astype(np.int64), start_random(seed, 4)
+    weights, totals, order, random = start_learning(2**bits, sample, seed=seed, purpose=4)
     steps = _learn(
         treebank.starts, treebank.words, treebank.tags, treebank.heads, treebank.relations,
         allowed, order, random, epochs, weights, totals, 64 - bits,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from reference_systems._dependencies import ROOT, Treebank
-from reference_systems._hashed_weights import average, change, next_random, shuffle, start_random
+from reference_systems._hashed_weights import average, change, next_random, shuffle, start_learning
 from reference_systems._transitions import (
     LEFT,
     N_FEATURES,
@@ -28,8 +28,7 @@ def learn_steps(
     treebank: Treebank, sample: NDArray[np.int64], *, epochs: int, bits: int, margin: int, backwards: bool, seed: int
 ) -> NDArray[np.int64]:
     """Return the averaged weights of steps: ``2 ** bits`` rows of four, one not used, one row after the other."""
-    weights, totals = np.zeros(4 * 2**bits, np.int32), np.zeros(4 * 2**bits, np.int64)
-    order, random = sample.astype(np.int64), start_random(seed, 2 + backwards)
+    weights, totals, order, random = start_learning(4 * 2**bits, sample, seed=seed, purpose=2 + backwards)
     steps = _learn(
         treebank.starts, treebank.words, treebank.tags, treebank.heads,
         order, random, epochs, weights, totals, 64 - bits, margin, backwards,

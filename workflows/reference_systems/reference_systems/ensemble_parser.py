@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pipeline.interfaces import TrainingItems
 from reference_systems._dependencies import Treebank, Vocabulary
 from reference_systems._options import check_choice, check_count
-from reference_systems._parser_base import Kind, Parser, check_tags, fit_parser, read_trees, study
+from reference_systems._parser_base import Kind, Parser, check_tags, fit_parser, index_treebank, read_trees
 from reference_systems._relation_learner import label_trees
 from reference_systems._votes import reparse, vote_relations
 
@@ -78,7 +78,7 @@ class EnsembleParserTrainer:
 
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> EnsembleModel:
         """Fit all members to the items at the positions ``sample``; nothing is written to ``workdir``."""
-        vocabulary, treebank, notes = study(items, sample, self._tags)
+        vocabulary, treebank, notes = index_treebank(items, sample, self._tags)
         members = tuple(
             fit_parser(kind, vocabulary, treebank, sample, epochs=self._epochs_of(kind), bits=self._bits, seed=seed + place)
             for place, kind in enumerate(_MEMBERS)

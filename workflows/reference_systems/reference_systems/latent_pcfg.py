@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.interfaces import TrainingItems
+from reference_systems._grammar_base import GrammarModel, GrammarTrainer, read_treebank
 from reference_systems._latent_grammar import Layout, Parameters, climb, double, lay_out, one_kind, smooth
 from reference_systems._latent_parse import likely_spans, most_expected_tree
-from reference_systems._lexicon import Lexicon, count_words
-from reference_systems._options import check_choice, check_count
-from reference_systems._trees import Tree, binarise, flat_tree, leaves, read_tree, restore, retag, write_tree
+from reference_systems._options import check_count
+from reference_systems._trees import Tree, binarise
 from reference_systems._words import shape_of
 
 __all__ = ["LatentPcfgModel", "LatentPcfgTrainer"]
@@ -28,7 +27,7 @@ _LIFT = 10.0  # a word's probabilities are scaled to this, so that those of long
 
 
 @dataclass
-class LatentPcfgModel:
+class LatentPcfgModel(GrammarModel):
     """A fitted grammar.
 
     Parameters
@@ -37,33 +36,53 @@ class LatentPcfgModel:
         Its rules.
     coarse, fine : Parameters
         With one kind of each symbol, and with all.
-    lexicon : Lexicon
-        Its words.
     classes : mapping of str to str
         Class of each word seen, by which it chooses among the kinds of a tag.
-    top : str
-        The most frequent label of a whole sentence.
-    parsed : Counter
-        Sentences by whether the grammar had a tree for them, in all predictions so far.
     """
 
     layout: Layout
     coarse: Parameters
     fine: Parameters
-    lexicon: Lexicon
     classes: Mapping[str, str]
-    top: str
-    parsed: Counter[bool] = field(default_factory=Counter)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Say how many sentences the grammar had no tree for."""
-        if not self.parsed[False]:
-            return ()
-        return (f"{self.parsed[False]} of {self.parsed.total()} sentences had no tree by this grammar and got a flat one",)
+    def find_tree(self, words: tuple[str, ...], scores: Sequence[NDArray[np.float64]]) -> Tree | None:
+        """Return the tree with the largest product of the posteriors of its rules."""
+        layout, fine = self.layout, self.fine
+        number = {symbol: k for k, symbol in enumerate(layout.symbols)}
+        tags = [number[tag] for tag in self.lexicon.tags]
+        kinds = fine.top.shape[1]
+        spoken = np.zeros((len(words), len(layout.symbols), kinds))
+        for position, (word, score) in enumerate(zip(words, scores, strict=True)):
+            likely = _LIFT * np.exp(score - score.max())
+            family = self.classes.get(word, _class(word, 0))
+            entries = [layout.entries.get((tag, family), -1) for tag in self.lexicon.tags]
+            of_kind = np.array([fine.word[entry] if entry >= 0 else np.ones(kinds) for entry in entries])
+            spoken[position, tags] = likely[:, None] * of_kind
+        rules = (layout.first, layout.left, layout.right, layout.chain_first, layout.bottom)
+        coarse_spoken = np.zeros((len(words), len(layout.symbols), 1))
+        for position, score in enumerate(scores):
+            coarse_spoken[position, tags, 0] = _LIFT * np.exp(score - score.max())
+        coarse = (self.coarse.top, self.coarse.binary, self.coarse.chain)
+        kept = likely_spans(len(words), coarse_spoken, *rules, coarse, _LEAST)
+        nodes = most_expected_tree(len(words), kept, spoken, *rules, (fine.top, fine.binary, fine.chain))
+        if not len(nodes):
+            return None
+        done: list[Tree] = []
+        position = len(words)
+        for symbol, chain, split in nodes[::-1].tolist():
+            if split < 0:
+                position -= 1
+                tree = Tree(layout.symbols[symbol], word=words[position])
+            else:
+                tree = Tree(layout.symbols[symbol], (done.pop(), done.pop()))
+            if chain >= 0:
+                for label in reversed(layout.paths[chain]):
+                    tree = Tree(label, (tree,))
+            done.append(tree)
+        return done[0]
 
 
-class LatentPcfgTrainer:
+class LatentPcfgTrainer(GrammarTrainer):
     """Parses with a grammar whose symbols are split into hidden kinds, found by EM.
 
     The treebank, made binary without memory of sisters, gives a grammar; each cycle splits every symbol in two and fits the
@@ -92,26 +111,16 @@ class LatentPcfgTrainer:
     """
 
     name: ClassVar[str] = "latent-pcfg"
-    gives: tuple[str, ...] = ("tree",)
-    same_bits = True
 
     def __init__(self, *, cycles: int = 2, steps: int = 20, tags: str = "predict") -> None:
         self.cycles = check_count(self.name, "cycles", cycles, least=1, most=5)
         self.steps = check_count(self.name, "steps", steps, least=1, most=500)
-        self.tags = check_choice(self.name, "tags", tags, ("predict", "gold"))
-        self.takes = ("tree", "word") if tags == "predict" else ("tree", "word", "tag")
-
-    @property
-    def signature(self) -> str:
-        """Name and version of how the grammar is fitted."""
-        return f"{self.name}|version:1"
+        super().__init__(tags)
 
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> LatentPcfgModel:
         """Fit to the trees at the positions ``sample``, each as often as it was drawn; the seed shakes the kinds apart."""
-        trees = [read_tree(items.columns["tree"][position]) for position in sample]
-        lexicon = count_words(pair for tree in trees for pair in leaves(tree))
+        trees, lexicon, top = read_treebank(items, sample)
         classes = {word: _class(word, sum(tags.values())) for word, tags in lexicon.counts.items()}
-        top = min(Counter(tree.label for tree in trees).items(), key=lambda found: (-found[1], found[0]))[0]
         layout, bank = lay_out([binarise(tree, vertical=1, horizontal=0) for tree in trees], classes)
         coarse = fine = one_kind(layout, bank)
         generator = np.random.default_rng(seed)
@@ -120,67 +129,9 @@ class LatentPcfgTrainer:
             for _ in range(self.steps):
                 fine, _likelihood = climb(layout, bank, fine)
             fine = smooth(fine, **_SMOOTHED)
-        return LatentPcfgModel(layout, coarse, fine, lexicon, classes, top)
-
-    def predict(self, model: LatentPcfgModel, items: TrainingItems) -> dict[str, Sequence[str]]:
-        """Parse every sentence."""
-        gold: Sequence[tuple[str, ...] | None] = items.columns["tag"] if self.tags == "gold" else [None] * len(items)
-        return {"tree": tuple(_parse(model, words, tags) for words, tags in zip(items.columns["word"], gold, strict=True))}
+        return LatentPcfgModel(lexicon, top, layout, coarse, fine, classes)
 
 
 def _class(word: str, occurrences: int) -> str:
     """Return the word itself where it is frequent, else its shape and its ending."""
     return word if occurrences >= _FREQUENT else f" {shape_of(word)} {word[-2:].lower()}"
-
-
-def _parse(model: LatentPcfgModel, words: tuple[str, ...], gold: tuple[str, ...] | None) -> str:
-    if not words:
-        return ""
-    scores = [model.lexicon.scores(word) for word in words]
-    names = model.lexicon.tags
-    if gold is not None:
-        # A tag that the treebank did not have is no help: then the word's own tags are tried.
-        given = [np.array([name == tag for name in names]) for tag in gold]
-        scores = [np.where(only, 0.0, -np.inf) if only.any() else score for only, score in zip(given, scores, strict=True)]
-    tree = _likely_tree(model, words, scores)
-    model.parsed[tree is not None] += 1
-    if tree is None:
-        tree = flat_tree(model.top, [names[int(found.argmax())] for found in scores], words)
-    restored = restore(tree)
-    return write_tree(restored if gold is None else retag(restored, gold))
-
-
-def _likely_tree(model: LatentPcfgModel, words: tuple[str, ...], scores: Sequence[NDArray[np.float64]]) -> Tree | None:
-    layout, fine = model.layout, model.fine
-    number = {symbol: k for k, symbol in enumerate(layout.symbols)}
-    tags = [number[tag] for tag in model.lexicon.tags]
-    kinds = fine.top.shape[1]
-    spoken = np.zeros((len(words), len(layout.symbols), kinds))
-    for position, (word, score) in enumerate(zip(words, scores, strict=True)):
-        likely = _LIFT * np.exp(score - score.max())
-        family = model.classes.get(word, _class(word, 0))
-        entries = [layout.entries.get((tag, family), -1) for tag in model.lexicon.tags]
-        of_kind = np.array([fine.word[entry] if entry >= 0 else np.ones(kinds) for entry in entries])
-        spoken[position, tags] = likely[:, None] * of_kind
-    rules = (layout.first, layout.left, layout.right, layout.chain_first, layout.bottom)
-    coarse_spoken = np.zeros((len(words), len(layout.symbols), 1))
-    for position, score in enumerate(scores):
-        coarse_spoken[position, tags, 0] = _LIFT * np.exp(score - score.max())
-    coarse = (model.coarse.top, model.coarse.binary, model.coarse.chain)
-    kept = likely_spans(len(words), coarse_spoken, *rules, coarse, _LEAST)
-    nodes = most_expected_tree(len(words), kept, spoken, *rules, (fine.top, fine.binary, fine.chain))
-    if not len(nodes):
-        return None
-    done: list[Tree] = []
-    position = len(words)
-    for symbol, chain, split in nodes[::-1].tolist():
-        if split < 0:
-            position -= 1
-            tree = Tree(layout.symbols[symbol], word=words[position])
-        else:
-            tree = Tree(layout.symbols[symbol], (done.pop(), done.pop()))
-        if chain >= 0:
-            for label in reversed(layout.paths[chain]):
-                tree = Tree(label, (tree,))
-        done.append(tree)
-    return done[0]
