@@ -1,34 +1,50 @@
-"""Compiled signatures on disk. This module keeps each in a file that is named and sealed by what it holds.
+"""Compiled signatures on disk, each in a file of its own that says what it was made from.
 
 Numba's own way numbers the files of a function through an index that every process rewrites. Processes that compile at the same
 time, as the workers of a cluster do on their first day, can so come to hold the code of one signature under the name of another,
-for good. Here there is no index, and a file says what it was made from.
+for good. Here there is no index: a file is named by types, machine and options, and begins with digests of its content and of the
+source that it was compiled from.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import os
 import pickle
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numba
 import numba.core.config
+import numpy as np
+from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
 
-from pipeline.compiled.fingerprint import describe_kernel, describe_types
 from pipeline.compiled.private import make_private_folder, may_be_written_by_others, open_private, replacing_private
 from pipeline.compiled.turns import Turns
 
-__all__ = ["KeptSignatures"]
+__all__ = ["KeptSignatures", "warn_once"]
 
-_SEAL = hashlib.sha256().digest_size
+_DIGEST = hashlib.sha256().digest_size
+
+_told: set[str] = set()
+
+
+def warn_once(what: str, why: object) -> None:
+    """Say why every process compiles kernels for itself: once, and not for each kernel."""
+    if what not in _told:
+        _told.add(what)
+        warnings.warn(
+            f"kernels are compiled by every process for itself, for up to a minute: {what}: {why}. Where nothing may be written "
+            "beside the package or in your home, set NUMBA_CACHE_DIR to a private folder: one that you may write and nobody else",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 @functools.cache
@@ -60,84 +76,84 @@ class _KeptInPrivate(CompileResultCacheImpl):
 
 
 class KeptSignatures(FunctionCache):
-    """What is kept of one kernel."""
+    """What is kept of one kernel. Whatever goes wrong with it, compiling is right: a caller gets a warning and no error."""
 
     _impl_class = _KeptInPrivate
 
-    def __init__(self, kernel: Dispatcher[Any]) -> None:
+    def __init__(self, kernel: Dispatcher[Any], sources: bytes) -> None:
         super().__init__(kernel.py_func)
         try:
             # Once more: there are classes that do not look, and others may be named in Numba's environment.
             self._cache_path = make_private_folder(self._cache_path)
         except OSError as error:
             raise RuntimeError(str(error)) from error
-        self._files = self._cache_file = _NamedByContent(kernel, self._cache_path)
+        self._files = self._cache_file = _OneFileEach(kernel, self._cache_path, sources)
         self._turns = Turns()
-
-    # Whatever goes wrong with what is kept, or would be, compiling is right: nothing of it reaches who calls a kernel.
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the code kept for these types, waiting while another process compiles it; None where this one is to compile."""
-        with contextlib.suppress(Exception):
-            path = self._files.path_of(self._index_key(signature, target_context.codegen()))
-            return self._turns.wait(path, lambda: self._load(signature, target_context))
-        return None
+        path = self._files.path_of(self._index_key(signature, target_context.codegen()))
+        return None if path is None else self._turns.wait(path, lambda: self._load(signature, target_context))
 
     def _load(self, signature: Any, target_context: Any) -> Any:
         """Return the code kept for these types; None where there is none, or its types only look alike."""
-        with contextlib.suppress(Exception):
+        try:
             found: Any = super().load_overload(signature, target_context)
-            if found is not None and found.signature.args == tuple(normalize_signature(signature)[0]):
-                return found
-        return None
+        except Exception as error:  # of any kind: what is unpickled may name what is elsewhere by now
+            warn_once("what was kept cannot be loaded", f"{type(error).__name__}: {error}")
+            return None
+        is_asked = found is not None and found.signature.args == tuple(normalize_signature(signature)[0])
+        return found if is_asked else None
 
     def save_overload(self, signature: object, compiled: object) -> None:
         """Keep what was compiled; a disk that is full or may not be written costs the next process time and nothing else."""
-        with contextlib.suppress(Exception):
+        try:
             super().save_overload(signature, compiled)
+        except Exception as error:  # Numba and pickle have their own for what cannot be kept
+            warn_once("what was compiled cannot be kept", f"{type(error).__name__}: {error}")
 
     def end_turns(self) -> None:
         """Let other processes compile what this one has not."""
         self._turns.end_all()
 
     def _index_key(self, signature: object, codegen: Any) -> tuple[object, object]:
-        # Without the rest of Numba's key, which the description of the code has: it cannot be made of every closure.
-        return signature, codegen.magic_tuple()
+        return signature, codegen.magic_tuple()  # the rest of Numba's key is in the digest of the source
 
 
-class _NamedByContent(IndexDataCacheFile):
-    """One file a signature, machine and options of Numba: digests of itself and of the code it was made from, then that code."""
+class _OneFileEach(IndexDataCacheFile):
+    """One file a signature, machine and options of Numba: digests of itself and of the source it was made from, then the code."""
 
-    def __init__(self, kernel: Dispatcher[Any], folder: str) -> None:
+    def __init__(self, kernel: Dispatcher[Any], folder: str, sources: bytes) -> None:
         function = kernel.py_func
         name = function.__qualname__.replace("<", "").replace(">", "")  # which Windows has not in names
         version = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
-        base = f"{Path(function.__code__.co_filename).stem}.{name}.{version}"
-        super().__init__(cache_path=folder, filename_base=base, source_stamp=None)
-        self._kernel = kernel
-        self._base = base
+        self._base = f"{Path(function.__code__.co_filename).stem}.{name}.{version}"
+        super().__init__(cache_path=folder, filename_base=self._base, source_stamp=None)
+        # The line tells functions of one name apart, of which a file chooses one.
+        made_of = f"{numba.__version__} {np.__version__} {function.__code__.co_firstlineno} {sorted(kernel.targetoptions.items())}"
+        self._stamp = hashlib.sha256(sources + made_of.encode()).digest()
 
     def save(self, key: tuple[Any, ...], data: object) -> None:
-        """Write the file of a key, in one step."""
-        path, code = self.path_of(key), describe_kernel(self._kernel)
-        body = code + self._dump(data)
-        with replacing_private(path) as file:
-            file.write(hashlib.sha256(body).digest() + body)
+        """Write the file of a key, in one step; nothing for types that have none."""
+        if (path := self.path_of(key)) is not None:
+            body = self._stamp + self._dump(data)
+            with replacing_private(path) as file:
+                file.write(hashlib.sha256(body).digest() + body)
 
     def load(self, key: tuple[Any, ...]) -> object:
-        """Return what was kept under a key, or None if that is nothing, not whole, or made from other code.
+        """Return what was kept under a key, or None if that is nothing, not whole, or made from other source.
 
         Others may have written it: PermissionError.
         """
-        path, code = self.path_of(key), describe_kernel(self._kernel)
-        if not os.path.exists(path):
+        path = self.path_of(key)
+        if path is None or not os.path.exists(path):
             return None
         with open_private(path) as file:
             content = file.read()
-        seal, body = content[:_SEAL], content[_SEAL:]
-        if hashlib.sha256(body).digest() != seal or not body.startswith(code):
+        body = content[_DIGEST:]
+        if hashlib.sha256(body).digest() != content[:_DIGEST] or not body.startswith(self._stamp):
             return None
-        return pickle.loads(body[len(code) :])
+        return pickle.loads(body[_DIGEST:])
 
     def flush(self) -> None:
         """Remove the files of this kernel, and what writers that were killed left of them."""
@@ -145,10 +161,21 @@ class _NamedByContent(IndexDataCacheFile):
             if path.name.startswith(f"{self._base}.") and ".nbc" in path.name:
                 path.unlink(missing_ok=True)
 
-    def path_of(self, key: tuple[Any, ...]) -> str:
-        """Return the path of the file of a key."""
+    def path_of(self, key: tuple[Any, ...]) -> str | None:
+        """Return the path of the file of a key; None for types that are known to this process alone, such as another kernel."""
         config: Any = numba.core.config
         signature, machine = key
+        asked = _describe(signature)
+        if " at 0x" in asked:
+            return None
         options = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT)
-        name = hashlib.sha256(repr((describe_types(signature), machine, options)).encode()).hexdigest()[:24]
+        name = hashlib.sha256(repr((asked, machine, options)).encode()).hexdigest()[:24]
         return os.path.join(self._cache_path, f"{self._base}.{name}.nbc")
+
+
+def _describe(asked: Any) -> str:
+    """Return a text for types of arguments, with the fields of named tuples: Numba names these by their class alone."""
+    inner = asked if isinstance(asked, tuple) else tuple(getattr(asked, "types", ())) if isinstance(asked, types.BaseTuple) else ()
+    kind = getattr(asked, "instance_class", None)
+    fields = f"{kind.__module__}.{kind.__qualname__}{kind._fields}" if isinstance(asked, types.BaseNamedTuple) and kind else ""
+    return f"{asked!r}{fields}{''.join(map(_describe, inner))}"

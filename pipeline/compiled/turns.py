@@ -33,15 +33,7 @@ class Turns:
         self._held: dict[str, int] = {}
 
     def wait(self, path: str, load: Callable[[], Found | None]) -> Found | None:
-        """Return what is loaded once another process has written it; None where this process is to write it and `end` its turn.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        load : callable
-            Gives what the file holds; None while there is nothing.
-        """
+        """Return what another process has written by then; None where this one is to write the file, then `end` its turn."""
         if (found := load()) is not None or path in self._held:
             return found
         deadline = time.monotonic() + LONGEST_WAIT_SECONDS

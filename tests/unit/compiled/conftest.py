@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from pipeline.compiled import disk_cache
+from pipeline.compiled.sources import forget_sources
+
 
 class Code:
     """Modules in a folder, of which ``caller`` has the kernel ``call``."""
@@ -40,8 +43,15 @@ class Code:
         return function(*arguments), sum(function.stats.cache_hits.values())
 
     def forget(self) -> None:
+        forget_sources()
         for name in self.names:
             sys.modules.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test is warned anew."""
+    monkeypatch.setattr(disk_cache, "_told", set())
 
 
 @pytest.fixture

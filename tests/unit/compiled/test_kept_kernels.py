@@ -81,7 +81,9 @@ def test_a_file_that_cannot_be_read_is_compiled_again(
         for path in kept_files(kept):
             path.unlink()
             path.mkdir()
-    assert code.call(4) == (50, 0)
+    with pytest.warns(RuntimeWarning, match="cannot be (loaded|kept)") as told:
+        assert code.call(4) == (50, 0)
+    assert sum("cannot be loaded" in str(each.message) for each in told) == 1  # of two files
 
 
 def test_a_class_that_is_elsewhere_by_now_is_no_error(code: Any, kept: Path) -> None:
@@ -108,7 +110,8 @@ def test_a_disk_that_fills_costs_time_only(code: Any, small_disk: Path, monkeypa
     call = code.load()
     with pytest.raises(OSError, match="No space"):
         fill(small_disk / "filler")
-    assert call(4) == 50
+    with pytest.warns(RuntimeWarning, match="cannot be kept.*No space"):
+        assert call(4) == 50
     assert not kept_files(small_disk)
     assert not list(small_disk.rglob("*.tmp.*"))
 
@@ -120,7 +123,7 @@ def anything(x: int) -> int:
 @pytest.mark.usefixtures("kept")
 def test_processes_that_compile_together_keep_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     # Two caches of one kernel as two processes have them; neither puts its first file in place before the other would.
-    caches = [KeptSignatures(kernel(anything)) for _ in range(2)]  # type: ignore[arg-type]
+    caches = [KeptSignatures(kernel(anything), b"") for _ in range(2)]  # type: ignore[arg-type]
     meet = threading.Barrier(2)
     met: set[int] = set()
     replace = os.replace

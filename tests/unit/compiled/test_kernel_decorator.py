@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,15 @@ import numpy as np
 import pytest
 from numba.core.caching import NullCache
 
-from pipeline.compiled import decorator, kernel
+from pipeline.compiled import kernel
 
 pytestmark = pytest.mark.usefixtures("kept")
 
 
 @pytest.fixture
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the package's folder nor the home may be written."""
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
-    monkeypatch.setattr(decorator, "_told", [])
-    return
 
 
 @pytest.mark.usefixtures("nowhere")
@@ -86,3 +83,12 @@ def test_a_kernel_is_kept_where_python_has_no_abi_flags(kept: Path, monkeypatch:
 
     assert same(3) == 3
     assert len(list(kept.rglob("*.nbc"))) == 1
+
+
+def test_options_of_numba_pass_through_and_what_is_inlined_is_kept_with_its_caller(code: Any, kept: Path) -> None:
+    part = "from pipeline.compiled import kernel\n@kernel(inline='always')\ndef change(x):\n    return x + 1\n"
+    caller = "from pipeline.compiled import kernel\nfrom part import change\n@kernel\ndef call(x):\n    return change(x) * 10\n"
+    code.write(caller=caller, part=part)
+    assert [code.call(4), code.call(4)] == [(50, 0), (50, 1)]
+    code.write(part=part.replace("+ 1", "+ 2"))
+    assert code.call(4) == (60, 0)

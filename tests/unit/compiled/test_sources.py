@@ -14,7 +14,8 @@ from numba.core.dispatcher import Dispatcher
 
 import pipeline
 from pipeline.compiled import kernel
-from pipeline.compiled.fingerprint import NotDescribed, describe_kernel, describe_types
+from pipeline.compiled.disk_cache import _describe
+from pipeline.compiled.sources import digest_sources, forget_sources
 
 HEAD = "import math\nimport numpy as np\nfrom pipeline.compiled import kernel\n"
 PAIR = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: int\n    b: int\n"
@@ -135,6 +136,23 @@ CHANGES = {
     ),
     "order of fields": Change(PAIR, "a: int\n    b", "b: int\n    a", "from part import Pair", "return Pair(x, 1).a", (4, 1)),
     "intrinsic": Change(INTRINSIC, "N = 5", "N = 6", "from part import number", "return x + number(x)", (9, 10)),
+    "name in a module": Change("N = 10\n", "10", "20", "import part", "return x * part.N", (40, 80)),
+    "enumeration": Change(
+        "import enum\nclass Kind(enum.IntEnum):\n    ONE = 1\nN = Kind.ONE\n",
+        "= 1",
+        "= 2",
+        "from part import N",
+        "return x + N",
+        (5, 6),
+    ),
+    "plain function": Change(
+        "from numba.extending import register_jitable\n@register_jitable\ndef change(x):\n    return x + 1\n",
+        "+ 1",
+        "+ 2",
+        "from part import change",
+        "return change(x)",
+        (5, 6),
+    ),
     "closure": Change(
         "def make(n):\n    @kernel\n    def added(x):\n        return x + n\n    return added\nchange = make(1)\n",
         "make(1)",
@@ -202,26 +220,18 @@ def kept_files(kept: Path) -> int:
     return len(list(kept.rglob("*.nbc")))
 
 
-@pytest.mark.parametrize(
-    ("part", "body", "result"),
-    [
-        (HELPER, "return f(x)", 5),
-        (f"{HELPER}N = 3\n", "return part.change(x) + part.N", 8),
-        ("import enum\nclass Kind(enum.IntEnum):\n    ONE = 1\nchange, N = 0, Kind.ONE\n", "return x + N", 5),
-        (
-            "from numba.extending import register_jitable\n@register_jitable\ndef N(x):\n    return x + 1\nchange = 0\n",
-            "return N(x)",
-            5,
-        ),
-    ],
-    ids=["kernel as an argument", "module", "enumeration", "plain function"],
-)
-def test_what_may_be_anything_works_and_is_not_kept(code: Any, kept: Path, part: str, body: str, result: int) -> None:
-    caller = f"{HEAD}import part\nfrom part import change\nN = getattr(part, 'N', 0)\n@kernel\ndef take(f, x):\n    {body}\n"
+def test_a_kernel_that_is_given_another_one_works_and_is_not_kept(code: Any, kept: Path) -> None:
+    caller = f"{HEAD}from part import change\n@kernel\ndef take(f, x):\n    return f(x)\n"
     caller += "def call(x):\n    return take(change, x)\ncall.stats = take.stats\n"
-    code.write(caller=caller, part=HEAD + part)
-    assert [code.call(4), code.call(4)] == [(result, 0), (result, 0)]
+    code.write(caller=caller, part=HEAD + HELPER)
+    assert [code.call(4), code.call(4)] == [(5, 0), (5, 0)]
     assert not [path for path in kept.rglob("*.nbc") if "take" in path.name]
+
+
+def test_a_closure_works_and_is_not_kept(code: Any, kept: Path) -> None:
+    code.write(caller=f"{HEAD}def make(n):\n    @kernel\n    def call(x):\n        return x + n\n    return call\ncall = make(3)\n")
+    assert [code.call(4), code.call(4)] == [(7, 0), (7, 0)]
+    assert not kept_files(kept)
 
 
 @pytest.mark.usefixtures("kept")
@@ -231,21 +241,6 @@ def test_a_default_that_is_not_equal_to_itself_is_never_taken_from_the_disk(code
     caller += "def call(k):\n    return (first, second, fill)[k](4)\ncall.stats = fill.stats\n"
     code.write(caller=caller)
     assert [code.call(k)[0] for k in (0, 1, 2, 2, 0)] == [4, 5, 4, 4, 4]
-
-
-class Opaque:
-    """Something that a kernel may name, and that says nothing of what it is."""
-
-
-THING = Opaque()
-
-
-def test_a_kernel_that_names_something_opaque_is_not_described() -> None:
-    def names_it(x: int) -> int:
-        return x if THING is None else x + 1
-
-    with pytest.raises(NotDescribed, match="Opaque"):
-        describe_kernel(kernel(names_it))  # type: ignore[arg-type]
 
 
 def test_types_that_look_alike_are_told_apart() -> None:
@@ -271,11 +266,9 @@ def test_types_that_look_alike_are_told_apart() -> None:
     ]
     frozen = np.zeros(1)
     frozen.setflags(write=False)
-    described = [describe_types((numba.typeof(value),)) for value in [*values, frozen]]
+    described = [_describe((numba.typeof(value),)) for value in [*values, frozen]]
     assert len(set(described)) == len(described)
     assert not [text for text in described if " at 0x" in text]
-    with pytest.raises(NotDescribed):
-        describe_types((numba.typeof(np.zeros(1, [("a", int)])),))
 
 
 def test_options_and_versions_of_numba_are_told_apart(code: Any, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,11 +295,44 @@ def test_a_division_by_zero_is_not_taken_from_a_kernel_that_allows_it() -> None:
         kernel(divide)(1.0, 0.0)
 
 
-def test_every_kernel_of_the_package_is_described() -> None:
+def test_every_kernel_of_the_package_is_kept() -> None:
     kernels = {}
     for found in pkgutil.walk_packages(pipeline.__path__, "pipeline."):
         if not found.name.endswith("__main__"):
             members = vars(importlib.import_module(found.name)).values()
-            kernels |= {id(value): value for value in members if isinstance(value, Dispatcher)}
+            kernels |= {id(value): value.py_func for value in members if isinstance(value, Dispatcher)}
     assert len(kernels) > 100
-    assert {len(describe_kernel(value)) for value in kernels.values()} == {32}
+    assert all(plain.__closure__ is None for plain in kernels.values())
+    assert all(digest_sources(plain.__module__, plain.__code__.co_filename) for plain in kernels.values())
+
+
+PACKAGE = {
+    "__init__": "",
+    "far": "N = 1\n",
+    "near": "def f():\n    from made.far import N\n",
+    "hot": "from pipeline.compiled import kernel\nimport json, made.near as near\n",
+    "cold": "M = 1\n",
+}
+
+
+@pytest.mark.parametrize(("changed", "is_other"), [("far", True), ("near", True), ("hot", True), ("cold", False)])
+def test_a_file_counts_that_is_imported_from_directly_or_through_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str, is_other: bool
+) -> None:
+    package = tmp_path / "made"
+    package.mkdir()
+    for name, text in PACKAGE.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    hot = str(package / "hot.py")
+    before = digest_sources("made.hot", hot)
+    (package / f"{changed}.py").write_text(PACKAGE[changed] + "# changed\n")
+    assert digest_sources("made.hot", hot) == (None if changed == "hot" else before)  # this process has what it has
+    forget_sources()
+    assert before is not None
+    assert (digest_sources("made.hot", hot) != before) is is_other
+
+
+def test_what_has_no_file_is_not_kept(tmp_path: Path) -> None:
+    assert digest_sources("shell", "<stdin>") is None
+    assert digest_sources("zipped", str(tmp_path / "all.zip" / "zipped.py")) is None
