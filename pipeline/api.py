@@ -132,8 +132,8 @@ def compare_study(
     preset : str, optional
         A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
     """
+    from pipeline.presets.registry import PRESETS
     from pipeline.study.load import study_from_value
-    from pipeline.study.presets import PRESET_VALUES
     from pipeline.study.resampling import MOST_REPLICATES
     from pipeline.survey.compare import find_format, place_metrics, usual_metrics
     from pipeline.survey.compare_arguments import as_paths, name_outputs, name_systems
@@ -174,7 +174,7 @@ def compare_study(
         "metrics": place_metrics(metrics or usual_metrics(found, outputs, base=base).metrics, found, outputs, base=base),
         "resampling": resampling,
     }
-    if ("analyses",) not in PRESET_VALUES.get(preset or "", {}):
+    if preset is None or preset not in PRESETS or ("analyses",) not in PRESETS[preset].values:
         value["analyses"] = ["thresholds"]
     value |= {key: found for key, found in {"seed": seed, "preset": preset}.items() if found is not None}
     return study_from_value(value, base=base)

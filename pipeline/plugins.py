@@ -13,12 +13,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pipeline.errors import PluginError
 from pipeline.options import suggest
 
-__all__ = ["ImportedObject", "check_members", "every_file", "import_object", "import_plugin", "list_plugins", "packaged_files"]
+__all__ = [
+    "ImportedObject",
+    "PluginValues",
+    "check_members",
+    "every_file",
+    "import_function",
+    "import_object",
+    "import_plugin",
+    "in_tree",
+    "list_plugins",
+    "packaged_files",
+]
+
+T = TypeVar("T")
 
 _IMPORTED: dict[str, str] = {}
 """Digest of the code of each module at the time it was imported: a process goes on with that one."""
@@ -78,6 +91,87 @@ def _where_else(kind: str, name: str) -> str | None:
     if kind == "trainer" and not _version(_REFERENCE_SYSTEMS):
         return _NOT_INSTALLED
     return None
+
+
+def in_tree(family: str, name: str) -> bool:
+    """Return whether a member of a family is one of this package's own."""
+    return list_plugins(family)[name].module.partition(".")[0] == __name__.partition(".")[0]
+
+
+def import_function(path: str) -> Callable[..., Any]:
+    """Return the function that "module:function" names."""
+    module, _, function = path.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found
+
+
+class PluginValues(Mapping[str, T]):
+    """The members of a family whose entry points name values, by name; each is imported when it is asked for.
+
+    A name that is there may still be refused (P302) when its package cannot be imported, or what it names is no such value.
+
+    Parameters
+    ----------
+    family : str
+    kind : type
+        Of the values, which have a ``name``.
+    place : callable, optional
+        Sorts the package's own ones, before which no other stands.
+
+    Examples
+    --------
+    >>> PluginValues("colours", str).get("blue") is None
+    True
+    """
+
+    def __init__(self, family: str, kind: type[T], *, place: Callable[[T], tuple[Any, ...]] = lambda value: ()) -> None:
+        self._family, self._kind, self._own_place = family, kind, place
+
+    def __getitem__(self, name: str) -> T:
+        if name not in list_plugins(self._family):
+            raise KeyError(name)
+        found = import_plugin(self._family, name)
+        called = getattr(found, "name", None)
+        if not isinstance(found, self._kind) or called != name:
+            what = f"names itself '{called}'" if isinstance(found, self._kind) else f"is a {type(found).__name__}"
+            raise PluginError.of(
+                "P302",
+                f"the {self._family.removesuffix('s')} '{name}' {what}",
+                where=list_plugins(self._family)[name].value,
+                help=f"its entry point names a pipeline.interfaces.{self._kind.__name__} of the same name",
+            )
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """Names in the order of catalogues: the package's own, then those of others, at last those that cannot be imported."""
+        return iter(sorted(list_plugins(self._family), key=self._place))
+
+    def __len__(self) -> int:
+        return len(list_plugins(self._family))
+
+    def __contains__(self, name: object) -> bool:
+        return name in list_plugins(self._family)
+
+    def usable(self) -> list[T]:
+        """Return all values that can be imported: one whose package is broken stops nobody who does not ask for it."""
+        found = []
+        for name in self:
+            try:
+                found.append(self[name])
+            except PluginError:
+                continue
+        return found
+
+    def own(self) -> list[str]:
+        """Return the names of the package's own values; no other package is imported."""
+        return sorted((name for name in list_plugins(self._family) if in_tree(self._family, name)), key=self._place)
+
+    def _place(self, name: str) -> tuple[Any, ...]:
+        try:
+            found = self[name]
+        except PluginError:
+            return 2, (), name
+        return int(not in_tree(self._family, name)), self._own_place(found), name
 
 
 def complete_class(made: Any, base: type) -> Any:

@@ -26,15 +26,15 @@ ALLOWED = {
     "resampling": {"compiled"},
     "inference": {"compiled", "resampling"},
     "procedures": {"plugins", "errors", "interfaces", "resampling", "inference"},
-    "presets": {"compiled", "resampling", "inference"},
-    "store": {"errors"},
-    "study": {"errors", "amounts", "inputs", "options", "store", "resampling", "procedures"},
-    "items": {"plugins", "options", "errors", "inputs", "interfaces", "study", "store"},
     "metrics": {"compiled", "plugins", "options", "errors", "interfaces"},
+    "presets": {"compiled", "plugins", "interfaces", "metrics"},
+    "store": {"errors"},
+    "study": {"errors", "amounts", "inputs", "options", "store", "resampling", "procedures", "presets"},
+    "items": {"plugins", "options", "errors", "inputs", "interfaces", "study", "store"},
     "trainers": {"compiled", "plugins", "options", "errors", "interfaces", "resampling"},
     "cubes": {"errors", "store"},
     "analyses": {"plugins", "errors", "interfaces", "inference", "procedures", "resampling"},
-    "report": {"errors", "interfaces", "study", "analyses", "inference", "procedures", "store"},
+    "report": {"errors", "interfaces", "study", "analyses", "inference", "procedures", "presets", "store"},
     "plan": {"errors", "study", "store", "resampling", "procedures"},
     "survey": {
         "errors",
@@ -54,6 +54,7 @@ ALLOWED = {
     },
     "record": {"errors", "study", "store", "metrics", "cubes", "plan"},
     "tasks": {
+        "plugins",
         "errors",
         "inputs",
         "interfaces",
@@ -74,7 +75,7 @@ ALLOWED = {
         "report",
     },
     "engine": {"errors", "amounts", "study", "store", "plan", "survey", "record", "tasks"},
-    "api": {"errors", "study", "store", "engine", "cubes", "report", "survey", "tasks"},
+    "api": {"errors", "presets", "study", "store", "engine", "cubes", "report", "survey", "tasks"},
     "cli": {"plugins", "errors", "presets", "study", "store", "engine", "api", "report", "survey", "record", "tasks", "procedures"},
     "__init__": {"api"},
     "__main__": {"cli"},
@@ -93,7 +94,7 @@ ONLY_IN = {
     "rouge_score": {"metrics"},
     "xarray": {"cubes", "analyses", "report", "api.py", "interfaces"},
     "numba": {"compiled", "resampling/bitplanes.py"},
-    "sacrebleu": {"metrics"},
+    "sacrebleu": {"metrics", "presets"},
     "sklearn": {"trainers", "items/datasets.py"},
     "matplotlib": {"report", "analyses", "interfaces"},
     "jinja2": {"report"},
@@ -104,7 +105,7 @@ ONLY_IN = {
 LIGHT = {
     "resampling": {"numpy", "scipy", "numba"},
     "inference": {"numpy", "scipy"},
-    "presets": {"numpy"},
+    "presets": {"numpy", "sacrebleu"},
     "compiled": {"numpy", "numba"},
 }
 
@@ -112,6 +113,8 @@ PUBLIC = {"interfaces", "compiled", "errors", "options"}
 """What the reference systems may import of ours: what any package of trainers may."""
 
 FAMILIES = {
+    "procedures": {"registry"},
+    "presets": {"registry"},
     "items/readers": {"registry"},
     "metrics": {"registry", "kernels"},
     "trainers": {"registry", "sampling", "process"},

@@ -44,26 +44,33 @@ def presets(as_json: bool) -> None:
 
     With --json also where each number misleads; docs/presets.md has it in a table.
     """
-    from pipeline.presets.table import PRESETS
+    from pipeline.errors import PluginError
+    from pipeline.presets.registry import PRESETS
 
-    rows = [
-        {
-            "name": preset.name,
-            "procedures": [rule.procedure for rule in preset.rules if not rule.analysis],
-            "rules": [f"{rule.procedure}, {rule.convention}" for rule in preset.rules],
-            "analysis": next((rule.analysis for rule in preset.rules if rule.analysis), None),
-            "replicates": preset.replicates,
-            "null": preset.null,
-            "misleads": preset.misleads,
-            "reference": preset.reference,
-        }
-        for preset in PRESETS.values()
-    ]
-    lines = [
-        f"{'; '.join(rule.procedure + ', ' + rule.convention for rule in preset.rules)}; null: {preset.null}; "
-        f"b = {preset.replicates:,}; {preset.reference}"
-        for preset in PRESETS.values()
-    ]
+    rows: list[dict[str, Any]] = []
+    lines = []
+    for name in PRESETS:
+        try:
+            preset = PRESETS[name]
+        except PluginError as error:  # it is installed, and what it needs is not
+            rows.append({"name": name})
+            lines.append(error.problems[0].message)
+            continue
+        rules = [f"{rule.procedure}, {rule.convention}" for rule in preset.rules]
+        rows.append(
+            {
+                "name": name,
+                "procedures": preset.procedures,
+                "rules": rules,
+                "identical": [rule.identical for rule in preset.rules],
+                "analysis": next((rule.analysis for rule in preset.rules if rule.analysis), None),
+                "replicates": preset.replicates,
+                "null": preset.null,
+                "misleads": preset.misleads,
+                "reference": preset.reference,
+            }
+        )
+        lines.append(f"{'; '.join(rules)}; null: {preset.null}; b = {preset.replicates:,}; {preset.reference}")
     _show("presets", rows, lines, as_json)
 
 

@@ -11,7 +11,7 @@ from scipy.special import betaincinv
 
 from pipeline.resampling.measures import COUNTS, SUMS
 
-__all__ = ["CONVENTIONS", "REASONS", "PValues", "clopper_pearson", "p_values"]
+__all__ = ["CONVENTIONS", "REASONS", "PValues", "clopper_pearson", "counted_p", "p_values"]
 
 CONVENTIONS = ("one-sided", "two-sided", "below-zero", "at-or-below-zero", "one-sided-plus-one", "two-sided-plus-one")
 """#(δ* > 2δ)/b · #(|δ* − δ| ≥ δ)/b · #(δ* < 0)/b · #(δ* ≤ 0)/b · the first two as (s + 1)/(b + 1); δ ≥ 0.
@@ -188,3 +188,38 @@ def _apply_reasons(values: NDArray[np.float64], reason: NDArray[np.int8]) -> NDA
     certain = (reason == 1) | ((reason == 2) & two_sided)
     missing = (reason == 3) | ((reason == 2) & ~two_sided)
     return np.where(certain, 1.0, np.where(missing, np.nan, values))
+
+
+def counted_p(
+    hits: Collection[str], counts: NDArray[np.integer], replicates: NDArray[np.integer], *, plus_one: bool
+) -> NDArray[np.float64]:
+    """Return the share of hits as papers and tools have it: no exception is made for ties or for identical outputs.
+
+    Parameters
+    ----------
+    hits : collection of str
+        Those of `COUNTS` that are hits.
+    counts : (pair, 8) int
+        In the order of `COUNTS`, summed over cells.
+    replicates : (pair,) int
+        b.
+    plus_one : bool
+        (s + 1)/(b + 1) rather than s/b.
+
+    Returns
+    -------
+    (pair,) float64
+        nan without replicates.
+
+    Examples
+    --------
+    >>> counts = np.array([[2, 1, 0, 0, 3, 4, -1, -1]])
+    >>> counted_p(["below_zero"], counts, np.array([100]), plus_one=False).tolist()
+    [0.02]
+    """
+    if counts.shape != (len(replicates), len(COUNTS)):
+        raise ValueError(f"counts {counts.shape} and {len(replicates)} replicates are not of the same pairs")
+    # With δ = 0 the thresholds 0 and 2δ are one, and ties would be counted twice.
+    found = np.minimum(counts[:, [COUNTS.index(name) for name in hits]].astype(np.int64).sum(axis=1), replicates)
+    one = int(plus_one)
+    return np.where(replicates > 0, (found + one) / np.maximum(replicates + one, 1), np.nan)

@@ -17,6 +17,7 @@ from pipeline.interfaces.analyses import (
 from pipeline.interfaces.figures import Figure, Mark
 from pipeline.interfaces.items import FileSample, Items, Reader, Recognised, usual_column
 from pipeline.interfaces.metrics import Metric, ScoreFunction, Statistics
+from pipeline.interfaces.presets import Preset, PresetData, PresetNumbers, PresetRule
 from pipeline.interfaces.procedures import Method, Procedure
 from pipeline.interfaces.training import Trainer, TrainingItems
 
@@ -32,6 +33,10 @@ __all__ = [
     "Mark",
     "Method",
     "Metric",
+    "Preset",
+    "PresetData",
+    "PresetNumbers",
+    "PresetRule",
     "Procedure",
     "Reader",
     "Recognised",

@@ -1,1 +1,1 @@
-"""Published procedures and tools, number for number, and where each of them misleads. Arrays and one table."""
+"""One published procedure or tool a module; `registry` finds them by name, those of other installed packages too."""

@@ -1,25 +1,54 @@
-"""The paired tests of sacreBLEU 2.6, number for number. This module draws in its order and counts as it does.
+"""The paired tests of sacreBLEU 2.6, number for number: its draws, its counts, and its own functions for scores.
 
 Both draw from NumPy's `default_rng(seed)`, anew for every system, so that all systems meet the same samples. Given the same
 statistics, seed, NumPy and C library, p-values, means and half widths are those that the tool prints, bit for bit: sums are added
-in float32 in the order of the draws, and scored a row at a time (`sacrebleu_scores`). Beside another library a score may differ in
-its last bit, and a p-value by 1/(b + 1) where a comparison hangs on it.
+in float32 in the order of the draws, and each row is scored by the tool from the number type that it meets there: Python's for the
+test set, int64 after swaps, float32 after resampling. Beside another library a score may differ in its last bit, and a p-value by
+1/(b + 1) where a comparison hangs on it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sacrebleu.metrics.base import Metric as ToolMetric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
 
 from pipeline.compiled import kernel
-from pipeline.presets.sacrebleu_scores import RowScore
+from pipeline.interfaces import Metric, PresetData, PresetNumbers
+from pipeline.metrics.bleu import Bleu
+from pipeline.metrics.chrf import Chrf
+from pipeline.metrics.ter import Ter
 
-__all__ = ["SEED", "PairedResults", "format_p", "paired_bootstrap", "paired_randomization"]
+__all__ = [
+    "SEED",
+    "PairedResults",
+    "RowScore",
+    "bootstrap",
+    "format_p",
+    "paired_bootstrap",
+    "paired_randomization",
+    "randomization",
+    "row_score",
+]
+
+RowScore = Callable[[Sequence[Any] | NDArray[Any]], Any]
+"""The score, in percent, of one row of summed statistics, whose numbers may be Python's, int64, float64 or float32."""
 
 SEED = 12345
 """What sacreBLEU takes where the environment variable SACREBLEU_SEED is not set."""
+
+DRAWN_BYTES = 2**30
+"""For the draws that the tool makes at once."""
+
+SYSTEMS = 32
+"""Whose statistics are held at a time, beside the baseline's."""
 
 _EXACT = 2.0**53
 _ROWS = 1024  # masks that are held as numbers at a time
@@ -43,6 +72,36 @@ class PairedResults:
     p: NDArray[np.float64]
     mean: NDArray[np.float64]
     half_width: NDArray[np.float64]
+
+
+def bootstrap(data: PresetData) -> PresetNumbers:
+    """Return the p of ``--paired-bs`` for all pairs with the baseline."""
+
+    def test(statistics: NDArray[Any], score: RowScore) -> PairedResults:
+        return paired_bootstrap(statistics, score=score, replicates=data.replicates, seed=data.seed)
+
+    return _against_baseline(data, test, width=8)
+
+
+def randomization(data: PresetData) -> PresetNumbers:
+    """Return the p of ``--paired-ar`` for all pairs with the baseline."""
+
+    def test(statistics: NDArray[Any], score: RowScore) -> PairedResults:
+        return paired_randomization(statistics, score=score, trials=data.replicates, seed=data.seed)
+
+    return _against_baseline(data, test, width=1)
+
+
+def row_score(metric: ToolMetric) -> RowScore:
+    """Return the score of rows of sums as a metric of sacreBLEU computes it.
+
+    Examples
+    --------
+    >>> round(row_score(BLEU())([10, 12, 8, 6, 4, 2, 10, 9, 8, 7]), 6)
+    43.014638
+    """
+    # Smoothing by add-k writes into a row; nobody looks at it again.
+    return lambda row: metric._compute_score_from_stats(row).score  # type: ignore[arg-type]  # declared a list, used as any row
 
 
 def paired_bootstrap(
@@ -115,6 +174,41 @@ def format_p(p: float) -> str:
     ('(p = 0.0010)*', '(p = 0.0509)')
     """
     return f"(p = {p:.4f})" + ("" if p > 0.05 else "*")
+
+
+def _against_baseline(data: PresetData, test: Callable[[NDArray[Any], RowScore], PairedResults], *, width: int) -> PresetNumbers:
+    """Run a test of every system against the baseline; ``width`` is the bytes of one draw of one segment."""
+    none, tools = np.full(len(data.pairs), np.nan), _as_tool(data.metric)
+    if data.baseline is None:
+        return PresetNumbers(none, "not-with-the-baseline")
+    if data.seed < 1:
+        return PresetNumbers(none, "not-a-seed-of-the-tool")
+    if len(data.load([data.baseline])) * data.replicates * width > DRAWN_BYTES:
+        return PresetNumbers(none, "too-many-draws")
+    if tools is None:
+        return PresetNumbers(none, "not-a-metric-of-the-tool")
+    others = [place for place in range(data.systems) if place != data.baseline]
+    p = np.full(data.systems, np.nan)
+    for start in range(0, len(others), SYSTEMS):
+        some = others[start : start + SYSTEMS]
+        values = data.load([data.baseline, *some])
+        # Edits and lengths of TER are stored times the number of references, as integers; the tool has them divided.
+        divided = values / data.references if isinstance(tools, TER) else values
+        p[some] = test(divided, row_score(tools)).p[1:]
+    is_first = data.pairs == data.baseline
+    other = np.where(is_first[:, 0], data.pairs[:, 1], data.pairs[:, 0])
+    return PresetNumbers(np.where(is_first.any(axis=1), p[other], np.nan), "not-with-the-baseline")
+
+
+def _as_tool(metric: Metric) -> ToolMetric | None:
+    """Return the tool's metric that scores sums as this one does; None where it has none."""
+    if isinstance(metric, Bleu):
+        value = metric.smooth_value or None
+        return BLEU(smooth_method=metric.smooth, smooth_value=value, effective_order=metric.effective_order)
+    if isinstance(metric, Chrf):
+        beta: Any = metric.beta  # declared int there, used as any number
+        return CHRF(metric.char_order, metric.word_order, beta, eps_smoothing=metric.eps_smoothing)
+    return TER() if isinstance(metric, Ter) else None
 
 
 def _check(statistics: NDArray[np.generic], replicates: int, seed: int) -> int:

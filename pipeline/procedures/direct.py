@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from importlib import import_module
+from collections.abc import Collection
 from typing import Any
 
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.scores import MEMORY
+from pipeline.plugins import import_function
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.measures import Measure, Observed
 
-__all__ = ["direct_tests", "resolve"]
-
-
-def resolve(path: str) -> Callable[..., Any]:
-    """Return the function that "module:function" names."""
-    module, _, function = path.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+__all__ = ["direct_tests"]
 
 
 def direct_tests(
@@ -54,11 +47,11 @@ def direct_tests(
     for procedure in asked:
         compute, settings = procedure.compute, {"budget": budget, "memory_bytes": memory_bytes}
         if not procedure.part:
-            made = resolve(compute)(measure, observed, **settings)
+            made = import_function(compute)(measure, observed, **settings)
         else:
             if compute not in together:
                 parts = [other.part for other in asked if other.compute == compute]
-                together[compute] = resolve(compute)(measure, observed, parts=parts, **settings)
+                together[compute] = import_function(compute)(measure, observed, parts=parts, **settings)
             made = together[compute][procedure.part]
         if not isinstance(made, DirectP) or made.p.shape[1] != len(measure.pairs):
             raise ValueError(f"{compute} returned no DirectP of {len(measure.pairs)} pairs for {procedure.name}")

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.interfaces import Method
+from pipeline.presets.registry import PRESETS
 from pipeline.report.cube_facts import read_variable
 from pipeline.report.input import ReportInput
 from pipeline.report.values import MISSING, format_p, plain
@@ -31,13 +32,16 @@ def describe_preset(report: ReportInput) -> dict[str, Any] | None:
     """Return what a report says of its preset: None without one, or where no cube has it."""
     study = report.study
     facts = next((cube.attrs["preset"] for cube in report.cubes.values() if cube.attrs.get("preset")), None)
-    if facts is None or study.preset != facts["name"]:
+    if facts is None or study.preset is None or study.preset != facts["name"]:
         return None
     used = set(study.resampling.procedures)
     lacking = [procedure for procedure, _ in facts["rules"] if procedure not in used]
     missing = [f"no number of its own: it goes with {procedure}, which the study does not ask for" for procedure in lacking]
     if not facts["rules"]:
-        missing = ["its number is of models with several runs each: the column multeval of the analysis replicas"]
+        missing = [
+            f"its number is of models with several runs each: the column {rule.procedure} of the analysis {rule.analysis}"
+            for rule in PRESETS[study.preset].rules
+        ]
     named = {test_set: (cube.attrs.get("preset") or {}).get("baseline") for test_set, cube in report.cubes.items()}
     told = {name: plain(facts[name]) for name in ("name", "null", "prints", "misleads", "reference")}
     return {
@@ -127,7 +131,7 @@ def _tell_baselines(preset: Mapping[str, Any]) -> list[str]:
 
 
 def _format(p: float | None) -> str:
-    """Return a p with four decimals, as sacreBLEU prints it; smaller ones as everywhere in a report.
+    """Return a p with four decimals, as tools print it; smaller ones as everywhere in a report.
 
     Examples
     --------

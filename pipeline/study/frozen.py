@@ -1,13 +1,30 @@
-"""Values of a study that are complete when built. This module is the base of all of them."""
+"""What the values of a study are made of: they are complete when built, and names in them are checked."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from collections.abc import Callable, Collection
+from typing import Any
 
-__all__ = ["Frozen"]
+from pydantic import BaseModel, ConfigDict
+from pydantic_core import PydanticCustomError
+
+__all__ = ["Frozen", "known_name"]
 
 
 class Frozen(BaseModel):
     """A value that is complete when built and refuses keys it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+
+def known_name(names: Collection[str], kind: str) -> Callable[[Any], Any]:
+    """Return a validator that takes the names of what is installed, and refuses others as those of a literal are refused."""
+
+    def check(name: Any) -> Any:
+        if not isinstance(name, str) or name not in names:
+            *some, last = map(repr, names)
+            expected = f"{', '.join(some)} or {last}" if some else last
+            raise PydanticCustomError("literal_error", "there is no such {kind}", {"kind": kind, "expected": expected})
+        return name
+
+    return check

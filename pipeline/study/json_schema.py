@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from pipeline.procedures.registry import PROCEDURES, default_procedure, in_tree
+from pipeline.presets.registry import PRESETS
+from pipeline.procedures.registry import PROCEDURES, default_procedure
 from pipeline.study.schema import Study
 
 __all__ = ["SCHEMA_FILE", "study_json_schema"]
@@ -27,9 +28,9 @@ def study_json_schema() -> dict[str, Any]:
     one_option = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": {"type": ["object", "null"]}}
     properties["analyses"]["items"] = {"anyOf": [name, properties["analyses"]["items"], one_option]}
     procedures = definitions["Resampling"]["properties"]["procedures"]
-    own = [name for name in PROCEDURES if in_tree(name)]
-    procedures["items"] = {"anyOf": [{"enum": own}, name]}  # other packages bring more
+    procedures["items"] = {"anyOf": [{"enum": PROCEDURES.own()}, name]}  # other packages bring more
     procedures["default"] = [default_procedure().name]
+    properties["preset"]["anyOf"] = [{"enum": PRESETS.own()}, *properties["preset"]["anyOf"]]
     sizes = definitions["Resampling"]["properties"]["test_sizes"]
     values = definitions["TestSizes"]["properties"]["values"]
     short = {key: value for key, value in values.items() if key in ("type", "items")}

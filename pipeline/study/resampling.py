@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
-from pydantic_core import PydanticCustomError
 
 from pipeline.procedures.registry import PROCEDURES, default_procedure
-from pipeline.study.frozen import Frozen
+from pipeline.study.frozen import Frozen, known_name
 
 __all__ = ["MOST_REPLICATES", "IntervalName", "ProcedureName", "Resampling", "TestSizes"]
 
@@ -45,19 +44,7 @@ def _sizes(value: Any) -> Any:
 IntervalName = Literal["symmetric", "basic", "percentile", "bca", "simultaneous", "studentised", "simultaneous-studentised"]
 
 
-def _is_known(name: str) -> str:
-    if name not in PROCEDURES:
-        # As of a literal: what is said of unknown words, with what was meant, is said of these.
-        raise PydanticCustomError("literal_error", "there is no such procedure", {"expected": _either(map(repr, PROCEDURES))})
-    return name
-
-
-def _either(words: Iterable[str]) -> str:
-    *some, last = words
-    return f"{', '.join(some)} or {last}" if some else last
-
-
-ProcedureName = Annotated[str, AfterValidator(_is_known)]
+ProcedureName = Annotated[str, AfterValidator(known_name(PROCEDURES, "procedure"))]
 """The name of an installed procedure."""
 
 

@@ -17,10 +17,11 @@ from pydantic import (
     model_validator,
 )
 
+from pipeline.presets.registry import PRESETS
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.study import grouping
 from pipeline.study.frozen import Frozen
-from pipeline.study.presets import COMPARES_WITH_BASELINE, PresetName
+from pipeline.study.presets import PresetName
 from pipeline.study.resampling import IntervalName, Resampling, TestSizes
 from pipeline.study.training_schema import DataFiles, DatasetSpec, ItemRanges, ModelSpec, Training, doubled_systems
 
@@ -234,7 +235,7 @@ class Study(Frozen):
             able = " or ".join(known.name for known in usable_procedures() if known.tests_margin)
             yield ("resampling", "margin"), f"none of the study's procedures can test a margin; add {able}"
         alone = self.resampling.baseline is not None and self.resampling.family != "against-baseline"
-        if alone and self.preset not in COMPARES_WITH_BASELINE:
+        if alone and (self.preset is None or not PRESETS[self.preset].compares_with_baseline):
             yield ("resampling", "baseline"), "all pairs have no baseline; add `family: against-baseline`"
         if self.resampling.baseline is None and self.resampling.family == "against-baseline":
             yield ("resampling", "family"), "against which system? add `baseline: NAME`"

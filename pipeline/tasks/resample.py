@@ -17,7 +17,7 @@ from pipeline.interfaces import Metric, Statistics
 from pipeline.items.stored import load_frame, strata_of
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.task import ComparisonSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
-from pipeline.procedures.direct import resolve
+from pipeline.plugins import import_function
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
@@ -71,7 +71,7 @@ def resample_block(task: Task, runs: Path) -> Receipt:
     store = Store(runs / STORE_NAME)
     draws = _draws(store, spec)
     measures, observed = zip(*(_measure(store, spec, column) for column in spec.columns), strict=True)
-    counted: list[PairCounts] = resolve(procedure.counter)(spec, draws, measures, observed)
+    counted: list[PairCounts] = import_function(procedure.counter)(spec, draws, measures, observed)
     arrays = {name: array for slot, counts in enumerate(counted) for name, array in pack_counts(slot, counts).items()}
     path = store.path("cells", task.key, ".arrays")
     checksum = write_arrays(path, arrays)

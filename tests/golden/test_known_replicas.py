@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from known_cases import CASES, GOLDEN, REPLICA_CASES, describe_pair
 from scipy.special import bdtr, bdtrc
+from support.multeval import multeval
 from support.replica_enumeration import enumerate_null
 
 from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.counts import REASONS
-from pipeline.resampling.replicas.multeval import multeval
 from pipeline.resampling.replicas.nulls import NULLS, smallest_p
 from pipeline.resampling.replicas.outputs import Replicas
 

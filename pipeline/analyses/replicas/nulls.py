@@ -18,10 +18,10 @@ from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.counts import FEWEST_RUNS, REASONS, NullCounts
-from pipeline.resampling.replicas.multeval import shuffled_share
 from pipeline.resampling.replicas.nulls import null_named
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 from pipeline.resampling.replicas.randomized import count_shuffled
+from pipeline.resampling.replicas.shuffles import shuffled_share
 
 __all__ = ["FEW_FOR_CROSSED", "Draw", "null_rows"]
 

@@ -81,7 +81,7 @@ def _asks_bootstrap_t(manifest: Manifest) -> bool:
 
 def _tool(manifest: Manifest, test_set: TestSetInputs, preset: str) -> Tool:
     study = manifest.study
-    # As sacreBLEU has it, the first system is the baseline where nobody says.
+    # The first system is the baseline where nobody says, as of the tools that have one.
     baseline = study.resampling.baseline or test_set.outputs[0].system
     return Tool(preset, baseline, study.seed, study.resampling.replicates, len(study.test_sets[test_set.name].references))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from support.multeval import multeval
 from support.studies import run_cli, write_study
 
 from pipeline import api
@@ -22,7 +23,6 @@ from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.components import variance_components
 from pipeline.resampling.replicas.count import count_null
-from pipeline.resampling.replicas.multeval import multeval
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.study.schema import MetricSpec
 from pipeline.tasks.report_inputs import scored_statistics

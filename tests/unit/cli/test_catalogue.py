@@ -18,7 +18,7 @@ from pipeline.cli import cli
 from pipeline.cli.catalogue import member_page
 from pipeline.errors import PluginError
 from pipeline.plugins import import_plugin, list_plugins
-from pipeline.presets.table import PRESETS
+from pipeline.presets.registry import PRESETS
 from pipeline.procedures.registry import PROCEDURES
 
 ROOT = Path(__file__).resolve().parents[3]

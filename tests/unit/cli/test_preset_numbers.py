@@ -20,9 +20,9 @@ from support.studies import run_cli, write_scores, write_study
 import pipeline
 from pipeline.errors import StudyError
 from pipeline.inference.convention_levels import null_p
-from pipeline.presets.table import PRESETS
+from pipeline.presets import sacrebleu_paired as tool
+from pipeline.presets.registry import PRESETS
 from pipeline.report.summary import summarise
-from pipeline.tasks.collect import presets as tool
 
 TOOL_METRICS = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
 SYSTEMS = ("base", "sys1", "sys2", "copy")

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.inference.convention_levels import folded_p, gaussian_rejection, null_p, null_rejection
-from pipeline.presets.table import PRESETS, Preset
+from pipeline.interfaces import Preset
+from pipeline.presets.registry import PRESETS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 MARKED = re.compile(r"(<!-- presets: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -40,14 +41,13 @@ def describe(preset: Preset) -> tuple[str, ...]:
         f"{rule.procedure}, {rule.convention}" + (f" (of the analysis {rule.analysis})" if rule.analysis else "")
         for rule in preset.rules
     )
-    one = {(True, True): "1", (True, False): "1/(b + 1)", (False, False): "0"}
-    identical = "; ".join(one[rule.plus_one, rule.identical_hits] for rule in preset.rules)
+    identical = "; ".join(rule.identical for rule in preset.rules)
     return f"`{preset.name}`", rules, f"{preset.replicates:,}", preset.null, preset.prints, identical, preset.misleads
 
 
 def table() -> str:
     head = ("name", "procedure, convention", "b", "null", "prints", "identical", "where it misleads")
-    return markdown(head, [describe(preset) for preset in PRESETS.values()])
+    return markdown(head, [describe(preset) for preset in map(PRESETS.__getitem__, PRESETS.own())])
 
 
 def levels() -> str:

@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 
-from pipeline.presets.sacrebleu_paired import format_p, paired_bootstrap, paired_randomization
-from pipeline.presets.sacrebleu_scores import BleuRow, ChrfRow, TerRow
+from pipeline.interfaces import PresetData
+from pipeline.metrics.bleu import Bleu
+from pipeline.metrics.chrf import Chrf
+from pipeline.metrics.ter import Ter
+from pipeline.presets import sacrebleu_paired
+from pipeline.presets.sacrebleu_paired import (
+    bootstrap,
+    format_p,
+    paired_bootstrap,
+    paired_randomization,
+    randomization,
+    row_score,
+)
 
 METRICS = {
-    "bleu": (BLEU, {}, BleuRow()),
-    "bleu-floor": (BLEU, {"smooth_method": "floor"}, BleuRow("floor", 0.1)),
-    "bleu-add-k": (BLEU, {"smooth_method": "add-k"}, BleuRow("add-k", 1)),
-    "bleu-add-half": (BLEU, {"smooth_method": "add-k", "smooth_value": 0.5}, BleuRow("add-k", 0.5)),
-    "bleu-none": (BLEU, {"smooth_method": "none", "effective_order": True}, BleuRow("none", effective_order=True)),
-    "chrf": (CHRF, {}, ChrfRow()),
-    "chrf++": (CHRF, {"word_order": 2}, ChrfRow()),
-    "chrf-eps": (CHRF, {"eps_smoothing": True}, ChrfRow(eps_smoothing=True)),
-    "ter": (TER, {}, TerRow()),
+    "bleu": (BLEU, {}),
+    "bleu-floor": (BLEU, {"smooth_method": "floor"}),
+    "bleu-add-k": (BLEU, {"smooth_method": "add-k"}),
+    "bleu-add-half": (BLEU, {"smooth_method": "add-k", "smooth_value": 0.5}),
+    "bleu-none": (BLEU, {"smooth_method": "none", "effective_order": True}),
+    "chrf": (CHRF, {}),
+    "chrf++": (CHRF, {"word_order": 2}),
+    "chrf-eps": (CHRF, {"eps_smoothing": True}),
+    "ter": (TER, {}),
+}
+OURS = {
+    "bleu": Bleu(),
+    "bleu-floor": Bleu(smooth="floor"),
+    "bleu-add-k": Bleu(smooth="add-k"),
+    "bleu-add-half": Bleu(smooth="add-k", smooth_value=0.5),
+    "bleu-none": Bleu(smooth="none", effective_order=True),
+    "chrf": Chrf(),
+    "chrf++": Chrf(word_order=2),
+    "chrf-eps": Chrf(eps_smoothing=True),
+    "ter": Ter(),
 }
 
 
@@ -66,30 +89,31 @@ def assert_equal(found, known):
 
 
 @pytest.mark.parametrize("name", sorted(METRICS))
-@pytest.mark.parametrize("kind_of_row", [list, np.int64, np.float32])
-def test_a_row_of_any_type_is_scored_in_the_tools_arithmetic(name, kind_of_row):
-    kind, options, score = METRICS[name]
-    texts, references = made_texts(40, 3)
-    metric = kind(**options)
-    rows = statistics_of(metric, texts, references)[:, 0].astype(np.int64).cumsum(axis=0)
-    for row in rows if kind_of_row is list else rows.astype(kind_of_row):
-        mine, tools = (
-            score(row.tolist() if kind_of_row is list else row),
-            metric._compute_score_from_stats(
-                row.tolist() if kind_of_row is list else row.copy()  # add-k writes into it
-            ),
-        )
-        assert mine == tools.score
-        assert np.result_type(mine) == np.result_type(tools.score)
+@pytest.mark.parametrize("kind", ["bs", "ar"])
+def test_a_preset_of_a_metric_has_the_tools_p_of_every_pair_with_the_baseline(name, kind, monkeypatch):
+    """Whatever the options of the metric, and however many systems are held at a time."""
+    monkeypatch.setattr(sacrebleu_paired, "SYSTEMS", 2)
+    tool, options = METRICS[name]
+    texts, references = made_texts(40, 5)
+    known = printed(tool(**options), texts, references, test_type=kind, n_samples=100)["p_value"]
+    statistics = statistics_of(tool(**options), texts, references).astype(np.int64)
+    pairs = np.array([(a, b) for a in range(5) for b in range(a + 1, 5)])
+    data = PresetData(OURS[name], 5, pairs, lambda places: statistics[:, places], 0, 12345, 100, 1)
+    found = {"bs": bootstrap, "ar": randomization}[kind](data)
+    assert found.p[:4].tolist() == known[1:]
+    assert np.isnan(found.p[4:]).all()
+    assert found.why_none == "not-with-the-baseline"
+    turned = {"bs": bootstrap, "ar": randomization}[kind](replace(data, pairs=pairs[:, ::-1]))
+    assert np.array_equal(turned.p, found.p, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", sorted(METRICS))
 def test_bootstrap_is_the_tools_to_the_last_bit(name):
-    kind, options, score = METRICS[name]
+    kind, options = METRICS[name]
     texts, references = made_texts(60, 4)
     metric = kind(**options)
     known = printed(metric, texts, references, test_type="bs", n_samples=200)
-    found = paired_bootstrap(statistics_of(metric, texts, references), score=score, replicates=200)
+    found = paired_bootstrap(statistics_of(metric, texts, references), score=row_score(metric), replicates=200)
     assert_equal(found, known)
     assert 1 / 201 < found.p[1] < 1  # a count, not only its limits
     assert found.p[3] == 1 / 201  # the copy of the baseline
@@ -97,11 +121,11 @@ def test_bootstrap_is_the_tools_to_the_last_bit(name):
 
 @pytest.mark.parametrize("name", sorted(METRICS))
 def test_randomization_is_the_tools_to_the_last_bit(name):
-    kind, options, score = METRICS[name]
+    kind, options = METRICS[name]
     texts, references = made_texts(60, 4)
     metric = kind(**options)
     known = printed(metric, texts, references, test_type="ar", n_samples=300, n_ar_confidence=50)
-    found = paired_randomization(statistics_of(metric, texts, references), score=score, trials=300, confidence=50)
+    found = paired_randomization(statistics_of(metric, texts, references), score=row_score(metric), trials=300, confidence=50)
     assert_equal(found, known)
     assert 1 / 301 < found.p[1] < 1
     assert found.p[3] == 1 / 301
@@ -110,7 +134,7 @@ def test_randomization_is_the_tools_to_the_last_bit(name):
 def test_without_confidence_no_mean_is_given():
     texts, references = made_texts(30, 3)
     known = printed(BLEU(), texts, references, test_type="ar", n_samples=100)
-    assert_equal(paired_randomization(statistics_of(BLEU(), texts, references), score=BleuRow(), trials=100), known)
+    assert_equal(paired_randomization(statistics_of(BLEU(), texts, references), score=row_score(BLEU()), trials=100), known)
 
 
 def test_lengths_over_three_references_are_rounded_in_the_tools_order():
@@ -119,9 +143,9 @@ def test_lengths_over_three_references_are_rounded_in_the_tools_order():
     statistics = statistics_of(TER(), texts, references)
     assert np.any(statistics % 1 != 0)
     known = printed(TER(), texts, references, test_type="bs", n_samples=150)
-    assert_equal(paired_bootstrap(statistics, score=TerRow(), replicates=150), known)
+    assert_equal(paired_bootstrap(statistics, score=row_score(TER()), replicates=150), known)
     known = printed(TER(), texts, references, test_type="ar", n_samples=150)
-    assert_equal(paired_randomization(statistics, score=TerRow(), trials=150), known)
+    assert_equal(paired_randomization(statistics, score=row_score(TER()), trials=150), known)
 
 
 def test_sums_are_those_that_numpy_adds_in_float32():
@@ -140,15 +164,15 @@ def test_segments_too_short_for_any_match_are_scored_as_the_tool_scores_them():
     texts = [("a", ["red tree", "two", "old house near", "x y"]), ("b", ["red tree", "x", "old tree near", "x"]), ("c", [""] * 4)]
     references = [["red tree", "two", "old house near", "small river"]]
     for name in ("bleu", "bleu-floor", "bleu-add-k", "bleu-none", "chrf", "chrf-eps", "ter"):
-        kind, options, score = METRICS[name]
+        kind, options = METRICS[name]
         metric = kind(**options)
         statistics = statistics_of(metric, texts, references)
         assert_equal(
-            paired_bootstrap(statistics, score=score, replicates=100),
+            paired_bootstrap(statistics, score=row_score(metric), replicates=100),
             printed(metric, texts, references, test_type="bs", n_samples=100),
         )
         assert_equal(
-            paired_randomization(statistics, score=score, trials=100),
+            paired_randomization(statistics, score=row_score(metric), trials=100),
             printed(metric, texts, references, test_type="ar", n_samples=100),
         )
 
@@ -157,19 +181,19 @@ def test_another_seed_gives_other_numbers_and_is_still_the_tools(monkeypatch):
     texts, references = made_texts(60, 3)
     statistics = statistics_of(BLEU(), texts, references)
     monkeypatch.setenv("SACREBLEU_SEED", "99")
-    found = paired_bootstrap(statistics, score=BleuRow(), replicates=200, seed=99)
+    found = paired_bootstrap(statistics, score=row_score(BLEU()), replicates=200, seed=99)
     assert_equal(found, printed(BLEU(), texts, references, test_type="bs", n_samples=200))
-    assert found.mean[0] != paired_bootstrap(statistics, score=BleuRow(), replicates=200).mean[0]
+    assert found.mean[0] != paired_bootstrap(statistics, score=row_score(BLEU()), replicates=200).mean[0]
 
 
 def test_what_cannot_be_met_is_refused():
     statistics = np.ones((5, 2, 10), np.int64)
     with pytest.raises(ValueError, match="0 for no seed"):
-        paired_bootstrap(statistics, score=BleuRow(), seed=0)
+        paired_bootstrap(statistics, score=row_score(BLEU()), seed=0)
     with pytest.raises(ValueError, match="at least 1 replicate"):
-        paired_randomization(statistics, score=BleuRow(), trials=0)
+        paired_randomization(statistics, score=row_score(BLEU()), trials=0)
     with pytest.raises(ValueError, match=r"at least 2\), not \(5, 2, 1\)"):
-        paired_bootstrap(statistics[:, :, :1], score=BleuRow())
+        paired_bootstrap(statistics[:, :, :1], score=row_score(BLEU()))
 
 
 def test_p_is_written_as_the_tool_writes_it():
@@ -194,10 +218,10 @@ def test_real_texts_have_the_tools_numbers(data_dir):
     """One reference, 997 segments, systems whose BLEU is near: p-values in the middle."""
     texts, references = read_wmt24(data_dir / "wmt24-en-de", ("GPT-4", "ONLINE-W", "ONLINE-A"))
     statistics = statistics_of(BLEU(), texts, references[:1])
-    found = paired_bootstrap(statistics, score=BleuRow())
+    found = paired_bootstrap(statistics, score=row_score(BLEU()))
     assert_equal(found, printed(BLEU(), texts, references[:1], test_type="bs"))
     assert np.all(found.p[1:] > 0.01)
-    found = paired_randomization(statistics[:, :2], score=BleuRow(), trials=500)
+    found = paired_randomization(statistics[:, :2], score=row_score(BLEU()), trials=500)
     assert_equal(found, printed(BLEU(), texts[:2], references[:1], test_type="ar", n_samples=500))
 
 
@@ -206,7 +230,7 @@ def test_real_copies_have_the_tools_smallest_p(data_dir):
     texts, references = read_wmt24(data_dir / "wmt24-en-de", ("CycleL", "CycleL2"))
     statistics = statistics_of(BLEU(), texts, references[:1])
     assert np.array_equal(statistics[:, 0], statistics[:, 1])
-    found = paired_bootstrap(statistics, score=BleuRow())
+    found = paired_bootstrap(statistics, score=row_score(BLEU()))
     assert_equal(found, printed(BLEU(), texts, references[:1], test_type="bs"))
     assert found.p[1] == 1 / 1001
 
@@ -216,10 +240,10 @@ def test_real_copies_have_the_tools_smallest_p(data_dir):
 @pytest.mark.parametrize("name", ["bleu", "chrf"])
 def test_real_texts_have_the_tools_numbers_at_its_defaults(data_dir, name):
     """Two references, five systems, b = 1000 and R = 10 000."""
-    kind, options, score = METRICS[name]
+    kind, options = METRICS[name]
     texts, references = read_wmt24(data_dir / "wmt24-en-de", ("GPT-4", "Claude-3.5", "ONLINE-W", "ONLINE-A", "IOL-Research"))
     metric = kind(**options)
     statistics = statistics_of(metric, texts, references)
-    found = paired_bootstrap(statistics, score=score)
+    found = paired_bootstrap(statistics, score=row_score(metric))
     assert_equal(found, printed(metric, texts, references, test_type="bs"))
-    assert_equal(paired_randomization(statistics, score=score), printed(metric, texts, references, test_type="ar"))
+    assert_equal(paired_randomization(statistics, score=row_score(metric)), printed(metric, texts, references, test_type="ar"))

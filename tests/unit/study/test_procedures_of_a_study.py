@@ -15,7 +15,7 @@ from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInpu
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import ResampleSpec, Task
-from pipeline.procedures.direct import resolve
+from pipeline.plugins import import_function
 from pipeline.procedures.registry import PROCEDURES, default_procedure
 from pipeline.study.load import study_from_value
 from pipeline.study.schema import Study
@@ -59,7 +59,7 @@ def test_a_procedure_says_what_it_has_and_why_it_lacks_the_rest(name: str) -> No
     assert ("interval" in procedure.missing) == (not procedure.gives_interval)
     assert ("bias" in procedure.missing) == (not procedure.centred_at_gain)
     assert procedure.methods
-    assert callable(resolve(procedure.compute or procedure.counter))
+    assert callable(import_function(procedure.compute or procedure.counter))
 
 
 def test_one_procedure_is_the_default_and_one_backs_those_that_need_many_units() -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import binom
+from support.multeval import multeval
 
 from pipeline.interfaces import Items
 from pipeline.metrics import load_metric
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.count import count_null
-from pipeline.resampling.replicas.multeval import multeval
 from pipeline.resampling.replicas.outputs import Replicas
 
 SYSTEMS = ("baseline", "sys1", "sys2")

@@ -7,21 +7,32 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from scipy.stats import norm
+from support.multeval import multeval
 
 from pipeline.inference.convention_levels import folded_p, gaussian_rejection, null_p, null_rejection
 from pipeline.inference.conventions import riezler_maxwell
-from pipeline.inference.p_values import CONVENTIONS, p_values
-from pipeline.presets.sacrebleu_paired import paired_bootstrap
-from pipeline.presets.sacrebleu_scores import TerRow
-from pipeline.presets.table import PRESETS, own_p
+from pipeline.inference.p_values import CONVENTIONS, counted_p, p_values
+from pipeline.interfaces import PresetData, PresetRule
+from pipeline.metrics.ter import Ter
+from pipeline.plugins import import_function
+from pipeline.presets.registry import PRESETS
+from pipeline.presets.sacrebleu_paired import bootstrap
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.replicas.multeval import multeval, shuffled_share
 from pipeline.resampling.replicas.nulls import null_named
 from pipeline.resampling.replicas.outputs import Replicas
+from pipeline.resampling.replicas.shuffles import shuffled_share
 from pipeline.resampling.resample import Measure, observe, resample
 
-NAMES = ["koehn-2004", "berg-kirkpatrick-2012", "riezler-maxwell-2005", "sacrebleu-bs", "sacrebleu-ar", "multeval"]
+NAMES = ["berg-kirkpatrick-2012", "koehn-2004", "multeval", "riezler-maxwell-2005", "sacrebleu-ar", "sacrebleu-bs"]
 COUNTED = [(name, rule) for name in NAMES for rule in PRESETS[name].rules if rule.counts]
+
+
+IDENTICAL = {"0": 0.0, "1": 1.0, "1/(b + 1)": 1 / 1001}
+"""What the values say of identical outputs, of 1000 replicates."""
+
+
+def own_p(rule, counts, replicates):
+    return counted_p(rule.counts, counts, replicates, plus_one=rule.plus_one)
 
 
 def accuracies():
@@ -36,17 +47,30 @@ def accuracies():
 
 
 def test_every_preset_says_what_it_is():
-    assert list(PRESETS) == NAMES
-    for name, preset in PRESETS.items():
+    assert PRESETS.own() == NAMES
+    for name, preset in ((name, PRESETS[name]) for name in NAMES):
         assert preset.name == name
         assert preset.null
         assert preset.reference
         assert preset.misleads
         assert preset.rules
-    with pytest.raises(TypeError, match="item assignment"):
-        PRESETS["koehn-2004"] = PRESETS["multeval"]  # type: ignore[index]
     with pytest.raises(FrozenInstanceError):
         PRESETS["koehn-2004"].replicates = 3
+    with pytest.raises(TypeError, match="item assignment"):
+        PRESETS["koehn-2004"].settings["seed"] = 3
+
+
+def test_a_number_has_one_source():
+    for sources in ({}, {"counts": ("below_zero",), "analysis": "replicas"}):
+        with pytest.raises(ValueError, match="below-zero: exactly one"):
+            PresetRule("paired-bootstrap", "below-zero", **sources)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_code_that_a_preset_names_is_there(name):
+    for rule in PRESETS[name].rules:
+        for path in filter(None, (rule.kept, rule.compute)):
+            assert callable(import_function(path))
 
 
 def test_own_numbers_of_real_counts_make_no_exception():
@@ -69,25 +93,24 @@ def test_own_numbers_of_real_counts_make_no_exception():
 def test_counts_of_identical_outputs_are_what_the_table_says(name, rule):
     """Every replicate is a tie with 0, δ and 2δ at once."""
     ties = np.array([[0, 1000, 0, 1000, 1000, 0, -1, -1]])
-    assert own_p(rule, ties, np.array([1000]))[0] == rule.of_identical(1000)
+    assert own_p(rule, ties, np.array([1000]))[0] == IDENTICAL[rule.identical]
 
 
 def test_identical_outputs_have_the_tools_smallest_p_in_the_tools_own_arithmetic():
     statistics = np.random.default_rng(1).integers(1, 9, (20, 1, 2)).repeat(2, axis=1)
-    assert paired_bootstrap(statistics, score=TerRow()).p[1] == PRESETS["sacrebleu-bs"].rules[0].of_identical(1000) == 1 / 1001
+    data = PresetData(Ter(), 2, np.array([[0, 1]]), lambda places: statistics[:, places], 0, 12345, 1000, 1)
+    assert bootstrap(data).p.tolist() == [IDENTICAL[PRESETS["sacrebleu-bs"].rules[0].identical]]
 
 
-def test_no_replicates_have_no_number_and_a_fold_is_not_in_the_counts():
+def test_no_replicates_have_no_number():
     rule = PRESETS["koehn-2004"].rules[0]
     assert np.isnan(own_p(rule, np.zeros((1, 8), np.int64), np.array([0]))[0])
-    with pytest.raises(ValueError, match="is not read off counts"):
-        own_p(PRESETS["sacrebleu-bs"].rules[0], np.zeros((1, 8), np.int64), np.array([9]))
     with pytest.raises(ValueError, match="2 replicates"):
         own_p(rule, np.zeros((1, 8), np.int64), np.array([9, 9]))
 
 
 def test_numbers_in_the_words_are_the_computed_ones():
-    words = {name: preset.misleads for name, preset in PRESETS.items()}
+    words = {name: PRESETS[name].misleads for name in NAMES}
     assert f"{gaussian_rejection(0.05):.3f}"[1:] in words["riezler-maxwell-2005"]
     assert f"{gaussian_rejection(0.05):.3f}"[1:] in words["sacrebleu-bs"]
     assert f"{gaussian_rejection(0.10):.3f}"[1:] in words["riezler-maxwell-2005"]
@@ -108,6 +131,4 @@ def test_the_words_of_multeval_are_those_of_its_shuffle():
     one = np.random.default_rng(2).integers(0, 9, (3, 12, 1))
     pair = Replicas((one, one.copy()), lambda sums: sums[0], "general", True, np.array([[0, 1]]))
     found = multeval(Draws(1, 12, 12), Draws(2, 12, 12), pair, replicates=1000)
-    assert found.tool_p[0] == rule.of_identical(1000) == 1 / 1001
-    with pytest.raises(ValueError, match="is not read off counts"):
-        own_p(rule, np.zeros((1, 8), np.int64), np.array([9]))
+    assert found.tool_p[0] == IDENTICAL[rule.identical]

@@ -1,11 +1,4 @@
-"""What MultEval prints, with what it should be compared. This module is the preset for Clark and others 2011 (P11-2031).
-
-MultEval (https://github.com/jhclark/multeval) pools the runs of a system, shuffles outputs within a unit, and counts |δ°| > |δ|,
-strictly: of a system against itself it prints 1/(b + 1). Its shuffle exchanges outputs between the systems at random and permutes
-run numbers, π for X and π⁻¹ for Y. Where π is its own inverse Y is what X left over; with three runs or more it need not be: some
-output is in both and another in neither, so that X and Y come nearer to each other. With independent outputs Var(X − Y) is ½ + 1/R
-of what complementary halves have, and a true null is rejected at .05 in about 7.4, 10.1, 12.9 % for R = 3, 5, 10.
-"""
+"""What MultEval prints of all systems and pairs: its shuffle as the package draws it, its strict count, and its spreads."""
 
 from __future__ import annotations
 
@@ -20,8 +13,6 @@ from pipeline.resampling.replicas.counts import REASONS, NullCounts
 from pipeline.resampling.replicas.outputs import Replicas, observe_replicas
 from pipeline.resampling.replicas.randomized import count_shuffled
 from pipeline.resampling.replicas.spread import Spread, spread_scores
-
-__all__ = ["MultEval", "multeval", "shuffled_share"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,16 +63,3 @@ def multeval(
     )
     spread = spread_scores(bootstrap, replicas, replicates=replicates, memory_bytes=memory_bytes, observed=seen)
     return MultEval(spread, counts, above)
-
-
-def shuffled_share(runs: int) -> float:
-    """Return Var(X − Y) of MultEval's shuffle as a share of that of complementary halves, where outputs are independent.
-
-    ½ + 1/R for two runs or more: 1 where π(k) = π⁻¹(k), which has the chance 2/R, and ½ where two coins decide about an output.
-
-    Examples
-    --------
-    >>> [round(shuffled_share(runs), 3) for runs in (1, 2, 3, 5, 10)]
-    [1.0, 1.0, 0.833, 0.7, 0.6]
-    """
-    return 1.0 if runs == 1 else 0.5 + 1 / runs
