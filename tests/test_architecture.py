@@ -275,6 +275,10 @@ def test_no_two_test_modules_have_one_name() -> None:
     assert sorted(name for name in set(names) if names.count(name) > 1) == []
 
 
+def test_one_kernel_makes_the_rounds_of_philox() -> None:
+    assert [name for name, path in modules() if "0xD2511F53" in path.read_text()] == ["resampling/philox.py"]
+
+
 def test_no_module_grows_past_a_second_idea() -> None:
     long = {name: lines for name, path in [*modules(), *reference_systems()] if (lines := len(path.read_text().splitlines())) > 320}
     assert not long

@@ -1,8 +1,7 @@
 """Bootstrap draws by address: replicate r of a key is the same units whoever draws it, alone or in a batch.
 
-This module makes the only random numbers of the package: Philox4x32-10 (Salmon and others 2011,
-doi:10.1145/2063384.2063405) with key = (low, high 32 bits of the key), counter = (quad of draws, replicate low,
-replicate high, 0), and draw 4·quad + j of n units = (word j · n) >> 32. Units differ in probability by less than n / 2**32.
+The words are those of `pipeline.resampling.philox` with key = (low, high 32 bits of the key), counter = (quad of draws, replicate
+low, replicate high, 0), and draw 4·quad + j of n units is (word j · n) >> 32. Units differ in probability by less than n / 2**32.
 """
 
 from __future__ import annotations
@@ -13,16 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.resampling.philox import SHIFT, draw_words, rounds
 
-__all__ = ["Draws", "check_replicates", "draw_units", "draw_weights", "philox", "rows_of"]
-
-_ROUNDS = 10
-_MASK = np.uint64(0xFFFFFFFF)
-_SHIFT = np.uint64(32)
-_MULTIPLIER_0 = np.uint64(0xD2511F53)
-_MULTIPLIER_1 = np.uint64(0xCD9E8D57)
-_WEYL_0 = np.uint64(0x9E3779B9)
-_WEYL_1 = np.uint64(0xBB67AE85)
+__all__ = ["Draws", "check_replicates", "draw_units", "draw_weights", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -52,32 +44,6 @@ class Draws:
             raise ValueError(f"draws must number 1 … {2**31 - 1}, not {self.n_draws}")
 
 
-def philox(counter: NDArray[np.uint32], key: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return the four words of Philox4x32-10 for each counter.
-
-    Parameters
-    ----------
-    counter : (4, …) uint32
-    key : (2,) uint32
-
-    Returns
-    -------
-    (4, …) uint32
-
-    Examples
-    --------
-    >>> [hex(word) for word in philox(np.zeros(4, np.uint32), np.zeros(2, np.uint32)).tolist()]
-    ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
-    """
-    c0, c1, c2, c3 = counter.astype(np.uint64)
-    k0, k1 = key.astype(np.uint64)
-    for _ in range(_ROUNDS):
-        p0, p1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
-        c0, c1, c2, c3 = (p1 >> _SHIFT) ^ c1 ^ k0, p1 & _MASK, (p0 >> _SHIFT) ^ c3 ^ k1, p0 & _MASK
-        k0, k1 = (k0 + _WEYL_0) & _MASK, (k1 + _WEYL_1) & _MASK
-    return np.stack([c0, c1, c2, c3]).astype(np.uint32)
-
-
 def draw_units(draws: Draws, replicate: int) -> NDArray[np.int64]:
     """Draw the units of one replicate, in the order of the draws: the readable definition.
 
@@ -92,14 +58,8 @@ def draw_units(draws: Draws, replicate: int) -> NDArray[np.int64]:
     array([8, 8, 5, 7, 6, 8])
     """
     check_replicates(replicate, 1)
-    quads = -(-draws.n_draws // 4)
-    counter = np.zeros((4, quads), np.uint32)
-    counter[0] = np.arange(quads)
-    counter[1] = replicate & 0xFFFFFFFF
-    counter[2] = replicate >> 32
-    words = philox(counter, np.array([draws.key & 0xFFFFFFFF, draws.key >> 32], np.uint32))
-    in_order = words.T.reshape(-1)[: draws.n_draws].astype(np.uint64)
-    return ((in_order * np.uint64(draws.n_units)) >> _SHIFT).astype(np.int64)
+    words = draw_words(draws.key, replicate, -(-draws.n_draws // 4))[: draws.n_draws]
+    return ((words.astype(np.uint64) * np.uint64(draws.n_units)) >> SHIFT).astype(np.int64)
 
 
 def draw_weights(draws: Draws, first: int, count: int, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
@@ -151,19 +111,12 @@ def _fill_weights(key: np.uint64, first: np.uint64, n_draws: int, weights: NDArr
     counts = np.empty(weights.shape[1], np.int32)
     for row in range(weights.shape[0]):
         replicate = first + np.uint64(row)
-        c1_start = replicate & _MASK
-        c2_start = replicate >> _SHIFT
         for quad in range(quads):
-            c0, c1, c2, c3 = np.uint64(quad), c1_start, c2_start, np.uint64(0)
-            k0, k1 = key & _MASK, key >> _SHIFT
-            for _ in range(_ROUNDS):
-                p0, p1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
-                c0, c1, c2, c3 = (p1 >> _SHIFT) ^ c1 ^ k0, p1 & _MASK, (p0 >> _SHIFT) ^ c3 ^ k1, p0 & _MASK
-                k0, k1 = (k0 + _WEYL_0) & _MASK, (k1 + _WEYL_1) & _MASK
-            units[0, quad] = np.uint32((c0 * n_units) >> _SHIFT)
-            units[1, quad] = np.uint32((c1 * n_units) >> _SHIFT)
-            units[2, quad] = np.uint32((c2 * n_units) >> _SHIFT)
-            units[3, quad] = np.uint32((c3 * n_units) >> _SHIFT)
+            c0, c1, c2, c3 = rounds(np.uint64(quad), replicate, key)
+            units[0, quad] = np.uint32((c0 * n_units) >> SHIFT)
+            units[1, quad] = np.uint32((c1 * n_units) >> SHIFT)
+            units[2, quad] = np.uint32((c2 * n_units) >> SHIFT)
+            units[3, quad] = np.uint32((c3 * n_units) >> SHIFT)
         # One by one here and below: the assignment of a slice takes seconds to compile.
         for unit in range(len(counts)):
             counts[unit] = 0

@@ -16,17 +16,10 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.resampling.address import draw_key
-from pipeline.resampling.draws import check_replicates, philox, rows_of
+from pipeline.resampling.draws import check_replicates, rows_of
+from pipeline.resampling.philox import SHIFT, draw_words, rounds
 
 __all__ = ["StratifiedDraws", "draw_stratified_units", "draw_stratified_weights", "stratified_key"]
-
-_ROUNDS = 10
-_MASK = np.uint64(0xFFFFFFFF)
-_SHIFT = np.uint64(32)
-_MULTIPLIER_0 = np.uint64(0xD2511F53)
-_MULTIPLIER_1 = np.uint64(0xCD9E8D57)
-_WEYL_0 = np.uint64(0x9E3779B9)
-_WEYL_1 = np.uint64(0xBB67AE85)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,14 +102,9 @@ def draw_stratified_units(draws: StratifiedDraws, replicate: int) -> NDArray[np.
     array([3, 3, 2, 1, 4])
     """
     check_replicates(replicate, 1)
-    quads = -(-draws.n_draws // 4)
-    counter = np.zeros((4, quads), np.uint32)
-    counter[0] = np.arange(quads)
-    counter[1] = replicate & 0xFFFFFFFF
-    counter[2] = replicate >> 32
-    words = philox(counter, np.array([draws.key & 0xFFFFFFFF, draws.key >> 32], np.uint32)).T.reshape(-1)
+    words = draw_words(draws.key, replicate, -(-draws.n_draws // 4))[: draws.n_draws]
     starts, sizes = _places(draws)
-    places = starts + ((words[: draws.n_draws].astype(np.uint64) * sizes.astype(np.uint64)) >> _SHIFT).astype(np.int64)
+    places = starts + ((words.astype(np.uint64) * sizes.astype(np.uint64)) >> SHIFT).astype(np.int64)
     units: NDArray[np.int64] = draws.order[places]
     return units
 
@@ -172,19 +160,12 @@ def _fill_weights(
     counts = np.empty(n_units, np.int32)
     for row in range(weights.shape[0]):
         replicate = first + np.uint64(row)
-        c1_start = replicate & _MASK
-        c2_start = replicate >> _SHIFT
         for quad in range(quads):
-            c0, c1, c2, c3 = np.uint64(quad), c1_start, c2_start, np.uint64(0)
-            k0, k1 = key & _MASK, key >> _SHIFT
-            for _ in range(_ROUNDS):
-                p0, p1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
-                c0, c1, c2, c3 = (p1 >> _SHIFT) ^ c1 ^ k0, p1 & _MASK, (p0 >> _SHIFT) ^ c3 ^ k1, p0 & _MASK
-                k0, k1 = (k0 + _WEYL_0) & _MASK, (k1 + _WEYL_1) & _MASK
-            places[0, quad] = starts[0, quad] + np.uint32((c0 * np.uint64(sizes[0, quad])) >> _SHIFT)
-            places[1, quad] = starts[1, quad] + np.uint32((c1 * np.uint64(sizes[1, quad])) >> _SHIFT)
-            places[2, quad] = starts[2, quad] + np.uint32((c2 * np.uint64(sizes[2, quad])) >> _SHIFT)
-            places[3, quad] = starts[3, quad] + np.uint32((c3 * np.uint64(sizes[3, quad])) >> _SHIFT)
+            c0, c1, c2, c3 = rounds(np.uint64(quad), replicate, key)
+            places[0, quad] = starts[0, quad] + np.uint32((c0 * np.uint64(sizes[0, quad])) >> SHIFT)
+            places[1, quad] = starts[1, quad] + np.uint32((c1 * np.uint64(sizes[1, quad])) >> SHIFT)
+            places[2, quad] = starts[2, quad] + np.uint32((c2 * np.uint64(sizes[2, quad])) >> SHIFT)
+            places[3, quad] = starts[3, quad] + np.uint32((c3 * np.uint64(sizes[3, quad])) >> SHIFT)
         counts[:] = 0
         for word in range(4):
             for quad in range((n_units - word + 3) // 4):

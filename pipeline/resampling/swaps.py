@@ -11,17 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.draws import Draws, philox
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.philox import SHIFT, draw_words, rounds
 
 __all__ = ["draw_swap", "draw_swap_words", "draw_swaps"]
 
-_ROUNDS = 10
-_MASK = np.uint64(0xFFFFFFFF)
-_SHIFT = np.uint64(32)
-_MULTIPLIER_0 = np.uint64(0xD2511F53)
-_MULTIPLIER_1 = np.uint64(0xCD9E8D57)
-_WEYL_0 = np.uint64(0x9E3779B9)
-_WEYL_1 = np.uint64(0xBB67AE85)
 _WORD = 32  # bits
 _ROWS = 64  # replicates whose words are drawn together
 _BITS = ((np.arange(2**8)[:, None] >> np.arange(8)) & 1).astype(np.float32)  # (byte, bit)
@@ -40,12 +34,7 @@ def draw_swap(draws: Draws, replicate: int) -> NDArray[np.bool_]:
     array([0, 0, 0, 0, 1, 1])
     """
     _check_address(draws, replicate, 1)
-    quads = -(-draws.n_units // (4 * _WORD))
-    counter = np.zeros((4, quads), np.uint32)
-    counter[0] = np.arange(quads)
-    counter[1] = replicate & 0xFFFFFFFF
-    counter[2] = replicate >> 32
-    words = philox(counter, np.array([draws.key & 0xFFFFFFFF, draws.key >> 32], np.uint32)).T.reshape(-1)
+    words = draw_words(draws.key, replicate, -(-draws.n_units // (4 * _WORD)))
     unit = np.arange(draws.n_units)
     swapped: NDArray[np.bool_] = ((words[unit // _WORD] >> (unit % _WORD).astype(np.uint32)) & np.uint32(1)).astype(np.bool_)
     return swapped
@@ -114,15 +103,10 @@ def _fill_words(key: np.uint64, first: np.uint64, needed: int, words: NDArray[np
     for quad in range((needed + 1) // 2):
         for row in range(words.shape[1]):  # replicates innermost: the loop vectorises however few the units are
             replicate = first + np.uint64(row)
-            c0, c1, c2, c3 = np.uint64(quad), replicate & _MASK, replicate >> _SHIFT, np.uint64(0)
-            k0, k1 = key & _MASK, key >> _SHIFT
-            for _ in range(_ROUNDS):
-                p0, p1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
-                c0, c1, c2, c3 = (p1 >> _SHIFT) ^ c1 ^ k0, p1 & _MASK, (p0 >> _SHIFT) ^ c3 ^ k1, p0 & _MASK
-                k0, k1 = (k0 + _WEYL_0) & _MASK, (k1 + _WEYL_1) & _MASK
-            words[2 * quad, row] = c0 | (c1 << _SHIFT)
+            c0, c1, c2, c3 = rounds(np.uint64(quad), replicate, key)
+            words[2 * quad, row] = c0 | (c1 << SHIFT)
             if 2 * quad + 1 < needed:
-                words[2 * quad + 1, row] = c2 | (c3 << _SHIFT)
+                words[2 * quad + 1, row] = c2 | (c3 << SHIFT)
 
 
 @kernel

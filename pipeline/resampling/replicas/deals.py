@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.replicas.permutations import draw_words, permute, shuffle_places, unit_words
+from pipeline.resampling.replicas.permutations import fill_words, permute, shuffle_places, unit_words
 
 __all__ = ["draw_shuffle", "fill_shuffles", "sum_dealt"]
 
@@ -95,7 +95,7 @@ def _sum_dealt(
         sums_behind[:] = 0
         for unit in range(units):  # replicates within a unit: its outputs stay in the cache
             for row in range(rows):
-                draw_words(key, first + np.uint64(start + row), unit * quads, quads, words)
+                fill_words(key, first + np.uint64(start + row), unit * quads, quads, words)
                 shuffle_places(words, order)
                 for place in range(places):
                     if place < split:
@@ -122,7 +122,7 @@ def _fill_shuffles(
     words, order = np.empty(4 * quads, np.uint64), np.empty(runs, np.int64)
     for row in range(given.shape[1]):
         for unit in range(units):
-            draw_words(key, first + np.uint64(row), unit * quads, quads, words)
+            fill_words(key, first + np.uint64(row), unit * quads, quads, words)
             shuffle_places(words[bit_words:], order)
             at, bit = unit // 64, np.uint64(unit % 64)
             for run in range(runs):

@@ -1,8 +1,9 @@
 """Permutations of a unit's outputs, and of runs, by address. This module draws them.
 
-The words are those of Philox4x32-10 as in `pipeline.resampling.draws`, with counter (quad of the unit, replicate low, replicate
-high, 0): unit i of a permutation that needs q quads of words has the quads i·q … i·q + q − 1. A permutation is a Fisher-Yates
-shuffle from the last place down, place k − 1 against (word · k) >> 32; two places differ in probability by less than k / 2**32.
+The words are those of `pipeline.resampling.philox`, as in `pipeline.resampling.draws`, with counter (quad of the unit,
+replicate low, replicate high, 0): unit i of a permutation that needs q quads of words has the quads i·q … i·q + q − 1. A
+permutation is a Fisher-Yates shuffle from the last place down, place k − 1 against (word · k) >> 32; two places differ in
+probability by less than k / 2**32.
 """
 
 from __future__ import annotations
@@ -11,17 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.draws import Draws, philox
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.philox import SHIFT, draw_words, philox, rounds
 
-__all__ = ["draw_orders", "draw_permutations", "draw_runs", "draw_words", "permute", "shuffle_places", "unit_words"]
-
-_ROUNDS = 10
-_MASK = np.uint64(0xFFFFFFFF)
-_SHIFT = np.uint64(32)
-_MULTIPLIER_0 = np.uint64(0xD2511F53)
-_MULTIPLIER_1 = np.uint64(0xCD9E8D57)
-_WEYL_0 = np.uint64(0x9E3779B9)
-_WEYL_1 = np.uint64(0xBB67AE85)
+__all__ = ["draw_orders", "draw_permutations", "draw_runs", "fill_words", "permute", "shuffle_places", "unit_words"]
 
 
 def draw_permutations(draws: Draws, replicate: int, places: int) -> NDArray[np.int64]:
@@ -78,20 +72,17 @@ def draw_runs(draws: Draws, first: int, count: int, runs: int, *, side: int) -> 
     counter = np.zeros((4, count, quads), np.uint32)
     replicate = np.arange(first, first + count, dtype=np.uint64)[:, None]
     counter[0] = np.arange(quads)
-    counter[1], counter[2] = replicate & _MASK, replicate >> _SHIFT
+    counter[1], counter[2] = replicate & np.uint64(0xFFFFFFFF), replicate >> SHIFT
     counter[3] = 1 + side
     words = philox(counter, np.array([draws.key & 0xFFFFFFFF, draws.key >> 32], np.uint32))
     in_order = words.transpose(1, 2, 0).reshape(count, -1)[:, :runs].astype(np.uint64)
-    return np.ascontiguousarray(((in_order * np.uint64(runs)) >> _SHIFT).astype(np.int64))
+    return np.ascontiguousarray(((in_order * np.uint64(runs)) >> SHIFT).astype(np.int64))
 
 
 def unit_words(draws: Draws, replicate: int, quads: int) -> NDArray[np.uint64]:
     """Draw the (unit, word) words of one replicate, so many quads a unit."""
-    counter = np.zeros((4, draws.n_units * quads), np.uint32)
-    counter[0] = np.arange(draws.n_units * quads)
-    counter[1], counter[2] = replicate & 0xFFFFFFFF, replicate >> 32
-    words = philox(counter, np.array([draws.key & 0xFFFFFFFF, draws.key >> 32], np.uint32))
-    return words.T.reshape(draws.n_units, -1).astype(np.uint64)
+    words: NDArray[np.uint64] = draw_words(draws.key, replicate, draws.n_units * quads).astype(np.uint64)
+    return words.reshape(draws.n_units, -1)
 
 
 def permute(words: NDArray[np.uint64], places: int) -> list[int]:
@@ -104,15 +95,10 @@ def permute(words: NDArray[np.uint64], places: int) -> list[int]:
 
 
 @kernel
-def draw_words(key: np.uint64, replicate: np.uint64, begin: int, quads: int, words: NDArray[np.uint64]) -> None:
+def fill_words(key: np.uint64, replicate: np.uint64, begin: int, quads: int, words: NDArray[np.uint64]) -> None:
     """Fill the words of consecutive quads of a replicate."""
     for quad in range(quads):
-        c0, c1, c2, c3 = np.uint64(begin + quad), replicate & _MASK, replicate >> _SHIFT, np.uint64(0)
-        k0, k1 = key & _MASK, key >> _SHIFT
-        for _ in range(_ROUNDS):
-            p0, p1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
-            c0, c1, c2, c3 = (p1 >> _SHIFT) ^ c1 ^ k0, p1 & _MASK, (p0 >> _SHIFT) ^ c3 ^ k1, p0 & _MASK
-            k0, k1 = (k0 + _WEYL_0) & _MASK, (k1 + _WEYL_1) & _MASK
+        c0, c1, c2, c3 = rounds(np.uint64(begin + quad), replicate, key)
         words[4 * quad], words[4 * quad + 1], words[4 * quad + 2], words[4 * quad + 3] = c0, c1, c2, c3
 
 
@@ -123,7 +109,7 @@ def shuffle_places(words: NDArray[np.uint64], order: NDArray[np.int64]) -> None:
         order[place] = place
     for step in range(len(order) - 1):
         place = len(order) - 1 - step
-        other = np.int64((words[step] * np.uint64(place + 1)) >> _SHIFT)
+        other = np.int64((words[step] * np.uint64(place + 1)) >> SHIFT)
         order[place], order[other] = order[other], order[place]
 
 
@@ -132,5 +118,5 @@ def _fill_orders(key: np.uint64, first: np.uint64, orders: NDArray[np.int64]) ->
     quads = (orders.shape[1] + 2) // 4
     words = np.empty(4 * quads, np.uint64)
     for row in range(len(orders)):
-        draw_words(key, first + np.uint64(row), 0, quads, words)
+        fill_words(key, first + np.uint64(row), 0, quads, words)
         shuffle_places(words, orders[row])

@@ -43,6 +43,15 @@ def test_files_of_former_code_are_written_over(code: Any, kept: Path) -> None:
 
 
 @pytest.mark.usefixtures("kept")
+def test_a_caller_is_compiled_anew_where_an_inlined_kernel_has_changed(code: Any) -> None:
+    inlined = PART.replace("@kernel", '@kernel(inline="always")')
+    code.write(caller=CALLER, part=inlined)
+    assert [code.call(4), code.call(4)] == [(50, 0), (50, 1)]
+    code.write(caller=CALLER, part=inlined.replace("+ 1", "+ 3"))
+    assert code.call(4) == (70, 0)
+
+
+@pytest.mark.usefixtures("kept")
 def test_code_that_changes_after_it_was_imported_is_kept_as_what_was_compiled(code: Any) -> None:
     code.write(caller=CALLER, part=PART)
     call = code.load()

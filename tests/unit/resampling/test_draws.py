@@ -1,4 +1,4 @@
-"""Draws: known answers of Philox, the readable definition, uniformity, and fixed bits."""
+"""Draws: the readable definition, uniformity, and fixed bits."""
 
 from __future__ import annotations
 
@@ -9,25 +9,10 @@ import pytest
 from scipy.special import chdtri
 
 from pipeline.resampling.address import draw_key
-from pipeline.resampling.draws import Draws, draw_units, draw_weights, philox
+from pipeline.resampling.draws import Draws, draw_units, draw_weights
+from pipeline.resampling.philox import philox
 
 FALSE_ALARM = 1e-6
-
-
-@pytest.mark.parametrize(
-    ("counter", "key", "words"),
-    [
-        ([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
-        ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
-        (
-            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344],
-            [0xA4093822, 0x299F31D0],
-            [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1],
-        ),
-    ],
-)
-def test_philox_gives_the_published_known_answers(counter, key, words):
-    assert philox(np.array(counter, np.uint32), np.array(key, np.uint32)).tolist() == words
 
 
 @pytest.mark.parametrize(("n_units", "n_draws"), [(1, 1), (7, 5), (100, 102), (33, 128), (2034, 2035), (5, 3)])

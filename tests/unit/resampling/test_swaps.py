@@ -9,7 +9,8 @@ import pytest
 from scipy.special import chdtri
 
 from pipeline.resampling.address import draw_key
-from pipeline.resampling.draws import Draws, philox
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.philox import philox
 from pipeline.resampling.swaps import draw_swap, draw_swap_words, draw_swaps
 
 FALSE_ALARM = 1e-6
