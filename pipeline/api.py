@@ -132,6 +132,7 @@ def compare_study(
     preset : str, optional
         A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
     """
+    from pipeline.analyses.registry import analyses_of_compare
     from pipeline.presets.registry import PRESETS
     from pipeline.study.load import study_from_value
     from pipeline.study.resampling import MOST_REPLICATES
@@ -175,7 +176,7 @@ def compare_study(
         "resampling": resampling,
     }
     if preset is None or preset not in PRESETS or ("analyses",) not in PRESETS[preset].values:
-        value["analyses"] = ["thresholds"]
+        value["analyses"] = list(analyses_of_compare())
     value |= {key: found for key, found in {"seed": seed, "preset": preset}.items() if found is not None}
     return study_from_value(value, base=base)
 

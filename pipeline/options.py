@@ -1,15 +1,18 @@
 """Options that people write, checked in one place.
 
-The options of a plugin are the parameters of its class: `check_options` compares names with the signature, and the class calls
-`check_flag` and its siblings for values. Whatever was misspelt, `suggest` is the one "did you mean".
+The options of a reader, metric or trainer are the parameters of its class: `check_options` compares names with the signature, and
+the class calls `check_flag` and its siblings for values. Those of an analysis are the fields of a dataclass, which `read_options`
+builds. Whatever was misspelt, `suggest` is the one "did you mean".
 """
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import inspect
+import typing
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from pipeline.errors import Problem, StudyError
 
@@ -22,8 +25,21 @@ __all__ = [
     "check_words",
     "meant",
     "nearest",
+    "read_options",
     "suggest",
 ]
+
+T = TypeVar("T")
+
+_KINDS = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+}
+"""What a type asks for, in the words that are used of the rest of a study."""
 
 
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
@@ -142,3 +158,87 @@ def check_words(option: str, value: Any) -> tuple[str, ...]:
     if len(set(value)) < len(value):
         raise ValueError(f"option '{option}' names a word twice: {', '.join(value)}")
     return tuple(sorted(value))
+
+
+def read_options(kind: type[T], options: Mapping[str, Any], *, analysis: str) -> T:
+    """Return the options of an analysis: ``kind``, a frozen dataclass that validates itself, from the keys of a study file.
+
+    The annotations of its fields say what types values have: a number in quotes is none, and 100.5 no whole number.
+
+    Raises
+    ------
+    StudyError
+        P101 for each key that ``kind`` does not have, P103 for each value of another type, P104 for a value it refuses.
+    """
+    known = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]  # T is a dataclass by contract
+    problems = [
+        Problem(
+            "P101",
+            f"the analysis {analysis!r} has no option {str(key)!r}",
+            where=f"analyses.{analysis}.{key}",
+            help=suggest(str(key), known),
+        )
+        for key in options
+        if key not in known
+    ]
+    if problems:
+        raise StudyError(*problems)
+    types = typing.get_type_hints(kind)
+    values = {key: _as_written(value, types[key]) for key, value in options.items()}
+    problems = [problem for key, value in values.items() for problem in _wrong_type(key, value, types[key], analysis)]
+    if problems:
+        raise StudyError(*problems)
+    try:
+        return kind(**values)
+    except ValueError as error:
+        # Most refusals begin with the name of the option.
+        named = str(error).split(" ", 1)[0].rstrip(":,")
+        where = f"analyses.{analysis}" + (f".{named}" if named in known else "")
+        raise StudyError.of("P104", f"an option of the analysis {analysis!r}: {error}", where=where) from error
+
+
+def _as_written(value: Any, kind: Any) -> Any:
+    """Return a list as a tuple, and 1e3 as a whole number where one is asked for, as elsewhere in a study."""
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _wrong_type(key: str, value: Any, kind: Any, analysis: str) -> list[Problem]:
+    from pydantic import TypeAdapter, ValidationError  # whoever checks other options need not load it
+
+    try:
+        TypeAdapter(kind).validate_python(value, strict=True)
+    except ValidationError as error:
+        # How many members there are is for the options themselves to say.
+        details = [detail for detail in error.errors(include_url=False) if detail["type"] not in ("missing", "too_long")]
+    else:
+        details = []
+    if not details:
+        return []
+    # A tuple's members complain at their own places: where any does, the list itself is as it should be.
+    inside = [detail for detail in details if isinstance(value, tuple) and any(isinstance(part, int) for part in detail["loc"])]
+    wanted = dict.fromkeys(_wanted(detail) for detail in inside or details)
+    place = next(int(part) for part in inside[0]["loc"] if isinstance(part, int)) if inside else None
+    path = f"analyses.{analysis}.{key}" + (f"[{place}]" if place is not None else "")
+    found = value[place] if place is not None else value
+    told = " or ".join(word for word in wanted if word)
+    return [Problem("P103", f"{path}: expected {told}, found {_shown(found)}", path)]
+
+
+def _wanted(detail: Any) -> str:
+    if detail["type"] == "literal_error":
+        return str(detail["ctx"]["expected"])
+    return _KINDS.get(detail["type"], "" if detail["type"] == "none_required" else str(detail["msg"]))
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"the text {value!r}"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    return f"a list of {len(value)}" if isinstance(value, tuple) else str(value)

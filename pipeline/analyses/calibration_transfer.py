@@ -7,7 +7,6 @@ systems. A pair that is tied on the other test set has no sign: it is counted ap
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,13 +17,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.analyses.options import read_options
 from pipeline.analyses.pairs import PairTable, describe_copies, describe_one_sided, find_base, list_slices, read_pairs
 from pipeline.analyses.presentation import in_parts, name_procedure, say_intervals, select
 from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, share_of_weight, system_interval
-from pipeline.interfaces import Column, Figure, Finding, Section, Table
+from pipeline.interfaces import Analysis, Column, Figure, Finding, Section, Table
 from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import shorten
+from pipeline.options import meant, read_options
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,10 +75,11 @@ class CalibrationOptions:
             raise ValueError(f"interval_replicates {self.interval_replicates} must be between 100 and 100000")
 
 
-class CalibrationTransfer:
+class CalibrationTransfer(Analysis):
     """The share of pairs that keep their order on another test set, by p-value."""
 
     name: ClassVar[str] = "calibration-transfer"
+    default_place: ClassVar[int | None] = 3
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are unknown or of no use."""
@@ -120,8 +120,7 @@ class CalibrationTransfer:
 
 
 def _absent(name: str, cubes: Mapping[str, xr.Dataset]) -> str:
-    near = difflib.get_close_matches(name, cubes, n=1)
-    return f"there are no results for the test set {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return "; ".join(filter(None, [f"there are no results for the test set {name!r}", meant(name, cubes)]))
 
 
 def _nothing(base: str | None, against: str | None, reason: str, **where: Any) -> dict[str, Any]:

@@ -1,28 +1,28 @@
-"""Analyses by name. This module makes them and lets them refuse their options before anything is computed."""
+"""Analyses by name, those of other installed packages too, and those that are asked where a study names none."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from pipeline.errors import StudyError
 from pipeline.interfaces import Analysis
-from pipeline.plugins import import_plugin
+from pipeline.options import suggest
+from pipeline.plugins import check_members, complete_class, import_plugin, in_tree, list_plugins
 
-__all__ = ["load_analysis"]
+__all__ = ["analyses_of_compare", "default_analyses", "load_analysis", "null_laboratories"]
+
+_FAMILY = "analyses"
 
 
 def load_analysis(name: str, options: Mapping[str, Any] | None = None, *, test_sets: Iterable[str] | None = None) -> Analysis:
-    """Load an analysis and check the options it is to be called with.
-
-    An analysis may have a method ``check(options)`` that raises `StudyError`; it is called here, so that a study with a
-    misspelt option fails before anything is computed. One whose options name test sets has a method ``named_test_sets(options)``.
+    """Return an analysis that takes the options it is to be called with: a misspelt one fails before anything is computed.
 
     Parameters
     ----------
     name : str
-        Name of the entry point, for example ``thresholds``.
+        Name of the entry point.
     options : mapping, optional
         What the study says under this analysis.
     test_sets : iterable of str, optional
@@ -31,27 +31,42 @@ def load_analysis(name: str, options: Mapping[str, Any] | None = None, *, test_s
     Raises
     ------
     PluginError
-        P301 where there is no such analysis, P302 where it cannot be loaded.
+        P301 where there is no such analysis, P302 where it cannot be loaded, P308 where it has no `find`.
     StudyError
         Where an option is unknown or its value is of no use.
     """
-    analysis: Analysis = import_plugin("analyses", name)()
-    check = getattr(analysis, "check", None)
-    if check is not None:
-        check(options or {})
-    named = getattr(analysis, "named_test_sets", None)
-    if test_sets is not None and named is not None:
-        _refuse_unknown(name, named(options or {}), list(test_sets))
+    analysis: Analysis = complete_class(import_plugin(_FAMILY, name), Analysis)()
+    check_members("analysis", name, analysis, Analysis)
+    analysis.check(options or {})
+    known = [] if test_sets is None else list(test_sets)
+    for named in () if test_sets is None else analysis.named_test_sets(options or {}):
+        if named not in known:
+            raise StudyError.of(
+                "P104",
+                f"an option of the analysis {name!r} names {named!r}, which is no test set of the study",
+                where=f"analyses.{name}",
+                help=suggest(named, known),
+            )
     return analysis
 
 
-def _refuse_unknown(analysis: str, named: Iterable[str], test_sets: list[str]) -> None:
-    for name in named:
-        if name not in test_sets:
-            near = difflib.get_close_matches(name, test_sets, n=1)
-            raise StudyError.of(
-                "P104",
-                f"an option of the analysis {analysis!r} names {name!r}, which is no test set of the study",
-                where=f"analyses.{analysis}",
-                help=f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(test_sets)}",
-            )
+def default_analyses() -> tuple[str, ...]:
+    """Return the analyses of studies that name none, in their order."""
+    placed = [(made.default_place, name) for name, made in _own().items() if made.default_place is not None]
+    return tuple(name for _, name in sorted(placed))
+
+
+def analyses_of_compare() -> tuple[str, ...]:
+    """Return the analyses of comparisons without a study."""
+    return tuple(name for name, made in _own().items() if made.of_compare)
+
+
+def null_laboratories() -> tuple[str, ...]:
+    """Return the analyses that are asked of every study that does not refuse them."""
+    return tuple(name for name, made in _own().items() if made.null_laboratory)
+
+
+@cache
+def _own() -> Mapping[str, type[Analysis]]:
+    """Return the package's own analyses: what is installed beside it changes no study."""
+    return {name: import_plugin(_FAMILY, name) for name in list_plugins(_FAMILY) if in_tree(_FAMILY, name)}

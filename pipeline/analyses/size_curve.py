@@ -12,12 +12,12 @@ import numpy as np
 import xarray as xr
 from scipy.special import stdtr
 
-from pipeline.analyses.options import read_options
 from pipeline.analyses.pairs import Window, describe_copies, describe_one_sided, list_slices, percentile_of, read_pairs, read_units
 from pipeline.analyses.presentation import decimals_of, in_parts, name_procedure, select, title_of
-from pipeline.interfaces import Column, Figure, Finding, Section, Table
+from pipeline.interfaces import Analysis, Column, Figure, Finding, Section, Table
 from pipeline.interfaces.figures import PALETTE, tidy_axes
 from pipeline.interfaces.wording import MISSING, format_number, shorten
+from pipeline.options import read_options
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,10 +75,11 @@ class SizeCurveOptions:
         return Window(*self.window, percentile=self.percentile)
 
 
-class SizeCurve:
+class SizeCurve(Analysis):
     """Thresholds and standard errors against test size, with the fit of c/√n."""
 
     name: ClassVar[str] = "size-curve"
+    default_place: ClassVar[int | None] = 2
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are unknown or of no use."""

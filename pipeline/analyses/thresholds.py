@@ -16,7 +16,6 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from pipeline.analyses.options import read_options
 from pipeline.analyses.pairs import (
     FULL,
     PairTable,
@@ -32,8 +31,9 @@ from pipeline.analyses.pairs import (
 )
 from pipeline.analyses.presentation import baseline_of, decimals_of, say_intervals, select, title_of
 from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, system_interval, weighted_percentile
-from pipeline.interfaces import Column, Finding, Headline, Mark, Section, Table
+from pipeline.interfaces import Analysis, Column, Finding, Headline, Mark, Section, Table
 from pipeline.interfaces.wording import format_interval, format_number
+from pipeline.options import read_options
 
 __all__ = ["FEW_PAIRS", "ThresholdOptions", "Thresholds"]
 
@@ -92,10 +92,12 @@ class ThresholdOptions:
         return Window(*self.window, percentile=self.percentile)
 
 
-class Thresholds:
+class Thresholds(Analysis):
     """The gain above which a difference is usually significant, by test size and relation of the systems."""
 
     name: ClassVar[str] = "thresholds"
+    default_place: ClassVar[int | None] = 1
+    of_compare: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are unknown or of no use."""

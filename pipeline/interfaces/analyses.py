@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -168,14 +169,39 @@ class Finding:
         return {self.analysis.replace("-", "_"): self.rows} if self.csv is None else self.csv
 
 
-class Analysis(Protocol):
-    """A question asked of the cubes; pure."""
+class Analysis(ABC):
+    """A question asked of the cubes; pure.
+
+    An analysis of an entry point inherits this class, or has all of its members that have no default; it is refused (P308)
+    otherwise. Defaults of studies are those of this package: the attributes that make them mean nothing in other packages.
+
+    Attributes
+    ----------
+    name : str
+        As studies have it: that of the entry point.
+    default_place : int or None
+        Its place among the analyses of studies that name none; None where it must be named.
+    of_compare : bool
+        Whether `compare` asks it.
+    null_laboratory : bool
+        Whether it is asked of every study unless `report.null_laboratory` refuses it.
+    """
 
     name: ClassVar[str]
+    default_place: ClassVar[int | None] = None
+    of_compare: ClassVar[bool] = False
+    null_laboratory: ClassVar[bool] = False
 
+    @abstractmethod
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
         """Answer from the cubes, by test set name."""
-        ...
+
+    def check(self, options: Mapping[str, Any]) -> None:  # noqa: B027  # whatever it is given is taken
+        """Raise `StudyError` for options that are unknown or of no use, before anything is computed."""
+
+    def named_test_sets(self, options: Mapping[str, Any]) -> Iterable[str]:
+        """Return the test sets that options name, which must be there."""
+        return ()
 
 
 @dataclass(frozen=True, eq=False)

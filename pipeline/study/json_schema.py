@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from pipeline.analyses.registry import default_analyses
 from pipeline.presets.registry import PRESETS
 from pipeline.procedures.registry import PROCEDURES, default_procedure
 from pipeline.study.schema import Study
@@ -25,6 +26,7 @@ def study_json_schema() -> dict[str, Any]:
     properties["metrics"]["items"] = {"anyOf": [name, properties["metrics"]["items"]]}
     form = definitions["TestSet"]["properties"]["format"]
     definitions["TestSet"]["properties"]["format"] = {"anyOf": [name, {"$ref": form.pop("$ref")}], **form}
+    properties["analyses"]["default"] = [{"name": name, "options": {}} for name in default_analyses()]
     one_option = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": {"type": ["object", "null"]}}
     properties["analyses"]["items"] = {"anyOf": [name, properties["analyses"]["items"], one_option]}
     procedures = definitions["Resampling"]["properties"]["procedures"]

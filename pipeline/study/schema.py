@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from pipeline.analyses.registry import default_analyses, null_laboratories
 from pipeline.presets.registry import PRESETS
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.study import grouping
@@ -179,7 +180,8 @@ class Report(Frozen):
 
     formats: tuple[Literal["html", "markdown", "json"], ...] = ("html", "markdown", "json")
     null_laboratory: bool = Field(
-        default=True, description="Asks `type-one` of every study, also where `analyses:` does not name it."
+        default=True,
+        description="Report how often the tests reject true nulls made of the study's own outputs, whatever `analyses` has.",
     )
 
 
@@ -198,11 +200,8 @@ class Study(Frozen):
     training: Training | None = None
     metrics: tuple[Annotated[MetricSpec, _named("metric")], ...] = Field(min_length=1)
     resampling: Resampling = Resampling()
-    analyses: tuple[Annotated[AnalysisSpec, BeforeValidator(_single_key_mapping)], ...] = (
-        AnalysisSpec(name="thresholds"),
-        AnalysisSpec(name="size-curve"),
-        AnalysisSpec(name="calibration-transfer"),
-        AnalysisSpec(name="type-one"),
+    analyses: tuple[Annotated[AnalysisSpec, BeforeValidator(_single_key_mapping)], ...] = Field(
+        default_factory=lambda: tuple(AnalysisSpec(name=name) for name in default_analyses())
     )
     report: Report = Report()
     cluster: str = "local"
@@ -252,8 +251,9 @@ class Study(Frozen):
     @property
     def asked_analyses(self) -> tuple[AnalysisSpec, ...]:
         """The analyses that are asked, and the null laboratory unless it is refused."""
-        named = any(spec.name == "type-one" for spec in self.analyses)
-        return self.analyses if named or not self.report.null_laboratory else (*self.analyses, AnalysisSpec(name="type-one"))
+        named = {spec.name for spec in self.analyses}
+        besides = null_laboratories() if self.report.null_laboratory else ()
+        return (*self.analyses, *(AnalysisSpec(name=name) for name in besides if name not in named))
 
     def as_read(self, test_set: str) -> TestSet:
         """Return a test set with the columns that units and strata are made of."""

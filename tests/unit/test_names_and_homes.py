@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from pipeline.plugins import in_tree, list_plugins
 from pipeline.presets.registry import PRESETS
 from pipeline.procedures.registry import PROCEDURES
 
@@ -46,3 +47,12 @@ def test_no_module_names_a_preset_of_another_home() -> None:
     assert named_elsewhere(set(PRESETS.own()) - PRESET_NAMES_OF_NULLS, "presets") == {}
     of_replicas = ("presets", "resampling/replicas", "analyses/replicas")
     assert named_elsewhere(PRESET_NAMES_OF_NULLS, *of_replicas) == {}
+
+
+def test_no_module_names_an_analysis_of_another_home() -> None:
+    # A preset asks in a study, as a user does; other words are called as an analysis is.
+    names = {name for name in list_plugins("analyses") if in_tree("analyses", name)}
+    assert named_elsewhere(names, "analyses", "presets") == {}
+    for name in names:
+        home = name.replace("-", "_")
+        assert named_elsewhere({name}, f"analyses/{home}", f"analyses/{home}.py", "presets") == {}

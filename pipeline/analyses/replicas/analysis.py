@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 import xarray as xr
 
-from pipeline.analyses.options import read_options
 from pipeline.analyses.replicas.data import Model, count_distinct, group_runs, load_replicas, pair_models, say_copies
 from pipeline.analyses.replicas.development import Development
 from pipeline.analyses.replicas.figures import list_figures, list_histograms
@@ -25,7 +24,8 @@ from pipeline.analyses.replicas.subsets import subset_rows
 from pipeline.analyses.replicas.tables import make_tables
 from pipeline.analyses.replicas.variance import take_apart
 from pipeline.analyses.units import EARLIER
-from pipeline.interfaces import Finding, ScoredStatistics
+from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.options import read_options
 from pipeline.procedures.registry import default_procedure
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
 from pipeline.resampling.replicas.spread import spread_scores
@@ -87,7 +87,7 @@ FOLDS = (
 
 
 @dataclass(frozen=True, eq=False)
-class ReplicaAnalysis:
+class ReplicaAnalysis(Analysis):
     """What can be said of models that were run several times: p by null, spreads, variance components."""
 
     name: ClassVar[str] = "replicas"

@@ -7,20 +7,19 @@ more over all pairs (docs/suites.md).
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import xarray as xr
 
-from pipeline.analyses.options import read_options
 from pipeline.analyses.suite.data import NoDirection, Question, join_cubes
 from pipeline.analyses.suite.figures import list_figures
 from pipeline.analyses.suite.rows import pair_rows
 from pipeline.analyses.suite.tables import make_tables
 from pipeline.analyses.suite.words import describe_family
-from pipeline.interfaces import Finding
+from pipeline.interfaces import Analysis, Finding
+from pipeline.options import meant, read_options
 
 __all__ = ["DIRECTIONS", "SuiteAnalysis", "SuiteOptions"]
 
@@ -45,7 +44,7 @@ class SuiteOptions:
             raise ValueError("a suite is made of two test sets or more")
 
 
-class SuiteAnalysis:
+class SuiteAnalysis(Analysis):
     """On how many of many test sets each system is better than another, on which, and whether their gains agree."""
 
     name: ClassVar[str] = "suite"
@@ -125,5 +124,4 @@ def _all_of(dimension: str, cubes: Mapping[str, xr.Dataset]) -> list[str]:
 
 
 def _absent(what: str, name: str, there: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(there), n=1)
-    return f"there are no results for the {what} {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return "; ".join(filter(None, [f"there are no results for the {what} {name!r}", meant(name, there)]))

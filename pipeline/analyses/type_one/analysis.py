@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import xarray as xr
 
-from pipeline.analyses.options import read_options
 from pipeline.analyses.type_one.figures import list_figures, list_quantiles
 from pipeline.analyses.type_one.models import RUN_NOTES, RunLaboratory
 from pipeline.analyses.type_one.options import TypeOneOptions
@@ -24,7 +23,8 @@ from pipeline.analyses.type_one.runs import MIXED, SPLIT
 from pipeline.analyses.type_one.tables import make_tables
 from pipeline.analyses.type_one.tests import ask_nulls
 from pipeline.analyses.type_one.words import check_level
-from pipeline.interfaces import Finding, ScoredStatistics
+from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.options import read_options
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.null_laboratory import NullSwaps
@@ -47,10 +47,12 @@ DOCUMENT_NOTES = (
 
 
 @dataclass(frozen=True, eq=False)
-class TypeOne:
+class TypeOne(Analysis):
     """How often each test rejects null data sets made of the study's own outputs."""
 
     name: ClassVar[str] = "type-one"
+    default_place: ClassVar[int | None] = 4
+    null_laboratory: ClassVar[bool] = True
     statistics: Mapping[str, Mapping[str, ScoredStatistics]] = field(default_factory=dict)
 
     def check(self, options: Mapping[str, Any]) -> None:
