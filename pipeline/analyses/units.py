@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.inference.student_tails import StudentTails
+from pipeline.inference.few_units import StudentTails
 from pipeline.procedures.registry import PROCEDURES
 
 __all__ = ["EARLIER", "read_documents", "read_few_units", "read_strata", "read_units_of_items"]

@@ -2,7 +2,7 @@
 
 # In the order in which a newcomer meets the commands, which is that of `--help`.
 from pipeline.cli import compare, studies, runs, catalogue  # noqa: F401, I001 - each adds its commands to the group
-from pipeline.cli.group import cli
 from pipeline.cli.main import main
+from pipeline.cli.options import cli
 
 __all__ = ["cli", "main"]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.cli.actions import print_json
-from pipeline.cli.group import cli
-from pipeline.cli.options import json_option
+from pipeline.cli.options import cli, json_option
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from pipeline.cli.actions import tell_page
-from pipeline.cli.group import cli
-from pipeline.cli.options import COUNT, json_option, quiet_option
+from pipeline.cli.options import COUNT, cli, json_option, quiet_option
 
 __all__: list[str] = []
 

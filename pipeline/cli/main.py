@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from pipeline.cli.group import cli
+from pipeline.cli.options import cli
 from pipeline.engine.signals import StopAsked, StopRequest, listen
 
 __all__ = ["main"]

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, each declared once."""
+"""The group that all commands join, and the options and arguments that several of them have, each declared once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 
 __all__ = [
     "COUNT",
+    "cli",
     "json_option",
     "override_options",
     "place_options",
@@ -19,6 +20,35 @@ __all__ = [
     "runs_option",
     "study_argument",
 ]
+
+EXAMPLES = """\b
+Examples:
+  pipeline compare baseline.txt new.txt -r reference.txt -m bleu -m chrf
+  pipeline run study.yaml                     on this machine's cores
+  pipeline submit study.yaml --cluster cluster/slurm.yaml --wait
+  pipeline status                             the latest run
+"""
+
+
+class Group(click.Group):
+    """Commands in the order in which a newcomer meets them, not alphabetically."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order of this file."""
+        return list(self.commands)
+
+
+@click.group(
+    cls=Group,
+    help=EXAMPLES + "\nWhich differences between systems are real, which gains can be believed, how large a test set must be.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.version_option(package_name="pipeline", message="%(package)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
+    """Hold what all commands share."""
+    ctx.obj = {"debug": debug}
 
 
 _NUMBER = re.compile(r"[0-9]+(_[0-9]+)*(\.[0-9]+)?([eE]\+?[0-9]{1,2})?")

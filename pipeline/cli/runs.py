@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.cli.actions import coordinate, find, print_json
-from pipeline.cli.group import cli
-from pipeline.cli.options import json_option, place_options, quiet_option, run_argument, runs_option
+from pipeline.cli.options import cli, json_option, place_options, quiet_option, run_argument, runs_option
 
 if TYPE_CHECKING:
     from pipeline.store.runs import RunDirectory

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.cli.actions import coordinate, load, print_json, tell_report
-from pipeline.cli.group import cli
-from pipeline.cli.options import json_option, override_options, place_options, quiet_option, runs_option, study_argument
+from pipeline.cli.options import cli, json_option, override_options, place_options, quiet_option, runs_option, study_argument
 
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch

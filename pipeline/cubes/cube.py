@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from zarr.codecs import ZstdCodec
 
 from pipeline.cubes.checked import seal
-from pipeline.cubes.layout import CubeLayout, chunk_shape
-from pipeline.cubes.names import cube_name
+from pipeline.cubes.layout import CubeLayout, chunk_shape, cube_name
 from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, UNIT_EFFECTS, VARIABLES, Variable
 from pipeline.store import digest, write_json
 from pipeline.store.files import make_directory, make_tree_private, store_error, sync_directory, temporary_name

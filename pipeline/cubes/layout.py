@@ -1,4 +1,7 @@
-"""What a cube will hold, before it holds it. This module is the frozen description from which a cube's skeleton is made."""
+"""What a cube will hold, before it holds it: the frozen description from which its skeleton is made, and the name of its directory.
+
+Zarr is not needed for either.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.variables import CHUNKS, Variable
+from pipeline.store.addresses import digest
 
-__all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo"]
+__all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo", "cube_name"]
 
 SCHEMA_VERSION = 2
 """1 had ``p_by_adjustment`` under the name ``p_adjusted``, and no single p-value that decides."""
@@ -168,3 +172,8 @@ def chunk_shape(variable: Variable, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the chunks of a variable: the fixed grid, or the whole length where that is shorter."""
     grid = {**CHUNKS, **variable.chunks}
     return tuple(max(1, min(length, grid.get(dimension, length))) for dimension, length in zip(variable.dims, shape, strict=True))
+
+
+def cube_name(test_set: str) -> str:
+    """Return the directory name of a test set's cube: a digest, since names may hold anything."""
+    return digest(test_set)[:16]

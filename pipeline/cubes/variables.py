@@ -10,10 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.cubes.codes import INTERVAL_REASONS, METHODS, P_LABELS, P_REASONS, TAIL_REASONS, TOOL_REASONS
-from pipeline.cubes.decisions import DECISIONS, MAX_T
-from pipeline.cubes.declared import Variable
-from pipeline.cubes.unit_effects import UNIT_EFFECTS
+from pipeline.cubes.declarations import (
+    DECISIONS,
+    INTERVAL_REASONS,
+    MAX_T,
+    METHODS,
+    P_LABELS,
+    P_REASONS,
+    TAIL_REASONS,
+    TOOL_REASONS,
+    UNIT_EFFECTS,
+    Variable,
+)
 
 __all__ = [
     "CHUNKS",

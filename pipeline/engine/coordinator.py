@@ -25,8 +25,7 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import Plan, plan_study
 from pipeline.plan.rates import Rates
 from pipeline.plan.task import Failure, Receipt, Task
-from pipeline.record.manifest import Manifest, failure_entry, read_manifest
-from pipeline.record.receipts import ReceiptWriter
+from pipeline.record.manifest import Manifest, ReceiptWriter, failure_entry, read_manifest
 from pipeline.store.files import sweep_temporaries
 from pipeline.store.lease import Lease, hold_lease
 from pipeline.store.ledger import Ledger, last_fence

@@ -10,8 +10,7 @@ from pipeline.errors import StoreError
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import wanted_addresses
 from pipeline.plan.task import Receipt
-from pipeline.record.manifest import Manifest, damaged_cubes, damaged_results, result_exists
-from pipeline.record.receipts import ReceiptWriter, receipts_of
+from pipeline.record.manifest import Manifest, ReceiptWriter, damaged_cubes, damaged_results, receipts_of, result_exists
 from pipeline.store.files import read_json
 from pipeline.store.ledger import Ledger, read_ledger
 from pipeline.store.runs import RunDirectory, iterate_ledgers

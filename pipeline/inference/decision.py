@@ -1,4 +1,9 @@
-"""The p-value by which a pair is judged. Every verdict, rank, letter and table asks this module, and nothing else decides."""
+"""The p-value by which a pair is judged, and whether other draws would decide otherwise.
+
+Every verdict, rank, letter and table asks `decide_family`, and nothing else decides. A decision is *stable*, which means one
+thing everywhere: whatever the p-values are within bounds at level 1 − .01/K, of K decisions, it is the same. All K bounds hold
+together but for a chance of 1 %.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,26 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
-from pipeline.inference.few_units import FEW_EFFECTIVE, SMALLEST
+from pipeline.inference.few_units import FEW_EFFECTIVE, SMALLEST, holm_within_reach
 from pipeline.inference.multiplicity import benjamini_hochberg, holm
+from pipeline.inference.p_values import clopper_pearson
 
-__all__ = ["AdjustedBy", "Decision", "decide_family", "without_zero"]
+__all__ = [
+    "AdjustedBy",
+    "Bounds",
+    "Decision",
+    "Decisions",
+    "bound_computed",
+    "bound_counted",
+    "decide",
+    "decide_family",
+    "decide_max_t",
+    "stable_alone",
+    "stable_level",
+    "without_zero",
+]
 
 AdjustedBy = Literal["max_t", "holm", "max_t_and_holm"]
 
@@ -72,7 +92,7 @@ def decide_family(
     Notes
     -----
     The floor bounds max-T twice. Pairs are ordered, and replicates are compared, with no more than the floor allows
-    (`pipeline.inference.floors.reach_of_floors`), which corrects it for the number of pairs; here the floor is held against the
+    (`pipeline.inference.few_units.reach_of_floors`), which corrects it for the number of pairs; here the floor is held against the
     result. Both make statistics smaller, never larger, and a step-down procedure stays valid then: the error rate of
     the family is bounded by that of max-T without floors.
 
@@ -110,3 +130,159 @@ def without_zero(p: _Floats) -> _Floats:
     [5e-324, 0.5]
     """
     return np.where(p == 0, SMALLEST, p)
+
+
+_UNSTABLE_SHARE = 0.01  # chance that any of K decisions is called stable wrongly
+_STATED = 0.95  # level of the errors that stand beside computed p-values
+
+
+def stable_level(decisions: int) -> float:
+    """Return 1 − .01/K, the level of the bounds of each of K p-values.
+
+    Examples
+    --------
+    >>> round(stable_level(10), 6)
+    0.999
+    """
+    return 1 - _UNSTABLE_SHARE / max(decisions, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Between what p-values lie.
+
+    Parameters
+    ----------
+    lo, hi : (..., pair) float64
+        Equal where p is known; nan where there is none.
+    """
+
+    lo: NDArray[np.float64]
+    hi: NDArray[np.float64]
+
+
+def bound_counted(hits: NDArray[np.integer], replicates: NDArray[np.integer], *, p: NDArray[np.float64]) -> Bounds:
+    """Bound the p-values of one family that infinitely many replicates would give (Clopper and Pearson).
+
+    Parameters
+    ----------
+    hits : (pair,) int
+        Replicates that count against the observed gain.
+    replicates : (pair,) int
+        Replicates in which both scores were defined; 0 where p is known without any.
+    p : (pair,) float64
+        The p-values themselves: nan where a pair is not in the family; exactly 1 where p is known by definition.
+
+    Examples
+    --------
+    >>> found = bound_counted(np.array([480, 0]), np.array([10_000, 10_000]), p=np.array([0.0481, 1.0]))
+    >>> found.lo.round(4).tolist(), found.hi.round(4).tolist()
+    ([0.0422, 1.0], [0.0543, 1.0])
+    """
+    if not hits.shape == replicates.shape == p.shape:
+        raise ValueError(f"hits {hits.shape}, replicates {replicates.shape} and p-values {p.shape} are not of the same pairs")
+    there = np.isfinite(p)
+    counted = there & (replicates > 0) & (p != 1.0)
+    trials = np.where(counted, replicates, 1).astype(np.int64)
+    lo, hi = clopper_pearson(np.where(counted, np.clip(hits, 0, trials), 0), trials, stable_level(int(there.sum())))
+    return Bounds(*(np.where(counted, bound, np.where(there, p, np.nan)) for bound in (lo, hi)))
+
+
+def bound_computed(p: NDArray[np.float64], error: NDArray[np.float64], *, random: NDArray[np.bool_], decisions: int) -> Bounds:
+    """Bound p-values that were computed, by the error that stands beside them.
+
+    Parameters
+    ----------
+    p : (..., pair) float64
+        nan where there is none.
+    error : (..., pair) float64
+        Half width of an enclosure, which holds for sure, or of a 95 % interval.
+    random : (..., pair) bool
+        It is the interval of an estimate: widened to level 1 − .01/K as that of a Gaussian.
+    decisions : int
+        K.
+
+    Examples
+    --------
+    >>> p, error = np.full(2, 0.04), np.full(2, 0.008)
+    >>> found = bound_computed(p, error, random=np.array([False, True]), decisions=1)
+    >>> found.lo.round(4).tolist(), found.hi.round(4).tolist()
+    ([0.032, 0.0295], [0.048, 0.0505])
+    """
+    wider = float(ndtri((1 + stable_level(decisions)) / 2) / ndtri((1 + _STATED) / 2))
+    reach = np.nan_to_num(error) * np.where(random, wider, 1.0)
+    return Bounds(np.clip(p - reach, 0.0, 1.0), np.clip(p + reach, 0.0, 1.0))
+
+
+def stable_alone(bounds: Bounds, alpha: float) -> NDArray[np.bool_]:
+    """Tell where p ≤ α is the same at both ends, of each p by itself: nothing is adjusted. False where there is no p."""
+    with np.errstate(invalid="ignore"):  # comparisons with nan are False
+        return np.asarray((bounds.hi <= alpha) | (bounds.lo > alpha))
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Which pairs a family separates, whatever p-values infinitely many replicates would give.
+
+    Parameters
+    ----------
+    surely : (pair,) bool
+        Separated when every p is at the end that is worst for it.
+    possibly : (pair,) bool
+        Separated when every p is at the end that is best for it.
+    """
+
+    surely: NDArray[np.bool_]
+    possibly: NDArray[np.bool_]
+
+    @property
+    def stable(self) -> NDArray[np.bool_]:
+        """The decision is the same at both ends, and so anywhere between."""
+        return np.equal(self.surely, self.possibly)
+
+
+def decide(bounds: Bounds, *, alpha: float, floor: NDArray[np.float64] | None = None) -> Decisions:
+    """Bound what Holm decides in one family.
+
+    A pair is separated where Holm rejects it, also with floors in place of smaller p-values. That never becomes True when any p
+    rises: the ends of all p-values bound it, those of other pairs too, on which Holm's steps depend.
+
+    Parameters
+    ----------
+    bounds : Bounds
+        Of the p-values of the family; nan where a pair is not in it.
+    alpha : float
+        Level of the family.
+    floor : (pair,) float64, optional
+        No p is taken to be smaller: the larger of `pipeline.inference.few_units.evidence_floor` and a p corrected for few units.
+
+    Examples
+    --------
+    >>> hits, b, p = np.array([0, 480]), np.array([10_000, 10_000]), np.array([0.0001, 0.0481])
+    >>> found = decide(bound_counted(hits, b, p=p), alpha=0.05)
+    >>> found.stable.tolist(), found.surely.tolist()
+    ([True, False], [True, False])
+    """
+    least = np.zeros(len(bounds.lo)) if floor is None else floor
+    surely, possibly = (holm_within_reach(end, least, alpha) for end in (bounds.hi, bounds.lo))
+    return Decisions(surely=surely, possibly=possibly)
+
+
+def decide_max_t(max_t: Bounds, *, alpha: float, floor: NDArray[np.float64]) -> Decisions:
+    """Bound what max-T decides in one family: a pair is separated where its adjusted p and its floor are at most α.
+
+    Parameters
+    ----------
+    max_t : Bounds
+        Of the adjusted p-values, each by itself.
+    alpha : float
+    floor : (pair,) float64
+
+    Examples
+    --------
+    >>> decide_max_t(Bounds(np.array([0.001]), np.array([0.001])), alpha=0.05, floor=np.array([0.0625])).possibly.tolist()
+    [False]
+    """
+    with np.errstate(invalid="ignore"):  # nan is not rejected
+        surely, possibly = (np.maximum(end, floor) <= alpha for end in (max_t.hi, max_t.lo))
+    return Decisions(surely=surely, possibly=possibly)

@@ -1,20 +1,33 @@
-"""What a test of few units can and cannot say. This module knows the smallest p there can be, and how often a bootstrap errs."""
+"""What a test of few units can and cannot say.
+
+- The smallest p there can be (`sign_flip_floor`, `evidence_floor`), what Holm can reach with it, and what a pair's replicates
+  must reach so that they do so no more often than its floor allows (`reach_of_floors`).
+- How often a bootstrap of few units rejects a true null (`expected_rejection`).
+- The tails of Student's t that few units give t = |δ| / se (`StudentTails`). The jackknife's se is unbiased for a mean, so that t
+  of Gaussian units has Student's law with G − 1 degrees of freedom. Bootstrap replicates of it, t* = |δ* − δ| / se, are nearly
+  Gaussian, with a spread of √((G − 1)/G). To compare the two takes both away.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr
+from scipy.special import betaln, ndtr, ndtri, ndtri_exp, stdtr, stdtrit
 
 from pipeline.inference.multiplicity import holm
+from pipeline.resampling.observe import TOLERANCE
 
 __all__ = [
     "FEW_DISCORDANT",
     "FEW_EFFECTIVE",
     "SMALLEST",
+    "StudentTails",
     "evidence_floor",
     "expected_rejection",
     "holm_within_reach",
+    "reach_of_floors",
     "sign_flip_floor",
 ]
 
@@ -112,3 +125,164 @@ def holm_within_reach(p: NDArray[np.float64], floor: NDArray[np.float64], alpha:
     """
     with np.errstate(invalid="ignore"):  # nan is not rejected
         return np.asarray(holm(np.maximum(p, floor)) <= alpha)
+
+
+def reach_of_floors(
+    scores: NDArray[np.float64],
+    pairs: NDArray[np.integer],
+    *,
+    score: NDArray[np.float64],
+    delta: NDArray[np.float64],
+    se: NDArray[np.float64],
+    floor: NDArray[np.float64],
+    higher_is_better: bool = True,
+) -> NDArray[np.float64]:
+    """Return the least z that a pair's own replicates t* = |δ* − δ| / se reach in at most the floor of its p-value.
+
+    A p of max-T that compares the replicates of all pairs with it is then the floor corrected for the number of pairs, and the
+    floor itself, or less, of a pair alone. It is read off the pair's own replicates: those of few discordant units take few
+    values, and Gaussian ones would have a step between two of them.
+
+    Parameters
+    ----------
+    scores : (system, replicate) float64
+        Kept scores, nan where undefined.
+    pairs : (pair, 2) int
+    score : (system,) float64
+        As observed.
+    delta, se : (pair,) float64
+    floor : (pair,) float64
+        From `pipeline.inference.few_units.evidence_floor`.
+    higher_is_better : bool, optional
+
+    Returns
+    -------
+    (pair,) float64
+        Infinite where the floor is below what so many replicates can tell, and where there is no standard error.
+
+    Examples
+    --------
+    One replicate of four may reach it, as (1 + 1)/(4 + 1) is .4; then z is above 2:
+
+    >>> scores = np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0]])
+    >>> given = {"score": np.array([1.0, 0.0]), "delta": np.ones(1), "se": np.ones(1)}
+    >>> reach_of_floors(scores, np.array([[0, 1]]), **given, floor=np.array([0.4])).round(6).tolist()
+    [2.0]
+    """
+    reach = np.full(len(pairs), np.inf)
+    sign = 1.0 if higher_is_better else -1.0
+    asked = (floor * (scores.shape[1] + 1) >= 1) & (se > 0) & np.isfinite(delta)
+    for pair in np.flatnonzero(asked).tolist():
+        a, b = pairs[pair]
+        t = np.abs(sign * (scores[a] - scores[b]) - delta[pair]) / se[pair]
+        t = t[~np.isnan(t)]
+        allowed = int(floor[pair] * (len(t) + 1)) - 1
+        if allowed < 0:
+            continue
+        if allowed >= len(t):
+            reach[pair] = 0.0
+            continue
+        slack = TOLERANCE * np.abs(score[pairs[pair]]).sum() / se[pair]
+        # Above the largest that is one too many, further than what counts as equal to it.
+        reach[pair] = np.partition(t, len(t) - 1 - allowed)[len(t) - 1 - allowed] + 2 * slack
+    return reach
+
+
+_FAR = 1e-290  # tails below are no longer floats with all their digits
+_TERMS = 8  # of a series whose k-th term is at most (2k − 1)!!/t^(2k), with t > 36 where it is needed: 1e-19
+
+
+@dataclass(frozen=True)
+class StudentTails:
+    """G units within H strata; without strata H is 1.
+
+    Parameters
+    ----------
+    units : float
+        Effective ones of a test set, from `pipeline.inference.units.effective_units`.
+    strata : int, optional
+    """
+
+    units: float
+    strata: int = 1
+
+    def __post_init__(self) -> None:
+        if not (self.units >= 1 and self.strata >= 1):
+            raise ValueError(f"there is at least 1 unit and 1 stratum, not {self.units} and {self.strata}")
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the standard error, G − H; below 1 nothing can be tested."""
+        return self.units - self.strata
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of (δ* − δ) / se over replicates: √((G − H)/G)."""
+        return float(np.sqrt(max(self.freedom, 0.0) / self.units))
+
+    def p_value(self, delta: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the two-sided p of gains with the jackknife's standard error: 2 P(T_{G−H} ≥ |δ| / se); nan without spread.
+
+        What `to_replicates` is for a maximum over pairs this is for a pair by itself, and it is free of Monte-Carlo error. With
+        less than one degree of freedom nothing can be tested, and p is 1.
+
+        Examples
+        --------
+        >>> StudentTails(8).p_value(np.array([2.0, 0.0, 1.0]), np.array([0.9, 1.0, 0.0])).round(4).tolist()
+        [0.0617, 1.0, nan]
+        """
+        if self.freedom < 1:
+            return np.where(np.isfinite(delta) & (se > 0), 1.0, np.nan)
+        t = np.divide(np.abs(delta), se, out=np.full(np.shape(delta), np.nan), where=se > 0)
+        return np.asarray(2 * stdtr(self.freedom, -t), np.float64)
+
+    def to_replicates(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what replicates must reach in place of t: z with 2 Φ(−z / spread) = 2 P(T_{G−H} > t).
+
+        It rises with t, is odd, is below t in size, and t itself as G → ∞. With less than one degree of freedom it is 0, which
+        every replicate reaches.
+
+        Examples
+        --------
+        >>> StudentTails(20).to_replicates(np.array([1.0, 2.0, 4.0, -4.0])).round(2).tolist()
+        [0.95, 1.83, 3.28, -3.28]
+        """
+        size = np.abs(np.asarray(t, np.float64))
+        if self.freedom < 1:
+            return np.zeros_like(size)
+        if not np.isfinite(self.units):
+            return np.asarray(t, np.float64).copy()
+        return np.asarray(np.copysign(self.spread * -ndtri_exp(self._log_tail(size)), t), np.float64)
+
+    def from_replicates(self, reached: float) -> float:
+        """Return the t whose place replicates take that reach so far; infinite with less than one degree of freedom.
+
+        Examples
+        --------
+        >>> round(StudentTails(20).from_replicates(1.83), 2)
+        2.0
+        """
+        if self.freedom < 1:
+            return float("inf")
+        if not np.isfinite(self.units):
+            return reached
+        return -float(stdtrit(self.freedom, ndtr(-reached / self.spread)))
+
+    def _log_tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log P(T > t) of t ≥ 0, also where the chance itself is no float any more."""
+        tail = stdtr(self.freedom, -t)
+        near = ~(tail < _FAR)
+        found = np.log(np.where(near, tail, 1.0))
+        if not near.all():
+            found[~near] = self._log_far_tail(t[~near])
+        return np.asarray(found, np.float64)
+
+    def _log_far_tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        # ½ I_x(ν/2, ½) with x = ν/(ν + t²), and its series in −ν/t² (Abramowitz and Stegun 26.5.4, 15.3.4).
+        v, squares = self.freedom, t * t
+        series, term = np.ones_like(t), np.ones_like(t)
+        for k in range(_TERMS):
+            term = term * -(k + 0.5) / (v / 2 + 1 + k) * v / squares
+            series += term
+        log_share = -v / 2 * np.log1p(squares / v) + 0.5 * np.log1p(v / squares)  # x^(ν/2) / √(1 − x)
+        return np.asarray(log_share + np.log(series) - np.log(v) - betaln(v / 2, 0.5), np.float64)

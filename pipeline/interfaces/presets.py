@@ -156,7 +156,7 @@ class PresetNumbers:
     p : (pair,) float64
         nan where there is none.
     why_none : str
-        Why those that are nan are: one of `pipeline.cubes.codes.TOOL_REASONS`.
+        Why those that are nan are: one of `pipeline.cubes.declarations.TOOL_REASONS`.
     """
 
     p: NDArray[np.float64]

@@ -19,10 +19,9 @@ from pipeline.items.choices import ChosenUnit, choose_by_groups, choose_unit
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
 from pipeline.items.discover import find_outputs, folders_without_output
 from pipeline.items.documents import Sources, make_frame, read_group
-from pipeline.items.frame import Frame, Output, Survey, digest_items
+from pipeline.items.frame import Frame, Output, Survey, describe_kind, digest_items
 from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
-from pipeline.items.kinds import describe_kind
 from pipeline.items.outputs import OutputFiles, ReadOutputs
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import ITEM

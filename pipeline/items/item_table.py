@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from pipeline.errors import DataError, Problem
-from pipeline.items.readers._docs import read_documents
 from pipeline.items.readers._files import Lines, read_lines
 from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_header, parse_table, refuse
+from pipeline.items.readers.mt_metrics_eval import read_documents
 from pipeline.options import nearest, suggest
 from pipeline.study.grouping import DOCUMENT, ROLES
 

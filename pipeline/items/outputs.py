@@ -15,9 +15,8 @@ from pipeline.interfaces import Items, Reader
 from pipeline.items.compare import Candidate
 from pipeline.items.discover import Found, is_excluded, is_table
 from pipeline.items.documents import groups_like_systems
-from pipeline.items.frame import CONTENT, Frame, Output, align_items, digest_items
+from pipeline.items.frame import CONTENT, Frame, Kind, Output, align_items, describe_kind, digest_items
 from pipeline.items.gold import reader_options, whole_gold_once
-from pipeline.items.kinds import Kind, describe_kind
 from pipeline.items.readers import load_reader
 from pipeline.items.readers.registry import fits_outputs
 from pipeline.study.grouping import group_columns

@@ -1,13 +1,21 @@
-"""The columns that metrics count in: those of the gold and of an output, checked in the words of the study file."""
+"""The columns that metrics count in: those of the gold and of an output, checked in the words of the study file.
+
+For metrics of texts: the references of each item, of which there may be fewer than of others, and texts split into words as
+sacreBLEU does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
+from pipeline.options import check_choice
 
-__all__ = ["check_tokens", "gold_columns", "output_column"]
+__all__ = ["Splitter", "check_tokenizer", "check_tokens", "gold_columns", "output_column", "reference_columns", "reference_rows"]
 
 _MOST_SHOWN = 10
 
@@ -71,3 +79,62 @@ def output_column(metric: str, output: Items, column: str) -> Sequence[str]:
             help="name the column in the options of the metric (a score: `-m NAME` of `compare`), or the `format:` that gives it",
         )
     return output.columns[column]
+
+
+def reference_columns(metric: str, gold: Items | None) -> list[Sequence[Any]]:
+    """Return the references as text, with None where one is not there: its line is blank, and another of the segment is not.
+
+    sacreBLEU leaves out None and takes an empty line for a reference of no words, which halves the reference length of TER, and
+    is the nearest in length to short outputs for BLEU. A segment all of whose references are blank keeps them: that it is
+    translated as nothing may be what they say.
+    """
+    columns = gold_columns(metric, gold, "reference")
+    if len(columns) == 1 or all(value and not value.isspace() for column in columns for value in column):
+        return list(columns)
+    rows = (_there(row) for row in zip(*columns, strict=True))
+    return [tuple(column) for column in zip(*rows, strict=True)]
+
+
+def _there(row: tuple[str, ...]) -> tuple[str | None, ...]:
+    blank = [not value or value.isspace() for value in row]
+    return row if all(blank) else tuple(None if lacks else value for value, lacks in zip(row, blank, strict=True))
+
+
+def reference_rows(metric: str, gold: Items | None) -> list[tuple[str, ...]]:
+    """Return the references of each item, those that are there.
+
+    Raises
+    ------
+    DataError
+        P225, where there are none at all.
+    """
+    rows = zip(*reference_columns(metric, gold), strict=True)
+    return [tuple(text for text in row if text is not None) for row in rows]
+
+
+def check_tokenizer(value: Any) -> str:
+    """Return the name of a tokenizer of sacreBLEU."""
+    return check_choice("tokenize", value, tuple(BLEU.TOKENIZERS))
+
+
+class Splitter:
+    """Splits a text into words, as BLEU of this package does.
+
+    Parameters
+    ----------
+    tokenize : str
+        A tokenizer of sacreBLEU; ``none`` for texts that are tokenized already.
+    lowercase : bool
+        Ignore case.
+    """
+
+    def __init__(self, tokenize: str, *, lowercase: bool) -> None:
+        # The tokenizer is had from the metric: sacreBLEU has no other public way to it by name.
+        self._tokenizer = BLEU(tokenize=tokenize, force=True).tokenizer
+        self._lowercase = lowercase
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the words of a text."""
+        plain = text.lower() if self._lowercase else text
+        words: str = self._tokenizer(plain.rstrip())
+        return words.split()

@@ -15,8 +15,7 @@ from sacrebleu.metrics.bleu import BLEU
 from pipeline.compiled import kernel
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate_kernel
-from pipeline.metrics._columns import output_column
-from pipeline.metrics._references import reference_columns
+from pipeline.metrics._columns import output_column, reference_columns
 from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, exp_fraction, log
 from pipeline.options import check_choice, check_flag, check_number
 

@@ -13,8 +13,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from pipeline.compiled import kernel
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
-from pipeline.metrics._columns import output_column
-from pipeline.metrics._references import reference_columns
+from pipeline.metrics._columns import output_column, reference_columns
 from pipeline.metrics.kernels import apply_kernel
 from pipeline.options import check_count, check_flag, check_number
 

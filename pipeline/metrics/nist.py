@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
-from pipeline.metrics._columns import output_column
+from pipeline.metrics._columns import Splitter, check_tokenizer, output_column, reference_rows
 from pipeline.metrics._lattice import round_to_lattice
-from pipeline.metrics._texts import Splitter, check_tokenizer, reference_rows
 from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, log
 from pipeline.options import check_count, check_flag
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from pipeline.errors import DataError
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
-from pipeline.metrics._columns import output_column
+from pipeline.metrics._columns import output_column, reference_rows
 from pipeline.metrics._lattice import round_to_lattice
-from pipeline.metrics._texts import reference_rows
 from pipeline.metrics.kernels import score_ratio
 from pipeline.options import check_choice, check_flag
 

@@ -11,8 +11,7 @@ import sacrebleu
 from sacrebleu.metrics.ter import TER
 
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
-from pipeline.metrics._columns import output_column
-from pipeline.metrics._references import reference_columns
+from pipeline.metrics._columns import output_column, reference_columns
 from pipeline.metrics.kernels import score_ratio
 from pipeline.options import check_flag
 

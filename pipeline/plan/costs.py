@@ -14,7 +14,7 @@ from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
-from pipeline.resampling.studentised_work import products
+from pipeline.resampling.studentise import products
 from pipeline.study.schema import Study
 
 __all__ = ["STORED_BYTES", "Footprint", "TaskCosts", "estimate_footprint", "resampling_seconds"]

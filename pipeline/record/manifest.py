@@ -1,4 +1,9 @@
-"""What a run is: its study, its inputs, and what its ledger says is done. This module reads and writes that manifest."""
+"""What a run is and what is done of it: its study and inputs in `plan.json`, receipts and failures in its ledger.
+
+A receipt of a thousand systems is 36 kB of names, the same in hundreds of receipts. So a ledger has what many receipts share
+once, in an entry of its own, a *group*, named by digest and written before the first receipt that needs it (`ReceiptWriter`). A
+receipt whose group is not there counts as not written: its work is done again.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +11,98 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pipeline.cubes.names import cube_name
+from pipeline.cubes.layout import cube_name
 from pipeline.errors import Problem, StoreError
 from pipeline.metrics.registry import is_own
 from pipeline.plan.inputs import Inputs
-from pipeline.plan.inventory import Inventory
+from pipeline.plan.inventory import Group, Inventory
 from pipeline.plan.task import Failure, Receipt
-from pipeline.record.receipts import receipts_of
 from pipeline.store.addresses import digest, digest_file
 from pipeline.store.files import read_arrays, read_json
-from pipeline.store.ledger import read_ledger
+from pipeline.store.ledger import Ledger, read_ledger
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.schema import Study
 
 __all__ = [
     "Manifest",
+    "ReceiptWriter",
     "damaged_cubes",
     "damaged_results",
     "failure_entry",
     "missing_cubes",
     "read_inventory",
     "read_manifest",
+    "receipts_of",
     "result_exists",
 ]
+
+
+class ReceiptWriter:
+    """Writes receipts into an open ledger.
+
+    Groups are written again by each attempt: what an earlier one wrote need not be known.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._names: dict[Group, str] = {}
+
+    def append(self, event: Literal["done", "reused"], receipt: Receipt) -> None:
+        """Write a receipt, and before it the groups it is the first to name; when this returns it is on disk."""
+        value = {**vars(receipt)}
+        if "columns" in receipt.covers:
+            columns = [{"column": entry["column"], "group": self._name(entry)} for entry in receipt.covers["columns"]]
+            value["covers"] = {**receipt.covers, "columns": columns}
+        self._ledger.append({"event": event, "receipt": value})
+
+    def _name(self, entry: Mapping[str, Any]) -> str:
+        group = Group.of(entry)
+        if group not in self._names:
+            self._ledger.append({"event": "group", "name": group.name, **group.to_json()})
+            self._names[group] = group.name
+        return self._names[group]
+
+
+def receipts_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
+    """Return the receipts that stand in ledger entries; a later ``dropped`` takes one back."""
+    receipts: dict[str, Receipt] = {}
+    current: dict[tuple[str, str], str] = {}
+    groups: dict[str, Group] = {}
+    for entry in entries:
+        if entry["event"] == "group":
+            groups[entry["name"]] = Group.of(entry)
+        elif entry["event"] in {"done", "reused"}:
+            receipt = _read(entry["receipt"], groups)
+            if receipt is None:
+                continue
+            receipts[receipt.key] = receipt
+            if receipt.kind in {"collect", "report"}:
+                # A test set has one cube, a run one report: a later one has taken the place of the earlier.
+                place = (receipt.kind, str(receipt.covers.get("test_set", "")))
+                if current.get(place, receipt.key) != receipt.key:
+                    receipts.pop(current[place], None)
+                current[place] = receipt.key
+        elif entry["event"] == "dropped":
+            receipts.pop(entry["key"], None)
+    return receipts
+
+
+def _read(value: Mapping[str, Any], groups: Mapping[str, Group]) -> Receipt | None:
+    covers = value.get("covers", {})
+    if "columns" not in covers:
+        return Receipt.from_json(value)
+    columns = []
+    for entry in covers["columns"]:
+        if "group" not in entry:  # written before there were groups
+            columns.append(entry)
+        elif entry["group"] in groups:
+            columns.append({"column": entry["column"], **groups[entry["group"]].to_json()})
+        else:
+            return None
+    return Receipt.from_json({**value, "covers": {**covers, "columns": columns}})
+
 
 MANIFEST_VERSION = 1
 

@@ -10,8 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.inference.decision import Decision, decide_family
-from pipeline.inference.stability import Bounds, bound_counted
+from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
 from pipeline.report.cube_facts import read_variable
 
 __all__ = ["ADJUSTMENTS", "Adjusted", "FamilyOf", "adjust", "name_adjustment", "references", "title_of"]
@@ -67,7 +66,7 @@ class Adjusted:
     least : (pair,) float64
         What no p of a pair by itself is below: its floor, or p corrected for few units.
     max_t_bounds : Bounds or None
-        Of the max-T p, at the level of `pipeline.inference.stability`; None where Holm decides, or b is not known.
+        Of the max-T p, at the level of `pipeline.inference.decision`; None where Holm decides, or b is not known.
     """
 
     member: NDArray[np.bool_]

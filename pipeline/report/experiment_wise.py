@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pipeline.inference.experiment_wise import (
+from pipeline.inference.families import order_family
+from pipeline.inference.max_t import (
     AnyExceeds,
     among_exchangeable_systems,
     among_independent_tests,
     normal_critical_value,
 )
-from pipeline.inference.families import order_family
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, metric_fact, read_variable

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.inference.letters import name_letters
-from pipeline.inference.ranks import CLUSTERS, Separation, separate
+from pipeline.inference.ranks import CLUSTERS, Separation, name_letters, separate
 
 __all__ = ["LETTERS", "MOST_LETTERED", "letters_of", "list_clusters", "relate"]
 

@@ -13,9 +13,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.inference.decision import Bounds, Decisions, bound_computed, bound_counted, decide, decide_max_t
 from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge
 from pipeline.inference.multiplicity import holm
-from pipeline.inference.stability import Bounds, Decisions, bound_computed, bound_counted, decide, decide_max_t
 from pipeline.report.adjustment import Adjusted
 from pipeline.report.cube_facts import count_of
 from pipeline.report.no_variation import NOT_TESTABLE

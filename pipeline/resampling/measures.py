@@ -1,4 +1,4 @@
-"""What goes into a resampling pass and what comes out. This module holds its arrays and checks their shapes."""
+"""What goes into a resampling pass and what comes out: its arrays, with their shapes checked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINS", "COUNTS", "HALF_WIDTH", "LANES", "RULES", "SUMS", "Measure", "Observed", "PairCounts", "ScoreFunction"]
+__all__ = [
+    "BINS",
+    "COUNTS",
+    "HALF_WIDTH",
+    "LANES",
+    "RULES",
+    "SUMS",
+    "Measure",
+    "Observed",
+    "PairCounts",
+    "ScoreFunction",
+    "sum_by_unit",
+]
 
 ScoreFunction = Callable[[NDArray[Any]], NDArray[np.float64]]
 """Summed statistics ``(statistic, ...)`` to scores ``(...)`` in float64; nan where undefined (0/0).
@@ -132,7 +144,7 @@ class PairCounts:
     counts : (pair, cell, 8) int32
         In the order of `COUNTS`; margin counts are −1 without a margin.
     sums : (pair, cell, 3) float64
-        In the order of `SUMS`; after swaps, of gains that may be estimates with a relative error of about 1e-6 (`estimates`).
+        In the order of `SUMS`; after swaps, of gains that may be estimates with a relative error of about 1e-6 (`swapped_pairs`).
     histogram : (pair, cell, BINS) uint16
         Of (δ* − δ)/se on ± `HALF_WIDTH`; all in the middle bin where se is 0 or undefined.
     empty : (pair, cell) int32
@@ -149,3 +161,16 @@ class PairCounts:
     empty: NDArray[np.int32]
     score: NDArray[np.float64]
     rule: NDArray[np.int8]
+
+
+def sum_by_unit(values: NDArray[np.int64], unit_of_item: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return (unit, …) sums of (item, …) statistics.
+
+    Examples
+    --------
+    >>> sum_by_unit(np.array([[1], [2], [4]]), np.array([0, 1, 0])).tolist()
+    [[5], [2]]
+    """
+    summed = np.zeros((int(unit_of_item.max()) + 1, *values.shape[1:]), np.int64)
+    np.add.at(summed, unit_of_item, values)
+    return summed

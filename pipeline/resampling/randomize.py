@@ -60,7 +60,7 @@ def randomize(
     list of PairCounts
         One a measure. ``counts`` are of δ° < −δ, = −δ, < 0, = 0, = δ and > δ; the margin counts are −1. ``sums`` are Σδ°, Σδ°² and
         Σ|δ°|; the histogram is of δ°/se. Of a pair with an undefined observed gain all replicates are empty. No score is kept.
-        Where a score can be estimated, sums and histogram are of gains that may be off by the estimates' error (`estimates`), at
+        Where a score can be estimated, sums and histogram are of gains that may be off by the error of estimates, at
         most se/256; counts are those of the scores.
 
     Raises

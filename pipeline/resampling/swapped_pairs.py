@@ -1,24 +1,189 @@
-"""Pairs compared by their scores after swaps. This module scores many pairs at a time, in a buffer that stays in the cache."""
+"""Pairs compared by their scores after swaps, many pairs at a time in a buffer that stays in the cache.
+
+A score may bring an estimate of itself with a proven error, BLEU in single precision: counts then stay exact at half the cost.
+Where even the error cannot carry the gain of a replicate across a threshold, every comparison has the outcome that the score
+itself would give; otherwise the replicate is scored. So counts are those of the scores, replicate by replicate; estimates enter
+only the sums and the histogram.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.assemble import Packed, chunk_pairs, compare_scores, fill_sums, pack_thresholds
+from pipeline.compiled import kernel
+from pipeline.resampling.assemble import Packed, chunk_pairs, compare_gains, compare_scores, fill_sums, gather_sums, pack_thresholds
 from pipeline.resampling.columns import Sums
 from pipeline.resampling.compare import Tally
 from pipeline.resampling.comparison_rules import Rule
 from pipeline.resampling.contract import FLOAT32_LIMIT, largest_magnitude
-from pipeline.resampling.estimates import EstimatedPairs, EstimatedScore, bound_errors
 from pipeline.resampling.measures import Measure, Observed, ScoreFunction
 
-__all__ = ["SwappedPairs", "scores_single"]
+__all__ = ["EstimatedPairs", "EstimatedScore", "SwappedPairs", "bound_errors", "find_doubtful", "scores_single"]
+
+_SMALL = 2.0**-8  # of the standard error: what an estimated gain may miss
+_ROUNDING = 2.0**-48  # of |a| + |b|: far more than gains and their bounds lose in double precision
+_EVALUATIONS = 2**18  # of a chunk: so many that calls from Python cost little
+_TILE = 1024  # replicates of a chunk
+_BLOCK = 128  # replicates that are looked through one by one where some is doubtful
+
+
+@runtime_checkable
+class EstimatedScore(Protocol):
+    """A score that can be estimated after swaps, from sums that are whole numbers from 0 to 2^24."""
+
+    @property
+    def relative_error(self) -> float:
+        """How far an estimate may be from the score, as a share of the estimate."""
+
+    def __call__(self, statistics: NDArray[Any], /) -> NDArray[np.float64]:
+        """Score sums (statistic, …)."""
+
+    def estimate_swaps(
+        self, totals: NDArray[Any], moved: NDArray[Any], rows: NDArray[np.int64], start: int, out: NDArray[np.float32]
+    ) -> None:
+        """Estimate the scores of both systems of pairs, of T_a − M_a + M_b and of T_b − M_b + M_a.
+
+        Parameters
+        ----------
+        totals : (system, statistic) float
+            T.
+        moved : (system, statistic, replicate) float
+            M, of the type of the totals.
+        rows : (pair, 2) int64
+            Positions of systems.
+        start : int
+            First replicate.
+        out : (2 × pair, replicate) float32
+            Both estimates of a pair, one after the other; nan where the bound does not hold.
+        """
+
+
+def bound_errors(measure: Measure, observed: Observed, rule: Rule) -> NDArray[np.float64]:
+    """Bound the errors of estimates, as a share, for each pair of a rule; infinite where a pair is to be scored throughout.
+
+    A pair is estimated where errors are small beside the standard error of its gain, so that few replicates are doubtful and sums
+    keep their meaning, and where both observed scores have an estimate. It is a matter of the two systems alone.
+    """
+    pair = rule.thresholds.pair
+    if not isinstance(measure.score, EstimatedScore):
+        return np.full(len(pair), np.inf)
+    error = measure.score.relative_error + _ROUNDING
+    statistics, systems = measure.statistics, measure.pairs[pair]
+    fits = (statistics.min(axis=(0, 2)) >= 0) & (len(statistics) * statistics.max(axis=(0, 2)) < FLOAT32_LIMIT)
+    small = error * np.abs(observed.score[systems]).sum(axis=1) <= _SMALL * observed.se[pair]  # false for nan
+    served = small & (fits & _has_estimate(measure.score, statistics.sum(axis=0).astype(np.float64)))[systems].all(axis=1)
+    return np.where(served, error, np.inf)
+
+
+def _has_estimate(score: EstimatedScore, totals: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell of which systems the observed score can be estimated: nothing is swapped."""
+    each = np.arange(len(totals))
+    out = np.empty((2 * len(totals), 1), np.float32)
+    score.estimate_swaps(totals, np.zeros((*totals.shape, 1)), np.stack([each, each], axis=1), 0, out)
+    return np.isfinite(out[::2, 0])
+
+
+class EstimatedPairs:
+    """Pairs of which estimates decide most replicates.
+
+    Parameters
+    ----------
+    score : EstimatedScore
+    totals : (system, statistic) float
+    rows : (pair, 2) int64
+        Positions of systems.
+    packed : Packed
+        Thresholds of these pairs.
+    errors : (pair,) float64
+        Finite ones of `bound_errors`.
+    """
+
+    def __init__(
+        self, score: EstimatedScore, totals: NDArray[Any], rows: NDArray[np.int64], packed: Packed, errors: NDArray[np.float64]
+    ) -> None:
+        self._score, self._totals, self._rows, self._packed, self._errors = score, totals, rows, packed, errors
+
+    def compare(self, moved: NDArray[Any], tally: Tally, cell: int) -> None:
+        """Count all pairs in a batch, of which ``moved`` is (system, statistic, replicate) M."""
+        for first, last, start, stop in chunk_pairs(len(self._rows), moved.shape[2], evaluations=_EVALUATIONS, tile=_TILE):
+            compare_gains(self._gains(moved, slice(first, last), start, stop), self._packed, first, tally, cell)
+
+    def _gains(self, moved: NDArray[Any], chunk: slice, start: int, stop: int) -> NDArray[np.float64]:
+        rows = self._rows[chunk]
+        estimates = np.empty((2 * len(rows), stop - start), np.float32)
+        self._score.estimate_swaps(self._totals, moved, rows, start, estimates)
+        gains = np.empty((len(rows) + 1, stop - start))
+        gains[-1] = 0.0  # what is left to subtract
+        places = np.empty(estimates.size // 2, np.int64)
+        found = find_doubtful(estimates, self._errors[chunk], self._packed.bounds[chunk], gains, places)
+        if found:
+            first, second = self._score(gather_sums(self._totals, moved, rows, start, stop, places[:found]))
+            exact = first - second
+            gains.reshape(-1)[places[:found]] = np.where(np.isfinite(exact), exact, np.nan)
+        return gains
+
+
+@kernel
+def find_doubtful(
+    estimates: NDArray[np.float32],
+    errors: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    gains: NDArray[np.float64],
+    places: NDArray[np.int64],
+) -> int:
+    """Subtract estimates, and list the flat places of gains that may be on either side of a threshold or are not finite.
+
+    Parameters
+    ----------
+    estimates : (2 × pair, replicate) float32
+    errors : (pair,) float64
+    bounds : (pair, at least 6) float64
+        The three thresholds, ``low`` and then ``high``.
+    gains : (at least pair, replicate) float64
+        Filled.
+    places : (pair × replicate,) int64
+        Filled from the front.
+
+    Returns
+    -------
+    int
+        How many are listed.
+    """
+    found = 0
+    replicates = gains.shape[1]
+    for pair in range(len(errors)):
+        error, bound = errors[pair], bounds[pair]
+        for start in range(0, replicates, _BLOCK):
+            stop = min(start + _BLOCK, replicates)
+            a, b = estimates[2 * pair, start:stop], estimates[2 * pair + 1, start:stop]
+            gain = gains[pair, start:stop]
+            sure: Any = 0
+            for i in range(len(gain)):
+                one, other = np.float64(a[i]), np.float64(b[i])
+                gain[i] = one - other
+                sure += _is_sure(one - other, error * (abs(one) + abs(other)), bound)
+            if sure == len(gain):
+                continue
+            for i in range(len(gain)):
+                if not _is_sure(gain[i], error * (abs(np.float64(a[i])) + abs(np.float64(b[i]))), bound):
+                    places[found] = pair * replicates + start + i
+                    found += 1
+    return found
+
+
+@kernel
+def _is_sure(gain: float, reach: float, bound: NDArray[np.float64]) -> bool:
+    """Whether a gain is on the same side of every threshold wherever it is within reach; false for nan."""
+    least, most = gain - reach, gain + reach
+    sure = (most < bound[0]) | (least > bound[3])
+    sure &= (most < bound[1]) | (least > bound[4])
+    return bool(sure & ((most < bound[2]) | (least > bound[5])))
+
 
 _CACHE_BYTES = 3 * 2**19  # sums and scores of a chunk: near the cores, and many enough that calls from Python cost little
-_TILE = 1024  # replicates of a chunk where pairs are many
 
 
 def scores_single(score: ScoreFunction, n_statistics: int) -> bool:

@@ -14,7 +14,7 @@ from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.options import suggest
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
-from pipeline.resampling.studentised_work import MOST_PRODUCTS, products
+from pipeline.resampling.studentise import MOST_PRODUCTS, products
 from pipeline.study.grouping import DOCUMENT, choosing_columns
 from pipeline.study.schema import Study
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from pipeline.errors import DataError, name_some
 from pipeline.interfaces import usual_column
-from pipeline.items.frame import Frame, Output, Survey
-from pipeline.items.kinds import TRAITS, Kind
+from pipeline.items.frame import TRAITS, Frame, Kind, Output, Survey
 from pipeline.plan.inputs import MetricInputs
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import Study

@@ -1,29 +1,137 @@
-"""Asks the cubes and writes the report. This module is the last task of a run, and what `pipeline report` runs again."""
+"""The report task: the cubes are asked and the report is written.
+
+It is the last task of a run, and what `pipeline report` runs again. Besides cubes a report is made of the statistics of items
+with the metric that scores them, warnings about numbers that were rounded differently, and a row for each training.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pipeline.analyses.registry import load_analysis
-from pipeline.cubes.reading import open_cubes
-from pipeline.errors import StoreError
-from pipeline.interfaces import Finding, TakesStatistics
+from pipeline.cubes.reading import open_cubes, open_statistics
+from pipeline.errors import StoreError, name_some
+from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
+from pipeline.metrics.registry import load_metric
+from pipeline.plan.comparisons import statistics_key
 from pipeline.plan.inputs import MetricInputs
-from pipeline.plan.open_tasks import plan_study
-from pipeline.plan.task import Receipt, ReportSpec, Task
-from pipeline.record.manifest import read_inventory, read_manifest
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study, plan_trainings, present_outputs
+from pipeline.plan.task import Failure, Receipt, ReportSpec, Task, TrainSpec
+from pipeline.record.manifest import Manifest, read_inventory, read_manifest
 from pipeline.report.input import ReportInput
 from pipeline.report.write import write_report
 from pipeline.store.files import read_json
 from pipeline.store.runs import RunDirectory
-from pipeline.study.schema import Study
+from pipeline.study.schema import MetricSpec, Study
 from pipeline.survey.checks import refuse_baseline
-from pipeline.tasks.report_inputs import list_trainings, rounding_warnings, scored_statistics
 
-__all__ = ["gather", "report"]
+__all__ = ["gather", "list_trainings", "report", "rounding_warnings", "scored_statistics"]
+
+
+def scored_statistics(
+    cubes: Path, test_sets: Iterable[str], metrics: Sequence[MetricSpec | MetricInputs]
+) -> dict[str, dict[str, ScoredStatistics]]:
+    """Return the statistics of items by test set and metric; they are read when they are used.
+
+    Analyses may not import metrics: what a metric knows of its sums is handed to them here.
+
+    Parameters
+    ----------
+    cubes : Path
+        The run's ``cubes.zarr``.
+    test_sets : iterable of str
+        Those that were collected.
+    metrics : sequence of MetricSpec or MetricInputs
+        Those of the study, or of its survey, which knows where one of the user's own is.
+    """
+    found: dict[str, dict[str, ScoredStatistics]] = {}
+    for test_set in test_sets:
+        stored = open_statistics(cubes, test_set)
+        of_metric = found[test_set] = {}
+        for spec in metrics:
+            if spec.name in stored:
+                data, metric = stored[spec.name], load_metric(spec.name, spec.options)
+                score = metric.scorer(tuple(int(places) for places in data["decimals"].values.tolist()))
+                of_metric[spec.name] = ScoredStatistics(data, score, metric.form, metric.higher_is_better)
+    return found
+
+
+def rounding_warnings(manifest: Manifest, inventory: Inventory) -> Iterator[str]:
+    """Yield a warning for each test set and metric where one number of two systems may have become two integers.
+
+    Numbers of a file are integers of so many decimals. Where their sum would be too large some decimals are left out, as many as
+    the file's own largest number asks for.
+    """
+    for test_set in manifest.inputs.test_sets:
+        present, _ = present_outputs(manifest.study, manifest.inputs, test_set, inventory)
+        for metric in manifest.inputs.metrics:
+            missing = manifest.study.test_sets[test_set.name].missing
+            scales: dict[tuple[int, ...], list[str]] = {}
+            rounded: dict[tuple[int, ...], float] = {}
+            for output in present:
+                receipt = inventory.receipts.get(statistics_key(test_set, missing, metric, output))
+                if receipt is None or "decimals" not in receipt.covers:
+                    continue
+                decimals, error = tuple(receipt.covers["decimals"]), float(receipt.covers["rounding_error"])
+                scales.setdefault(decimals, []).append(output.system)
+                if error:
+                    rounded[decimals] = max(error, rounded.get(decimals, 0.0))
+            # What was not rounded is exact on any finer scale, and on no coarser one.
+            finest = tuple(map(max, zip(*scales, strict=True)))
+            if any(decimals < most for scale in rounded for decimals, most in zip(scale, finest, strict=True)):
+                apart = sum(sorted(rounded.values())[-2:])
+                told = "; ".join(f"{max(scale)} of {name_some(systems)}" for scale, systems in sorted(scales.items()))
+                yield (
+                    f"{test_set.name}: {metric.name}: numbers were rounded to different decimals ({told}): two that are equal may "
+                    f"be apart by up to {apart:.2g}; fewer decimals in the files make them one"
+                )
+
+
+def list_trainings(manifest: Manifest, inventory: Inventory) -> Iterator[dict[str, Any]]:
+    """Yield a row for each training of a study, in its order: what it is, what it took, how it ended.
+
+    ``status`` is ``done``, ``failed``, or ``open`` where a run was stopped before it.
+    """
+    for system, task in plan_trainings(manifest.study, manifest.inputs).items():
+        spec = task.spec
+        assert isinstance(spec, TrainSpec)
+        row: dict[str, Any] = {
+            "system": system,
+            "model": spec.model,
+            "sample": spec.method,
+            "fraction": round(spec.fraction, 6),
+            "replica": spec.replica,
+        }
+        ended = inventory.receipts.get(task.key) or inventory.failures.get(task.key)
+        yield {**row, **(_ended(ended) if ended is not None else _NOTHING)}
+
+
+_NOTHING: Mapping[str, Any] = dict.fromkeys(
+    ("seconds", "peak_memory_bytes", "items", "units", "distinct", "exit_status", "reason", "log")
+) | {"status": "open", "attempts": 0, "notes": []}
+
+
+def _ended(ended: Receipt | Failure) -> dict[str, Any]:
+    covers = ended.covers if isinstance(ended, Receipt) else {}
+    facts = ended.facts if isinstance(ended, Failure) else covers
+    # A command holds its memory itself; of a worker the mark of this training, or else of all until then.
+    known = (facts.get(name) for name in ("fit_memory_bytes", "memory_bytes"))
+    done = isinstance(ended, Receipt)
+    return {
+        **{name: covers.get(name) for name in ("items", "units", "distinct")},
+        "seconds": ended.seconds or None,
+        "peak_memory_bytes": next((int(found) for found in known if found), ended.peak_memory_bytes) or None,
+        "status": "done" if done else "failed",
+        "exit_status": 0 if done else facts.get("exit_status"),
+        "attempts": ended.attempts,
+        "reason": ended.reason if isinstance(ended, Failure) else None,
+        "notes": [str(note) for note in covers.get("notes", ())],
+        "log": facts.get("log") or None,
+    }
 
 
 def report(task: Task, runs: Path) -> Receipt:

@@ -1,9 +1,13 @@
-"""Counts the comparisons of a block of cells. This module is the resampling task: statistics in, counts out."""
+"""The resampling task: statistics in, the counts of a block of cells out.
+
+What runs write most is pairs × cells, so counts are stored narrow: those of a cell fit into 16 bits, and of the histogram's bins
+only those are stored that hold something (`pack_counts`). `StoredCounts` makes them wide again, with the same numbers.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,16 +25,67 @@ from pipeline.plugins import import_function
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.resample import Measure, Observed, PairCounts, observe, resample
+from pipeline.resampling.measures import Measure, Observed, PairCounts, sum_by_unit
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 from pipeline.resampling.strata import StratifiedDraws, stratified_key
-from pipeline.resampling.sums import sum_by_unit
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.tasks.cell_files import pack_counts
 from pipeline.tasks.extract import load_statistics
 
-__all__ = ["count_resamples", "count_swaps", "draws_of", "measure_of", "resample_block", "unit_statistics"]
+__all__ = [
+    "StoredCounts",
+    "count_resamples",
+    "count_swaps",
+    "draws_of",
+    "measure_of",
+    "pack_counts",
+    "resample_block",
+    "unit_statistics",
+]
+
+_NARROW = np.int16  # holds −1, where there is no margin, and CELL
+assert np.iinfo(_NARROW).max >= CELL
+
+
+def pack_counts(slot: int, counted: PairCounts) -> dict[str, NDArray[Any]]:
+    """Return the arrays of one column of a block, by the names they have in its file."""
+    bins = np.flatnonzero(counted.histogram.any(axis=(0, 1)))
+    first, stop = (int(bins[0]), int(bins[-1]) + 1) if bins.size else (0, 0)
+    return {
+        f"{slot}/counts": counted.counts.astype(_NARROW),
+        f"{slot}/sums": counted.sums,
+        f"{slot}/empty": counted.empty.astype(_NARROW),
+        f"{slot}/histogram": counted.histogram[:, :, first:stop],
+        f"{slot}/first_bin": np.array([first], np.int64),
+        f"{slot}/score": counted.score,
+    }
+
+
+class StoredCounts:
+    """One column of a stored block.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array
+        Of the file.
+    slot : int
+        Which of its columns.
+    """
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], slot: int) -> None:
+        self.counts = arrays[f"{slot}/counts"]
+        self.sums = arrays[f"{slot}/sums"]
+        self.empty = arrays[f"{slot}/empty"]
+        self.score = arrays[f"{slot}/score"]
+        self._histogram = arrays[f"{slot}/histogram"]
+        self._first_bin = int(arrays[f"{slot}/first_bin"][0])
+
+    def add_histogram(self, total: NDArray[np.int64], rows: NDArray[np.int64], pairs: NDArray[np.int64], cell: int) -> None:
+        """Add the bins of some pairs in one cell to rows, all different, of a (row, BINS) total."""
+        stop = self._first_bin + self._histogram.shape[2]
+        total[rows, self._first_bin : stop] += self._histogram[pairs, cell]
 
 
 def count_resamples(

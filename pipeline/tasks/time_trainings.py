@@ -25,8 +25,7 @@ from pydantic import ValidationError
 from pipeline.errors import StoreError
 from pipeline.plan.task import Failure, Task, TrainSpec
 from pipeline.plan.trainings import trainings_of
-from pipeline.record.manifest import read_manifest
-from pipeline.record.receipts import receipts_of
+from pipeline.record.manifest import read_manifest, receipts_of
 from pipeline.store.ledger import read_ledger
 from pipeline.store.runs import RunDirectory, iterate_ledgers
 

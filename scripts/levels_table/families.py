@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.families import order_family
-from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.floors import reach_of_floors
-from pipeline.inference.max_t import MaxT, StepDown
+from pipeline.inference.few_units import StudentTails, evidence_floor, reach_of_floors
+from pipeline.inference.max_t import MaxT, StepDown, simultaneous
 from pipeline.inference.ranks import rank_intervals, separate
-from pipeline.inference.simultaneous import simultaneous
-from pipeline.inference.student_tails import StudentTails
 from pipeline.resampling.measures import Measure, Observed
 
 __all__ = ["FAMILY_RULES", "family_errors"]

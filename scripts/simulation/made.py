@@ -20,8 +20,7 @@ from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInpu
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Receipt, Task
-from pipeline.record.manifest import Manifest
-from pipeline.record.receipts import ReceiptWriter
+from pipeline.record.manifest import Manifest, ReceiptWriter
 from pipeline.store.addresses import digest
 from pipeline.store.files import make_directory, write_arrays, write_json
 from pipeline.store.ledger import Ledger

@@ -26,7 +26,7 @@ from pipeline.plan.costs import STORED_BYTES
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Receipt, ResampleSpec, Task
-from pipeline.record.receipts import ReceiptWriter
+from pipeline.record.manifest import ReceiptWriter
 from pipeline.resampling.address import CELL
 from pipeline.store.files import write_bytes
 from pipeline.store.lease import hold_lease

@@ -16,8 +16,7 @@ from support.replica_enumeration import enumerate_null
 from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.count import count_null
-from pipeline.resampling.replicas.counts import REASONS
-from pipeline.resampling.replicas.nulls import NULLS, smallest_p
+from pipeline.resampling.replicas.nulls import NULLS, REASONS, smallest_p
 from pipeline.resampling.replicas.outputs import Replicas
 
 REPLICATES = 2**16

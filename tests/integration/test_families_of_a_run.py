@@ -16,12 +16,10 @@ from pipeline.api import open_run, run
 from pipeline.cli.main import cli
 from pipeline.errors import StudyError
 from pipeline.inference.families import order_family
-from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.floors import reach_of_floors
+from pipeline.inference.few_units import StudentTails, evidence_floor, reach_of_floors
 from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
-from pipeline.inference.student_tails import StudentTails
 from pipeline.report.views import view_all
 
 ITEMS, REPLICATES = 120, 4000

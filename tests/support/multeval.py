@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from pipeline.resampling.address import count_cells
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.replicas.counts import REASONS, NullCounts
+from pipeline.resampling.replicas.nulls import REASONS, NullCounts
 from pipeline.resampling.replicas.outputs import Replicas, observe_replicas
 from pipeline.resampling.replicas.randomized import count_shuffled
-from pipeline.resampling.replicas.spread import Spread, spread_scores
+from pipeline.resampling.replicas.score_deviation import Spread, spread_scores
 
 
 @dataclass(frozen=True, eq=False)

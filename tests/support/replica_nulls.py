@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.resampling.draws import Draws, draw_units
-from pipeline.resampling.replicas.deals import draw_shuffle
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.replicas.permutations import draw_permutations, draw_runs
+from pipeline.resampling.replicas.shuffles import draw_shuffle
 from pipeline.resampling.swaps import draw_swap
 
 

@@ -28,7 +28,7 @@ from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import read_options
 from pipeline.procedures.registry import default_procedure
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
-from pipeline.resampling.replicas.spread import spread_scores
+from pipeline.resampling.replicas.score_deviation import spread_scores
 
 __all__ = ["DEFAULT_NULLS", "ReplicaAnalysis", "ReplicaOptions"]
 

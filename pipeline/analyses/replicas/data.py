@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pipeline.analyses.pairs import has_value
 from pipeline.analyses.units import read_units_of_items
 from pipeline.interfaces import ScoredStatistics
+from pipeline.resampling.measures import sum_by_unit
 from pipeline.resampling.replicas.outputs import Replicas
-from pipeline.resampling.sums import sum_by_unit
 
 __all__ = ["Model", "count_distinct", "group_runs", "load_replicas", "pair_models", "say_copies"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.analyses.replicas.data import Model
-from pipeline.resampling.replicas.spread import run_spread
+from pipeline.resampling.replicas.score_deviation import run_spread
 
 __all__ = ["Development"]
 

@@ -17,8 +17,7 @@ from pipeline.inference.p_values import clopper_pearson
 from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.count import count_null
-from pipeline.resampling.replicas.counts import FEWEST_RUNS, REASONS, NullCounts
-from pipeline.resampling.replicas.nulls import null_named
+from pipeline.resampling.replicas.nulls import FEWEST_RUNS, REASONS, NullCounts, null_named
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 from pipeline.resampling.replicas.randomized import count_shuffled
 from pipeline.resampling.replicas.shuffles import shuffled_share

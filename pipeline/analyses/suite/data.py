@@ -11,9 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.units import read_few_units
+from pipeline.inference.decision import bound_computed, bound_counted
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.stability import bound_computed, bound_counted
 from pipeline.inference.suites import directed_hits, directed_p
 from pipeline.procedures.registry import PROCEDURES
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.units import EARLIER, read_documents, read_strata, read_units_of_items
 from pipeline.interfaces import ScoredStatistics
+from pipeline.resampling.measures import sum_by_unit
 from pipeline.resampling.null_laboratory import TwoOutputs
-from pipeline.resampling.sums import sum_by_unit
 
 __all__ = ["BY_DOCUMENT", "RULES", "SWAPPED", "NullPair", "PairData", "baseline_of", "choose_pairs", "load_pair"]
 

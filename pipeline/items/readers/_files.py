@@ -1,16 +1,22 @@
-"""Files as lines of text. This module decodes UTF-8 strictly, splits on line feeds only, and writes."""
+"""Files as lines of text: UTF-8 decoded strictly, split at line feeds only.
+
+What is odd about a file, such as a byte order mark, is no error: `with_warnings` lets a reader note it with what it has read.
+"""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
 
 from pipeline.errors import DataError
+from pipeline.interfaces import Items
 from pipeline.items.readers._streams import is_compressed, read_chunks
 
-__all__ = ["Lines", "read_head", "read_lines", "read_text", "write_lines"]
+__all__ = ["Lines", "read_head", "read_lines", "read_text", "with_warnings", "write_lines"]
 
 LONGEST_LINE = 50_000_000
 """Characters of a line: what is longer is no text of an item."""
@@ -191,3 +197,34 @@ def _decode(data: bytes | bytearray, path: Path, first_line: int, offset: int) -
             where=f"{path}:{line}",
             help=convert if wide or b"\0" not in data else "the file is binary, and no text: check that it is the one you mean",
         ) from exc
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def with_warnings(read: Callable[P, R]) -> Callable[P, R]:
+    """Let a method of a reader put what it notes in ``self._told`` into the items it returns, the first of several.
+
+    The list lives as long as one call: a reader remembers nothing of the files it has read.
+    """
+
+    @wraps(read)
+    def reading(*args: P.args, **kwargs: P.kwargs) -> R:
+        reader: Any = args[0]
+        reader._told = []
+        try:
+            return cast(R, _attach(read(*args, **kwargs), tuple(reader._told)))
+        finally:
+            reader._told = []
+
+    return reading
+
+
+def _attach(found: Any, told: tuple[str, ...]) -> Any:
+    if isinstance(found, Items):
+        return replace(found, warnings=(*found.warnings, *told))
+    if found:
+        first = next(iter(found))
+        return {**found, first: _attach(found[first], told)}
+    return found

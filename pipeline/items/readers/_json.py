@@ -1,4 +1,8 @@
-"""Files in JSON. This module reads a document, or one a line, strictly, and asks for fields by what they must be."""
+"""Files in JSON: a document, or one a line, read strictly.
+
+`need` asks for a field by what it must be. `follow` goes along the keys of a place such as ``scores.{system}.rouge``, and
+`find_systems` says which systems it has.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,30 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.errors import DataError, Problem
+from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.items.readers._files import read_lines, read_text
 
-__all__ = ["JsonLine", "digest_of", "need", "number_text", "read_json", "read_json_lines", "read_json_list", "refuse_shape"]
+__all__ = [
+    "LACKS",
+    "SYSTEM",
+    "JsonLine",
+    "Keys",
+    "digest_of",
+    "find_systems",
+    "follow",
+    "need",
+    "number_text",
+    "parse_keys",
+    "read_json",
+    "read_json_lines",
+    "read_json_list",
+    "refuse_shape",
+    "show",
+]
 
 _Shape = type[Any] | tuple[type[Any], ...]
 _WORDS: dict[Any, str] = {
@@ -201,3 +221,78 @@ _AGAIN = "copy or make the file again"
 def _refuse(where: str, line: int, message: str) -> DataError:
     place = f"{where}:{line}" if line else where
     return DataError(Problem("P257", message, place, "check that the file is what its format says"))
+
+
+Keys = tuple[str, ...]
+"""Keys from the object of a line to a value; one of them may be `SYSTEM`."""
+
+SYSTEM = "{system}"
+LACKS = object()
+"""What stands for a value whose system the line does not have."""
+
+
+def parse_keys(option: str, value: Any) -> Keys:
+    """Split ``scores.{system}.rouge`` at its dots; a list is taken as it is, for keys that hold dots.
+
+    Examples
+    --------
+    >>> parse_keys("score", "systems.{system}.f1")
+    ('systems', '{system}', 'f1')
+    """
+    keys: Sequence[Any] = value.split(".") if isinstance(value, str) else value
+    if not isinstance(keys, (list, tuple)) or not keys or not all(isinstance(key, str) and key for key in keys):
+        raise ValueError(f"option '{option}' is keys with dots between them, or a list of keys, not {value!r}")
+    if any("{" in key and key != SYSTEM for key in keys) or keys.count(SYSTEM) > 1:
+        raise ValueError(f"option '{option}' has {SYSTEM} as one of its keys, once, or not at all: {value!r}")
+    return tuple(keys)
+
+
+def show(keys: Keys) -> str:
+    """Return keys as a study has them."""
+    return ".".join(keys)
+
+
+def follow(line: JsonLine, keys: Keys, source: str, *, system: str = "") -> Any:
+    """Return the value at a place; `LACKS` where the line has no such system.
+
+    Raises
+    ------
+    DataError
+        P257 where a key is not there, or what should have keys is something else.
+    """
+    value: Any = line.value
+    for depth, key in enumerate(keys):
+        if isinstance(value, list) and key.isascii() and key.isdecimal() and len(key) < 9:
+            if int(key) >= len(value):
+                raise _lacks(keys[: depth + 1], f"{source}:{line.line}", f"{len(value)} values")
+            value = value[int(key)]
+            continue
+        if not isinstance(value, Mapping):
+            raise refuse_shape(source, line.line, f"'{show(keys[:depth])}'", "an object", value)
+        if key == SYSTEM:
+            if system not in value:
+                return LACKS
+            value = value[system]
+        elif key not in value:
+            there = ", ".join(map(repr, list(value)[:8])) or "nothing"
+            raise _lacks(keys[: depth + 1], f"{source}:{line.line}", there)
+        else:
+            value = value[key]
+    return value
+
+
+def find_systems(line: JsonLine, keys: Keys, source: str) -> list[str]:
+    """Return the keys that stand where the place has `SYSTEM`."""
+    found = follow(line, keys[: keys.index(SYSTEM)], source)
+    if not isinstance(found, Mapping):
+        raise refuse_shape(source, line.line, f"'{show(keys[: keys.index(SYSTEM)])}'", "an object", found)
+    return list(found)
+
+
+def _lacks(keys: Keys, where: str, there: str) -> PipelineError:
+    return DataError.of(
+        "P257",
+        f"there is no '{show(keys)}'; there are {there}",
+        where=where,
+        help="mend the keys in `format:` of the test set; a key with a dot in it stands in a list of keys",
+    )

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pipeline.errors import DataError, Problem, name_some
 from pipeline.interfaces import Items, Reader
+from pipeline.items.readers._files import with_warnings
 from pipeline.items.readers._json import need, number_text, refuse_shape
-from pipeline.items.readers._warnings import with_warnings
 from pipeline.study.grouping import DOCUMENT, ROLES
 
 __all__ = [

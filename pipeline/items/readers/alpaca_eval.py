@@ -9,11 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from pipeline.errors import DataError, Problem, name_some
 from pipeline.interfaces import FileSample, Items, Recognised
-from pipeline.items.readers._files import read_lines
+from pipeline.items.readers._files import read_lines, with_warnings
 from pipeline.items.readers._json import JsonLine, digest_of, need, read_json_list
 from pipeline.items.readers._records import ScoredFormat, asked_groups, check_name, choose_one, find_beside, name_of, text_of
 from pipeline.items.readers._tables import is_number, parse_table, refuse
-from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["AlpacaEvalReader"]
 

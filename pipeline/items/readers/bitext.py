@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Literal
 from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._bitext import BITEXT_SEPARATOR, join_words, read_bitext
-from pipeline.items.readers._files import write_lines
+from pipeline.items.readers._files import with_warnings, write_lines
 from pipeline.items.readers._join import join_items
-from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["BitextReader"]
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.items.readers._files import with_warnings
 from pipeline.items.readers._json import JsonLine, need, read_json, read_json_lines, refuse_shape
 from pipeline.items.readers._records import (
     ScoredFormat,
@@ -24,7 +25,6 @@ from pipeline.items.readers._records import (
 )
 from pipeline.items.readers._scored import is_mean_of
 from pipeline.items.readers._tables import refuse
-from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["EveryEvalEverReader"]
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from pipeline.errors import DataError, name_some
 from pipeline.interfaces import FileSample, Items, Recognised
+from pipeline.items.readers._files import with_warnings
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._json import digest_of, need, read_json_list, refuse_shape
 from pipeline.items.readers._records import (
@@ -23,7 +24,6 @@ from pipeline.items.readers._records import (
     twice,
 )
 from pipeline.items.readers._tables import refuse
-from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["HelmReader"]
 

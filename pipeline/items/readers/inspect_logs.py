@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
+from pipeline.items.readers._files import with_warnings
 from pipeline.items.readers._inspect import Log, Sample, read_log
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._json import digest_of, need, number_text
@@ -24,7 +25,6 @@ from pipeline.items.readers._scored import (
     refuse_halves,
 )
 from pipeline.items.readers._tables import is_number
-from pipeline.items.readers._warnings import with_warnings
 from pipeline.study.grouping import DOCUMENT, ROLES
 
 __all__ = ["InspectReader"]

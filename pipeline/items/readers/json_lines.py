@@ -8,11 +8,22 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items, Reader
+from pipeline.items.readers._files import with_warnings
 from pipeline.items.readers._join import join_items
-from pipeline.items.readers._json import JsonLine, number_text, read_json_lines, refuse_shape
-from pipeline.items.readers._json_paths import LACKS, SYSTEM, Keys, find_systems, follow, parse_keys, show
+from pipeline.items.readers._json import (
+    LACKS,
+    SYSTEM,
+    JsonLine,
+    Keys,
+    find_systems,
+    follow,
+    number_text,
+    parse_keys,
+    read_json_lines,
+    refuse_shape,
+    show,
+)
 from pipeline.items.readers._tables import refuse
-from pipeline.items.readers._warnings import with_warnings
 from pipeline.study.grouping import ROLES
 
 __all__ = ["JsonLinesReader"]

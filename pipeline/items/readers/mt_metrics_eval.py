@@ -1,19 +1,49 @@
-"""Scores of segments as mt-metrics-eval keeps them. This module reads ``SYSTEM SCORE`` lines, and the documents beside them."""
+"""Scores of segments as mt-metrics-eval keeps them: ``SYSTEM SCORE`` lines.
+
+The file of documents beside them has ``DOMAIN DOCUMENT`` lines, one a segment (`read_documents`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._docs import DocumentLines, read_documents
-from pipeline.items.readers._files import Lines, read_lines
+from pipeline.items.readers._files import Lines, read_lines, with_warnings
 from pipeline.items.readers._tables import is_number, refuse
-from pipeline.items.readers._warnings import with_warnings
 
-__all__ = ["MtMetricsEvalReader"]
+__all__ = ["DocumentLines", "MtMetricsEvalReader", "read_documents"]
+
+
+@dataclass(frozen=True)
+class DocumentLines:
+    """The domain of each segment, and its document, named ``DOMAIN/NAME``: names may come again in another domain."""
+
+    domains: tuple[str, ...]
+    documents: tuple[str, ...]
+
+
+def read_documents(path: Path) -> DocumentLines:
+    """Read a file of documents.
+
+    Raises
+    ------
+    DataError
+        P222 where a line is not a domain and a document; and as `read_lines`.
+    """
+    lines = read_lines(path)
+    rows = [line.split() for line in lines.values]
+    help_ = "write the domain and the name of the document of each segment, with a blank between them"
+    refuse(
+        Problem("P222", f"the line has {len(row)} fields, where a domain and a document are wanted", f"{path}:{number}", help_)
+        for number, row in enumerate(rows, start=1)
+        if len(row) != 2
+    )
+    return DocumentLines(tuple(row[0] for row in rows), tuple(f"{row[0]}/{row[1]}" for row in rows))
+
 
 _HELP = "a line is SYSTEM SCORE; those of a system stand in the order of the segments, `None` where there is no score"
 

@@ -10,11 +10,10 @@ from typing import Any, ClassVar, Literal
 from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
-from pipeline.items.readers._files import read_lines
+from pipeline.items.readers._files import read_lines, with_warnings
 from pipeline.items.readers._layouts import check_layout, split_systems
 from pipeline.items.readers._numerals import Spelling, is_numeral, spell
 from pipeline.items.readers._tables import Table, find_delimiter, is_number, parse_table, refuse, write_table
-from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["ScoreReader"]
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from pipeline.errors import DataError, Problem, name_some
 from pipeline.interfaces import FileSample, Items, Recognised
-from pipeline.items.readers._files import read_text
+from pipeline.items.readers._files import read_text, with_warnings
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._json import need, read_json, read_json_lines, refuse_shape
 from pipeline.items.readers._records import (
@@ -25,7 +25,6 @@ from pipeline.items.readers._records import (
     twice,
 )
 from pipeline.items.readers._tables import refuse
-from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["SweBenchReader"]
 

@@ -8,11 +8,9 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import read_lines, write_lines
-from pipeline.items.readers._join import need_system
-from pipeline.items.readers._sentences import NOT_GIVEN, Part, as_items, given_columns
+from pipeline.items.readers._files import read_lines, with_warnings, write_lines
+from pipeline.items.readers._join import NOT_GIVEN, Part, as_items, given_columns, need_system
 from pipeline.items.readers._tables import refuse
-from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["TaggedReader"]
 

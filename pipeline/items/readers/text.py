@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import Lines, read_lines, write_lines
-from pipeline.items.readers._warnings import with_warnings
+from pipeline.items.readers._files import Lines, read_lines, with_warnings, write_lines
 
 __all__ = ["TextReader"]
 

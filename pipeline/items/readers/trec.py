@@ -12,9 +12,8 @@ import numpy as np
 
 from pipeline.errors import Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import Lines, read_lines
+from pipeline.items.readers._files import Lines, read_lines, with_warnings
 from pipeline.items.readers._tables import NUMBER, refuse
-from pipeline.items.readers._warnings import with_warnings
 
 __all__ = ["TrecReader"]
 

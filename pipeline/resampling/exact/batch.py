@@ -15,8 +15,7 @@ from pipeline.compiled import kernel
 from pipeline.resampling.exact.factors import Factors, highest, log_bottom, reflect
 from pipeline.resampling.exact.lattice import DIRECT, bound_tail, split_at_ends
 from pipeline.resampling.exact.ring import multiply_whole, reduce_tail
-from pipeline.resampling.exact.tilt import LOG_ALIAS, aim, cumulants, window
-from pipeline.resampling.exact.whole import log_scale_of_whole, tilt_whole
+from pipeline.resampling.exact.tilt import LOG_ALIAS, aim, cumulants, log_scale_of_whole, tilt_whole, window
 
 __all__ = ["compare_short"]
 

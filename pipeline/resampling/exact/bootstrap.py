@@ -1,14 +1,19 @@
-"""p-values without Monte-Carlo error. This module computes the bootstrap law of one pair by convolution.
+"""Bootstrap p-values of one pair without Monte-Carlo error: its law, by convolution.
 
 D = Σd and C = Σc, with d_i the difference of the numerators of two systems and c_i a denominator *common to both*: accuracy,
 attachment, recall over gold, WER over references. Not for precision, F1, AER or BLEU. A bootstrap total C* is random but
 positive, so {δ* > t} is {Σ w_i (d_i − t c_i) > 0}: one sum of independent integers per threshold. Convolving d alone is wrong
 where denominators differ. See `tilt` for tails, and `pairs` for many pairs at once.
+
+`occur_when` finds the chances of such an event in the first of three ways that fits: one lattice of Z = u·d − v·c; a plane of
+both sums (`plane`), which may be narrower; an enclosure from finitely many frequencies (`enclosure`). What is known to lie on the
+threshold itself is counted before (`log_known_mass`): with few discordant units it would be lost in an interval.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +21,124 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from pipeline.resampling.contract import largest_magnitude
 from pipeline.resampling.exact.budget import QUICK, Budget
-from pipeline.resampling.exact.chances import BootstrapChances, Chance, Law
-from pipeline.resampling.exact.events import Slope, compress, occur_when
-from pipeline.resampling.exact.factors import highest
-from pipeline.resampling.exact.integers import INT64_LIMIT, check_sums, common_step, one_dimensional
-from pipeline.resampling.exact.lattice import MAX_POINTS
+from pipeline.resampling.exact.chances import BootstrapChances, Chance, Event, Law
+from pipeline.resampling.exact.enclosure import enclose
+from pipeline.resampling.exact.factors import INT64_LIMIT, Factors, check_sums, common_step, highest, make_factor, one_dimensional
+from pipeline.resampling.exact.lattice import MAX_POINTS, TooWideError, count_points, split
+from pipeline.resampling.exact.plane import Plane, split_plane
 from pipeline.resampling.exact.ring import raise_powers
 from pipeline.resampling.exact.tilt import LOG_ALIAS, window
 
-__all__ = ["bootstrap_chances", "bootstrap_law"]
+__all__ = ["Slope", "bootstrap_chances", "bootstrap_law", "compress", "log_known_mass", "occur_when"]
+
+_LOSS = 2.0**-48  # more than rounding can add to a term and its share of a sum, relative and absolute
+
+
+def log_known_mass(d: NDArray[np.int64], c: NDArray[np.int64], u: int, v: int) -> float:
+    """Return a lower bound of log P(ΣZ = 0), Z = ud − vc, given that Σc is not 0; −inf where nothing is known.
+
+    All draws have Z = 0; or, where c is a constant and the threshold twice the gain, each discordant unit is drawn twice.
+    """
+    return max(_log_all_idle(u * d == v * c, c == 0), _log_all_twice(d, c, u, v))
+
+
+def _log_all_idle(idle: NDArray[np.bool_], hollow: NDArray[np.bool_]) -> float:
+    n, quiet, empty = len(idle), int(idle.sum()), int(hollow.sum())
+    quiet_empty = int((idle & hollow).sum())
+    if quiet == quiet_empty:
+        return -math.inf
+    terms = [n * _log_ratio(quiet, n)]
+    if empty:
+        terms.append(_log_no_empty(n * _log_ratio(quiet_empty, quiet)))
+        terms.append(-_log_no_empty(n * _log_ratio(empty, n)))
+    return sum(terms) - _LOSS * sum(abs(term) + 1 for term in terms)
+
+
+def _log_all_twice(d: NDArray[np.int64], c: NDArray[np.int64], u: int, v: int) -> float:
+    n, m = len(d), int(np.count_nonzero(d))
+    is_twice = v > 0 and v * int(c.sum()) == 2 * u * int(d.sum())
+    if not (is_twice and 0 < 2 * m <= n and c.min() == c.max()):
+        return -math.inf
+    ways = np.log((n - np.arange(2 * m)) / n)  # n!/(n − 2m)!/n^2m
+    rest = (n - 2 * m) * _log_ratio(n - m, n) if n > 2 * m else 0.0
+    value = float(ways.sum()) - m * math.log(2) + rest
+    return value - _LOSS * (2 * m + float(np.abs(ways).sum()) + m + abs(rest) + 1)
+
+
+def _log_ratio(part: int, whole: int) -> float:
+    """Return log(part/whole) with a small relative error."""
+    if part == 0:
+        return -math.inf
+    return math.log1p((part - whole) / whole) if 2 * part > whole else math.log(part / whole)
+
+
+def _log_no_empty(log_p: float) -> float:
+    return math.log(-math.expm1(log_p))
+
+
+_LINE_POINTS = 2**18
+"""A wider line is dearer than a plane."""
+
+_IMPOSSIBLE = Chance(-math.inf, -math.inf)
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Z = u·d − v·c with u > 0."""
+
+    u: int
+    v: int
+
+
+def compress(
+    values: NDArray[np.int64], counts: NDArray[np.int64], *, draws: int, hollow: NDArray[np.bool_] | None = None
+) -> tuple[Factors, int, int]:
+    """Return the law of a sum of draws on its own lattice, the step of that lattice, and the smallest sum."""
+    lowest = int(values.min())
+    step = common_step(values - lowest)
+    return make_factor((values - lowest) // step, counts, draws=draws, hollow=hollow), step, draws * lowest
+
+
+def occur_when(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, *, budget: Budget) -> Event:
+    """Compute the chances of Σ Z over a resample with Z = ud − vc, given that Σ c over it is not 0."""
+    # One number for Z and whether c = 0: units without a denominator count only where others are drawn too.
+    both, counts = np.unique(2 * (slope.u * d - slope.v * c) + (c == 0), return_counts=True)
+    law, step, lowest = compress(both >> 1, counts, draws=len(d), hollow=(both & 1).astype(np.bool_))
+    x, rest = divmod(-lowest, step)
+    return _find(law, x, rest == 0, d, c, slope, budget)
+
+
+def _find(law: Factors, x: int, is_on: bool, d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, budget: Budget) -> Event:
+    """Take the first way that fits; ``is_on`` says that the threshold is a point of the lattice, not beyond x and before x + 1."""
+    points = count_points(law, x)
+    if points > min(_LINE_POINTS, budget.points) and slope.v:
+        try:
+            return _place(_across(d, c, slope, x, budget), is_on)
+        except TooWideError:
+            pass
+    if points <= budget.points:
+        return _place(split(law, x, max_points=budget.points), is_on)
+    log_known = log_known_mass(d, c, slope.u, slope.v) if is_on else -math.inf
+    strict, is_below = enclose(law, x, frequencies=budget.frequencies, width=budget.width, log_known=log_known)
+    weak = strict.plus(Chance(log_known, log_known))
+    at = Chance(log_known, weak.log_gap(strict)) if is_on else _IMPOSSIBLE
+    if is_below:
+        return Event(strict, at, weak.complement(), weak, strict.complement())
+    return Event(weak.complement(), at, strict, strict.complement(), weak)
+
+
+def _place(found: Event, is_on: bool) -> Event:
+    return found if is_on else Event(found.up_to, _IMPOSSIBLE, found.above, found.up_to, found.above)
+
+
+def _across(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, x: int, budget: Budget) -> Event:
+    both, counts = np.unique(np.stack([d, c], axis=1), axis=0, return_counts=True)
+    z, hollow = slope.u * both[:, 0] - slope.v * both[:, 1], both[:, 1] == 0
+    order = np.argsort(z, kind="stable")
+    law, step, _ = compress(z[order], counts[order], draws=len(d), hollow=hollow[order])
+    gain, denominator = both[order].T
+    plane = Plane(gain - gain.min(), denominator - denominator.min(), slope.u, slope.v, step)
+    return split_plane(law, x, plane, max_work=budget.work)
 
 
 def bootstrap_chances(

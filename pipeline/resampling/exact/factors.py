@@ -1,8 +1,11 @@
-"""The law of a sum of independent integers. This module holds it as small laws and how often each is drawn from.
+"""The law of a sum of independent integers: small laws, and how often each is drawn from.
 
 Units without a denominator count only where a unit with one is drawn too. Such atoms are *hollow*, and a law with hollow atoms is
 that of the sum *given* that not every draw is hollow. With f the transform of one draw and g its hollow part, that law has the
 transform (fⁿ − gⁿ) / (1 − g(0)ⁿ). It is never formed as a difference (`ring.raise_both`), so nothing cancels.
+
+Before a law is made, `check_sums` holds the integers to what int64 can add, and `common_step` finds the factor to take out of
+them.
 """
 
 from __future__ import annotations
@@ -14,8 +17,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.resampling.contract import largest_magnitude
 
-__all__ = ["Factors", "ends", "expected_hits", "highest", "is_partial", "log_bottom", "log_end", "make_factor", "reflect"]
+__all__ = [
+    "INT64_LIMIT",
+    "Factors",
+    "check_sums",
+    "common_step",
+    "ends",
+    "expected_hits",
+    "highest",
+    "is_partial",
+    "log_bottom",
+    "log_end",
+    "make_factor",
+    "one_dimensional",
+    "reflect",
+]
+
+INT64_LIMIT = 2**63
+
+
+def common_step(values: NDArray[np.int64]) -> int:
+    """Return the greatest common divisor, 1 of zeros."""
+    return int(np.gcd.reduce(values)) or 1 if len(values) else 1
+
+
+def one_dimensional(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return one or more integers as int64, and refuse anything else."""
+    if values.ndim != 1 or not values.size or not np.issubdtype(values.dtype, np.integer):
+        raise ValueError(f"one or more integers are needed, not {values.dtype} of shape {values.shape}")
+    return values.astype(np.int64)
+
+
+def check_sums(values: NDArray[np.int64]) -> None:
+    """Refuse values of which four times the sum of any n could leave int64."""
+    bound = 4 * len(values) * largest_magnitude(values)
+    if bound >= INT64_LIMIT:
+        raise ValueError(f"sums up to {bound} do not fit: int64 ends at {INT64_LIMIT}")
 
 
 class Factors(NamedTuple):

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.chances import CERTAIN, Chance, SignFlipChances
 from pipeline.resampling.exact.enclosure import enclose
-from pipeline.resampling.exact.factors import Factors
-from pipeline.resampling.exact.integers import check_sums, common_step, one_dimensional
+from pipeline.resampling.exact.factors import Factors, check_sums, common_step, one_dimensional
 from pipeline.resampling.exact.lattice import count_points, split
 
 __all__ = ["count_reaching", "sign_flip_chances"]

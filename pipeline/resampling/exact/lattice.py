@@ -1,15 +1,16 @@
-"""Tails of a sum of independent integers, by Fourier transforms. This module splits a law at a threshold.
+"""Tails of a sum of independent integers, by Fourier transforms: a law is split at a threshold.
 
 The transform of a law on a ring of L points is a product of small transforms raised to powers; the tail is a geometric series
-against it, so no inverse transform is needed. The law is tilted before (`tilt`), hence the *relative* error is about
-powers · 2^-53 however small the tail; the ring is wide enough that what wraps around has a mass below 1e-29.
+against it, so no inverse transform is needed. The law is tilted before (`tilt`), hence the *relative* error is about powers ·
+2^-53 however small the tail; the ring is wide enough that what wraps around has a mass below 1e-29.
 
 The error is relative to the sum of magnitudes of the terms. Where a result is so much smaller that more than 1e-9 of it may be
-lost it is given as an interval: a point that the lattice all but misses, or a threshold before a wide gap. Points that no sum
-reaches are among them; on a short lattice positive terms tell (`points`).
+lost it is given as an interval: a point that the lattice all but misses, or a threshold before a wide gap. On a short lattice
+`mass_at` finds the mass of such a point after all, by plain convolution: it adds positive terms only, so that no digit is lost,
+and shows which points no sum reaches.
 
-These sums are deterministic on one machine. They are not promised bit for bit across machines, as SciPy chooses its
-transform by processor.
+These sums are deterministic on one machine. They are not promised bit for bit across machines, as SciPy chooses its transform by
+processor.
 """
 
 from __future__ import annotations
@@ -23,12 +24,89 @@ from scipy.fft import next_fast_len
 
 from pipeline.compiled import kernel
 from pipeline.resampling.exact.chances import Chance, Event
-from pipeline.resampling.exact.factors import Factors, ends, highest, log_end, reflect
-from pipeline.resampling.exact.points import mass_at
+from pipeline.resampling.exact.factors import Factors, ends, expected_hits, highest, log_end, reflect
 from pipeline.resampling.exact.ring import Tail, direct_tail, reduce_tail, transform_law
-from pipeline.resampling.exact.tilt import LOG_ALIAS, aim, cumulants, log_scale, window
+from pipeline.resampling.exact.tilt import LOG_ALIAS, aim, cumulants, log_scale, tilt, window
 
-__all__ = ["DIRECT", "MAX_POINTS", "Evaluate", "TooWideError", "bound_tail", "count_points", "split", "split_at", "split_at_ends"]
+__all__ = [
+    "DIRECT",
+    "MAX_POINTS",
+    "Evaluate",
+    "TooWideError",
+    "bound_tail",
+    "count_points",
+    "mass_at",
+    "split",
+    "split_at",
+    "split_at_ends",
+]
+
+_WIDEST = 2**14  # points of the sum: some 50 ms
+_SMALLEST = -600.0  # logarithm of more than all that underflow can take away
+
+
+def mass_at(law: Factors, x: int, theta: float) -> tuple[float, float] | None:
+    """Return bounds of log P(S = x), equal where it is known; None where plain convolution is too long.
+
+    Parameters
+    ----------
+    law : Factors
+        One factor.
+    x : int
+        Where the law is tilted to, by θ.
+    theta : float
+
+    Returns
+    -------
+    tuple of two floats, or None
+    """
+    if len(law.powers) > 1 or highest(law) >= _WIDEST:
+        return None
+    draws = int(law.powers[0])
+    chances, share = tilt(law, theta)
+    hollow = np.bincount(law.atoms, weights=chances * law.hollow).astype(np.float64)
+    solid = np.bincount(law.atoms, weights=chances * ~law.hollow).astype(np.float64)
+    mass = _coefficient(solid, hollow, share, draws, x) * expected_hits(draws, share) / draws
+    scale = log_scale(law, theta, x)
+    if mass > 0:
+        log_mass = min(scale + math.log(mass), 0.0)
+        return log_mass, log_mass
+    # Nothing, or below the smallest float: ones in place of chances tell whether a sum is x.
+    if _coefficient((solid > 0).astype(float), (hollow > 0).astype(float), 1.0, draws, x) == 0:
+        return -math.inf, -math.inf
+    return -math.inf, min(scale + _SMALLEST, 0.0)
+
+
+def _coefficient(solid: NDArray[np.float64], hollow: NDArray[np.float64], share: float, power: int, x: int) -> float:
+    """Return the coefficient at x of ((share·solid + hollow)ⁿ − hollowⁿ) / share, as `ring.power_of_both` does."""
+    if power == 1:
+        return float(solid[x])
+    both, rest = _raise(solid, hollow, share, power // 2)
+    twice = 2 * rest + share * both
+    if power % 2 == 0:
+        return _product_at(both, twice, x)
+    # Bₘ₊₁ = Bₘ·whole + hollowᵐ·solid, at x alone
+    whole = hollow + share * solid
+    return _product_at(np.convolve(both, twice), whole, x) + _product_at(np.convolve(rest, rest), solid, x)
+
+
+def _raise(
+    solid: NDArray[np.float64], hollow: NDArray[np.float64], share: float, power: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    both, rest, whole = solid, hollow, hollow + share * solid
+    for bit in bin(power)[3:]:
+        both, rest = np.convolve(both, 2 * rest + share * both), np.convolve(rest, rest)
+        if bit == "1":
+            both, rest = np.convolve(both, whole) + np.convolve(rest, solid), np.convolve(rest, hollow)
+        if max(both.max(), rest.max()) > 4 * power:  # of ones only, as these need not be chances: all that matters is what is 0
+            both, rest = np.minimum(both, 1.0), np.minimum(rest, 1.0)
+    return both, rest
+
+
+def _product_at(one: NDArray[np.float64], other: NDArray[np.float64], x: int) -> float:
+    first, last = max(0, x - len(other) + 1), min(x, len(one) - 1)
+    return float(one[first : last + 1] @ other[x - last : x - first + 1][::-1]) if first <= last else 0.0
+
 
 MAX_POINTS = 2**24
 """Widest ring that is transformed."""

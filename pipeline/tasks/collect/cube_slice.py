@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.layout import CubeLayout
-from pipeline.inference.direct.few import sign_flips_of_few
-from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.student_tails import StudentTails
+from pipeline.inference.direct.exact import sign_flips_of_few
+from pipeline.inference.few_units import StudentTails, evidence_floor
 from pipeline.inference.units import effective_units
 from pipeline.items.stored import load_frame
 from pipeline.plan.comparisons import Comparison, Size

@@ -20,7 +20,7 @@ from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.store.addresses import digest_file
 from pipeline.store.files import read_arrays
 from pipeline.store.runs import Store
-from pipeline.tasks.cell_files import StoredCounts
+from pipeline.tasks.resample import StoredCounts
 
 __all__ = ["Block", "Cells", "fold", "kept_scores"]
 

@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T, bootstrap_t
 from pipeline.inference.families import order_family
-from pipeline.inference.floors import reach_of_floors
+from pipeline.inference.few_units import reach_of_floors
 from pipeline.inference.intervals import METHODS, intervals
-from pipeline.inference.max_t import MaxT, StepDown
-from pipeline.inference.simultaneous import simultaneous
+from pipeline.inference.max_t import MaxT, StepDown, simultaneous
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence import leave_one_out, pair_moments
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.studentised_work import replicates_again
+from pipeline.resampling.studentise import replicates_again
 from pipeline.tasks.collect.cube_slice import Tested
 
 __all__ = ["SIMULTANEOUS", "Kept", "KeptReadings", "look_at", "read_kept"]

@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.cubes.codes import METHODS, P_REASONS, TAIL_REASONS
 from pipeline.cubes.cube import CubeWriter
+from pipeline.cubes.declarations import METHODS, P_REASONS, TAIL_REASONS
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import CHUNKS
-from pipeline.inference.decision import decide_family, without_zero
+from pipeline.inference.decision import Bounds, bound_computed, decide_family, stable_alone, stable_level, without_zero
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.scores import why_no_numerators
-from pipeline.inference.direct.tail_choice import choose_tails
-from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, few_hits
+from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, choose_tails, few_hits
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues, p_values
-from pipeline.inference.stability import Bounds, bound_computed, stable_alone, stable_level
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Inventory
 from pipeline.procedures.registry import PROCEDURES

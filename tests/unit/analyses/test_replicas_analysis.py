@@ -25,7 +25,7 @@ from pipeline.resampling.replicas.components import variance_components
 from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.study.schema import MetricSpec
-from pipeline.tasks.report_inputs import scored_statistics
+from pipeline.tasks.report import scored_statistics
 
 MODELS = ("north", "south", "west")
 NULLS = ("segment-block", "whole-run", "paired-runs", "crossed", "per-output", "r-of-2r", "multeval")

@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 from support.studies import write_scores, write_study, write_text_outputs
 
 from pipeline.api import run
-from pipeline.cli.group import cli
 from pipeline.cli.main import main  # noqa: F401 - registers the commands
+from pipeline.cli.options import cli
 from pipeline.errors import PipelineError
 from pipeline.record.manifest import read_manifest
 from pipeline.report.document import build_document

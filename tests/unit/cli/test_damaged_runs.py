@@ -58,13 +58,13 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
     def called(*arguments: object) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["pipeline", *map(str, arguments)])
-        monkeypatch.setattr("pipeline.cli.group.cli.main", lambda **options: original(sys.argv[1:], **options))
+        monkeypatch.setattr("pipeline.cli.options.cli.main", lambda **options: original(sys.argv[1:], **options))
         with pytest.raises(SystemExit) as ended:
             main()
         printed = capsys.readouterr()
         return int(ended.value.code or 0), printed.out + printed.err
 
-    from pipeline.cli.group import cli
+    from pipeline.cli.options import cli
 
     original = cli.main
     return called

@@ -12,8 +12,7 @@ import pytest
 
 from pipeline.cubes import variables
 from pipeline.cubes.cube import CubeWriter
-from pipeline.cubes.layout import CubeLayout, MetricInfo
-from pipeline.cubes.names import cube_name
+from pipeline.cubes.layout import CubeLayout, MetricInfo, cube_name
 from pipeline.cubes.reading import digest_cubes, open_cubes, open_statistics, verify_cubes
 from pipeline.errors import StoreError
 

@@ -7,11 +7,9 @@ import pytest
 
 from pipeline.inference.decision import Decision, decide_family, without_zero
 from pipeline.inference.families import order_family
-from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.floors import reach_of_floors
+from pipeline.inference.few_units import StudentTails, evidence_floor, reach_of_floors
 from pipeline.inference.max_t import StepDown
 from pipeline.inference.multiplicity import holm
-from pipeline.inference.student_tails import StudentTails
 from pipeline.inference.unit_guard import correct_few_units
 
 B = 400

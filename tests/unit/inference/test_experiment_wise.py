@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pipeline.inference.experiment_wise import (
+from pipeline.inference.families import order_family
+from pipeline.inference.max_t import (
     AnyExceeds,
     among_exchangeable_systems,
     among_independent_tests,
     normal_critical_value,
 )
-from pipeline.inference.families import order_family
 
 
 @pytest.mark.parametrize(("tests", "printed"), [(1, 0.05), (105, 0.9954), (465, 1.0)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.inference.families import REASONS, order_family
-from pipeline.inference.student_tails import StudentTails
+from pipeline.inference.few_units import StudentTails
 
 PAIRS = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 

@@ -12,12 +12,10 @@ from scipy import stats
 from support.mmlu_data import read_mmlu
 
 from pipeline.inference.families import order_family
-from pipeline.inference.few_units import expected_rejection
+from pipeline.inference.few_units import StudentTails, expected_rejection
 from pipeline.inference.intervals import INTERVAL_REASONS, INVERTED_P, METHODS, bca_levels, intervals
-from pipeline.inference.max_t import StepDown
+from pipeline.inference.max_t import StepDown, simultaneous
 from pipeline.inference.p_values import CONVENTIONS, p_values
-from pipeline.inference.simultaneous import simultaneous
-from pipeline.inference.student_tails import StudentTails
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.influence import leave_one_out, pair_moments
 from pipeline.resampling.measures import Measure

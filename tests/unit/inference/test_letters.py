@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.inference.letters import compact_letters, name_letters
+from pipeline.inference.ranks import compact_letters, name_letters
 
 
 def relation(systems, pairs):

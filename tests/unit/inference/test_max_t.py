@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.inference.families import order_family
+from pipeline.inference.few_units import StudentTails
 from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.inference.student_tails import StudentTails
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.resample import observe, resample

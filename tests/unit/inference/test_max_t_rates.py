@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from pipeline.inference.families import order_family
-from pipeline.inference.max_t import StepDown
+from pipeline.inference.few_units import StudentTails
+from pipeline.inference.max_t import StepDown, simultaneous
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.ranks import rank_intervals, separate
-from pipeline.inference.simultaneous import simultaneous
-from pipeline.inference.student_tails import StudentTails
 from pipeline.inference.units import effective_units
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure

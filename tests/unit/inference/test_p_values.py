@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc
 
+from pipeline.inference.decision import Bounds, stable_alone, stable_level
 from pipeline.inference.p_values import CONVENTIONS, REASONS, clopper_pearson, p_values
-from pipeline.inference.stability import Bounds, stable_alone, stable_level
 
 
 def one_pair(counts=(0, 0, 0, 0, 0, 0), b=1000, delta=1.0, identical=False, shift=0.0):

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.inference.letters import name_letters
-from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
+from pipeline.inference.ranks import CLUSTERS, name_letters, rank_intervals, separate
 
 
 def all_pairs(systems):

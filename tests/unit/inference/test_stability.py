@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pipeline.inference.decision import Bounds, bound_computed, bound_counted, decide, decide_max_t, stable_alone, stable_level
 from pipeline.inference.few_units import holm_within_reach
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.inference.stability import Bounds, bound_computed, bound_counted, decide, decide_max_t, stable_alone, stable_level
 
 
 def plus_one(hits, b):

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pipeline.inference.families import order_family
-from pipeline.inference.max_t import MaxT, StepDown
-from pipeline.inference.simultaneous import simultaneous
-from pipeline.inference.student_tails import StudentTails
+from pipeline.inference.few_units import StudentTails
+from pipeline.inference.max_t import MaxT, StepDown, simultaneous
 from pipeline.inference.unit_guard import correct_few_units, expected_stratified_rejection
 
 

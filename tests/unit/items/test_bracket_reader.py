@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
 from pipeline.items.readers import load_reader
-from pipeline.items.readers._trees import normalise
+from pipeline.items.readers.brackets import normalise
 
 
 def read(folder: Path, text: str) -> Items:

@@ -13,7 +13,7 @@ import pytest
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
 from pipeline.metrics import load_metric
-from pipeline.metrics._edits import LEVENSHTEIN, count_edits, walk_slots
+from pipeline.metrics.wer import LEVENSHTEIN, count_edits, walk_slots
 from pipeline.testing import MetricContract, MetricExample
 
 GOLD = ("the cat sat on the mat", "nobody came", "it rained all night", "so we left")

@@ -13,7 +13,7 @@ from support.plans import all_done, made_study, plan_tasks, receipt_of
 
 from pipeline.plan.inventory import Group, Inventory
 from pipeline.plan.task import Receipt, pack_mask
-from pipeline.record.receipts import ReceiptWriter, receipts_of
+from pipeline.record.manifest import ReceiptWriter, receipts_of
 from pipeline.store.ledger import Ledger, read_ledger
 
 KEYS = list("abcdefgh")

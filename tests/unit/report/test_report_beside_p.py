@@ -9,7 +9,7 @@ from scipy.stats import t as student
 from support.synthetic_cubes import CONVENTIONS, build_cube
 from support.synthetic_reports import make_report
 
-from pipeline.cubes.codes import METHODS, P_LABELS, P_REASONS, TAIL_REASONS
+from pipeline.cubes.declarations import METHODS, P_LABELS, P_REASONS, TAIL_REASONS
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import build_document
 from pipeline.report.summary import summarise

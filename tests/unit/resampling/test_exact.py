@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.resampling.exact import events as exact_events
+from pipeline.resampling.exact import bootstrap as exact_events
 from pipeline.resampling.exact import flips as exact_flips
 from pipeline.resampling.exact import lattice as exact_lattice
 from pipeline.resampling.exact.bootstrap import bootstrap_chances, bootstrap_law

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from pipeline.resampling.exact import flips as exact_flips
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
 from pipeline.resampling.exact.budget import PATIENT, QUICK, Budget
-from pipeline.resampling.exact.enclosure import enclose, rounding_of
+from pipeline.resampling.exact.enclosure import LANES, enclose, evaluate, rounding_of, sharpest_first, tabulate_roots
 from pipeline.resampling.exact.factors import make_factor
 from pipeline.resampling.exact.flips import sign_flip_chances
-from pipeline.resampling.exact.frequencies import LANES, evaluate, sharpest_first, tabulate_roots
 from pipeline.resampling.exact.lattice import split
 
 NAMES = ("above_twice", "at_twice", "from_twice", "below_zero", "at_zero", "up_to_zero")

@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from pipeline.resampling.exact import points as exact_points
+from pipeline.resampling.exact import lattice as exact_points
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
 from pipeline.resampling.exact.factors import Factors, highest, make_factor, reflect
 from pipeline.resampling.exact.flips import sign_flip_chances

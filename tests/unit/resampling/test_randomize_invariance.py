@@ -11,8 +11,8 @@ import pytest
 from support import small_measures as small
 
 from pipeline.metrics.kernels import score_ratio
-from pipeline.resampling import estimates, swapped_pairs
 from pipeline.resampling import randomize as module
+from pipeline.resampling import swapped_pairs
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.observe import observe
@@ -50,9 +50,8 @@ def test_memory_changes_no_bit(measures, reference, memory_bytes):
 @pytest.mark.parametrize(("cache_bytes", "tile"), [(1, 32), (10_000, 64), (2**18, 2048), (2**24, 512)])
 def test_how_pairs_and_replicates_are_put_together_changes_no_bit(measures, reference, monkeypatch, cache_bytes, tile):
     monkeypatch.setattr(swapped_pairs, "_CACHE_BYTES", cache_bytes)
-    monkeypatch.setattr(estimates, "_EVALUATIONS", cache_bytes // 64)
-    for part in (swapped_pairs, estimates):
-        monkeypatch.setattr(part, "_TILE", tile)
+    monkeypatch.setattr(swapped_pairs, "_EVALUATIONS", cache_bytes // 64)
+    monkeypatch.setattr(swapped_pairs, "_TILE", tile)
     for one, other in zip(reference, randomize(DRAWS, measures, cells=range(2), replicates=REPLICATES), strict=True):
         small.assert_same_bits(one, other)
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline.interfaces import Items
-from pipeline.items.frame import Frame, Survey
-from pipeline.items.kinds import describe_kind
+from pipeline.items.frame import Frame, Survey, describe_kind
 from pipeline.metrics import load_metric
 from pipeline.plan.inputs import MetricInputs
 from pipeline.study.load import study_from_value

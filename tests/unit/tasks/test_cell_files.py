@@ -10,7 +10,7 @@ import pytest
 from pipeline.resampling.address import CELL
 from pipeline.resampling.measures import BINS, COUNTS, PairCounts
 from pipeline.store.files import read_arrays, write_arrays
-from pipeline.tasks.cell_files import StoredCounts, pack_counts
+from pipeline.tasks.resample import StoredCounts, pack_counts
 
 PAIRS, CELLS = 5, 3
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from pipeline.cubes.codes import P_LABELS, P_REASONS
 from pipeline.cubes.cube import CubeWriter
+from pipeline.cubes.declarations import P_LABELS, P_REASONS
 from pipeline.inference.direct.result import METHODS, REASONS, DirectP, assemble, code_of
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.procedures.direct import direct_tests

@@ -16,7 +16,7 @@ from pipeline.plan.inputs import MetricInputs, TestSetInputs
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import make_part
-from pipeline.tasks.collect.design_effects import clusters_of, groups_of_items, measure_clusters, strata_facts
+from pipeline.tasks.collect.task import clusters_of, groups_of_items, measure_clusters, strata_facts
 
 METRIC = MetricInputs("mean", {}, "mean", True)
 FRAME = Frame("t", tuple("abcdefgh"), tuple(range(8)), tuple("abcdefgh"))

@@ -19,9 +19,9 @@ from pipeline.resampling.address import CELL, count_cells
 from pipeline.resampling.measures import BINS, PairCounts
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import Store
-from pipeline.tasks.cell_files import pack_counts
 from pipeline.tasks.collect import fold as module
 from pipeline.tasks.collect.fold import Cells, fold, kept_scores
+from pipeline.tasks.resample import pack_counts
 
 SYSTEMS = ("k1", "k2", "k3", "k4")
 METRIC = MetricInputs("bleu", {}, "BLEU", True)

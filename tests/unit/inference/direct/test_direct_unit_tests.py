@@ -11,9 +11,8 @@ from support import direct_measures as small
 from support.enumeration import coin_p_values
 
 from pipeline.inference.direct import unit_tests
-from pipeline.inference.direct.log_tails import log_binomial_tail, log_student_tail
 from pipeline.inference.direct.result import LABELS, METHODS
-from pipeline.inference.direct.unit_tests import mcnemar, paired_t, sign_test, wilcoxon
+from pipeline.inference.direct.unit_tests import log_binomial_tail, log_student_tail, mcnemar, paired_t, sign_test, wilcoxon
 from pipeline.procedures.direct import direct_tests
 from pipeline.resampling.observe import observe
 

@@ -7,8 +7,7 @@ import pytest
 from support import direct_measures as small
 
 from pipeline.inference.direct.exact import exact_tests
-from pipeline.inference.direct.tail_choice import choose_tails, tail_points
-from pipeline.inference.direct.tails import bootstrap_tails
+from pipeline.inference.direct.tails import bootstrap_tails, choose_tails, tail_points
 from pipeline.resampling.exact import pairs as exact_pairs
 from pipeline.resampling.exact.batch import compare_short
 from pipeline.resampling.exact.bootstrap import compress

@@ -8,7 +8,7 @@ from support import replica_nulls
 
 from pipeline.resampling.draws import Draws, draw_units
 from pipeline.resampling.replicas.components import variance_components
-from pipeline.resampling.replicas.spread import spread_scores
+from pipeline.resampling.replicas.score_deviation import spread_scores
 
 PAIR = np.array([[0, 1]])
 TRUTH = {"unit": 1.0, "system_unit": 0.49, "run": 0.25, "residual": 2.25}

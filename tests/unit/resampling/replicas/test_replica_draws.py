@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import chisquare
 
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.replicas.deals import draw_shuffle
 from pipeline.resampling.replicas.permutations import draw_orders, draw_permutations, draw_runs
+from pipeline.resampling.replicas.shuffles import draw_shuffle
 
 FALSE_ALARM = 1e-6
 ADDRESS = Draws(key=9, n_units=3000, n_draws=3000)

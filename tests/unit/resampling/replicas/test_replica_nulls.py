@@ -12,8 +12,7 @@ from support import replica_nulls
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.randomize import randomize
 from pipeline.resampling.replicas.count import count_null
-from pipeline.resampling.replicas.counts import REASONS
-from pipeline.resampling.replicas.nulls import NULLS
+from pipeline.resampling.replicas.nulls import NULLS, REASONS
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.resample import Measure, resample
 

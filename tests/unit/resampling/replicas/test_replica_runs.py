@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom, permutation_test
 
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.replicas import runs as permuted
+from pipeline.resampling.replicas import count as permuted
 from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.outputs import Replicas
 

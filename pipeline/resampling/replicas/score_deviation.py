@@ -1,8 +1,9 @@
-"""How far scores of one system spread: over its runs, and over resampled units within a run. This module gives s_test and s_sel.
+"""How far the scores of one system deviate: over its runs, and over resampled units within a run.
 
-As Clark and others 2011 (https://aclanthology.org/P11-2031) define them: s_test is the sample standard deviation over runs of their
-scores on the test set; s_sel the mean over runs of the bootstrap standard deviation of a run's score, in which there is no variance
-between runs. MultEval prints them as s_opt and s_sel.
+As Clark and others 2011 (https://aclanthology.org/P11-2031) define them: s_test is the sample standard deviation over runs of
+their scores on the test set; s_sel the mean over runs of the bootstrap standard deviation of a run's score, in which there is no
+variance between runs. MultEval prints them as s_opt and s_sel. `ResampledRuns` has the scores of every run on bootstrap samples
+of units, for these and for whatever else looks at single replicates.
 """
 
 from __future__ import annotations
@@ -14,10 +15,41 @@ from numpy.typing import NDArray
 
 from pipeline.resampling.address import cell_bounds, count_cells
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.measures import Measure
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
-from pipeline.resampling.replicas.resampled import ResampledRuns
+from pipeline.resampling.resample import resample
 
-__all__ = ["Spread", "run_spread", "spread_scores"]
+__all__ = ["ResampledRuns", "Spread", "run_spread", "spread_scores"]
+
+
+class ResampledRuns:
+    """Every run as a system of its own in `pipeline.resampling.resample`; all meet the same samples.
+
+    Parameters
+    ----------
+    replicas : Replicas
+    """
+
+    def __init__(self, replicas: Replicas) -> None:
+        statistics = np.ascontiguousarray(np.concatenate(replicas.statistics).transpose(1, 0, 2))
+        keep = np.ones(statistics.shape[1], np.bool_)
+        none = np.zeros((0, 2), np.int64)
+        self._measure = Measure(
+            statistics, replicas.score, "general", replicas.higher_is_better, none, keep, follows=replicas.follows
+        )
+        self.first_run = np.concatenate([[0], np.cumsum(replicas.runs)])
+
+    def score_cell(self, draws: Draws, cell: int, *, replicates: int, memory_bytes: int) -> NDArray[np.float64]:
+        """Return (run of all systems, replicate) scores of one cell; runs of system s are first_run[s] … first_run[s + 1] − 1."""
+        return resample(
+            draws,
+            [self._measure],
+            cells=range(cell, cell + 1),
+            replicates=replicates,
+            keep_replicates=replicates,
+            memory_bytes=memory_bytes,
+        )[0].score
+
 
 _PART = 1024  # replicates that are summed together, whatever the batch
 

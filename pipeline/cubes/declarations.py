@@ -1,0 +1,219 @@
+"""What a variable of a cube is, and the variables that belong together.
+
+- `Variable`, the declaration.
+- What codes mean, by position: the words that stand in the attributes of variables, once.
+- The p-values by which pairs are judged, and every adjustment beside them (`DECISIONS`).
+- What units do to each pair (`UNIT_EFFECTS`), which only some cubes hold.
+
+All other variables are declared in `variables`, which puts the whole table together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "DECISIONS",
+    "HOLM",
+    "INTERVAL_REASONS",
+    "MAX_T",
+    "METHODS",
+    "P_LABELS",
+    "P_REASONS",
+    "TAIL_REASONS",
+    "TOOL_REASONS",
+    "UNIT_EFFECTS",
+    "UNIT_REASONS",
+    "Variable",
+]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One declared variable.
+
+    ``fill`` stands where nothing was written. ``chunks`` overrides `CHUNKS` for single dimensions.
+    """
+
+    name: str
+    dims: tuple[str, ...]
+    dtype: str
+    fill: Any
+    units: str
+    description: str
+    reference: str = ""
+    chunks: Mapping[str, int] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What is stored beside the numbers."""
+        attributes: dict[str, Any] = {"units": self.units, "description": self.description}
+        if self.reference:
+            attributes["reference"] = self.reference
+        if self.flags:
+            attributes |= {"flag_values": list(range(len(self.flags))), "flag_meanings": " ".join(self.flags)}
+        return attributes
+
+
+METHODS = ("monte-carlo", "exact", "tail", "definition", "asymptotic")
+"""Of ``method`` and ``tail_method``; by definition p is 1 where systems are identical or score the same."""
+
+P_REASONS = (
+    "none",
+    "identical",
+    "no-order",
+    "undefined-score",
+    "not-a-ratio",
+    "denominators-differ",
+    "negative-denominators",
+    "not-a-mean-of-units",
+    "not-0/1",
+    "integers-too-large",
+    "one-unit",
+    "undefined-without-a-unit",
+    "no-spread",
+    "out-of-reach",
+    "not-asked",
+    "within-strata",
+    "no-defined-replicate",
+)
+"""Of ``p_reason``: why a pair has no ordinary p-value."""
+
+P_LABELS = (
+    "none",
+    "model-tail",
+    "mid-p",
+    "t-law",
+    "jackknife-t",
+    "numerators",
+    "normal",
+    "normal-numerators",
+    "saddlepoint",
+)
+"""Of ``p_label`` and ``tail_label``: what must be said beside a number."""
+
+TAIL_REASONS = (
+    "none",
+    "enough-replicates",
+    "by-definition",
+    "beyond-the-budget",
+    "no-exact-law",
+    "out-of-reach",
+    "within-strata",
+    "not-asked",
+)
+"""Of ``tail_reason``: why a pair has no computed tail beside its counted p-values."""
+
+INTERVAL_REASONS = (
+    "none",
+    "identical",
+    "undefined",
+    "no-standard-error",
+    "no-spread",
+    "too-few-replicates",
+    "no-correction",
+    "not-in-the-family",
+    "not-a-ratio",
+    "rounding",
+)
+"""Of ``interval_reason``: why a pair has no interval."""
+
+TOOL_REASONS = (
+    "none",
+    "not-with-the-baseline",
+    "not-a-metric-of-the-tool",
+    "not-a-seed-of-the-tool",
+    "too-many-draws",
+    "no-kept-replicates",
+    "no-replicate",
+)
+"""Of ``tool_reason``: why a pair has no number of the tool's own."""
+
+
+_NAN = float("nan")
+_PAIRS = ("metric", "test_size", "pair")
+MAX_T = "Romano & Wolf 2005, doi:10.1198/016214504000000539"
+HOLM = "Holm 1979, Scand. J. Statist. 6(2), 65-70; Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x"
+
+DECISIONS = (
+    Variable(
+        "p",
+        ("procedure", *_PAIRS),
+        "float64",
+        _NAN,
+        "1",
+        "two-sided p-value of the pair by itself, as reports print it: never 0, counted ones are (s + 1)/(b + 1)",
+        "Phipson & Smyth 2010, doi:10.2202/1544-6115.1585",
+    ),
+    Variable(
+        "p_few_units",
+        ("procedure", *_PAIRS),
+        "float64",
+        _NAN,
+        "1",
+        "two-sided p-value of a bootstrap corrected for few units by Student's t; NaN for other procedures",
+        "Hesterberg 2015, doi:10.1080/00031305.2015.1089789",
+    ),
+    Variable(
+        "p_adjusted",
+        ("procedure", *_PAIRS),
+        "float64",
+        _NAN,
+        "1",
+        "the p-value that the pair is judged by: two-sided, corrected for few units and adjusted for its family at the study's "
+        "level, all pairs of this test set, metric, test size and procedure, or those with the baseline",
+        f"{MAX_T}; {HOLM}",
+    ),
+    Variable(
+        "p_by_adjustment",
+        ("procedure", "convention", "adjustment", *_PAIRS),
+        "float64",
+        _NAN,
+        "1",
+        "p-values of every convention by every adjustment, not corrected for few units but by max-t, which is read off the kept "
+        "replicates; `p_adjusted` is the one that decides",
+        f"{HOLM}; {MAX_T}",
+    ),
+)
+"""Of each pair and procedure; the last one of each convention and adjustment too."""
+
+
+_DONNER_KOVAL = "Donner & Koval 1980, doi:10.2307/2530491"
+KISH = "Kish 1965, Survey Sampling, ISBN 0-471-10949-5"
+
+UNIT_REASONS = ("none", "undefined-influence", "no-variation", "one-unit", "one-item-a-unit")
+"""Codes of the variable ``unit_effect_reason``, by position: why a pair has no intra-cluster correlation."""
+
+UNIT_EFFECTS = (
+    Variable(
+        "intra_cluster_correlation",
+        _PAIRS,
+        "float64",
+        _NAN,
+        "1",
+        "of the items' influence on the gain, within units, or within documents where items are the units",
+        _DONNER_KOVAL,
+    ),
+    Variable(
+        "design_effect",
+        _PAIRS,
+        "float64",
+        _NAN,
+        "1",
+        "variance of the gain where units are drawn over that where items are; of documents where items are the units",
+        KISH,
+    ),
+    Variable(
+        "unit_effect_reason",
+        _PAIRS,
+        "int8",
+        -1,
+        "1",
+        "why there is no intra-cluster correlation; -1 where nothing was written",
+        flags=UNIT_REASONS,
+    ),
+)
+"""What units do to each pair; only where items are known to stand in units or documents."""
