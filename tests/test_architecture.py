@@ -88,6 +88,7 @@ ONLY_IN = {
     "distributed": {"engine/dask.py"},
     "yaml": {"study/yaml_values.py"},
     "click": {"cli"},
+    "psutil": {"store/process.py"},
     "cryptography": {"engine/certificates.py"},
     "nltk": {"metrics"},
     "rapidfuzz": {"metrics"},

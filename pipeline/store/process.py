@@ -7,7 +7,11 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 __all__ = ["Process", "machine_name", "name_process", "process_is_gone", "this_process"]
+
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK") if psutil.LINUX else 0
 
 
 @dataclass(frozen=True)
@@ -38,15 +42,12 @@ def process_is_gone(process: Process) -> bool | None:
     """Tell whether a process has ended; None where it cannot be seen from here."""
     if (process.host, process.machine) != (socket.gethostname(), machine_name()):
         return None
-    if process.started:
-        return _started(process.pid) != process.started
-    try:
-        os.kill(process.pid, 0)
-    except ProcessLookupError:
+    found = _started(process.pid)
+    if found is None:
         return True
-    except PermissionError:
-        return False
-    return False
+    if psutil.LINUX and not found:
+        return None
+    return bool(process.started) and found != process.started
 
 
 def machine_name() -> str:
@@ -60,10 +61,21 @@ def machine_name() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """Return field 22 of the process's status, None where it has ended or was killed and not yet collected."""
+    """Return when a process started; None where it has ended, or was killed and not yet collected, empty where it is not told."""
+    if not psutil.LINUX:
+        return "" if psutil.pid_exists(pid) else None
     try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
+        while True:
+            # psutil adds the time at which the machine started, which moves when its clock is set: a process that goes on would
+            # then look like another. Without it what is left is what the system counts in, whole ticks, and never moves.
+            boot = psutil.boot_time()
+            process = psutil.Process(pid)
+            ticks = round((process.create_time() - boot) * _TICKS_PER_SECOND)
+            if process.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+                return None
+            if psutil.boot_time() == boot:  # the clock was not set in between
+                return str(ticks)
+    except psutil.NoSuchProcess:
         return None
-    fields = status.rpartition(")")[2].split()  # the second field is the program's name and may hold anything
-    return None if fields[0] in {"Z", "X", "x"} else fields[19]
+    except (psutil.AccessDenied, OSError, RuntimeError):  # without /proc, or where it is closed
+        return ""
