@@ -414,7 +414,7 @@ def test_without_its_package_the_field_says_how_to_install_it(monkeypatch):
         CrfTrainer()
     problem = caught.value.problems[0]
     assert problem.code == "P302"
-    assert "pip install" in problem.help
+    assert problem.help == "pip install python-crfsuite"
 
 
 def test_the_field_learns_from_words_where_tags_are_the_same(tmp_path):

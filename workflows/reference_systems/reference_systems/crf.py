@@ -128,5 +128,5 @@ def _import_suite() -> Any:
         raise PluginError.of(
             "P302",
             "the trainer 'crf' needs python-crfsuite, which is not installed",
-            help="pip install 'pipeline[reference]', or pip install python-crfsuite",
+            help="pip install python-crfsuite",
         ) from exc
