@@ -12,9 +12,8 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from pipeline.engine.calibration import settle_rates
 from pipeline.engine.executor import Executor, Outcome
-from pipeline.engine.forecast import Outlook
+from pipeline.engine.forecast import Outlook, machine_factor
 from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import GRACE_SECONDS, StopAsked, StopRequest, listen
 from pipeline.engine.state import RunState
@@ -23,7 +22,6 @@ from pipeline.errors import Interrupted, PipelineError, Problem, RunLocked, Stor
 from pipeline.plan.costs import TaskCosts
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import Plan, plan_study
-from pipeline.plan.rates import Rates
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.record.manifest import Manifest, ReceiptWriter, failure_entry, read_manifest
 from pipeline.store.files import sweep_temporaries
@@ -144,8 +142,7 @@ class Coordinator:
         self.run, self.manifest, self.lease, self.ledger, self.state = run, manifest, lease, ledger, state
         self.receipts = ReceiptWriter(ledger)
         self.progress, self.block_cells, self.workers = progress, block_cells, workers
-        self.rates = Rates()
-        self.outlook = Outlook(TaskCosts(manifest.study, manifest.inputs, self.rates, guess=True).seconds)
+        self.outlook = Outlook(TaskCosts(manifest.study, manifest.inputs, machine=machine_factor()).seconds)
         self.inventory = Inventory()
         self.attempts: Counter[str] = Counter()
         self.fruitless = 0
@@ -172,10 +169,6 @@ class Coordinator:
         sweep_temporaries(self.run.store.root)
         with stop.interrupting():
             self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
-            open_blocks = any(task.kind == "resample" for task in self._ask_plan().tasks)
-        self.rates = settle_rates(self.run, self.manifest, block_cells=self.block_cells, needed=open_blocks, stop=stop)
-        self.outlook = Outlook(TaskCosts(self.manifest.study, self.manifest.inputs, self.rates, guess=True).seconds)
-        with stop.interrupting():
             plan = self._plan()
         if plan.tasks and not stop.wanted:
             with open_executor(stop) as executor:
@@ -186,19 +179,15 @@ class Coordinator:
             return self._stopped(stop)
         return self._ended(plan)
 
-    def _ask_plan(self) -> Plan:
-        return plan_study(
+    def _plan(self) -> Plan:
+        plan = plan_study(
             self.manifest.study,
             self.manifest.inputs,
             self.inventory,
             run=self.run.id,
             block_cells=self.block_cells,
             workers=self.workers,
-            rates=self.rates,
         )
-
-    def _plan(self) -> Plan:
-        plan = self._ask_plan()
         self.queue = TaskQueue(plan.tasks, done=self.inventory.receipts.keys(), running=self.running.keys())
         self.outlook.plan(plan.tasks)
         self.done = Counter(str(receipt.kind) for receipt in self.inventory.receipts.values())

@@ -1,171 +1,49 @@
-"""What the open part of a study should take here: foretold before it starts, and corrected while it runs by what tasks took."""
+"""What the open part of a study should take here: foretold from constants, and corrected while it runs by what tasks took."""
 
 from __future__ import annotations
 
+import json
 import os
-import tempfile
+import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from math import ceil
 
-from pipeline.engine.calibration import is_short, measure_rates, read_rates
 from pipeline.plan.costs import Footprint, TaskCosts, estimate_footprint
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import Plan, plan_study
-from pipeline.plan.rates import Rates
-from pipeline.plan.task import Receipt, Task, TrainSpec
-from pipeline.plan.timeline import Estimate, estimate_time
+from pipeline.plan.task import Receipt, Task
 from pipeline.record.manifest import Manifest
-from pipeline.store.runs import RunDirectory, Store
-from pipeline.survey.survey import StudySurvey
-from pipeline.tasks.time_trainings import past_trainings, time_trainings
 
-__all__ = ["Forecast", "Outlook", "forecast_study"]
+__all__ = ["Estimate", "Forecast", "Outlook", "forecast_study", "machine_factor"]
 
-CALIBRATION_SECONDS = 0.6
-"""What a run spends on measuring before it plans, where the constants of plans were measured."""
+YARDSTICK_SECONDS = 0.0055
+"""What `machine_factor` runs, where the constants were measured."""
+
+START_SECONDS, CLUSTER_SECONDS = 0.7, 1.7
+"""A run's own start and end; starting and closing a cluster on this machine."""
+
+FIRST_SECONDS: Mapping[str, float] = {"train": 1.2, "extract": 0.5, "resample": 0.4, "collect": 0.3, "report": 0.7}
+"""The first task of a kind on a worker: it imports what it needs, loads compiled code and prepares the gold."""
+
+TASK_SECONDS = 0.004
+"""A task on its way: scheduled, its receipt synced. Receipts are written one after the other, whatever the workers."""
 
 PRIOR_SECONDS = 2.0
 """How much of observation outweighs a prediction: the first task of a worker also imports what it needs."""
 
 
-@dataclass(frozen=True)
-class ModelForecast:
-    """What the trainings of one base model should take.
-
-    Parameters
-    ----------
-    model : str
-    tasks, open : int
-        All of them, and those that are still to do.
-    each : (float, float) or None
-        Seconds of the shortest and the longest open one; None where nothing is known, or nothing is open.
-    seconds : float or None
-        Of all open ones, one after the other.
-    why : str
-        Why nothing is known.
-    """
-
-    model: str
-    tasks: int
-    open: int
-    each: tuple[float, float] | None
-    seconds: float | None
-    why: str
+def machine_factor() -> float:
+    """Return how long plain Python takes here, as a multiple of the machine where the constants were measured."""
+    return min(_yardstick_seconds() for _ in range(5)) / YARDSTICK_SECONDS
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """All tasks of a study, those that are open, and what these should take.
-
-    Parameters
-    ----------
-    everything, left : Plan
-        On one grid of blocks: the one a run would have.
-    estimate : Estimate
-        Of time.
-    footprint : Footprint
-        Of disk and memory.
-    block_seconds : (float, float) or None
-        The shortest and the longest open resample task; None where none is open.
-    trainings : tuple of ModelForecast
-        One a base model.
-    """
-
-    everything: Plan
-    left: Plan
-    estimate: Estimate
-    footprint: Footprint
-    block_seconds: tuple[float, float] | None
-    trainings: tuple[ModelForecast, ...] = ()
-
-
-def forecast_study(
-    manifest: Manifest,
-    survey: StudySurvey,
-    run: RunDirectory,
-    inventory: Inventory,
-    *,
-    workers: int,
-    block_cells: int | None,
-    local: bool,
-    before: float,
-) -> Forecast:
-    """Measure what is needed for an estimate, unless nothing is open, and make it.
-
-    Parameters
-    ----------
-    manifest, survey, run, inventory
-        What is asked, what was found, where the run is or would be, and what exists.
-    workers, block_cells
-        As the run would be given them.
-    local : bool
-        Whether workers are processes on this machine: more than it has cores are no faster.
-    before : float
-        Seconds a run takes before it can plan, beside what is known here.
-    """
-    study, inputs = manifest.study, manifest.inputs
-    plan = partial(plan_study, study, inputs, run=run.id, block_cells=block_cells, workers=workers)
-    if not plan(inventory).tasks:
-        everything, done, costs = plan(Inventory()), plan(inventory), TaskCosts(study, inputs, Rates())
-        nothing = estimate_time((), costs, workers=workers)
-        footprint = estimate_footprint(study, inputs, ())
-        return Forecast(everything, done, nothing, footprint, None, _by_model(everything, done, costs))
-    rates = _measure(manifest, survey)
-    # As `settle_rates` would have it: kept, or measured with less effort, or none.
-    kept = read_rates(run, manifest)
-    calibrates = kept is None and block_cells is None and not is_short(manifest)
-    if calibrates:
-        before += rates.machine * CALIBRATION_SECONDS
-    grid = kept or (rates if calibrates else Rates())
-    left = plan(inventory, rates=grid)
-    rates = _with_trainings(rates, run.root.parent, left.tasks)
-    costs = TaskCosts(study, inputs, rates)
-    side_by_side = min(workers, os.cpu_count() or 1) if local else workers
-    blocks = [seconds for task in left.tasks if task.kind == "resample" and (seconds := costs.seconds(task)) is not None]
-    everything = plan(Inventory(), rates=grid)
-    return Forecast(
-        everything=everything,
-        left=left,
-        estimate=estimate_time(left.tasks, costs, workers=side_by_side, start=before),
-        footprint=estimate_footprint(study, inputs, left.tasks),
-        block_seconds=(min(blocks), max(blocks)) if blocks else None,
-        trainings=_by_model(everything, left, costs),
-    )
-
-
-def _by_model(everything: Plan, left: Plan, costs: TaskCosts) -> tuple[ModelForecast, ...]:
-    models = Counter(task.spec.model for task in everything.tasks if isinstance(task.spec, TrainSpec))
-    seconds: dict[str, list[float | None]] = {model: [] for model in models}
-    for task in left.tasks:
-        if isinstance(task.spec, TrainSpec):
-            seconds[task.spec.model].append(costs.seconds(task))
-    forecasts = []
-    for model, found in seconds.items():
-        known = [taken for taken in found if taken is not None]
-        whole = len(known) == len(found) > 0
-        why = "" if len(known) == len(found) else costs.rates.unknown.get(model, "it was not measured")
-        each = (min(known), max(known)) if whole else None
-        forecasts.append(ModelForecast(model, models[model], len(found), each, sum(known) if whole else None, why))
-    return tuple(forecasts)
-
-
-def _measure(manifest: Manifest, survey: StudySurvey) -> Rates:
-    with tempfile.TemporaryDirectory(prefix="pipeline-plan-") as scratch:  # a plan writes nothing into a folder of runs
-        store = Store(Path(scratch) / "frames")
-        survey.store_frames(store)
-        return measure_rates(manifest, store, Path(scratch))
-
-
-def _with_trainings(rates: Rates, runs: Path, tasks: Sequence[Task]) -> Rates:
-    """Add what open trainings take: what they took beside this run, else what one of each takes now."""
-    open_ = [task for task in tasks if task.kind == "train"]
-    known = past_trainings(runs, open_)
-    untold = [task for task in open_ if getattr(task.spec, "model", "") not in known]
-    timed, unknown = time_trainings(untold)
-    return replace(rates, trainings={**known, **timed}, unknown={**rates.unknown, **unknown})
+def _yardstick_seconds() -> float:
+    start = time.process_time()  # other work on the machine counts little
+    json.loads(json.dumps([{"number": number, "half": number / 2, "name": str(number)} for number in range(5000)]))
+    return time.process_time() - start
 
 
 class Outlook:
@@ -205,23 +83,139 @@ class Outlook:
     def finish(self, task: Task, receipt: Receipt) -> None:
         """Take a task off that has ended, and remember what it took."""
         foreseen = self._add(task, -1)
-        self._ended[task.kind] += 1
-        self._observed[task.kind] += receipt.seconds
         if foreseen is not None:
             self._compared[task.kind] += receipt.seconds
             self._foreseen[task.kind] += foreseen
+        self.learn(task, receipt)
+
+    def learn(self, task: Task, receipt: Receipt) -> None:
+        """Remember what a task took that was done before, for those of its kind of which nothing is known."""
+        self._ended[task.kind] += 1
+        self._observed[task.kind] += receipt.seconds
+
+    def stage(self, kind: str) -> tuple[float, bool]:
+        """Return the seconds on one core of what is open of a kind, as far as they are known, and whether all are."""
+        slower = (self._compared[kind] + PRIOR_SECONDS) / (self._foreseen[kind] + PRIOR_SECONDS)
+        known = max(self._left[kind], 0.0) * slower
+        if not self._unknown[kind]:
+            return known, True
+        if not self._ended[kind]:
+            return known, False
+        return known + self._unknown[kind] * self._observed[kind] / self._ended[kind], True
 
     def seconds(self, workers: int) -> float | None:
         """Return the time left with so many workers; None while nothing is known of a stage."""
         total = 0.0
         for kind, number in self.open.items():
-            if number <= 0:
-                continue
-            slower = (self._compared[kind] + PRIOR_SECONDS) / (self._foreseen[kind] + PRIOR_SECONDS)
-            left = max(self._left[kind], 0.0) * slower
-            if self._unknown[kind]:
-                if not self._ended[kind]:
-                    return None
-                left += self._unknown[kind] * self._observed[kind] / self._ended[kind]
-            total += left / max(min(workers, number), 1)
+            seconds, is_known = self.stage(kind)
+            if number > 0 and not is_known:
+                return None
+            total += seconds * _share(number, workers) if number > 0 else 0.0
         return total
+
+
+def _share(tasks: int, workers: int) -> float:
+    """Return the part of the work of some equal tasks that the busiest worker does."""
+    return ceil(tasks / max(workers, 1)) / tasks
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What open tasks should take.
+
+    Parameters
+    ----------
+    seconds : float or None
+        From start to end; None where a stage is unknown.
+    at_least : float
+        The same without what is unknown.
+    start : float
+        Before the first task and after the last.
+    stages : mapping of str to float or None
+        Seconds of each stage; all of them with ``start`` make ``seconds``.
+    unknown : mapping of str to str
+        Why a stage is None.
+    cpu_seconds : float
+        Of all tasks together.
+    tasks_a_second : mapping of str to float
+        How many tasks of each stage end in a second.
+    """
+
+    seconds: float | None
+    at_least: float
+    start: float
+    stages: Mapping[str, float | None]
+    unknown: Mapping[str, str]
+    cpu_seconds: float
+    tasks_a_second: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """All tasks of a study, those that are open, and what these should take.
+
+    ``block_seconds`` are those of the shortest and the longest open resample task; None where none is open.
+    """
+
+    everything: Plan
+    left: Plan
+    estimate: Estimate
+    footprint: Footprint
+    block_seconds: tuple[float, float] | None
+
+
+def forecast_study(
+    manifest: Manifest, run: str, inventory: Inventory, *, workers: int, block_cells: int | None, local: bool, before: float
+) -> Forecast:
+    """Return what is open of a study, and what it should take.
+
+    Parameters
+    ----------
+    manifest, run, inventory
+        What is asked, the id of its run, and what exists.
+    workers, block_cells
+        As the run would be given them.
+    local : bool
+        Whether workers are processes on this machine: more than it has cores are no faster.
+    before : float
+        Seconds a run takes before it can plan.
+    """
+    study, inputs = manifest.study, manifest.inputs
+    plan = partial(plan_study, study, inputs, run=run, block_cells=block_cells, workers=workers)
+    everything, left = plan(Inventory()), plan(inventory)
+    costs = TaskCosts(study, inputs, machine=machine_factor() if left.tasks else 1.0)
+    outlook = Outlook(costs.seconds)
+    for task in everything.tasks:
+        if task.key in inventory.receipts and costs.seconds(task) is None:
+            outlook.learn(task, inventory.receipts[task.key])
+    outlook.plan(left.tasks)
+    blocks = [costs.seconds(task) or 0.0 for task in left.tasks if task.kind == "resample"]
+    side_by_side = min(workers, os.cpu_count() or 1) if local else workers
+    return Forecast(
+        everything=everything,
+        left=left,
+        estimate=_estimate(outlook, side_by_side, costs.machine, before),
+        footprint=estimate_footprint(study, inputs, left.tasks),
+        block_seconds=(min(blocks), max(blocks)) if blocks else None,
+    )
+
+
+def _estimate(outlook: Outlook, workers: int, machine: float, before: float) -> Estimate:
+    if not outlook.open:
+        return Estimate(0.0, 0.0, 0.0, {}, {}, 0.0, {})
+    stages: dict[str, float | None] = {}
+    rates: dict[str, float] = {}
+    unknown: dict[str, str] = {}
+    start = before + machine * (START_SECONDS + CLUSTER_SECONDS)
+    at_least, busy = start, 0.0
+    for kind in (kind for kind in FIRST_SECONDS if outlook.open[kind]):
+        number = outlook.open[kind]
+        work, is_known = outlook.stage(kind)
+        share = _share(number, workers)
+        taken = machine * FIRST_SECONDS[kind] + max(work * share + machine * TASK_SECONDS, machine * TASK_SECONDS * number)
+        busy += work + machine * FIRST_SECONDS[kind] * min(workers, number)
+        at_least += taken
+        stages[kind], rates[kind] = taken if is_known else None, number / taken
+        if not is_known:
+            unknown[kind] = "unknown until the first is done"
+    return Estimate(None if unknown else at_least, at_least, start, stages, unknown, busy, rates)

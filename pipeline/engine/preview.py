@@ -15,7 +15,7 @@ from pipeline.engine.forecast import forecast_study
 from pipeline.engine.progress import format_seconds
 from pipeline.engine.stock import adoptable_receipts, sound_receipts
 from pipeline.plan.inventory import Inventory
-from pipeline.plan.timeline import Estimate
+from pipeline.plan.task import TrainSpec
 from pipeline.record.manifest import Manifest
 from pipeline.store.runs import RunDirectory
 from pipeline.study.grouping import DOCUMENT, ITEM
@@ -50,8 +50,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     number = workers or _workers_of(loaded)
     forecast = forecast_study(
         manifest,
-        survey,
-        run,
+        run.id,
         Inventory.of(receipts.values()),
         workers=number,
         block_cells=block_cells,
@@ -60,6 +59,10 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     )
     total = Counter(task.kind for task in forecast.everything.tasks)
     open_ = Counter(task.kind for task in forecast.left.tasks)
+    models, waiting = (
+        Counter(task.spec.model for task in plan.tasks if isinstance(task.spec, TrainSpec))
+        for plan in (forecast.everything, forecast.left)
+    )
     b = loaded.study.resampling.replicates
     alpha = loaded.study.resampling.alpha
     blocks = forecast.block_seconds
@@ -76,9 +79,9 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "preset": loaded.study.preset,
         "deviations": list(list_deviations(loaded.study)),
         "stages": [{"stage": kind, "tasks": total[kind], "open": open_[kind]} for kind in total],
-        "trainings": [asdict(model) for model in forecast.trainings],
+        "trainings": [{"model": model, "tasks": models[model], "open": waiting[model]} for model in models],
         "workers": number,
-        "time": _describe(forecast.estimate),
+        "time": asdict(forecast.estimate),
         "block_seconds": {"shortest": blocks[0], "longest": blocks[1]} if blocks else None,
         "memory_bytes": forecast.footprint.memory,
         "disk_bytes": forecast.footprint.disk,
@@ -94,18 +97,6 @@ def _workers_of(loaded: LoadedStudy) -> int:
     return profile.workers or ((os.cpu_count() or 1) if loaded.study.cluster == "local" else 1)
 
 
-def _describe(estimate: Estimate) -> dict[str, Any]:
-    return {
-        "seconds": estimate.seconds,
-        "at_least": estimate.at_least,
-        "start": estimate.start,
-        "stages": dict(estimate.stages),
-        "unknown": dict(estimate.unknown),
-        "cpu_seconds": estimate.cpu_seconds,
-        "tasks_a_second": dict(estimate.tasks_a_second),
-    }
-
-
 def format_preview(preview: Mapping[str, Any]) -> str:
     """Return a preview as a table for a terminal."""
     lines = [f"study {preview['study']}   {preview['systems']} systems   b = {preview['replicates']:,}   run {preview['run']}"]
@@ -115,7 +106,7 @@ def format_preview(preview: Mapping[str, Any]) -> str:
         lines.extend(f"    {line}" for line in preview["deviations"])
     lines.append(f"{'stage':<10}{'tasks':>8}{'open':>8}")
     lines.extend(f"{s['stage']:<10}{s['tasks']:>8}{s['open']:>8}" for s in preview["stages"])
-    lines.extend(map(_training_line, preview["trainings"]))
+    lines.extend(f"  {each['model']}: {each['tasks']} trainings, {each['open']} open" for each in preview["trainings"])
     lines.extend(_time_lines(preview["time"], preview["workers"]))
     blocks = preview["block_seconds"]
     if blocks:
@@ -137,18 +128,6 @@ def _count(test_set: Mapping[str, Any]) -> str:
     return f"{items} in {test_set['units']:,} " + (f"{unit}s" if unit == DOCUMENT else f"units ({unit})")
 
 
-def _training_line(model: Mapping[str, Any]) -> str:
-    """Return the trainings of one base model as a line below the stages."""
-    head = f"  {model['model']}: {model['tasks']} trainings, {model['open']} open"
-    if not model["open"]:
-        return head
-    if model["each"] is None:
-        return f"{head}; time unknown: {model['why']}"
-    shortest, longest = (f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}" for seconds in model["each"])
-    each = shortest if shortest == longest else f"{shortest} to {longest}"
-    return f"{head}; {each} s each, {format_seconds(model['seconds'])} in all"
-
-
 def _time_lines(told: Mapping[str, Any], workers: int) -> list[str]:
     if not told["stages"]:
         return ["time: nothing is left to do"]
@@ -160,7 +139,7 @@ def _time_lines(told: Mapping[str, Any], workers: int) -> list[str]:
         if told["seconds"] is not None
         else f"at least {format_seconds(told['at_least'])}"
     )
-    return [f"time: {known} {on} ({shares})", *(f"  {name}: {why}" for name, why in told["unknown"].items() if name != "train")]
+    return [f"time: {known} {on} ({shares})", *(f"  {name}: {why}" for name, why in told["unknown"].items())]
 
 
 def _size(number: float) -> str:

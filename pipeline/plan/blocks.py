@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.plan.comparisons import Comparison, Size, strata_drawn
-from pipeline.plan.inputs import TestSetInputs
+from pipeline.plan.costs import block_seconds
+from pipeline.plan.inputs import MetricInputs, TestSetInputs
 from pipeline.plan.inventory import Coverage, Inventory
-from pipeline.plan.rates import Rates
 from pipeline.plan.task import ComparisonSpec, ResampleSpec, Task, pack_mask
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, count_cells
@@ -25,7 +25,6 @@ from pipeline.store.addresses import digest
 from pipeline.study.schema import Study
 
 __all__ = [
-    "FASTEST",
     "LONGEST_BLOCK",
     "SHORTEST_BLOCK",
     "TASKS_A_SECOND",
@@ -39,13 +38,11 @@ __all__ = [
 ]
 
 BLOCK_SECONDS = 2.0
-"""What a resample task should take: long against 2 ms of scheduling, short against a lost worker."""
+"""What a resample task should take where the constants of costs were measured: long against 2 ms of scheduling, short against a
+lost worker. It is half a second to five on machines of four times to two fifths of that speed."""
 
 SHORTEST_BLOCK, LONGEST_BLOCK = 0.5, 5.0
 """Seconds between which a resample task stays, unless one cell takes longer or the whole test size less."""
-
-FASTEST = 4.0
-"""How many times as fast as a slow machine another one may be, for blocks to stay between them where nothing was measured."""
 
 TASKS_A_SECOND = 100.0
 """What a study asks of a scheduler at most: beyond 500 workers blocks grow past `LONGEST_BLOCK`."""
@@ -59,7 +56,6 @@ def resamples_of(
     inventory: Inventory,
     block_cells: int | None,
     workers: int,
-    rates: Rates,
 ) -> list[Task]:
     """Return a task for each procedure and block of cells of one test size that lacks anything, whatever its metric.
 
@@ -68,7 +64,7 @@ def resamples_of(
     tasks = []
     for procedure in study.resampling.drawn:
         own = tuple(column for column in columns if column.procedure == procedure)
-        tasks += _of_procedure(study, test_set, size, procedure, own, inventory, block_cells, workers, rates)
+        tasks += _of_procedure(study, test_set, size, procedure, own, inventory, block_cells, workers)
     return tasks
 
 
@@ -81,7 +77,6 @@ def _of_procedure(
     inventory: Inventory,
     block_cells: int | None,
     workers: int,
-    rates: Rates,
 ) -> list[Task]:
     resampling = study.resampling
     cells = count_cells(resampling.replicates)
@@ -89,9 +84,8 @@ def _of_procedure(
     named = f", {procedure}" if len(resampling.procedures) > 1 else ""
     # By all outputs, present or not: a system that fails must not change the grid under tasks that run.
     block = block_cells or choose_block_cells(
-        rates,
         procedure=procedure,
-        metrics=[column.metric.name for column in columns],
+        metrics=[column.metric for column in columns],
         n_units=size.n_units,
         systems=len(test_set.outputs),
         cells=cells,
@@ -132,32 +126,26 @@ def _of_procedure(
 
 
 def choose_block_cells(
-    rates: Rates, *, procedure: str, metrics: Sequence[str], n_units: int, systems: int, cells: int, workers: int
+    *, procedure: str, metrics: Sequence[MetricInputs], n_units: int, systems: int, cells: int, workers: int
 ) -> int:
     """Return the number of cells of a resample task.
 
     They should take about `BLOCK_SECONDS`, less where workers would stand idle, but not below `SHORTEST_BLOCK` nor above
-    `LONGEST_BLOCK`; with very many workers as long as keeps the study at `TASKS_A_SECOND`. Where nothing was measured this holds
-    for machines from a slow one to one that is `FASTEST` times as fast. A cell is the smallest piece and the test size the
-    largest, whatever they take. Nothing that is done already plays a part: a study has one grid.
+    `LONGEST_BLOCK`; with very many workers as long as keeps the study at `TASKS_A_SECOND`. A cell is the smallest piece and the
+    test size the largest, whatever they take. Neither the machine nor what is done already plays a part: a study has one grid.
 
     Examples
     --------
-    >>> job = dict(procedure="paired-bootstrap", metrics=["bleu"], n_units=2000, systems=30, cells=62)
-    >>> from pipeline.plan.rates import PassRates
-    >>> measured = Rates(passes={"paired-bootstrap": {"bleu": PassRates()}})
-    >>> [choose_block_cells(measured, workers=workers, **job) for workers in (1, 16, 1000)]
-    [5, 2, 26]
-    >>> [choose_block_cells(Rates(), workers=workers, **job) for workers in (1, 16, 1000)]
-    [6, 6, 26]
+    >>> bleu = MetricInputs("bleu", {}, "bleu", True)
+    >>> job = dict(procedure="paired-bootstrap", metrics=[bleu], n_units=2000, systems=30, cells=62)
+    >>> [choose_block_cells(workers=workers, **job) for workers in (1, 16, 1000)]
+    [16, 4, 62]
     """
     pairs = systems * (systems - 1) // 2
-    cell = CELL * rates.replicate(procedure, metrics, units=n_units, systems=systems, pairs=pairs)
-    cell = max(cell, 1e-9)  # rates of nothing are no rates, and no reason to fail
-    setup = sum(rates.of_pass(procedure, metric).task(n_units, systems, pairs) for metric in metrics)
-    shortest = SHORTEST_BLOCK * (1.0 if all(rates.has_pass(procedure, metric) for metric in metrics) else FASTEST)
+    setup, replicate = block_seconds(procedure, metrics, units=n_units, systems=systems, pairs=pairs)
+    cell = CELL * replicate
     most = max(1, floor((LONGEST_BLOCK - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell) if setup > BLOCK_SECONDS else 1)
-    least = max(1, ceil((max(shortest, workers / TASKS_A_SECOND) - setup) / cell))
+    least = max(1, ceil((max(SHORTEST_BLOCK, workers / TASKS_A_SECOND) - setup) / cell))
     # What comes before the first replicate is never most of a block.
     wanted = max(1, round((BLOCK_SECONDS - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell))
     if workers > 1:

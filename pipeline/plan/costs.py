@@ -1,14 +1,19 @@
-"""What tasks take: seconds by measured rates, bytes on disk and in a worker's memory. This module is pure."""
+"""What tasks take: seconds on one core, bytes on disk and in a worker's memory; all of it constants, measured once on one machine.
+
+`scripts/benchmarks/constants.py` measures those of kernels and metrics anew. A plan multiplies them by how slow plain Python
+is here (`pipeline.engine.forecast`); blocks are cut by them as they are, so that a study has the same blocks everywhere. No number
+in a result depends on any of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from pipeline.plan.comparisons import sizes_of
-from pipeline.plan.inputs import Inputs, TestSetInputs
-from pipeline.plan.rates import Rates
+from pipeline.plan.inputs import Inputs, MetricInputs, TestSetInputs
 from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, ResampleSpec, Task, TrainSpec
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, cell_bounds
@@ -17,9 +22,81 @@ from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
 from pipeline.resampling.studentise import products
 from pipeline.study.schema import Study
 
-__all__ = ["STORED_BYTES", "Footprint", "TaskCosts", "estimate_footprint", "resampling_seconds"]
+__all__ = ["STORED_BYTES", "Footprint", "TaskCosts", "block_seconds", "estimate_footprint"]
 
-# Seconds where `Rates.machine` is 1, measured there over studies of 6 to 150 systems, 1 to 4 test sizes and 2 to 62 cells.
+
+class Kernel(NamedTuple):
+    """Seconds of a replicate: of each unit (drawn once for all metrics), unit and system, system, and pair."""
+
+    draw: float
+    product: float
+    score: float
+    pair: float
+
+
+KERNELS: Mapping[tuple[str, str], Kernel] = {
+    ("paired-bootstrap", "counts"): Kernel(9e-10, 2.1e-11, 4e-09, 9e-10),
+    ("paired-bootstrap", "decimals"): Kernel(9e-10, 6e-11, 5e-09, 9e-10),
+    ("paired-bootstrap", "ratio"): Kernel(9e-10, 1.6e-11, 2.5e-08, 6e-10),
+    ("paired-bootstrap", "bleu"): Kernel(9.4e-10, 7.3e-11, 3e-08, 7.3e-10),
+    ("paired-bootstrap", "chrf"): Kernel(9.4e-10, 1.5e-10, 4e-08, 1.2e-09),
+    ("paired-bootstrap", "nist"): Kernel(9.4e-10, 1.7e-10, 2e-08, 1.5e-09),
+    ("paired-bootstrap", "general"): Kernel(9e-10, 5.6e-11, 1e-08, 1.2e-09),
+    ("approximate-randomization", "counts"): Kernel(6e-11, 5e-13, 3e-09, 9.6e-10),
+    ("approximate-randomization", "decimals"): Kernel(6e-11, 3e-11, 3e-09, 1.2e-09),
+    ("approximate-randomization", "ratio"): Kernel(6e-11, 9e-12, 5e-09, 1.3e-09),
+    ("approximate-randomization", "bleu"): Kernel(1.1e-10, 2.2e-11, 1e-08, 3.6e-09),
+    ("approximate-randomization", "chrf"): Kernel(1.5e-10, 7e-11, 4e-08, 4e-08),
+    ("approximate-randomization", "nist"): Kernel(1.1e-10, 1.2e-10, 4e-08, 2.5e-08),
+    ("approximate-randomization", "general"): Kernel(6e-11, 3.6e-11, 8e-09, 8e-09),
+}
+"""By procedure and kind of metric: ratios with one denominator, of counts or of decimals; other ratios; and what is no ratio."""
+
+METRICS: Mapping[str, tuple[str, float]] = {
+    "accuracy": ("counts", 2e-07),
+    "aer": ("general", 1.5e-05),
+    "average-precision": ("decimals", 2e-05),
+    "bleu": ("bleu", 6.5e-05),
+    "bracket-f1": ("ratio", 5e-05),
+    "bracket-precision": ("ratio", 5e-05),
+    "bracket-recall": ("counts", 5e-05),
+    "cer": ("ratio", 6.4e-06),
+    "chrf": ("chrf", 0.0002),
+    "chunk-f1": ("ratio", 1e-05),
+    "chunk-precision": ("ratio", 1e-05),
+    "chunk-recall": ("counts", 1e-05),
+    "f1": ("ratio", 1e-06),
+    "las": ("counts", 1e-05),
+    "mean": ("decimals", 1e-06),
+    "meteor": ("general", 0.00028),
+    "ndcg": ("decimals", 2e-05),
+    "nist": ("nist", 0.00013),
+    "precision": ("ratio", 1e-06),
+    "precision-at": ("counts", 1e-05),
+    "ratio": ("ratio", 2e-06),
+    "recall": ("counts", 1e-06),
+    "reciprocal-rank": ("decimals", 1e-05),
+    "rouge-1": ("decimals", 5.7e-05),
+    "rouge-2": ("decimals", 5.2e-05),
+    "rouge-l": ("decimals", 0.00015),
+    "rouge-lsum": ("decimals", 0.00013),
+    "tag-accuracy": ("counts", 2e-06),
+    "ter": ("ratio", 0.00033),
+    "uas": ("counts", 1e-05),
+    "wer": ("ratio", 3.6e-06),
+    "win-rate": ("counts", 1e-06),
+}
+"""The kind of a metric, and the seconds of an item of some 25 words. Of those that are not here extraction is not foretold."""
+
+SETUP, SETUP_SYSTEM, SETUP_PAIR = 0.01, 5e-8, 1e-6
+"""A metric of a resample task before its first replicate; a unit and system of it; a pair."""
+
+STORE_CELL = 6e-7
+"""A pair's counts in a cell, on their way to the disk."""
+
+EXTRACT_FILES = 0.005
+"""Output, receipt and file of an extraction."""
+
 COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT_SCORE = 0.11, 1.3e-3, 0.06, 2e-5, 1.1e-6, 5.7e-8
 """A cube; statistics of a system; a metric, procedure and test size (a slice); a pair of it; its cell; a kept score of it."""
 
@@ -31,12 +108,6 @@ COLLECT_PRODUCT = 1.5e-10
 
 REPORT_ALL, REPORT_SLICE, REPORT_SLICE_PAIR, REPORT_PAIR = 0.1, 0.08, 1.5e-5, 8e-5
 """A report; a slice; a pair of it; a pair at full size. Slices are told twice where a relation splits the pairs."""
-
-EXTRACT_FILES = 0.003
-"""Receipt and file of an extraction."""
-
-STORE_CELL = 6e-7
-"""A pair's counts in a cell, on their way to the disk."""
 
 HELD_BYTES = 4 * len(COUNTS) + 8 * len(SUMS) + 2 * BINS + 4
 """One pair in one cell, as a resample task holds it."""
@@ -61,37 +132,63 @@ BATCH_BYTES = 2 * 2**26
 """Weights, sums and scores of one batch, and what is made on the way."""
 
 
+def block_seconds(procedure: str, metrics: Sequence[MetricInputs], *, units: int, systems: int, pairs: int) -> tuple[float, float]:
+    """Return the seconds of a resample task before its first replicate, and of each replicate of all metrics on shared draws."""
+    kernels = [_kernel_of(procedure, metric) for metric in metrics]
+    setup = len(metrics) * (SETUP + SETUP_SYSTEM * units * systems + SETUP_PAIR * pairs)
+    own = sum(one.product * units * systems + one.score * systems + one.pair * pairs for one in kernels)
+    return setup, max((one.draw for one in kernels), default=0.0) * units + own
+
+
+def _kernel_of(procedure: str, metric: MetricInputs) -> Kernel:
+    kind, _ = METRICS.get(_kind_of(metric.name, metric.options), ("ratio" if metric.form == "ratio" else "general", 0.0))
+    return KERNELS.get((procedure, kind)) or KERNELS["paired-bootstrap", kind]
+
+
+def _kind_of(name: str, options: Mapping[str, object]) -> str:
+    """Return what a metric is, which a study may give another name."""
+    return str(options.get("metric", name))
+
+
 class TaskCosts:
-    """What each task of a study should take on one core, by measured rates.
+    """What each task of a study should take on one core.
 
     Parameters
     ----------
-    guess : bool
-        Take a slow machine's rates for passes that were not measured, in place of None.
+    machine : float
+        How long plain Python takes here, as a multiple of the machine where the constants were measured.
     """
 
-    def __init__(self, study: Study, inputs: Inputs, rates: Rates, *, guess: bool = False) -> None:
-        self.study, self.inputs, self.rates, self.guess = study, inputs, rates, guess
+    def __init__(self, study: Study, inputs: Inputs, *, machine: float = 1.0) -> None:
+        self.study, self.inputs, self.machine = study, inputs, machine
         self._test_sets = {test_set.name: test_set for test_set in inputs.test_sets}
+        self._metrics = {metric.name: metric for metric in inputs.metrics}
 
     def seconds(self, task: Task) -> float | None:
-        """Return the seconds of a task; None where nothing is known of it."""
+        """Return the seconds of a task; None for trainings and extractions by a metric that has no constants."""
         spec = task.spec
         if isinstance(spec, TrainSpec):
-            return self.rates.training(spec.model, spec.fraction)
+            return None
         if isinstance(spec, ExtractSpec):
-            rates = self.rates.outputs.get(spec.test_set, {}).get(spec.metric)
-            if rates is None:
-                return None
-            files = self.rates.machine * EXTRACT_FILES
-            return files + rates.load + rates.extract * self._test_sets[spec.test_set].n_items
+            known = METRICS.get(_kind_of(spec.metric, spec.options))
+            return None if known is None else self.machine * (EXTRACT_FILES + known[1] * self._test_sets[spec.test_set].n_items)
         if isinstance(spec, ResampleSpec):
-            if not self.guess and not all(self.rates.has_pass(spec.procedure, column.metric) for column in spec.columns):
-                return None
-            return _resample_seconds(spec, self.rates)
+            return self.machine * self._resample_seconds(spec)
         if isinstance(spec, CollectSpec):
-            return self.rates.machine * self._collect_seconds(self._test_sets[spec.test_set])
-        return self.rates.machine * (REPORT_ALL + sum(self._report_seconds(t) for t in self.inputs.test_sets))
+            return self.machine * self._collect_seconds(self._test_sets[spec.test_set])
+        return self.machine * (REPORT_ALL + sum(self._report_seconds(t) for t in self.inputs.test_sets))
+
+    def _resample_seconds(self, spec: ResampleSpec) -> float:
+        replicates = cell_bounds(spec.stop_cell - 1, spec.replicates)[1] - spec.first_cell * CELL
+        drawn, total = 0.0, 0.0
+        for column in spec.columns:  # each on its own systems and pairs, all on the same draws
+            systems, pairs = len(column.systems), _count_pairs(column.pairs, len(column.systems))
+            metric = self._metrics[column.metric]
+            setup, each = block_seconds(spec.procedure, [metric], units=spec.n_units, systems=systems, pairs=pairs)
+            draw = _kernel_of(spec.procedure, metric).draw * spec.n_units
+            drawn = max(drawn, draw)
+            total += setup + replicates * (each - draw) + STORE_CELL * pairs * (spec.stop_cell - spec.first_cell)
+        return total + replicates * drawn
 
     def _collect_seconds(self, test_set: TestSetInputs) -> float:
         slices, pairs, systems = self._slices(test_set), _pairs(test_set), len(test_set.outputs)
@@ -141,34 +238,10 @@ def _pairs(test_set: TestSetInputs) -> int:
     return systems * (systems - 1) // 2
 
 
-def _resample_seconds(spec: ResampleSpec, rates: Rates) -> float:
-    replicates = cell_bounds(spec.stop_cell - 1, spec.replicates)[1] - spec.first_cell * CELL
-    draw, setup, replicate = 0.0, 0.0, 0.0
-    for column in spec.columns:
-        own = rates.of_pass(spec.procedure, column.metric)
-        shape = spec.n_units, len(column.systems), _count_pairs(column.pairs, len(column.systems))
-        draw = max(draw, own.draw * spec.n_units)
-        setup += own.task(*shape) + rates.machine * STORE_CELL * shape[2] * (spec.stop_cell - spec.first_cell)
-        replicate += own.replicate(*shape)
-    return setup + replicates * (draw + replicate)
-
-
 @lru_cache(maxsize=64)
 def _count_pairs(mask: str, systems: int) -> int:
     # All blocks of a test size have one mask: unpacking half a million bits for each would take longer than planning.
     return int(ComparisonSpec("", "", {}, None, ("",) * systems, mask, "").pair_mask().sum())
-
-
-def resampling_seconds(study: Study, inputs: Inputs, rates: Rates) -> float:
-    """Return the seconds of all replicates of a study on one core, whatever of it is done."""
-    metrics = [metric.name for metric in inputs.metrics]
-    seconds = 0.0
-    for test_set in inputs.test_sets:
-        systems, pairs = len(test_set.outputs), _pairs(test_set)
-        for size in sizes_of(study, test_set):
-            for procedure in study.resampling.drawn:
-                seconds += rates.replicate(procedure, metrics, units=size.n_units, systems=systems, pairs=pairs)
-    return seconds * study.resampling.replicates
 
 
 @dataclass(frozen=True)

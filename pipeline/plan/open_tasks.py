@@ -13,7 +13,6 @@ from pipeline.plan.blocks import resamples_of
 from pipeline.plan.comparisons import Comparison, comparisons_of, sizes_of, statistics_key
 from pipeline.plan.inputs import Inputs, OutputInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
-from pipeline.plan.rates import Rates
 from pipeline.plan.task import CollectSpec, ExtractSpec, ReportSpec, Task
 from pipeline.plan.trainings import predicted_test_sets, trainings_of
 from pipeline.store.addresses import digest
@@ -51,7 +50,6 @@ def plan_study(
     run: str,
     block_cells: int | None = None,
     workers: int = 1,
-    rates: Rates | None = None,
 ) -> Plan:
     """Return what is still open.
 
@@ -67,8 +65,6 @@ def plan_study(
         Cells of a resample task; by default what `choose_block_cells` gives. Never part of an address.
     workers : int
         For spreading small studies over all workers.
-    rates : Rates, optional
-        How fast a worker is; by default slow. A run keeps those of its first start, so that its grid of blocks stays.
 
     Returns
     -------
@@ -90,9 +86,7 @@ def plan_study(
         sizes = sizes_of(study, test_set)
         columns = {size: comparisons_of(study, inputs, test_set, size, present) for size in sizes}
         resamples = [
-            task
-            for size in sizes
-            for task in resamples_of(study, test_set, size, columns[size], inventory, block_cells, workers, rates or Rates())
+            task for size in sizes for task in resamples_of(study, test_set, size, columns[size], inventory, block_cells, workers)
         ]
         tail.extend(task for task in resamples if _is_open(task, inventory))
         collect = _collect(study, test_set, list(chain(*columns.values())), run, needs=tuple(task.key for task in resamples))

@@ -4,9 +4,8 @@ What is modelled is what the engine has: a coordinator with its scheduler in one
 one after the other and keeps a bounded window of tasks in flight; workers that take the next task when they have ended one; a
 file system that gives all workers together only so many bytes a second. Nothing fails, and workers are alike.
 
-`pipeline.plan.timeline` is another play and shares no code with this one: it asks when the tasks of one plan end, which wait for
-those of their own test set, on the few workers of a machine, in one pass over the tasks and without a queue or bytes. This one
-asks what thousands of equal tasks wait for, and that is the queue and the bytes.
+The time that `pipeline plan` tells is another matter (`pipeline.engine.forecast`): a sum by stage over the few workers of a
+machine, without a queue or bytes. This asks what thousands of equal tasks wait for, and that is the queue and the bytes.
 """
 
 from __future__ import annotations

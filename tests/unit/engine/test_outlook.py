@@ -57,3 +57,17 @@ def test_what_is_unknown_is_none_until_one_of_it_has_ended() -> None:
     for done in tasks[1:]:
         outlook.finish(done, took(done, 7.0))
     assert outlook.seconds(1) == 0.0
+
+
+def test_the_busiest_worker_decides() -> None:
+    outlook = Outlook(lambda task: 10.0)
+    outlook.plan([task(str(number)) for number in range(3)])
+    assert outlook.seconds(2) == pytest.approx(20.0)
+
+
+def test_what_was_done_before_tells_of_what_nothing_is_known() -> None:
+    outlook = Outlook(lambda task: None)
+    outlook.learn(task("before"), took(task("before"), 4.0))
+    outlook.plan([task("a"), task("b")])
+    assert outlook.stage("collect") == (8.0, True)
+    assert outlook.seconds(1) == pytest.approx(8.0)

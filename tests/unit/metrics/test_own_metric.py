@@ -16,7 +16,6 @@ from pipeline.metrics.registry import PLACES, pin_options
 from pipeline.plan.inputs import Inputs, MetricInputs
 from pipeline.record.manifest import Manifest
 from pipeline.study.load import load_study, study_from_value
-from pipeline.tasks.calibrate import is_ours
 from pipeline.testing import MetricContract, MetricExample
 
 SOURCE = '''
@@ -361,11 +360,6 @@ def test_its_folder_may_be_named_by_an_environment_variable(folder, monkeypatch)
     )
     (metric,) = load_study(study).study.metrics
     assert metric.options == {"path": str(folder)}
-
-
-def test_it_is_not_run_to_foretell_the_time_of_a_study(folder):
-    assert not is_ours(pinned(folder))
-    assert is_ours(MetricInputs("mean", {}, "s", True))
 
 
 class TestOwnMetric(MetricContract):

@@ -1,4 +1,4 @@
-"""Blocks stay within their bounds on any machine, and the cost of a study is linear in what is asked."""
+"""Blocks stay within their bounds, and the cost of a study is linear in what is asked."""
 
 from __future__ import annotations
 
@@ -9,58 +9,57 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.plan.blocks import FASTEST, LONGEST_BLOCK, SHORTEST_BLOCK, TASKS_A_SECOND, choose_block_cells
-from pipeline.plan.costs import TaskCosts, resampling_seconds
+from pipeline.plan.blocks import LONGEST_BLOCK, SHORTEST_BLOCK, TASKS_A_SECOND, choose_block_cells
+from pipeline.plan.costs import KERNELS, METRICS, TaskCosts, block_seconds
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
-from pipeline.plan.rates import OutputRates, PassRates, Rates
-from pipeline.plan.task import Failure, Receipt, ResampleSpec
+from pipeline.plan.task import ExtractSpec, Failure, Receipt, ResampleSpec, Task, TrainSpec
+from pipeline.procedures.registry import PROCEDURES, in_tree
 from pipeline.resampling.address import CELL
 from pipeline.study.schema import Study
 
 PROCEDURE = "paired-bootstrap"
 
 
-def rates_of(**changes: float) -> Rates:
-    return Rates(passes={PROCEDURE: {"mean": PassRates(**changes)}}, outputs={"news": {"mean": OutputRates(0.01, 1e-5, 0.1)}})
+def metric_of(name: str, **changes: Any) -> MetricInputs:
+    return MetricInputs(name, {}, name, True, **changes)
 
 
-def study_of(systems: int = 6, *, units: int = 500, replicates: int = 1_000_000, **resampling: Any) -> tuple[Study, Inputs]:
+def study_of(
+    systems: int = 6, *, units: int = 500, replicates: int = 1_000_000, metrics: tuple[str, ...] = ("mean",), **resampling: Any
+) -> tuple[Study, Inputs]:
     value = {
         "schema": 1,
         "study": "small",
-        "metrics": ["mean"],
+        "metrics": list(metrics),
         "test_sets": {"news": {"format": "scores", "outputs": "s.csv"}},
         "resampling": {"replicates": replicates, "keep_replicates": 0, **resampling},
     }
     outputs = tuple(OutputInputs(f"s{i}", f"digest {i}", output={}) for i in range(systems))
     test_set = TestSetInputs("news", "frame", "gold", units, units, outputs)
-    return Study.model_validate(value), Inputs("/", (test_set,), (MetricInputs("mean", {}, "mean", True),), {})
+    return Study.model_validate(value), Inputs("/", (test_set,), tuple(map(metric_of, metrics)), {})
 
 
-def seconds_of(rates: Rates, cells: int, *, n_units: int, systems: int) -> float:
-    own, pairs = rates.of_pass(PROCEDURE, "mean"), systems * (systems - 1) // 2
-    replicate = own.draw * n_units + own.replicate(n_units, systems, pairs)
-    return own.task(n_units, systems, pairs) + cells * CELL * replicate
+def seconds_of(cells: int, *, n_units: int, systems: int) -> float:
+    pairs = systems * (systems - 1) // 2
+    setup, each = block_seconds(PROCEDURE, [metric_of("mean")], units=n_units, systems=systems, pairs=pairs)
+    return setup + cells * CELL * each
 
 
 @settings(max_examples=500)
 @given(
-    speed=st.floats(0.01, 100.0),
     n_units=st.integers(2, 20_000),
     systems=st.integers(2, 1000),
     cells=st.integers(1, 2000),
     workers=st.integers(1, 2000),
 )
 def test_blocks_take_half_a_second_to_five_and_never_a_hundred_a_second(
-    speed: float, n_units: int, systems: int, cells: int, workers: int
+    n_units: int, systems: int, cells: int, workers: int
 ) -> None:
-    slow = PassRates()
-    rates = rates_of(**{name: value * speed for name, value in vars(slow).items()})
     shape = {"n_units": n_units, "systems": systems}
-    block = choose_block_cells(rates, procedure=PROCEDURE, metrics=["mean"], cells=cells, workers=workers, **shape)
-    seconds, one_less = (seconds_of(rates, number, **shape) for number in (block, block - 1))
+    block = choose_block_cells(procedure=PROCEDURE, metrics=[metric_of("mean")], cells=cells, workers=workers, **shape)
+    seconds, one_less = (seconds_of(number, **shape) for number in (block, block - 1))
     assert 1 <= block <= cells
     least = max(SHORTEST_BLOCK, workers / TASKS_A_SECOND)
     assert seconds >= least * (1 - 1e-9) or block == cells
@@ -69,42 +68,20 @@ def test_blocks_take_half_a_second_to_five_and_never_a_hundred_a_second(
     assert workers / seconds <= TASKS_A_SECOND * (1 + 1e-9) or block == cells
 
 
-@settings(max_examples=500)
-@given(
-    faster=st.floats(1.0, FASTEST),
-    n_units=st.integers(2, 20_000),
-    systems=st.integers(2, 1000),
-    cells=st.integers(1, 2000),
-    workers=st.integers(1, 500),
-)
-def test_blocks_that_nothing_was_measured_for_are_as_long_on_slow_machines_and_on_those_four_times_as_fast(
-    faster: float, n_units: int, systems: int, cells: int, workers: int
-) -> None:
-    shape = {"n_units": n_units, "systems": systems}
-    block = choose_block_cells(Rates(), procedure=PROCEDURE, metrics=["mean"], cells=cells, workers=workers, **shape)
-    seconds, one_less = (seconds_of(Rates(), number, **shape) for number in (block, block - 1))
-    least = max(FASTEST * SHORTEST_BLOCK, workers / TASKS_A_SECOND)
-    assert seconds / faster >= SHORTEST_BLOCK * (1 - 1e-9) or block == cells
-    assert seconds / faster <= LONGEST_BLOCK * (1 + 1e-9) or one_less < least or block == 1
-
-
 def test_a_thousand_workers_get_longer_blocks_rather_than_more_than_a_hundred_a_second() -> None:
-    rates, shape = rates_of(), {"n_units": 2000, "systems": 30}
-    block = choose_block_cells(rates, procedure=PROCEDURE, metrics=["mean"], cells=100_000, workers=1000, **shape)
-    assert seconds_of(rates, block, **shape) == pytest.approx(10.0, rel=0.1)
+    shape = {"n_units": 2000, "systems": 30}
+    block = choose_block_cells(procedure=PROCEDURE, metrics=[metric_of("mean")], cells=100_000, workers=1000, **shape)
+    assert seconds_of(block, **shape) == pytest.approx(10.0, rel=0.1)
 
 
 def test_metrics_of_a_task_share_their_draws() -> None:
-    shape: dict[str, Any] = {"n_units": 5000, "systems": 2, "cells": 10_000, "workers": 1}
-    draws_only = PassRates(draw=1e-8, product=0.0, score=0.0, pair=0.0)
-    rates = Rates(passes={PROCEDURE: {"a": draws_only, "b": draws_only}})
-    one = choose_block_cells(rates, procedure=PROCEDURE, metrics=["a"], **shape)
-    assert choose_block_cells(rates, procedure=PROCEDURE, metrics=["a", "b"], **shape) == one
+    one, two = (block_seconds(PROCEDURE, [metric_of("mean")] * number, units=10**6, systems=2, pairs=1)[1] for number in (1, 2))
+    assert two - one == pytest.approx(one - KERNELS[PROCEDURE, "decimals"].draw * 10**6)
 
 
 def test_the_grid_does_not_know_what_is_done_or_who_failed() -> None:
     study, inputs = study_of(40, units=2000)
-    whole = plan_study(study, inputs, Inventory(), run="r", rates=rates_of())
+    whole = plan_study(study, inputs, Inventory(), run="r")
     blocks = [task for task in whole.tasks if task.kind == "resample"]
     assert len(blocks) > 3
     spec = blocks[1].spec
@@ -115,14 +92,14 @@ def test_the_grid_does_not_know_what_is_done_or_who_failed() -> None:
         "columns": [{"column": c.column, "systems": list(c.systems), "pairs": c.pairs, "kept": c.kept} for c in spec.columns],
     }
     done = Inventory.of([Receipt("resample", blocks[1].key, "", "", "", 1.0, "", covers)])
-    left = plan_study(study, inputs, done, run="r", rates=rates_of())
+    left = plan_study(study, inputs, done, run="r")
     assert [task.key for task in left.tasks if task.kind == "resample"] == [b.key for b in blocks if b is not blocks[1]]
 
     # Half of the systems fail: the cells of the blocks stay as they were.
     failed = Inventory()
     for task in [task for task in whole.tasks if task.kind == "extract"][:20]:
         failed.fail(Failure(task.key, task.label, 3, ()))
-    fewer = plan_study(study, inputs, failed, run="r", rates=rates_of())
+    fewer = plan_study(study, inputs, failed, run="r")
     cells = [(t.spec.first_cell, t.spec.stop_cell) for t in fewer.tasks if isinstance(t.spec, ResampleSpec)]
     assert len(fewer.absent) == 20
     assert cells == [(b.spec.first_cell, b.spec.stop_cell) for b in blocks]
@@ -130,43 +107,48 @@ def test_the_grid_does_not_know_what_is_done_or_who_failed() -> None:
 
 def test_a_plan_is_a_function_of_its_arguments() -> None:
     study, inputs = study_of()
-    first, again = (plan_study(study, inputs, Inventory(), run="r", rates=rates_of()) for _ in range(2))
+    first, again = (plan_study(study, inputs, Inventory(), run="r") for _ in range(2))
     assert first == again
-    assert plan_study(study, inputs, Inventory(), run="r") == plan_study(study, inputs, Inventory(), run="r", rates=Rates())
 
 
-@pytest.mark.parametrize("factor", [2, 10])
-def test_resampling_costs_in_proportion_to_replicates(factor: int) -> None:
-    rates = rates_of(setup=0.0, setup_system=0.0, setup_pair=0.0)
-    few, many = (study_of(replicates=16_384 * n) for n in (20, 20 * factor))
-    assert resampling_seconds(*many, rates) == pytest.approx(factor * resampling_seconds(*few, rates))
-    total = []
-    for study, inputs in (few, many):
-        costs = TaskCosts(study, inputs, rates)
-        tasks = plan_study(study, inputs, Inventory(), run="r", rates=rates).tasks
-        total.append(sum(costs.seconds(task) or 0.0 for task in tasks if task.kind == "resample"))
-    assert total[1] == pytest.approx(factor * total[0])
+def resampling_seconds(study: Study, inputs: Inputs, **options: Any) -> float:
+    costs = TaskCosts(study, inputs, **options)
+    tasks = plan_study(study, inputs, Inventory(), run="r").tasks
+    return sum(costs.seconds(task) or 0.0 for task in tasks if task.kind == "resample")
 
 
-def test_blocks_of_a_size_make_its_whole() -> None:
-    rates = rates_of(setup=0.0, setup_system=0.0, setup_pair=0.0)
-    study, inputs = study_of(replicates=1_000_000, test_sizes=[100, "full"])
-    costs = TaskCosts(study, inputs, replace(rates, machine=0.0))  # without what is only written
-    tasks = [t for t in plan_study(study, inputs, Inventory(), run="r", rates=rates).tasks if t.kind == "resample"]
-    assert sum(costs.seconds(task) or 0.0 for task in tasks) == pytest.approx(resampling_seconds(study, inputs, rates))
+def test_resampling_costs_in_proportion_to_replicates_and_to_the_machine() -> None:
+    few, many = (resampling_seconds(*study_of(31, units=2000, replicates=16_384 * number)) for number in (60, 600))
+    assert many == pytest.approx(10 * few, rel=0.05)  # what comes before the first replicate of a block
+    assert resampling_seconds(*study_of(31, units=2000, replicates=16_384 * 60), machine=2.0) == pytest.approx(2 * few)
 
 
-def test_rates_come_back_from_json_and_other_versions_do_not() -> None:
-    rates = replace(rates_of(draw=1.25e-9), trainings={"m": {"0.5": 2.0}}, unknown={"x": "y"}, machine=1.5)
-    # A grid needs no more than the passes: what else is measured is told by a plan and kept by nobody.
-    assert Rates.from_json(rates.to_json()) == Rates(passes=rates.passes)
-    assert Rates.from_json({**rates.to_json(), "schema_version": 0}) is None
+def test_of_trainings_and_metrics_of_ones_own_nothing_is_foretold() -> None:
+    study, inputs = study_of()
+    costs = TaskCosts(study, inputs)
+    extract = ExtractSpec("news", "f", "g", {}, "/", "mean", {}, "mean", {}, None)
+    known, renamed, own = (
+        costs.seconds(Task("extract", "e", "", replace(extract, metric=name, options=options)))
+        for name, options in (("mean", {}), ("quality", {"metric": "mean"}), ("answers:ExactMatch", {}))
+    )
+    assert known is not None
+    assert known > 0.0
+    assert renamed == known
+    assert own is None
+    training = TrainSpec.__new__(TrainSpec)
+    assert costs.seconds(Task("train", "t", "", training)) is None
 
 
-def test_a_training_is_known_by_its_own_fraction_or_in_proportion_to_the_largest() -> None:
-    rates = Rates(trainings={"m": {"0.25": 1.0, "0.5": 3.0}})
-    assert [rates.training("m", fraction) for fraction in (0.25, 0.5, 1.0)] == [1.0, 3.0, 6.0]
-    assert rates.training("other", 1.0) is None
+def test_an_unknown_metric_or_procedure_is_resampled_as_its_form_is() -> None:
+    shape: dict[str, Any] = {"units": 100, "systems": 5, "pairs": 10}
+    assert block_seconds(PROCEDURE, [metric_of("a:b")], **shape) == block_seconds(PROCEDURE, [metric_of("ter")], **shape)
+    general = [metric_of("a:b", form="general")]
+    assert block_seconds("another", general, **shape) == block_seconds(PROCEDURE, [metric_of("meteor")], **shape)
+
+
+def test_every_kind_of_metric_has_constants_under_every_procedure_that_draws() -> None:
+    drawn = [name for name in PROCEDURES if in_tree(name) and PROCEDURES[name].draws]
+    assert set(KERNELS) == {(name, kind) for name in drawn for kind, _ in METRICS.values()}
 
 
 def test_the_time_of_a_cube_counts_its_tails() -> None:
@@ -176,9 +158,9 @@ def test_the_time_of_a_cube_counts_its_tails() -> None:
     (collect,) = (task for task in plan.tasks if task.kind == "collect")
     without = study_of(52, units=805, replicates=100_000, tails="none")[0]
     general = replace(inputs, metrics=(replace(inputs.metrics[0], form="general"),))
-    plain = TaskCosts(without, inputs, Rates()).seconds(collect)
-    counted = TaskCosts(study, inputs, Rates()).seconds(collect)
+    plain = TaskCosts(without, inputs).seconds(collect)
+    counted = TaskCosts(study, inputs).seconds(collect)
     assert plain is not None
     assert counted is not None
-    assert counted == pytest.approx(plain + Rates().machine * 2.0, abs=0.1)
-    assert TaskCosts(study, general, Rates()).seconds(collect) == plain
+    assert counted == pytest.approx(plain + 2.0, abs=0.1)
+    assert TaskCosts(study, general).seconds(collect) == plain

@@ -1,0 +1,94 @@
+"""What a plan tells of time: every stage, what is unknown and why, and nothing once all is done; a run begun long ago goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.studies import ledger, text_study
+
+from pipeline.engine import forecast
+from pipeline.engine.forecast import machine_factor
+from pipeline.engine.launch import Launch, execute, prepare
+from pipeline.engine.preview import format_preview, preview_study
+from pipeline.plan.costs import estimate_footprint
+from pipeline.plan.inventory import Inventory
+from pipeline.plan.open_tasks import plan_study
+from pipeline.record.manifest import read_manifest
+from pipeline.study.load import load_study
+
+SERIAL = Launch("serial")
+
+
+def test_a_preview_tells_every_stage_and_nothing_once_all_is_done(tmp_path: Path) -> None:
+    loaded = load_study(text_study(tmp_path, ["a", "b", "c"]), [])
+    fresh = preview_study(loaded, tmp_path / "runs", workers=1)
+    assert list(fresh["time"]["stages"]) == ["extract", "resample", "collect", "report"]
+    assert all(seconds >= 0 for seconds in fresh["time"]["stages"].values())
+    assert fresh["time"]["seconds"] == pytest.approx(fresh["time"]["start"] + sum(fresh["time"]["stages"].values()))
+    assert fresh["time"]["at_least"] == fresh["time"]["seconds"]
+    assert fresh["time"]["unknown"] == {}
+    assert fresh["memory_bytes"] > 0
+    assert fresh["disk_bytes"] > 0
+    assert json.loads(json.dumps(fresh)) == fresh
+    assert "time: about" in format_preview(fresh)
+    assert "1 worker (start" in format_preview(fresh)
+    assert not (tmp_path / "runs").exists()
+    run = prepare(loaded, tmp_path / "runs", SERIAL)
+    execute(run, SERIAL)
+    done = preview_study(loaded, tmp_path / "runs", workers=1)
+    assert done["time"]["seconds"] == 0.0
+    assert done["block_seconds"] is None
+    assert "nothing is left to do" in format_preview(done)
+
+
+def test_what_a_metric_takes_that_has_no_constants_is_unknown_until_it_has_been_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.plan.costs.METRICS", {})
+    study = text_study(tmp_path, ["a", "b"])
+    told = preview_study(load_study(study, []), tmp_path / "runs", workers=2)
+    assert told["time"]["seconds"] is None
+    assert told["time"]["stages"]["extract"] is None
+    assert told["time"]["at_least"] > told["time"]["stages"]["resample"] > 0
+    text = format_preview(told)
+    assert "time: at least" in text
+    assert "extract unknown" in text
+    assert "extract: unknown until the first is done" in text
+    execute(prepare(load_study(study, []), tmp_path / "runs", SERIAL), SERIAL)
+    text_study(tmp_path, ["a", "b", "c"])
+    more = preview_study(load_study(study, []), tmp_path / "runs", workers=2)
+    assert more["time"]["stages"]["extract"] > 0  # as long as the two that are done
+
+
+def test_the_yardstick_is_short_and_scales_what_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 0.01 < machine_factor() < 100
+    loaded = load_study(text_study(tmp_path, ["a", "b", "c"]), [])
+    told = []
+    for factor in (1.0, 2.0):
+        monkeypatch.setattr(forecast, "machine_factor", lambda factor=factor: factor)
+        told.append(preview_study(loaded, tmp_path / "runs", workers=1)["time"])
+    assert told[1]["cpu_seconds"] == pytest.approx(2 * told[0]["cpu_seconds"])
+    assert told[1]["stages"] == pytest.approx({kind: 2 * seconds for kind, seconds in told[0]["stages"].items()})
+
+
+def test_a_run_that_kept_rates_as_older_versions_did_is_resumed(tmp_path: Path) -> None:
+    loaded = load_study(text_study(tmp_path, ["a", "b", "c"]), ["resampling.replicates=100000"])
+    run = prepare(loaded, tmp_path / "runs", SERIAL)
+    (run.root / "rates.json").write_text('{"schema_version": 2, "passes": {"paired-bootstrap": {"bleu": {"draw": 1e-9}}}}')
+    assert execute(run, SERIAL).state == "COMPLETED"
+    blocks = [entry for entry in ledger(run.root) if entry["event"] == "done" and entry["receipt"]["kind"] == "resample"]
+    assert blocks
+
+
+def test_the_disk_that_a_plan_tells_is_what_a_run_writes(tmp_path: Path) -> None:
+    loaded = load_study(text_study(tmp_path, ["a", "b", "c", "d", "e", "f"]), [])
+    run = prepare(loaded, tmp_path / "runs", SERIAL)
+    manifest = read_manifest(run)
+    tasks = plan_study(manifest.study, manifest.inputs, Inventory(), run=run.id).tasks
+    told = estimate_footprint(manifest.study, manifest.inputs, tasks).disk
+    execute(run, SERIAL)
+    places = [run.cubes, run.store.root / "cells", run.store.root / "statistics"]
+    written = sum(path.stat().st_size for place in places for path in place.rglob("*") if path.is_file())
+    assert 0.6 < told / written < 1.6  # scores that are kept stand in the cells as well as in the cube
