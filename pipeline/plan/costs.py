@@ -86,7 +86,10 @@ METRICS: Mapping[str, tuple[str, float]] = {
     "wer": ("ratio", 3.6e-06),
     "win-rate": ("counts", 1e-06),
 }
-"""The kind of a metric, and the seconds of an item of some 25 words. Of those that are not here extraction is not foretold."""
+"""The kind of a metric, and the seconds of an item of some 25 words; round numbers are estimates.
+
+Of those that are not here extraction is not foretold.
+"""
 
 SETUP, SETUP_SYSTEM, SETUP_PAIR = 0.01, 5e-8, 1e-6
 """A metric of a resample task before its first replicate; a unit and system of it; a pair."""
