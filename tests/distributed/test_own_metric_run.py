@@ -25,7 +25,9 @@ def write_page(folder: Path) -> Path:
 
 
 def run(study: Path, runs: Path, *options: object) -> Path:
-    done = run_cli("run", study, "--runs", runs, *(options or ("--serial",)))
+    done = run_cli(
+        "run", study, "--runs", runs, *(options or ("--serial",)), own_process=True
+    )  # which has not loaded the code of another test
     assert done.returncode == 0, done.stderr
     return Path(done.stdout.strip())
 
@@ -76,7 +78,7 @@ def test_moved_and_unchanged_code_is_the_same_run_and_changed_code_counts_anew(m
     module.write_text(kept.replace("str.casefold", "str.upper"))
     for path in (tmp_path / "runs" / ".store" / "statistics").rglob("*.arrays"):
         path.unlink()
-    resumed = run_cli("resume", first, "--serial")
+    resumed = run_cli("resume", first, "--serial", own_process=True)
     assert resumed.returncode != 0
     assert "P309" in resumed.stderr
     assert "another than the study was planned with" in resumed.stderr
@@ -94,7 +96,7 @@ def test_a_mistake_in_the_code_is_told_by_name_and_the_other_metric_goes_on(tmp_
     module = tmp_path / "metrics" / "answers.py"
     module.write_text(module.read_text().replace('columns["text"]', 'columns["txt"]'))
     study.write_text(study.read_text().replace("metrics:\n", "metrics:\n  - chrf\n"))
-    done = run_cli("run", study, "--runs", tmp_path / "runs", "--serial")
+    done = run_cli("run", study, "--runs", tmp_path / "runs", "--serial", own_process=True)
     assert done.returncode == 4
     assert f"the metric '{NAME}' failed in extract: KeyError: 'txt'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -235,7 +235,7 @@ def test_a_killed_run_goes_on_with_what_was_in_flight(tmp_path: Path, monkeypatc
     psutil.wait_procs(children, timeout=30)
     before, begun = trained(directory), len(list(starts.iterdir()))
     assert begun - len(before) <= 4  # two at work, two whose receipts were on their way
-    resumed = run_cli("resume", directory, "--workers", 2)
+    resumed = run_cli("resume", directory, "--workers", 2, own_process=True)
     assert resumed.returncode == 0, resumed.stderr
     assert trained(directory)[: len(before)] == before
     assert set(times_done(directory).values()) == {1}
@@ -283,7 +283,7 @@ def test_reference_systems_have_the_same_bits_on_any_number_of_workers(tmp_path:
     study = hundreds(tmp_path, models) if kind == "taggers" else tree_study(tmp_path)
     runs = []
     for number, options in enumerate((["--serial"], ["--workers", 1], ["--workers", 3])):
-        done = run_cli("run", study, "--runs", tmp_path / f"runs{number}", *options)
+        done = run_cli("run", study, "--runs", tmp_path / f"runs{number}", *options, own_process=True)
         assert done.returncode == 0, done.stderr
         store = tmp_path / f"runs{number}" / ".store"
         runs.append((files_of(store / "outputs"), files_of(Path(done.stdout.strip()) / "cubes.zarr")))

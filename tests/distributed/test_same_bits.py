@@ -29,7 +29,7 @@ def oracle(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(study: Path, runs: Path, *options: object) -> Path:
-    done = run_cli("run", study, "--runs", runs, *options)
+    done = run_cli("run", study, "--runs", runs, *options, own_process="--workers" in options)
     assert done.returncode == 0, done.stderr
     return Path(done.stdout.strip())
 
@@ -106,7 +106,7 @@ def test_a_killed_coordinator_is_resumed_without_doing_anything_twice(study: Pat
     before = ledger(directory)
     psutil.wait_procs(children, timeout=30)
     assert "lost" in run_cli("status", directory.name, "--runs", tmp_path).stdout
-    resumed = run_cli("resume", directory.name, "--runs", tmp_path, "--workers", 2)
+    resumed = run_cli("resume", directory.name, "--runs", tmp_path, "--workers", 2, own_process=True)
     assert resumed.returncode == 0, resumed.stderr
     after = ledger(directory)
     assert after[: len(before)] == before

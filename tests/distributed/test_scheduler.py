@@ -48,7 +48,7 @@ def test_a_running_scheduler_is_used_and_left_running(scheduler: subprocess.Pope
     profile = tmp_path / "scheduler.yaml"
     profile.write_text("scheduler_file: scheduler.json\nstart_seconds: 60\n")
     study = text_study(tmp_path / "s", ("a", "b", "c"))
-    ran = run_cli("submit", study, "--cluster", profile, "--wait", "--runs", tmp_path / "runs")
+    ran = run_cli("submit", study, "--cluster", profile, "--wait", "--runs", tmp_path / "runs", own_process=True)
     assert ran.returncode == 0, ran.stderr
     directory = Path(ran.stdout.strip())
     assert set(times_done(directory).values()) == {1}
@@ -90,7 +90,7 @@ def test_a_scheduler_that_is_not_there_exits_with_69_and_can_be_resumed(tmp_path
     profile = tmp_path / "nobody.yaml"
     profile.write_text("address: tcp://127.0.0.1:9\nconfig: {distributed.comm.timeouts.connect: 1s}\n")
     study = text_study(tmp_path / "s", ("a", "b"))
-    ran = run_cli("submit", study, "--cluster", profile, "--wait", "--runs", tmp_path / "runs")
+    ran = run_cli("submit", study, "--cluster", profile, "--wait", "--runs", tmp_path / "runs", own_process=True)
     assert ran.returncode == 69, ran.stderr
     assert "tcp://127.0.0.1:9" in ran.stderr
     resumed = run_cli("resume", ran.stdout.strip(), "--serial")

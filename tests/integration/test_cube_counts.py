@@ -39,32 +39,27 @@ def mean(sums: NDArray[np.int64]) -> float:
     return int(sums[0]) / int(sums[1])
 
 
-def redraw(cube: xr.Dataset, size: str, replicate: int) -> NDArray[np.int64]:
+def draws_of(cube: xr.Dataset, size: str) -> Draws:
     n = int(cube["n_units"].sel(test_size=size))
     key = draw_key(seed=cube.attrs["seed"], purpose="paired-bootstrap", test_set=cube.attrs["test_set"], size=size, rule="prefix")
-    return draw_units(Draws(key=key, n_units=n, n_draws=n), replicate)
+    return Draws(key=key, n_units=n, n_draws=n)
 
 
 def recount(
     cube: xr.Dataset, statistics: NDArray[np.int64], size: str, score: Callable[[NDArray[np.int64]], float]
 ) -> NDArray[np.int64]:
-    """Count (pair, [below zero, at zero, below δ, at δ, at 2δ, above 2δ]) over all replicates, one replicate at a time."""
-    n = int(cube["n_units"].sel(test_size=size))
-    observed = [score(s[:n].sum(0)) for s in statistics]
-    pairs = list(zip(cube["a"].values.tolist(), cube["b"].values.tolist(), strict=True))
-    counts = np.zeros((len(pairs), 6), np.int64)
-    for replicate in range(int(cube.attrs["replicates"])):
-        units = redraw(cube, size, replicate)
-        sampled = [score(s[units].sum(0)) for s in statistics]
-        for i, (a, b) in enumerate(pairs):
-            delta = observed[a] - observed[b]
-            drawn = sampled[a] - sampled[b]
-            if delta < 0:
-                delta, drawn = -delta, -drawn
-            slack = 1e-10
-            tests = (drawn < -slack, abs(drawn) <= slack, drawn < delta - slack, abs(drawn - delta) <= slack)
-            counts[i] += (*tests, abs(drawn - 2 * delta) <= slack, drawn > 2 * delta + slack)
-    return counts
+    """Count (pair, [below zero, at zero, below δ, at δ, at 2δ, above 2δ]) over all replicates, drawn and scored one at a time."""
+    draws = draws_of(cube, size)
+    observed = np.array([score(sums) for sums in statistics[:, : draws.n_units].sum(1)])
+    drawn = (draw_units(draws, replicate) for replicate in range(int(cube.attrs["replicates"])))
+    sampled = np.array([[score(sums) for sums in statistics[:, units].sum(1)] for units in drawn])
+    a, b = cube["a"].values, cube["b"].values
+    delta, gain = observed[a] - observed[b], sampled[:, a] - sampled[:, b]
+    delta, gain = abs(delta), np.where(delta < 0, -gain, gain)
+    slack = 1e-10
+    tests = (gain < -slack, abs(gain) <= slack, gain < delta - slack, abs(gain - delta) <= slack)
+    tests = (*tests, abs(gain - 2 * delta) <= slack, gain > 2 * delta + slack)
+    return np.stack([test.sum(0) for test in tests], axis=-1)
 
 
 NAMES = ("below_zero", "at_zero", "below_delta", "at_delta", "at_twice_delta", "above_twice_delta")
@@ -96,11 +91,11 @@ def test_kept_scores_are_those_of_plain_numpy_on_the_same_draws(text_run: Path) 
     ((test_set, cube),) = open_run(text_run).items()
     statistics = open_statistics(text_run / "cubes.zarr", test_set)["bleu"]["statistics"].values
     for size in ("20", "full"):
-        kept = cube["score"].sel(metric="bleu", test_size=size)
+        kept, draws = cube["score"].sel(metric="bleu", test_size=size).values, draws_of(cube, size)
         for replicate in np.linspace(0, REPLICATES - 1, SAMPLED).astype(int).tolist():
-            units = redraw(cube, size, replicate)
+            units = draw_units(draws, replicate)
             expected = [bleu(s[units].sum(0)) for s in statistics]
-            np.testing.assert_allclose(kept.isel(replicate=replicate).values, expected, rtol=1e-13)
+            np.testing.assert_allclose(kept[:, replicate], expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("size", ["20", "full"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
-from support.studies import write_study
+from support.studies import PAGES, write_study
 
 from pipeline.api import open_run, run
 from pipeline.cli.main import cli
@@ -43,7 +43,7 @@ def study_of(folder: Path, **resampling: Any) -> Path:
     (folder / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     asked = {"replicates": REPLICATES, "keep_replicates": REPLICATES, "tails": "none", **resampling}
     test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
-    return write_study(folder / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=asked)
+    return write_study(folder / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=asked, report=PAGES)
 
 
 def finished(folder: Path, **resampling: Any) -> tuple[xr.Dataset, dict[str, Any], Path]:

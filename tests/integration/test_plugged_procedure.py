@@ -63,7 +63,7 @@ def write_scores(folder: Path) -> None:
 def test_a_procedure_of_another_package_is_planned_computed_decided_on_and_shown(installed: Path, tmp_path: Path) -> None:
     write_scores(tmp_path)
     asked = ("--procedure", "paired-bootstrap", "--procedure", "coin", "--replicates", "2000", "--runs", "runs")
-    done = run_cli("compare", "scores.csv", "--format", "scores", *asked, cwd=tmp_path)
+    done = run_cli("compare", "scores.csv", "--format", "scores", *asked, cwd=tmp_path, own_process=True)
     assert done.returncode == 0, done.stderr
     found = {path.name: path for path in (tmp_path / "runs").rglob("*")}
     document = json.loads(found["report.json"].read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def test_a_procedure_of_another_package_is_planned_computed_decided_on_and_shown
 
 
 def test_the_list_has_it_and_says_what_is_wrong_with_others(installed: Path, tmp_path: Path) -> None:
-    listed = run_cli("procedures", cwd=tmp_path)
+    listed = run_cli("procedures", cwd=tmp_path, own_process=True)
     lines = {line.split()[0]: line for line in listed.stdout.splitlines()}
     assert "prefer it where a coin is at hand; https://coins.example/test" in lines["coin"]
     assert "names itself 'coin'" in lines["misnamed"]
@@ -94,13 +94,13 @@ def test_the_list_has_it_and_says_what_is_wrong_with_others(installed: Path, tmp
 
 def test_what_it_returns_is_checked(installed: Path, tmp_path: Path) -> None:
     write_scores(tmp_path)
-    done = run_cli("compare", "scores.csv", "--format", "scores", "--procedure", "bent", cwd=tmp_path)
+    done = run_cli("compare", "scores.csv", "--format", "scores", "--procedure", "bent", cwd=tmp_path, own_process=True)
     assert done.returncode != 0
     assert "rvcoins:bend" in done.stderr + done.stdout
 
 
 def test_a_misspelt_name_gets_the_one_that_was_meant(installed: Path, tmp_path: Path) -> None:
     write_scores(tmp_path)
-    done = run_cli("compare", "scores.csv", "--format", "scores", "--procedure", "coinn", cwd=tmp_path)
+    done = run_cli("compare", "scores.csv", "--format", "scores", "--procedure", "coinn", cwd=tmp_path, own_process=True)
     assert done.returncode == 2
     assert "did you mean 'coin'" in done.stderr

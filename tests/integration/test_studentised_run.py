@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from support.studies import run_cli, text_study, write_study
+from support.studies import PAGES, run_cli, text_study, write_study
 
 from pipeline.api import open_run, run
 from pipeline.cli import main
@@ -49,7 +49,7 @@ def study_of(folder: Path, systems: tuple[str, ...] = SYSTEMS, **resampling: Any
     asked = {"replicates": 2000, "keep_replicates": REPLICATES, "alpha": ALPHA, "intervals": [*BOOTSTRAP_T, "percentile"]}
     outputs = {system: f"data/{system}.csv" for system in systems}
     test_sets = {"bench": {"format": "scores", "outputs": outputs}}
-    changes = {"test_sets": test_sets, "metrics": METRICS, "analyses": [], "resampling": asked | resampling}
+    changes = {"test_sets": test_sets, "metrics": METRICS, "analyses": [], "resampling": asked | resampling, "report": PAGES}
     return write_study(folder / "study.yaml", **changes)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -10,8 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
+import pytest
 import yaml
 
 WORDS = [
@@ -71,8 +75,12 @@ def write_scores(path: Path, systems: Sequence[str], *, items: int = 50, seed: i
     return path
 
 
+PAGES = {"null_laboratory": False}
+"""What a study says of its ``report`` to get pages too: their figures take longer than all the rest of a small run."""
+
+
 def write_study(path: Path, **changes: Any) -> Path:
-    """Write a study file; ``changes`` replace top-level keys."""
+    """Write a study file, of numbers alone: no pages and no null laboratory; ``changes`` replace top-level keys."""
     value: dict[str, Any] = {
         "schema": 1,
         "study": "small",
@@ -81,6 +89,7 @@ def write_study(path: Path, **changes: Any) -> Path:
         "analyses": ["thresholds", "size-curve"],
     }
     value["resampling"] = {"replicates": 40_000, "keep_replicates": 20_000, "test_sizes": [20, "full"]}
+    value["report"] = {"formats": ["json"], "null_laboratory": False}
     value |= changes
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(value, allow_unicode=True, sort_keys=False), encoding="utf-8")
@@ -95,9 +104,19 @@ def text_study(folder: Path, systems: Sequence[str] = ODD_NAMES, **changes: Any)
 
 
 def run_cli(
-    *arguments: object, cwd: Path | None = None, environment: dict[str, str] | None = None, timeout: float = 240
+    *arguments: object,
+    cwd: Path | None = None,
+    environment: dict[str, str] | None = None,
+    own_process: bool = False,
+    timeout: float = 240,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own and give what it printed."""
+    """Run the command line and return what it printed.
+
+    It runs in the process of the test, which has imported most of what it needs, and where a warning is an error. Say
+    ``own_process`` where a test is about processes: their signals, memory, workers, imports. An ``environment`` takes one too.
+    """
+    if not own_process and environment is None:
+        return _run_here([str(argument) for argument in arguments], cwd or Path.cwd())
     return subprocess.run(
         [sys.executable, "-m", "pipeline", *map(str, arguments)],
         capture_output=True,
@@ -107,6 +126,28 @@ def run_cli(
         timeout=timeout,
         stdin=subprocess.DEVNULL,
     )
+
+
+def _run_here(arguments: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    from pipeline.cli import main
+
+    command = ["pipeline", *arguments]
+    # As pipes are: bytes below, and no terminal.
+    files = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(file, encoding="utf-8", write_through=True) for file in files)
+    with (
+        mock.patch.object(sys, "argv", command),
+        mock.patch.object(sys, "stdin", io.StringIO()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        contextlib.chdir(cwd),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main()
+    code = ended.value.code
+    assert isinstance(code, int)
+    printed, complained = (file.getvalue().decode("utf-8") for file in files)
+    return subprocess.CompletedProcess(command, code, printed, complained)
 
 
 def start_cli(*arguments: object, cwd: Path | None = None) -> subprocess.Popen[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from support.multeval import multeval
-from support.studies import run_cli, write_study
+from support.studies import PAGES, run_cli, write_study
 
 from pipeline import api
 from pipeline.analyses import load_analysis
@@ -77,7 +77,7 @@ def report_here(study: Path) -> dict:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> tuple[Path, dict]:
-    study = write(tmp_path_factory.mktemp("replicas"), sorted(tenths()))
+    study = write(tmp_path_factory.mktemp("replicas"), sorted(tenths()), report=PAGES)
     done = run_cli("run", study, "--serial", "-q", cwd=study.parent)
     assert done.returncode == 0, done.stderr
     return study.parent / done.stdout.strip(), report_of(study.parent / done.stdout.strip())

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import binom
-from support.studies import write_study
+from support.studies import PAGES, write_study
 
 from pipeline import api
 
@@ -35,6 +35,7 @@ def run_study(folder: Path, test_set: dict, metric: dict) -> tuple[dict, str]:
         metrics=[metric],
         resampling={"replicates": 500, "keep_replicates": 500},
         analyses=[{"replicas": {"nulls": ["per-output", "segment-block", "whole-run", "multeval"], "replicates": B}}],
+        report=PAGES,
     )
     report = api.run(study, runs=folder / "runs", serial=True).root / "report"
     document = json.loads((report / "report.json").read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy.stats import binom, hypergeom
-from support.studies import run_cli, write_study
+from support.studies import PAGES, run_cli, write_study
 from support.synthetic_runs import build, mean
 
 from pipeline.analyses import load_analysis
@@ -233,6 +233,7 @@ def write(folder: Path, options: dict[str, Any], *, without: tuple[str, ...] = (
             {"replicas": {"replicates": 500, "subsets": 40, "subset_replicates": 99, **options}},
             {"type-one": {"nulls": 100}},
         ],
+        report=PAGES,
     )
 
 

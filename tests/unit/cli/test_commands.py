@@ -15,7 +15,7 @@ from support.studies import ODD_NAMES, ledger, run_cli, start_cli, text_study, t
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A finished run and its folder of runs."""
     folder = tmp_path_factory.mktemp("done")
-    ran = run_cli("run", text_study(folder), "--runs", folder / "runs", "--serial")
+    ran = run_cli("run", text_study(folder, report={}), "--runs", folder / "runs", "--serial")
     assert ran.returncode == 0, ran.stderr
     return Path(ran.stdout.strip()), folder / "runs"
 
@@ -182,7 +182,7 @@ def test_overrides_are_recorded_and_make_another_run(done: tuple[Path, Path], tm
 
 
 def submitted(study: Path, runs: Path, *options: object) -> Path:
-    ran = run_cli("submit", study, "--runs", runs, "--workers", 1, *options)
+    ran = run_cli("submit", study, "--runs", runs, "--workers", 1, *options, own_process=True)
     assert ran.returncode == 0, ran.stderr
     return Path(ran.stdout.strip())
 

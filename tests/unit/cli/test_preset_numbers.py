@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
-from support.studies import run_cli, write_scores, write_study
+from support.studies import PAGES, run_cli, write_scores, write_study
 
 import pipeline
 from pipeline.errors import StudyError
@@ -121,7 +121,7 @@ def test_edits_over_three_references_are_the_tools(texts: Path, kind: str, monke
 
 
 def test_a_study_names_the_baseline_of_the_tool_and_keeps_its_family(texts: Path, tmp_path: Path) -> None:
-    cube, document = run_study(tmp_path, texts, "sacrebleu-bs", replicates=300, keep_replicates=300, baseline="sys2")
+    cube, document = run_study(tmp_path, texts, "sacrebleu-bs", replicates=300, keep_replicates=300, baseline="sys2", report=PAGES)
     own = own_p(document, "sacrebleu-bs", "bleu")
     others = [name for name in SYSTEMS if name != "sys2"]
     assert all(own[frozenset(("sys2", name))][0] is not None for name in others)
@@ -144,14 +144,15 @@ def test_a_baseline_that_nothing_compares_with_is_refused(texts: Path, tmp_path:
         assert refused.value.problems[0].code == ("P115" if preset == "sacrebleu-ar" else "P110")
 
 
-def run_study(folder: Path, texts: Path, preset: str | None, **resampling: Any) -> tuple[Any, dict[str, Any]]:
+def run_study(
+    folder: Path, texts: Path, preset: str | None, *, seed: int = 7, report: dict[str, bool] | None = None, **resampling: Any
+) -> tuple[Any, dict[str, Any]]:
     """Run a study of the texts; give its cube and its report."""
     outputs = {name: str(texts / f"{name}.txt") for name in SYSTEMS}
     test_sets = {"news": {"format": "text", "references": [str(texts / "ref.txt")], "outputs": outputs}}
-    named = {} if preset is None else {"preset": preset}
-    seed = resampling.pop("seed", 7)
+    given = {name: value for name, value in (("preset", preset), ("report", report)) if value is not None}
     study = write_study(
-        folder / "study.yaml", test_sets=test_sets, seed=seed, resampling=resampling, analyses=["thresholds"], **named
+        folder / "study.yaml", test_sets=test_sets, seed=seed, resampling=resampling, analyses=["thresholds"], **given
     )
     run = pipeline.run(study, runs=folder / "runs", serial=True)
     return pipeline.open_run(run.root)["news"], json.loads((run.root / "report" / "report.json").read_text(encoding="utf-8"))
@@ -246,7 +247,7 @@ def test_a_number_that_is_not_there_has_its_reason(
 
 
 def test_every_page_has_the_column_and_says_where_it_misleads(texts: Path, tmp_path: Path) -> None:
-    _, document = run_study(tmp_path, texts, "sacrebleu-bs", replicates=500, seed=12345)
+    _, document = run_study(tmp_path, texts, "sacrebleu-bs", replicates=500, seed=12345, report=PAGES)
     (report,) = (tmp_path / "runs").glob("*/report")
     rows = csv.DictReader((report / "tables" / "pairs.csv").read_text(encoding="utf-8").splitlines())
     listed = [(row["tool_p.sacrebleu-bs"], row["tool_p.reason"]) for row in rows]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy.stats import binomtest, ttest_1samp, wilcoxon
-from support.studies import run_cli, write_study
+from support.studies import PAGES, run_cli, write_study
 
 import pipeline
 from pipeline.analyses.suite.data import join_cubes
@@ -49,6 +49,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         test_sets={name: {"format": "scores", "outputs": f"{name}.csv"} for name in ("dev", "web", "talks")},
         resampling={"replicates": B, "keep_replicates": 0, "procedures": ["paired-bootstrap", "exact-sign-flip"]},
         analyses=["suite", LITTLE],
+        report=PAGES,
     )
     done = run_cli("run", "study.yaml", "--serial", "-q", cwd=folder)
     assert done.returncode == 0, done.stderr

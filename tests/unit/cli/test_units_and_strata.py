@@ -168,7 +168,7 @@ def test_a_study_that_adds_strata_counts_the_bootstrap_anew_and_nothing_else(tmp
 @pytest.mark.slow
 def test_workers_and_blocks_change_no_bit(runs: dict[str, Path], tmp_path: Path, options: tuple[str, ...]) -> None:
     path = study(tmp_path, unit="document", strata="domain")
-    done = run_cli("run", path, "--runs", tmp_path / "runs", "--quiet", *options)
+    done = run_cli("run", path, "--runs", tmp_path / "runs", "--quiet", *options, own_process="--workers" in options)
     assert done.returncode == 0, done.stderr
     found, expected = cube_of(Path(done.stdout.strip())), cube_of(runs["strata"])
     for name in expected.data_vars:

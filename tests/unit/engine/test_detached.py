@@ -51,7 +51,7 @@ def test_a_coordinator_is_not_started_for_a_place_that_it_would_not_find() -> No
 
 def test_resume_detach_works_with_the_default_folder_and_from_another_one(folder: Path, run: RunDirectory) -> None:
     (folder / "elsewhere").mkdir()
-    told = run_cli("resume", "--detach", "--serial", "--runs", "../runs", cwd=folder / "elsewhere")
+    told = run_cli("resume", "--detach", "--serial", "--runs", "../runs", cwd=folder / "elsewhere", own_process=True)
     assert told.returncode == 0, told.stderr
     assert told.stdout.strip() == str(run.root)
     deadline = time.monotonic() + 120

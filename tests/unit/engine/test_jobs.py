@@ -134,7 +134,9 @@ def test_a_submitted_run_that_is_refused_ends_soon_with_69_and_its_status_says_w
     write_program(batch / "sbatch", REFUSES)
     (tmp_path / "slurm.yaml").write_text(f"cluster: {SLURM.cluster}\noptions: {json.dumps(OPTIONS)}\nstart_seconds: 600\n")
     study = text_study(tmp_path / "s", ("a", "b"))
-    told = run_cli("submit", study, "--cluster", tmp_path / "slurm.yaml", "--runs", tmp_path / "runs", "--wait", timeout=60)
+    told = run_cli(
+        "submit", study, "--cluster", tmp_path / "slurm.yaml", "--runs", tmp_path / "runs", "--wait", own_process=True, timeout=60
+    )
     assert told.returncode == 69, told.stderr
     assert "invalid partition specified: nosuch" in told.stderr
     status = run_cli("status", "--runs", tmp_path / "runs")

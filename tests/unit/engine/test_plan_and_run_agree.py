@@ -14,20 +14,26 @@ from pipeline.engine.preview import preview_study
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import LoadedStudy, load_study
 
-pytestmark = pytest.mark.alone  # holds what is done to the time it takes
-
 SERIAL = Launch("serial")
 
 
-@pytest.fixture
-def loaded(tmp_path: Path) -> LoadedStudy:
-    return load_study(text_study(tmp_path, ["a", "b", "c"]), [])
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedStudy:
+    return load_study(text_study(tmp_path_factory.mktemp("study"), ["a", "b", "c"]), [])
 
 
-@pytest.fixture
-def done(loaded: LoadedStudy, tmp_path: Path) -> RunDirectory:
-    run = prepare(loaded, tmp_path / "runs", SERIAL)
+@pytest.fixture(scope="module")
+def finished(loaded: LoadedStudy, tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+    run = prepare(loaded, tmp_path_factory.mktemp("finished") / "runs", SERIAL)
     assert execute(run, SERIAL).state == "COMPLETED"
+    return run
+
+
+@pytest.fixture
+def done(finished: RunDirectory, tmp_path: Path) -> RunDirectory:
+    """A finished run of one's own, with its store."""
+    shutil.copytree(finished.root.parent, tmp_path / "runs")
+    run = RunDirectory(tmp_path / "runs" / finished.root.name)
     assert is_complete(run)
     return run
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.studies import write_scores, write_study
+from support.studies import PAGES, write_scores, write_study
 
 from pipeline.analyses.type_one.pairs import BY_DOCUMENT, SWAPPED
 from pipeline.analyses.type_one.words import check_level
@@ -98,6 +98,7 @@ def test_the_laboratory_is_in_the_report_and_among_the_analyses_of_every_study_t
         metrics=["mean"],
         resampling={"replicates": 1000, "keep_replicates": 0},
         analyses=[{"thresholds": {}}, {"type-one": {"nulls": 200}}],
+        report=PAGES,
     )
     assert "type-one" in {spec.name for spec in Study.model_fields["analyses"].default}
     root = run(path, runs=tmp_path / "runs", serial=True).root
