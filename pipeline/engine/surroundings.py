@@ -12,8 +12,7 @@ from typing import Any
 
 from pipeline.engine.certificates import make_certificate
 from pipeline.engine.cluster import Kind, find_class
-from pipeline.store.files import temporary_name
-from pipeline.store.scratch import scratch_directory
+from pipeline.store.files import scratch_directory, temporary_name
 from pipeline.study.load import ClusterProfile
 
 __all__ = ["Surroundings", "surround"]

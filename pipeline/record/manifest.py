@@ -31,7 +31,6 @@ __all__ = [
     "damaged_cubes",
     "damaged_results",
     "failure_entry",
-    "missing_cubes",
     "read_inventory",
     "read_manifest",
     "receipts_of",
@@ -232,7 +231,7 @@ def damaged_results(receipts: Iterable[Receipt], store: Store) -> list[tuple[Rec
 
 def damaged_cubes(run: RunDirectory, test_sets: Sequence[str], *, verify: bool) -> str:
     """Say what is wrong with the cubes of these test sets, or nothing; ``verify`` reads every byte."""
-    gone = missing_cubes(run, test_sets)
+    gone = _missing_cubes(run, test_sets)
     if gone:
         return f"the cube of {', '.join(map(repr, gone))} is gone"
     if not verify:
@@ -242,7 +241,7 @@ def damaged_cubes(run: RunDirectory, test_sets: Sequence[str], *, verify: bool) 
     return "; ".join(problem.message for problem in verify_cubes(run.cubes))
 
 
-def missing_cubes(run: RunDirectory, test_sets: Iterable[str]) -> list[str]:
+def _missing_cubes(run: RunDirectory, test_sets: Iterable[str]) -> list[str]:
     """Return the test sets that have no cube."""
     return [name for name in test_sets if not (run.cubes / cube_name(name) / "zarr.json").is_file()]
 

@@ -1,7 +1,10 @@
-"""Files that are whole or absent, and their owner's alone. This module writes them and explains what hinders it.
+"""Files that are whole or absent, and their owner's alone.
 
-What is made here can be read by nobody else, whatever the umask says: folders have the mode 0700 and files 0600. What exists keeps
-its mode, also where it is replaced, so that a run that was shared on purpose stays shared.
+What is made here can be read by nobody else, whatever the umask says: folders have the mode 0700 and files 0600. What exists
+keeps its mode, also where it is replaced, so that a run that was shared on purpose stays shared. What hinders a write is an error
+that says so (`store_error`).
+
+`scratch_directory` is for what nobody needs tomorrow: it is removed at the end, and what a killed process left is swept later.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ import errno
 import functools
 import hashlib
 import json
+import math
 import os
 import re
 import secrets
 import shutil
 import socket
 import stat
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -36,6 +41,7 @@ __all__ = [
     "read_arrays",
     "read_json",
     "replacing",
+    "scratch_directory",
     "store_error",
     "sweep_temporaries",
     "sync_directory",
@@ -273,3 +279,24 @@ def _free(path: Path | str) -> str:
         with suppress(OSError):
             return f"{shutil.disk_usage(folder).free:,} bytes are free"
     return "free space unknown"
+
+
+@contextmanager
+def scratch_directory(kind: str, place: Path | None = None) -> Iterator[Path]:
+    """Yield an empty folder for this user alone that is removed afterwards, where the system has such or in another place.
+
+    Its name tells whose it is: the first such folder of each process sweeps those whose process on this machine is gone.
+    """
+    within = tempfile.gettempdir() if place is None else str(make_directory(place))
+    _sweep(within)
+    # What a process that is just dying still writes there must not spoil what is done.
+    with tempfile.TemporaryDirectory(
+        prefix=f"pipeline-{kind}-", suffix=temporary_name(), dir=within, ignore_cleanup_errors=True
+    ) as made:
+        yield Path(made)
+
+
+@functools.cache
+def _sweep(place: str) -> None:
+    # Whatever its age: a training may last for days, and what belongs to another machine is none of ours.
+    sweep_temporaries(place, prefix="pipeline-", deep=False, max_age_seconds=math.inf)

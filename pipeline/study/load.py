@@ -1,7 +1,7 @@
 """Study files and cluster profiles as values, with all errors at once.
 
 `load_study` reads a file, `study_from_value` takes plain values, `override_study` changes one as ``--set`` does. In paths of a
-study ``${NAME}`` and ``${NAME:-default}`` are replaced by environment variables (`expand_paths`).
+study ``${NAME}`` and ``${NAME:-default}`` are replaced by environment variables (`_expand_paths`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from pipeline.study.yaml_values import MOST_BYTES, parse_yaml
 __all__ = [
     "ClusterProfile",
     "LoadedStudy",
-    "expand_paths",
     "load_profile",
     "load_study",
     "locate_profile",
@@ -43,7 +42,7 @@ VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 PATH_KEYS = ("references", "gold", "outputs", "documents")
 
 
-def expand_paths(document: Document) -> list[Problem]:
+def _expand_paths(document: Document) -> list[Problem]:
     """Replace variables in the paths of a document, and list those that are not set and have no default."""
     problems: list[Problem] = []
 
@@ -161,7 +160,7 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
         raise StudyError(Problem("P107", "the study file is empty", str(path), help))
     problems += [problem for override in overrides for problem in _override(document, override)]
     set_preset(document)
-    problems += expand_paths(document)
+    problems += _expand_paths(document)
     study = _validate(Study, document, problems)
     return LoadedStudy(study, Path(path), Path(path).absolute().parent, text, tuple(overrides), document)
 

@@ -16,7 +16,7 @@ from pipeline.items.gold import surveyed_gold
 from pipeline.items.readers.registry import load_reader
 from pipeline.items.training import items_to_predict, output_columns
 from pipeline.store.addresses import canonical_json
-from pipeline.store.scratch import scratch_directory
+from pipeline.store.files import scratch_directory
 from pipeline.study.schema import TestSet
 
 __all__ = ["Predicted", "load_predicted", "pack_member", "read_member", "refuse_diverged"]

@@ -29,7 +29,7 @@ from pipeline.store.runs import RunDirectory
 from pipeline.study.schema import MetricSpec, Study
 from pipeline.survey.checks import refuse_baseline
 
-__all__ = ["gather", "list_trainings", "report", "rounding_warnings", "scored_statistics"]
+__all__ = ["gather", "report", "scored_statistics"]
 
 
 def scored_statistics(
@@ -60,7 +60,7 @@ def scored_statistics(
     return found
 
 
-def rounding_warnings(manifest: Manifest, inventory: Inventory) -> Iterator[str]:
+def _rounding_warnings(manifest: Manifest, inventory: Inventory) -> Iterator[str]:
     """Yield a warning for each test set and metric where one number of two systems may have become two integers.
 
     Numbers of a file are integers of so many decimals. Where their sum would be too large some decimals are left out, as many as
@@ -91,7 +91,7 @@ def rounding_warnings(manifest: Manifest, inventory: Inventory) -> Iterator[str]
                 )
 
 
-def list_trainings(manifest: Manifest, inventory: Inventory) -> Iterator[dict[str, Any]]:
+def _list_trainings(manifest: Manifest, inventory: Inventory) -> Iterator[dict[str, Any]]:
     """Yield a row for each training of a study, in its order: what it is, what it took, how it ended.
 
     ``status`` is ``done``, ``failed``, or ``open`` where a run was stopped before it.
@@ -166,7 +166,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     failures.extend({"label": f"{a.system} on {a.test_set}", "system": a.system, "reason": a.reason} for a in plan.absent)
     alignment = [{"test_set": t.name, **row} for t in manifest.inputs.test_sets for row in t.alignment]
     warnings = [f"{t.name}: {warning}" for t in manifest.inputs.test_sets for warning in t.warnings]
-    warnings += rounding_warnings(manifest, inventory)
+    warnings += _rounding_warnings(manifest, inventory)
     return ReportInput(
         study=asked,
         cubes=cubes,
@@ -174,7 +174,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         alignment=alignment,
         warnings=warnings,
         failures=failures,
-        trainings=tuple(list_trainings(manifest, inventory)),
+        trainings=tuple(_list_trainings(manifest, inventory)),
         versions=_versions(run),
         run_id=run.id,
         recognised={t.name: t.recognised for t in manifest.inputs.test_sets if t.recognised},

@@ -20,26 +20,13 @@ from pipeline.interfaces import TrainingItems
 from pipeline.items.training import count_instances, lend_items, load_training_items, number_units
 from pipeline.plan.task import Receipt, Task, TrainSpec
 from pipeline.store.bundle import write_bundle
-from pipeline.store.files import write_bytes
+from pipeline.store.files import scratch_directory, write_bytes
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.store.scratch import scratch_directory
 from pipeline.tasks.predicted import load_predicted, pack_member
 from pipeline.trainers.registry import make_trainer
 from pipeline.trainers.sampling import Rule, Sample, TrainingSet, draw_sample, training_seed
 
-__all__ = [
-    "forget_peak",
-    "keep_failure",
-    "keep_log",
-    "log_of",
-    "peak_memory",
-    "printable",
-    "rule_of",
-    "told_by_model",
-    "train",
-    "training_set",
-    "work_directory",
-]
+__all__ = ["printable", "rule_of", "train", "training_set"]
 
 _PROCESS = Path("/proc/self")
 _MOST_SHOWN = 2000
@@ -47,7 +34,7 @@ _MOST_SHOWN = 2000
 
 
 @contextmanager
-def work_directory() -> Iterator[Path]:
+def _work_directory() -> Iterator[Path]:
     """Yield a folder that is removed afterwards; a trainer that made it the current one is moved back, and its process with it."""
     before = os.getcwd()
     with scratch_directory("train") as made:
@@ -57,7 +44,7 @@ def work_directory() -> Iterator[Path]:
             os.chdir(before)
 
 
-def keep_log(store: Store, task: Task, text: str) -> str:
+def _keep_log(store: Store, task: Task, text: str) -> str:
     """Keep what a training printed, in place of what an earlier attempt did; give the file's place in the store, or nothing."""
     path = store.path("logs", task.key, ".txt")
     if text:
@@ -67,7 +54,7 @@ def keep_log(store: Store, task: Task, text: str) -> str:
     return ""
 
 
-def keep_failure(error: PipelineError, store: Store, task: Task, *, printed: str = "", status: int | None = None) -> None:
+def _keep_failure(error: PipelineError, store: Store, task: Task, *, printed: str = "", status: int | None = None) -> None:
     """Complete the error of a training, from within its ``except``: whose it is, its log, its exit status, its memory.
 
     Parameters
@@ -81,10 +68,10 @@ def keep_failure(error: PipelineError, store: Store, task: Task, *, printed: str
     """
     error.problems = tuple(problem if problem.where else replace(problem, where=task.label) for problem in error.problems)
     told = "\n".join(filter(None, [printed, str(getattr(error, "log", ""))]))
-    facts: dict[str, Any] = {"exit_status": getattr(error, "exit_status", status), "memory_bytes": peak_memory()}
+    facts: dict[str, Any] = {"exit_status": getattr(error, "exit_status", status), "memory_bytes": _peak_memory()}
     # A store that is full is met again by the ledger, and said there.
     with suppress(StoreError):
-        facts["log"] = keep_log(store, task, told or traceback.format_exc())
+        facts["log"] = _keep_log(store, task, told or traceback.format_exc())
     error.facts = facts
 
 
@@ -104,7 +91,7 @@ def printable(said: object) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in shown)
 
 
-def told_by_model(model: object) -> dict[str, Any]:
+def _told_by_model(model: object) -> dict[str, Any]:
     """Return the notes of a model; of a program outside, which this process cannot measure, what its training took."""
     notes = getattr(model, "notes", ())
     told: dict[str, Any] = {"notes": [printable(note) for note in ([notes] if isinstance(notes, str) else notes)]}
@@ -115,21 +102,21 @@ def told_by_model(model: object) -> dict[str, Any]:
     return told
 
 
-def log_of(model: object) -> str:
+def _log_of(model: object) -> str:
     """Return what a model says that was printed when it was made; it may be unable to say so."""
     with suppress(Exception):
         return str(getattr(model, "log", "") or "")
     return ""
 
 
-def forget_peak() -> None:
-    """Let `peak_memory` begin anew, where the system can: a worker runs many trainings."""
+def _forget_peak() -> None:
+    """Let `_peak_memory` begin anew, where the system can: a worker runs many trainings."""
     with suppress(OSError):
         (_PROCESS / "clear_refs").write_text("5")  # resets the high-water mark and nothing else
 
 
-def peak_memory() -> int:
-    """Return the most bytes this process has held since `forget_peak`; 0 where the system does not tell."""
+def _peak_memory() -> int:
+    """Return the most bytes this process has held since `_forget_peak`; 0 where the system does not tell."""
     with suppress(OSError):
         for line in (_PROCESS / "status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -166,17 +153,17 @@ def train(task: Task, runs: Path) -> Receipt:
         )
     members: dict[str, bytes] = {}
     model: Any = None
-    forget_peak()
+    _forget_peak()
     try:
-        with work_directory() as workdir:
+        with _work_directory() as workdir:
             model = trainer.fit(lend_items(data), sample.items, seed=seed, workdir=workdir)
             for gold, test_set in test_sets.items():
                 outputs = trainer.predict(model, lend_items(test_set.items))
                 name = str(spec.test_sets[gold]["name"])
                 members[gold] = pack_member(test_set, outputs, name=name, where=task.label)
-            said = told_by_model(model)
+            said = _told_by_model(model)
     except PipelineError as error:
-        keep_failure(error, store, task, printed=log_of(model))
+        _keep_failure(error, store, task, printed=_log_of(model))
         raise
     except (Exception, SystemExit) as error:  # a trainer is foreign code: whatever it raises is the failure of this system alone
         failed = TaskError.of(
@@ -186,12 +173,12 @@ def train(task: Task, runs: Path) -> Receipt:
             help="the rest of the study goes on without this system; `retries:` of the model tries again",
         )
         status = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else None
-        keep_failure(failed, store, task, printed=log_of(model), status=status)
+        _keep_failure(failed, store, task, printed=_log_of(model), status=status)
         raise failed from error
-    log = keep_log(store, task, log_of(model))
+    log = _keep_log(store, task, _log_of(model))
     path = store.path("outputs", task.key, ".zip")
     checksum = write_bundle(path, members)
-    covers = {"model": spec.model, **_told(rule, sample), "memory_bytes": peak_memory(), **said, "log": log}
+    covers = {"model": spec.model, **_told(rule, sample), "memory_bytes": _peak_memory(), **said, "log": log}
     return Receipt("train", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
 
 

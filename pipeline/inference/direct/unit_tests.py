@@ -19,16 +19,7 @@ from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 
-__all__ = [
-    "log_binomial_tail",
-    "log_binomial_term",
-    "log_student_tail",
-    "mcnemar",
-    "mcnemar_mid_p",
-    "paired_t",
-    "sign_test",
-    "wilcoxon",
-]
+__all__ = ["log_binomial_tail", "log_student_tail", "mcnemar", "mcnemar_mid_p", "paired_t", "sign_test", "wilcoxon"]
 
 _SAFE = 1e-280
 _SMALL = 2.0**-53
@@ -47,7 +38,7 @@ def log_binomial_tail(hits: NDArray[np.integer], trials: NDArray[np.integer]) ->
     return np.where(np.asarray(hits) > 0, logs, 0.0)
 
 
-def log_binomial_term(hits: NDArray[np.integer], trials: NDArray[np.integer]) -> NDArray[np.float64]:
+def _log_binomial_term(hits: NDArray[np.integer], trials: NDArray[np.integer]) -> NDArray[np.float64]:
     """Return log P(X = hits) of a binomial with chance ½."""
     k, m = np.asarray(hits, np.float64), np.asarray(trials, np.float64)
     return np.asarray(-betaln(k + 1, m - k + 1) - np.log(m + 1) - m * math.log(2))
@@ -252,8 +243,8 @@ def _coins(wins: NDArray[np.int64], losses: NDArray[np.int64], *, mid_p: bool) -
     one, both = log_binomial_tail(wins, trials), log_binomial_tail(most, trials) + _LN2
     if mid_p:
         # Never more than half of a tail is taken away, so that no digit is lost.
-        one = one + np.log1p(-0.5 * np.exp(np.minimum(log_binomial_term(wins, trials) - one, 0.0)))
-        both = both + np.log1p(-np.exp(log_binomial_term(most, trials) - both))
+        one = one + np.log1p(-0.5 * np.exp(np.minimum(_log_binomial_term(wins, trials) - one, 0.0)))
+        both = both + np.log1p(-np.exp(_log_binomial_term(most, trials) - both))
     both = np.minimum(both, 0.0)
     return {"one-sided": (one, one), "two-sided": (both, both)}
 

@@ -1,6 +1,6 @@
 """Tables in Parquet, Arrow and Feather files: rows of strings, as the types of their columns write them.
 
-Arrow allocates what the header of a compressed buffer says. So `weigh_arrow` weighs the messages of a file before Arrow
+Arrow allocates what the header of a compressed buffer says. So `_weigh_arrow` weighs the messages of a file before Arrow
 decompresses any: the few fields that are needed are read from the flatbuffers of the messages (``Message.fbs`` and ``File.fbs``
 of the Arrow format), for which pyarrow has no function.
 """
@@ -23,7 +23,7 @@ from pipeline.interfaces import FileSample, Recognised
 from pipeline.items.readers._streams import open_data
 from pipeline.items.readers._tables import Table
 
-__all__ = ["is_columnar", "read_columnar", "recognise_columnar", "weigh_arrow"]
+__all__ = ["is_columnar", "read_columnar", "recognise_columnar"]
 
 _MAGIC = b"ARROW1"
 _TAIL = 4 + len(_MAGIC)
@@ -66,7 +66,7 @@ class _Message:
         return self._at + offset if offset else 0
 
 
-def weigh_arrow(file: BinaryIO, meter: Meter) -> None:
+def _weigh_arrow(file: BinaryIO, meter: Meter) -> None:
     """Count what the batches of an open file or stream hold; nothing of it is decompressed.
 
     Raises
@@ -222,7 +222,7 @@ def _read(path: Path, file: BinaryIO) -> Any:
             return _read_parquet(parquet.ParquetFile(file), arrow, meter)
         if head.startswith(b"FEA1"):
             return feather.read_table(file)  # which knows no compression
-        weigh_arrow(file, meter)
+        _weigh_arrow(file, meter)
         opened = arrow.ipc.open_stream(file) if head.startswith(_STREAM) else arrow.ipc.open_file(file)
         return opened.read_all()
     except (arrow.ArrowException, OSError, ValueError, MemoryError) as exc:

@@ -17,7 +17,7 @@ from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines, with_warnings, write_lines
 from pipeline.items.readers._join import join_items, need_system
 
-__all__ = ["BracketReader", "Leaf", "Tree", "normalise", "read_trees"]
+__all__ = ["BracketReader", "Leaf", "Tree", "normalise"]
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _ROOTS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
@@ -43,7 +43,7 @@ class Tree:
     document: str
 
 
-def read_trees(lines: Lines) -> Iterator[Tree]:
+def _read_trees(lines: Lines) -> Iterator[Tree]:
     """Yield the trees of a file, on one line or over several; a line ``# doc NAME`` between trees begins a document.
 
     Raises
@@ -208,7 +208,7 @@ class BracketReader(Reader):
     def _read(self, path: Path, *, gold: bool) -> Items:
         lines = read_lines(path, tokens=True)
         self._told.extend(lines.warnings)
-        trees = list(read_trees(lines))
+        trees = list(_read_trees(lines))
         if not trees:
             raise DataError.of("P256", "the file has no tree", where=lines.source)
         empty = next((tree for tree in trees if not tree.leaves), None)

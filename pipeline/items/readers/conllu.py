@@ -1,6 +1,6 @@
 """Dependency trees in CoNLL-U, and in CoNLL-X, which is CoNLL-U without comments and ranges.
 
-An output may divide the text into other sentences and words than the gold does. `segment_again` gives its words the sentences of
+An output may divide the text into other sentences and words than the gold does. `_segment_again` gives its words the sentences of
 the gold, along the characters that both have.
 """
 
@@ -22,10 +22,10 @@ from pipeline.items.readers._files import read_lines, with_warnings, write_lines
 from pipeline.items.readers._join import join_items, name_items, need_system
 from pipeline.study.grouping import ROLES
 
-__all__ = ["ConlluReader", "segment_again"]
+__all__ = ["ConlluReader"]
 
 
-def segment_again(gold: Items, output: Items, ours: Text, theirs: Text) -> Items:
+def _segment_again(gold: Items, output: Items, ours: Text, theirs: Text) -> Items:
     """Return the words of an output by the sentences of the gold; ``ours`` and ``theirs`` are their words along the same text.
 
     A word that is aligned is in the sentence of its gold word, any other in the one in which it begins. The column ``aligned`` has
@@ -132,7 +132,7 @@ class ConlluReader(Reader):
         """Return an output cut into the sentences of the gold.
 
         It stays as it is where sentences of one name have the same words; where all sentences have the same words in the same order
-        it takes the names of the gold. Else words are aligned by the characters of the text (`segment_again`).
+        it takes the names of the gold. Else words are aligned by the characters of the text (`_segment_again`).
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class ConlluReader(Reader):
             return replace(output, ids=gold.ids, numbered=gold.numbered)
         ours, theirs = (lay_out(items.columns["word"], items.columns.get("range", ())) for items in (gold, output))
         if ours.characters == theirs.characters:
-            return segment_again(gold, output, ours, theirs)
+            return _segment_again(gold, output, ours, theirs)
         if agrees:
             return output  # names tell which sentences it lacks or has too many, and the study says what becomes of those
         raise _differ(gold, output, ours, theirs)

@@ -19,14 +19,14 @@ from pipeline.items.readers._join import join_items
 from pipeline.items.readers._layouts import LAYOUTS, check_layout, find_systems, only_rows, refuse_twice, split_systems
 from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_table, write_table
 
-__all__ = ["LETTERS", "LabelReader", "fit_letters", "looks_like_letters", "split_letters", "tell_signs"]
+__all__ = ["LETTERS", "LabelReader"]
 
 LETTERS = "letters"
 _LEAST_RECOGNISED = 50
 """Letters of the shortest string that is recognised as one: labels and identifiers are shorter."""
 
 
-def split_letters(table: Table, *, system: str | None, columns: Mapping[str, str]) -> dict[str, Items]:
+def _split_letters(table: Table, *, system: str | None, columns: Mapping[str, str]) -> dict[str, Items]:
     """Return the answers of each system of a table: the k-th character is that to the k-th item.
 
     Raises
@@ -54,7 +54,7 @@ def split_letters(table: Table, *, system: str | None, columns: Mapping[str, str
     return found
 
 
-def fit_letters(gold: Items, output: Items) -> Items:
+def _fit_letters(gold: Items, output: Items) -> Items:
     """Return an output the items of the gold, in whose order its letters stand.
 
     Raises
@@ -73,7 +73,7 @@ def fit_letters(gold: Items, output: Items) -> Items:
     return replace(output, ids=gold.ids, numbered=gold.numbered)
 
 
-def tell_signs(found: Mapping[str, Items], source: str) -> list[str]:
+def _tell_signs(found: Mapping[str, Items], source: str) -> list[str]:
     """Tell of signs among the letters, most often what stands for no answer: they are compared with the gold like any other."""
     counts: Counter[str] = Counter()
     held = 0
@@ -87,7 +87,7 @@ def tell_signs(found: Mapping[str, Items], source: str) -> list[str]:
     return [f"{source}: {shown}, in {held} of {len(found)} systems: where the gold has another label, these are wrong answers"]
 
 
-def looks_like_letters(sample: FileSample) -> bool:
+def _looks_like_letters(sample: FileSample) -> bool:
     """Tell whether every row of a sample is a name and a long string of letters, all equally long."""
     rows = [line.split("\t") for line in sample.lines[1:]]
     lengths: Sequence[int] = [len(row[1]) for row in rows if len(row) == 2 and " " not in row[1]]
@@ -166,7 +166,7 @@ class LabelReader(Reader):
         columnar = recognise_columnar(sample, "beside a gold")
         if columnar is not None or not sample.lines:
             return columnar
-        if looks_like_letters(sample):
+        if _looks_like_letters(sample):
             return Recognised(0.7, "each row is a name and one long string, beside a gold", {"layout": LETTERS})
         header = sample.lines[0].split(find_delimiter(sample.lines[0]))
         if len(header) > 1 and {"label", "item", "id", "item_id"} & set(header):
@@ -198,8 +198,8 @@ class LabelReader(Reader):
                 help='write the place of the name into the path, `outputs: "labels/{system}.txt"`, or give a table of all systems',
             )
         if self.layout == LETTERS:
-            found = split_letters(table, system=None, columns=columns)
-            self._told.extend(tell_signs(found, table.source))
+            found = _split_letters(table, system=None, columns=columns)
+            self._told.extend(_tell_signs(found, table.source))
             return found
         gold = columns.get("label")
         one_each = self.layout in {"wide", "rows"}
@@ -222,7 +222,7 @@ class LabelReader(Reader):
 
     def fit(self, gold: Items, output: Items) -> Items:
         """Return letters the items of the gold, in whose order they stand; other outputs are as they were read."""
-        return fit_letters(gold, output) if self.layout == LETTERS and output.numbered else output
+        return _fit_letters(gold, output) if self.layout == LETTERS and output.numbered else output
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
         """Write a table of identifiers and labels, and of all else that is known of the items."""
@@ -238,7 +238,7 @@ class LabelReader(Reader):
             return Items(tuple(map(str, numbers)), {"label": table.values}, table.source, numbers)
         written = {"id", "label"} <= set(table.header)  # the outputs of a training, as `write` writes them
         if self.layout == LETTERS and name != GOLD and not written:
-            return split_letters(table, system=name, columns=columns)[name]
+            return _split_letters(table, system=name, columns=columns)[name]
         chosen = split_systems(
             table, system=name, columns=columns, choose=lambda of, others: _label_column(of, columns), value="label", rename=True
         )

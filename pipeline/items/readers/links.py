@@ -18,7 +18,7 @@ from pipeline.items.readers._files import Lines, read_lines, with_warnings, writ
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._tables import refuse
 
-__all__ = ["Link", "Links", "LinksReader", "check_count", "check_ends", "parse_links", "split_base"]
+__all__ = ["Link", "Links", "LinksReader"]
 
 Link = tuple[int, int]
 
@@ -36,13 +36,13 @@ class Links:
     possible: tuple[Link, ...]
 
 
-def split_base(lines: Sequence[str], base: int) -> tuple[int, int]:
+def _split_base(lines: Sequence[str], base: int) -> tuple[int, int]:
     """Return the number of the first line with links, from 0, and the base: a first line ``# base: 0`` goes before all else."""
     found = _BASE.fullmatch(lines[0]) if lines else None
     return (0, base) if found is None else (1, int(found[1]))
 
 
-def parse_links(lines: Sequence[str], *, source: str, first: int, base: int, count: int | None = None) -> list[Links]:
+def _parse_links(lines: Sequence[str], *, source: str, first: int, base: int, count: int | None = None) -> list[Links]:
     """Return the links of each sentence.
 
     Parameters
@@ -69,7 +69,7 @@ def parse_links(lines: Sequence[str], *, source: str, first: int, base: int, cou
     return _parse_naacl(lines, source, first, count) if naacl else _parse_lines(lines, source, first, base)
 
 
-def check_ends(links: Sequence[Sequence[Link]], sizes: Sequence[Link], *, source: str, lines: Sequence[int], base: int) -> None:
+def _check_ends(links: Sequence[Sequence[Link]], sizes: Sequence[Link], *, source: str, lines: Sequence[int], base: int) -> None:
     """Refuse links beyond the words of their sentences (P254), and say whether the other base would fit them all."""
     beyond = [
         (k, link)
@@ -151,7 +151,7 @@ def _parse_naacl(lines: Sequence[str], source: str, first: int, count: int | Non
     ]
 
 
-def check_count(found: int, wanted: int, *, source: str) -> None:
+def _check_count(found: int, wanted: int, *, source: str) -> None:
     """Refuse links of more or fewer sentences than the bitext has (P255)."""
     if found != wanted:
         raise DataError.of(
@@ -208,9 +208,9 @@ class LinksReader(Reader):
             return join_items([self._read_together(path, base) for path in paths])
         pairs = join_items(read_bitext(paths[:-1], self._told))
         lines = self._read(paths[-1])
-        start, base = split_base(lines.values, base)
-        links = parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base, count=len(pairs))
-        check_count(len(links), len(pairs), source=lines.source)
+        start, base = _split_base(lines.values, base)
+        links = _parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base, count=len(pairs))
+        _check_count(len(links), len(pairs), source=lines.source)
         return _with_links(pairs, links, lines.source, range(start + 1, start + 1 + len(pairs)), base)
 
     @with_warnings
@@ -246,7 +246,7 @@ class LinksReader(Reader):
         lines = self._read(path)
         if not _has_links(lines):
             return read_bitext([path], [])[0]
-        start, base = split_base(lines.values, base)
+        start, base = _split_base(lines.values, base)
         fields = [split_fields(line) for line in lines.values[start:]]
         wrong = next((k for k, parts in enumerate(fields) if len(parts) != 3), None)
         if wrong is not None:
@@ -258,7 +258,7 @@ class LinksReader(Reader):
             )
         pairs = bitext_items(fields, lines, first=start + 1)
         given = [" ".join(parts[2]) for parts in fields]
-        links = parse_links(given, source=lines.source, first=start + 1, base=base, count=len(pairs))
+        links = _parse_links(given, source=lines.source, first=start + 1, base=base, count=len(pairs))
         return _with_links(pairs, links, lines.source, pairs.lines, base)
 
 
@@ -271,8 +271,8 @@ def _base(options: Mapping[str, Any]) -> int:
 
 def _parse(lines: Lines, base: int) -> tuple[list[Links], tuple[int, ...]]:
     """Return the links of each sentence of a file that has nothing else, and the line of each sentence."""
-    start, base = split_base(lines.values, base)
-    links = parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base)
+    start, base = _split_base(lines.values, base)
+    links = _parse_links(lines.values[start:], source=lines.source, first=start + 1, base=base)
     return links, tuple(range(start + 1, start + 1 + len(links)))
 
 
@@ -286,14 +286,14 @@ def _has_words(lines: Lines) -> bool:
 
 
 def _has_links(lines: Lines) -> bool:
-    start, _ = split_base(lines.values, 0)
+    start, _ = _split_base(lines.values, 0)
     return len(lines.values) > start and len(split_fields(lines.values[start])) > 2
 
 
 def _with_links(pairs: Items, links: Sequence[Links], source: str, lines: Sequence[int], base: int) -> Items:
     sizes = list(zip(map(len, pairs.columns["source"]), map(len, pairs.columns["target"]), strict=True))
     possible: tuple[tuple[Link, ...], ...] = tuple(one.possible for one in links)
-    check_ends(possible, sizes, source=source, lines=lines, base=base)
+    _check_ends(possible, sizes, source=source, lines=lines, base=base)
     return replace(pairs, columns={**pairs.columns, "sure": tuple(one.sure for one in links), "possible": possible})
 
 

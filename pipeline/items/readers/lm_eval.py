@@ -29,7 +29,7 @@ from pipeline.items.readers._scored import (
 )
 from pipeline.items.readers._tables import refuse
 
-__all__ = ["LmEvalReader", "PublishedMeans", "read_published"]
+__all__ = ["LmEvalReader", "PublishedMeans"]
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9-]+(?:\.[0-9]+)?)\.jsonl(?:\.[a-z0-9]+)?")
 _MEANS = frozenset({"mean", "nanmean"})
@@ -55,7 +55,7 @@ class PublishedMeans(NamedTuple):
     told: tuple[str, ...]
 
 
-def read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Sequence[str]]) -> PublishedMeans:
+def _read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Sequence[str]]) -> PublishedMeans:
     """Return what the file of results of the same run says of metrics, where it is their mean.
 
     Parameters
@@ -208,7 +208,7 @@ class LmEvalReader(Reader):
         self._told.extend(told)
         content = tuple(digest_of([_digest(row, part, source) for part in self.agree]) for row in rows) if self.agree else ()
         values = make_columns(numbers.columns, groups, content, source)
-        results = read_published(path, filter_, numbers.columns)
+        results = _read_published(path, filter_, numbers.columns)
         self._told.extend(results.told)
         ids, places = tuple(row.name for row in rows), tuple(row.line for row in rows)
         refuse_halves(ids, source)

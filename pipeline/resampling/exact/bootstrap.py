@@ -5,9 +5,9 @@ attachment, recall over gold, WER over references. Not for precision, F1, AER or
 positive, so {δ* > t} is {Σ w_i (d_i − t c_i) > 0}: one sum of independent integers per threshold. Convolving d alone is wrong
 where denominators differ. See `tilt` for tails, and `pairs` for many pairs at once.
 
-`occur_when` finds the chances of such an event in the first of three ways that fits: one lattice of Z = u·d − v·c; a plane of
+`_occur_when` finds the chances of such an event in the first of three ways that fits: one lattice of Z = u·d − v·c; a plane of
 both sums (`plane`), which may be narrower; an enclosure from finitely many frequencies (`enclosure`). What is known to lie on the
-threshold itself is counted before (`log_known_mass`): with few discordant units it would be lost in an interval.
+threshold itself is counted before (`_log_known_mass`): with few discordant units it would be lost in an interval.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from pipeline.resampling.exact.plane import Plane, split_plane
 from pipeline.resampling.exact.ring import raise_powers
 from pipeline.resampling.exact.tilt import LOG_ALIAS, window
 
-__all__ = ["Slope", "bootstrap_chances", "bootstrap_law", "compress", "log_known_mass", "occur_when"]
+__all__ = ["Slope", "bootstrap_chances", "bootstrap_law", "compress"]
 
 _LOSS = 2.0**-48  # more than rounding can add to a term and its share of a sum, relative and absolute
 
 
-def log_known_mass(d: NDArray[np.int64], c: NDArray[np.int64], u: int, v: int) -> float:
+def _log_known_mass(d: NDArray[np.int64], c: NDArray[np.int64], u: int, v: int) -> float:
     """Return a lower bound of log P(ΣZ = 0), Z = ud − vc, given that Σc is not 0; −inf where nothing is known.
 
     All draws have Z = 0; or, where c is a constant and the threshold twice the gain, each discordant unit is drawn twice.
@@ -99,7 +99,7 @@ def compress(
     return make_factor((values - lowest) // step, counts, draws=draws, hollow=hollow), step, draws * lowest
 
 
-def occur_when(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, *, budget: Budget) -> Event:
+def _occur_when(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, *, budget: Budget) -> Event:
     """Compute the chances of Σ Z over a resample with Z = ud − vc, given that Σ c over it is not 0."""
     # One number for Z and whether c = 0: units without a denominator count only where others are drawn too.
     both, counts = np.unique(2 * (slope.u * d - slope.v * c) + (c == 0), return_counts=True)
@@ -118,7 +118,7 @@ def _find(law: Factors, x: int, is_on: bool, d: NDArray[np.int64], c: NDArray[np
             pass
     if points <= budget.points:
         return _place(split(law, x, max_points=budget.points), is_on)
-    log_known = log_known_mass(d, c, slope.u, slope.v) if is_on else -math.inf
+    log_known = _log_known_mass(d, c, slope.u, slope.v) if is_on else -math.inf
     strict, is_below = enclose(law, x, frequencies=budget.frequencies, width=budget.width, log_known=log_known)
     weak = strict.plus(Chance(log_known, log_known))
     at = Chance(log_known, weak.log_gap(strict)) if is_on else _IMPOSSIBLE
@@ -193,8 +193,8 @@ def bootstrap_chances(
     d, c = d // common_step(d), c // common_step(c)
     sloped = Slope(int(c.sum()), 2 * int(d.sum()))
     _check_line(d, c, sloped)
-    zero = occur_when(d, c, Slope(1, 0), budget=budget)
-    twice = occur_when(d, c, sloped, budget=budget) if gain else zero
+    zero = _occur_when(d, c, Slope(1, 0), budget=budget)
+    twice = _occur_when(d, c, sloped, budget=budget) if gain else zero
     log_empty = _log_chance_of_empty(c)
     return BootstrapChances(
         gain,

@@ -36,17 +36,7 @@ from pipeline.resampling.exact.factors import Factors, expected_hits, highest, i
 from pipeline.resampling.exact.ring import power_of_both
 from pipeline.resampling.exact.tilt import aim, cumulants, log_scale, tilt, window
 
-__all__ = [
-    "LANES",
-    "LOG_VANISHED",
-    "enclose",
-    "evaluate",
-    "evaluate_both",
-    "rounding_of",
-    "sharpest_first",
-    "tabulate_roots",
-    "turn",
-]
+__all__ = ["LANES", "LOG_VANISHED", "enclose", "evaluate", "rounding_of", "sharpest_first", "tabulate_roots"]
 
 LANES = 64
 """Frequencies at a time: 8 coarse times 8 fine roots of unity."""
@@ -70,7 +60,7 @@ def sharpest_first(law: Factors, theta: float) -> tuple[Factors, float]:
 
 
 @kernel
-def turn(k: int, step: int, points: int) -> float:
+def _turn(k: int, step: int, points: int) -> float:
     """Return 2π·k·step/points less whole turns, between ±π: the product may overflow int64, its remainder does not."""
     rest = k * step - round(k * (step / points)) * points
     return 2 * math.pi * (rest / points)
@@ -82,7 +72,7 @@ def tabulate_roots(steps: NDArray[np.int64], points: int) -> NDArray[np.float64]
     roots = np.empty((len(steps), 4, _HALF))
     for a in range(len(steps)):
         for j in range(_HALF):
-            fine, coarse = turn(j, steps[a], points), turn(_HALF * j, steps[a], points)
+            fine, coarse = _turn(j, steps[a], points), _turn(_HALF * j, steps[a], points)
             roots[a, 0, j], roots[a, 1, j] = math.cos(fine), math.sin(fine)
             roots[a, 2, j], roots[a, 3, j] = math.cos(coarse), math.sin(coarse)
     return roots
@@ -109,7 +99,7 @@ def evaluate(
         part[:] = 0
         other[:] = 0
         for a in range(law.starts[j], law.starts[j + 1]):
-            _add_atom(part, other, law.chances[a], turn(first, steps[a], points), roots, a)
+            _add_atom(part, other, law.chances[a], _turn(first, steps[a], points), roots, a)
             rest -= law.chances[a]
             if (a & 7) == 7 and rest < floor and _largest(part, other) < floor - rest:
                 return False
@@ -126,7 +116,7 @@ def evaluate(
 
 
 @kernel
-def evaluate_both(
+def _evaluate_both(
     law: Factors,
     share: float,
     steps: NDArray[np.int64],
@@ -143,7 +133,7 @@ def evaluate_both(
     rest = 1.0
     for a in range(len(law.atoms)):
         row = 1 if law.hollow[a] else 0
-        _add_atom(part[row], other[row], law.chances[a], turn(first, steps[a], points), roots, a)
+        _add_atom(part[row], other[row], law.chances[a], _turn(first, steps[a], points), roots, a)
         rest -= law.chances[a] if law.hollow[a] else share * law.chances[a]
         if (a & 7) == 7 and rest < floor:
             whole = _largest(share * part[0] + part[1], share * other[0] + other[1])
@@ -254,7 +244,7 @@ def _integrate(
     centre, radius, slack, weight = 0.0, 0.0, 0.0, 0.0
     for first in range(0, frequencies + 1, LANES):
         if both_parts:
-            is_live = evaluate_both(law, share, steps, roots, first, points, real, imaginary)
+            is_live = _evaluate_both(law, share, steps, roots, first, points, real, imaginary)
         else:
             is_live = evaluate(law, steps, roots, first, points, real, imaginary)
         if not is_live:
@@ -266,7 +256,7 @@ def _integrate(
             imaginary[:] = 0
         for lane in range(min(LANES, frequencies + 1 - first)):
             k = first + lane
-            angle = turn(k, x, points)
+            angle = _turn(k, x, points)
             value = complex(real[lane], imaginary[lane]) * complex(math.cos(angle), -math.sin(angle)) - known
             inside, variation = _coefficients(k, points, end, theta)
             place = k / (frequencies + 1)
@@ -282,7 +272,7 @@ def _integrate(
 def _coefficients(k: int, points: int, end: int, theta: float) -> tuple[complex, complex]:
     """Return the Fourier coefficients of g, and of its variation: a jump up, the fall, and a jump down where it is cut off."""
     omega = 2 * math.pi * k / points
-    angle = turn(k, end, points)
+    angle = _turn(k, end, points)
     last = math.exp(-theta * end) * complex(math.cos(angle), -math.sin(angle))
     if k == 0:
         fallen = -math.expm1(-theta * end)

@@ -6,7 +6,7 @@ against it, so no inverse transform is needed. The law is tilted before (`tilt`)
 
 The error is relative to the sum of magnitudes of the terms. Where a result is so much smaller that more than 1e-9 of it may be
 lost it is given as an interval: a point that the lattice all but misses, or a threshold before a wide gap. On a short lattice
-`mass_at` finds the mass of such a point after all, by plain convolution: it adds positive terms only, so that no digit is lost,
+`_mass_at` finds the mass of such a point after all, by plain convolution: it adds positive terms only, so that no digit is lost,
 and shows which points no sum reaches.
 
 These sums are deterministic on one machine. They are not promised bit for bit across machines, as SciPy chooses its transform by
@@ -28,24 +28,13 @@ from pipeline.resampling.exact.factors import Factors, ends, expected_hits, high
 from pipeline.resampling.exact.ring import Tail, direct_tail, reduce_tail, transform_law
 from pipeline.resampling.exact.tilt import LOG_ALIAS, aim, cumulants, log_scale, tilt, window
 
-__all__ = [
-    "DIRECT",
-    "MAX_POINTS",
-    "Evaluate",
-    "TooWideError",
-    "bound_tail",
-    "count_points",
-    "mass_at",
-    "split",
-    "split_at",
-    "split_at_ends",
-]
+__all__ = ["DIRECT", "MAX_POINTS", "Evaluate", "TooWideError", "bound_tail", "count_points", "split", "split_at", "split_at_ends"]
 
 _WIDEST = 2**14  # points of the sum: some 50 ms
 _SMALLEST = -600.0  # logarithm of more than all that underflow can take away
 
 
-def mass_at(law: Factors, x: int, theta: float) -> tuple[float, float] | None:
+def _mass_at(law: Factors, x: int, theta: float) -> tuple[float, float] | None:
     """Return bounds of log P(S = x), equal where it is known; None where plain convolution is too long.
 
     Parameters
@@ -170,7 +159,7 @@ def split_at(law: Factors, x: int, evaluate: Evaluate) -> Event:
         theta = aim(turned, float(place))
         logs = bound_tail(log_scale(turned, theta, place), turned.powers.sum(), *evaluate(turned, place, theta, is_below))
         if logs[_AT, 0] < logs[_AT, 1]:
-            found = mass_at(turned, place, theta)
+            found = _mass_at(turned, place, theta)
             if found is not None:
                 logs[_AT] = found
         logs = logs[_TURNED] if is_below else logs

@@ -20,24 +20,11 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.exact.factors import Factors, expected_hits, highest, is_partial
 
-__all__ = [
-    "LOG_ALIAS",
-    "aim",
-    "cumulants",
-    "cumulants_of_both",
-    "cumulants_of_whole",
-    "log_scale",
-    "log_scale_of_both",
-    "log_scale_of_whole",
-    "tilt",
-    "tilt_both",
-    "tilt_whole",
-    "window",
-]
+__all__ = ["LOG_ALIAS", "aim", "cumulants", "log_scale", "log_scale_of_whole", "tilt", "tilt_whole", "window"]
 
 
 @kernel
-def cumulants_of_whole(law: Factors, theta: float) -> tuple[float, float, float]:
+def _cumulants_of_whole(law: Factors, theta: float) -> tuple[float, float, float]:
     """Return K(θ), K'(θ) and K''(θ) of the sum."""
     value, mean, variance = 0.0, 0.0, 0.0
     for j in range(len(law.powers)):
@@ -123,7 +110,7 @@ def _moments(law: Factors, theta: float, hollow: bool) -> tuple[float, float, fl
 
 
 @kernel
-def cumulants_of_both(law: Factors, theta: float) -> tuple[float, float, float]:
+def _cumulants_of_both(law: Factors, theta: float) -> tuple[float, float, float]:
     """Return K(θ), K'(θ) and K''(θ) of the sum, from the two parts of its one law and the law of N."""
     draws = law.powers[0]
     moments = np.empty((2, 3))
@@ -194,7 +181,7 @@ def _centre_of_part(law: Factors, theta: float, hollow: bool) -> int:
 
 
 @kernel
-def log_scale_of_both(law: Factors, theta: float, x: int) -> float:
+def _log_scale_of_both(law: Factors, theta: float, x: int) -> float:
     """Return K(θ) − θx, taken about the tilted mean of the heavier part so that nothing large cancels."""
     centre, log_mass, log_share = _balance(law, theta)
     draws = int(law.powers[0])
@@ -203,7 +190,7 @@ def log_scale_of_both(law: Factors, theta: float, x: int) -> float:
 
 
 @kernel
-def tilt_both(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
+def _tilt_both(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
     """Return the chances of the atoms under the tilted law, and the share of what is not hollow.
 
     Those of hollow atoms sum to 1 − share. The others sum to 1, as the share may be too small for a float.
@@ -228,7 +215,7 @@ _STEPS = 200
 @kernel
 def cumulants(law: Factors, theta: float) -> tuple[float, float, float]:
     """Return K(θ), K'(θ) and K''(θ) of the sum."""
-    return cumulants_of_both(law, theta) if is_partial(law) else cumulants_of_whole(law, theta)
+    return _cumulants_of_both(law, theta) if is_partial(law) else _cumulants_of_whole(law, theta)
 
 
 @kernel
@@ -255,7 +242,7 @@ def aim(law: Factors, target: float) -> float:
 
 def log_scale(law: Factors, theta: float, x: int) -> float:
     """Return K(θ) − θx."""
-    return log_scale_of_both(law, theta, x) if is_partial(law) else log_scale_of_whole(law, theta, x)
+    return _log_scale_of_both(law, theta, x) if is_partial(law) else log_scale_of_whole(law, theta, x)
 
 
 def tilt(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
@@ -263,7 +250,7 @@ def tilt(law: Factors, theta: float) -> tuple[NDArray[np.float64], float]:
 
     Those of hollow atoms sum to 1 − share. The others sum to 1 within a law, as the share may be too small for a float.
     """
-    return tilt_both(law, theta) if is_partial(law) else (tilt_whole(law, theta), 1.0)
+    return _tilt_both(law, theta) if is_partial(law) else (tilt_whole(law, theta), 1.0)
 
 
 @kernel

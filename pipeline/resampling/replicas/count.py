@@ -31,13 +31,13 @@ from pipeline.resampling.replicas.score_deviation import ResampledRuns
 from pipeline.resampling.replicas.shuffles import SHUFFLES
 from pipeline.resampling.swaps import draw_swaps
 
-__all__ = ["MOST_ARRANGEMENTS", "bootstrap_crossed", "count_null", "permute_runs"]
+__all__ = ["MOST_ARRANGEMENTS", "count_null"]
 
 MOST_ARRANGEMENTS = 2**16
 """So many arrangements are enumerated: nine runs of either system, or sixteen run numbers."""
 
 
-def permute_runs(
+def _permute_runs(
     null: str,
     draws: Draws,
     replicas: Replicas,
@@ -143,7 +143,7 @@ def _count_arrangements(values: NDArray[np.float64], weights: NDArray[np.float64
     return hits
 
 
-def bootstrap_crossed(
+def _bootstrap_crossed(
     draws: Draws,
     replicas: Replicas,
     *,
@@ -267,5 +267,5 @@ def count_null(
             name, draws, replicas, cells=cells, replicates=replicates, memory_bytes=memory_bytes, observed=observed
         )
     if name == "crossed":
-        return bootstrap_crossed(draws, replicas, cells=cells, replicates=replicates, memory_bytes=memory_bytes, observed=observed)
-    return permute_runs(name, draws, replicas, cells=cells, replicates=replicates, observed=observed)
+        return _bootstrap_crossed(draws, replicas, cells=cells, replicates=replicates, memory_bytes=memory_bytes, observed=observed)
+    return _permute_runs(name, draws, replicas, cells=cells, replicates=replicates, observed=observed)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.store import scratch
-from pipeline.store.scratch import scratch_directory
+from pipeline.store import files as scratch
+from pipeline.store.files import scratch_directory
 
 KILLED = """
 import os, tempfile
-from pipeline.store.scratch import scratch_directory
+from pipeline.store.files import scratch_directory
 with scratch_directory("train") as folder:
     (folder / "model").mkdir()
     (folder / "model" / "weights").touch()
