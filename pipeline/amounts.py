@@ -1,4 +1,4 @@
-"""Sizes as people write them: 2 GB, 512 MiB. This module reads them."""
+"""Read sizes as people write them: 2 GB, 512 MiB."""
 
 from __future__ import annotations
 

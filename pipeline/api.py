@@ -1,4 +1,4 @@
-"""The command line's verbs for a notebook. This module runs studies, opens their cubes, and holds no logic of its own."""
+"""The command line's verbs for a notebook: run studies and open their cubes. No logic of its own."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What can go wrong, each with a code, an exit status and a way out. This module draws the exception tree.
+"""Everything that can go wrong, each with a code, an exit status and a way out, as a tree of exceptions.
 
 ::
 
-    PipelineError            exit 70   something of ours broke
+    PipelineError            exit 70   internal error
     ├── UsageError           exit  2   P0xx  the command line
     ├── StudyError           exit  2   P1xx  the study file or a cluster profile
     ├── DataError            exit  3   P2xx  outputs, references, alignment

@@ -1,4 +1,4 @@
-"""Inputs: the files that a user names. This module opens regular files only, and says how much of one is read.
+"""Files that a user names: only regular files are opened, and a budget limits how much of one is read.
 
 A compressed file of some kilobytes can hold terabytes, and a device or a pipe never ends. Whatever reads a file that we did
 not write ourselves opens it with `open_input` and counts what it reads of it with a `Meter`.
@@ -41,7 +41,7 @@ _KINDS = (
     (stat.S_ISSOCK, "a socket"),
 )
 _STREAM = re.compile(r"/dev/(fd(/.*)?|stdin|stdout|stderr)|/proc/[^/]+/(task/[^/]+/)?fd/.*")
-_OPEN_STREAM = "it is an open stream, and no file"
+_OPEN_STREAM = "it is an open stream, not a regular file"
 
 
 class NotRegular(OSError):
@@ -193,7 +193,7 @@ def _refuse_odd(found: os.stat_result, path: Path) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(0, "it is a directory", str(path))
     kind = next((name for is_kind, name in _KINDS if is_kind(found.st_mode)), "something odd")
-    raise NotRegular(0, f"it is {kind}, and no file", str(path))
+    raise NotRegular(0, f"it is {kind}, not a regular file", str(path))
 
 
 def _named_limit() -> int | None:

@@ -1,4 +1,4 @@
-"""Members of a family by name. This module finds readers, metrics, trainers and analyses, installed ones and objects of anybody's.
+"""Look up readers, metrics, trainers, analyses, procedures and presets by name: installed entry points or user code.
 
 Addresses, cells, comparisons, digests and exit codes are never plugins: a study means the same everywhere.
 """

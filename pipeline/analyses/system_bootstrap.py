@@ -1,4 +1,4 @@
-"""Resample systems, not pairs. This module gives intervals for numbers that are made from all pairs of a few systems.
+"""Resample systems, not pairs: intervals for numbers that are made from all pairs of a few systems.
 
 Pairs that share a system are not independent: 2775 pairs are made of 75 systems. The systems are drawn with replacement, a
 pair (a, b) then has the weight v_a · v_b of the times its systems were drawn, and a system is never paired with its copy.

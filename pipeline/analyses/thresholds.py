@@ -1,4 +1,4 @@
-"""Which gain is usually significant? This module answers as Berg-Kirkpatrick and others (2012) do.
+"""Which gain is usually significant? Answered as Berg-Kirkpatrick and others (2012) do.
 
 Each pair is ordered so that its gain is not negative and has the one-sided strict p-value of their Figure 1. Of the pairs with
 p in [.04, .06] the 95th percentile of the gains is the threshold: 95 % of the borderline differences were at most as large.
@@ -219,7 +219,7 @@ def _headlines(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]
         pairs, gain, size = row["pairs_in_window"], format_number(row["gain"], digits), f"n = {row['units']:,}"
         if row["warning"]:
             count = "1 pair is" if pairs == 1 else f"{pairs} pairs are"
-            sentence = f"Only {count} borderline at this size ({size}): too few for the threshold, {gain}, to be leaned on."
+            sentence = f"Only {count} borderline at this size ({size}): too few for the threshold, {gain}, to rely on."
         else:
             interval = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
             most = f"{row['percentile']:g} % gain at most {gain}{interval}"

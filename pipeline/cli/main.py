@@ -62,7 +62,7 @@ def main() -> None:
     except Exception as error:  # the outermost border: a fault of ours has an exit code of its own, never 1
         if debug:
             traceback.print_exc()
-        click.echo(f"error[P999]: something of ours broke: {type(error).__name__}: {error}", err=True)
+        click.echo(f"error[P999]: internal error: {type(error).__name__}: {error}", err=True)
         click.echo("   = help: `pipeline --debug …` shows the traceback", err=True)
         sys.exit(70)
     sys.exit(code if isinstance(code, int) else 0)

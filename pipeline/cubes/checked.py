@@ -1,4 +1,4 @@
-"""Chunks that are what was written. This module seals the arrays of a cube with checksums and holds every read to them.
+"""Chunks sealed with checksums: every read checks that it gets what was written.
 
 Zarr reads a missing chunk as the fill value, and a chunk that was written whole by somebody else as it is. Both would be
 numbers nobody computed, so each array carries a list of its chunks (``checksums.json``, which Zarr does not read).

@@ -1,4 +1,4 @@
-"""A cube is written by one writer, block by block, and is whole or absent. This module makes it."""
+"""Write a cube, block by block, by one writer; it is whole or absent."""
 
 from __future__ import annotations
 

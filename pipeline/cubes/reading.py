@@ -1,4 +1,4 @@
-"""Cubes as labelled arrays. This module opens what `CubeWriter` wrote, lazily, and tells damage from data."""
+"""Open what `CubeWriter` wrote as labelled arrays, lazily, and tell damage from data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs tasks on a Dask cluster. This module is the only one that knows Dask.
+"""Run tasks on a Dask cluster. Nothing else imports Dask.
 
 A bounded window of futures, each released as soon as its receipt is here: nothing that was computed lives only in a worker's
 memory, and a graph of the whole study is never built.
@@ -131,7 +131,7 @@ class DaskExecutor:
 
     def _refuse_loss(self) -> None:
         if self._client.status != "running":
-            raise ClusterError.of("P603", "the scheduler is gone", help="`pipeline resume` goes on with a new one")
+            raise ClusterError.of("P603", "the scheduler is gone", help="`pipeline resume` continues with a new one")
 
     def _has_ready(self, seconds: float) -> bool:
         """Sleep until a future has ended, for so long at most: looking a hundred times a second took half a percent of a core."""
@@ -231,7 +231,7 @@ def _unrunnable(task: Task, error: Exception) -> Failure:
         "P401",
         f"the worker could not run it: {type(error).__name__}: {error}",
         where=task.label,
-        help="do workers have this package, its dependencies and Python in the same versions?",
+        help="check that workers run the same versions of Python, this package and its dependencies",
     )
     return Failure(task.key, task.label, 70, (problem,), "".join(traceback.format_exception(error)))
 

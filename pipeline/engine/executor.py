@@ -1,4 +1,4 @@
-"""What the coordinator asks of whatever runs its tasks. This module is the seam between the serial engine and the cluster."""
+"""What the coordinator asks of whatever runs its tasks: the seam between the serial engine and the cluster."""
 
 from __future__ import annotations
 

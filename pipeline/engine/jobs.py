@@ -1,4 +1,4 @@
-"""What a batch system says to the jobs of workers. This module keeps its refusals, which dask-jobqueue drops in its event loop."""
+"""What a batch system says to the jobs of workers: refusals that dask-jobqueue drops in its event loop are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a study to a run directory and its coordinator. This module prepares runs and starts them, here or detached."""
+"""From a study to a run directory and its coordinator: prepare a run, and start it here or detached."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -
     RunLocked
         P801 another process writes this run.
     ClusterError
-        P613 the coordinator ended before it began.
+        P613 the coordinator ended before it started.
     """
     if not run.root.is_absolute():
         raise ValueError(f"a coordinator that works elsewhere cannot find {run.root}")
@@ -231,9 +231,9 @@ def _await_coordinator(run: RunDirectory, process: subprocess.Popen[bytes], befo
         if code is not None:
             raise ClusterError.of(
                 "P613",
-                f"the coordinator ended before it began, with exit code {code}",
+                f"the coordinator ended before it started, with exit code {code}",
                 where=str(run.log),
-                help=f"`pipeline resume {run.id} --runs {run.root.parent}` shows on this terminal what hinders it",
+                help=f"`pipeline resume {run.id} --runs {run.root.parent}` shows on this terminal what stops it",
                 note=_last_words(run.log, before),
             )
         time.sleep(0.1)

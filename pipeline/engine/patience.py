@@ -51,7 +51,7 @@ class Patience:
                 "P610",
                 f"the batch system refuses the jobs of workers: {self._jobs.refusal}",
                 where=self._profile.name,
-                help="correct `options:` of the profile (queue, account, memory, walltime); then `pipeline resume` goes on",
+                help="correct `options:` of the profile (queue, account, memory, walltime); then `pipeline resume` continues it",
             )
         most = STARVED_SECONDS if self._ever else self._profile.start_seconds
         if time.monotonic() - self._worked > most:
@@ -59,7 +59,7 @@ class Patience:
                 "P602",
                 f"no worker for {most:.0f} s" if self._ever else f"no worker came within {most:.0f} s",
                 where=self._profile.name,
-                help="look at the queue and at the logs of the workers in the run's logs/; `pipeline resume` goes on",
+                help="check the queue and the logs of the workers in the run's logs/; `pipeline resume` continues it",
             )
 
     def facts(self) -> dict[str, object]:
@@ -123,5 +123,5 @@ def await_answer(ask: Callable[[], _T], stop: Callable[[], bool], seconds: float
             if answer.done():
                 raise
             if time.monotonic() > deadline:
-                raise TimeoutError(f"nothing was said in {seconds:.0f} s") from None
+                raise TimeoutError(f"no answer within {seconds:.0f} s") from None
     raise StopAsked

@@ -1,4 +1,4 @@
-"""What workers offer and tasks ask for: memory, cores, tags. This module only compares; Dask places.
+"""What workers offer and tasks ask for (memory, cores, tags), compared. Dask places.
 
 A worker declares what it has, and Dask starts no task there that asks for more than is left of it. A task that no worker could ever
 run would wait for ever in the scheduler: that is noticed here.

@@ -1,4 +1,4 @@
-"""What a person sees of a run. This module shows stages and time left: bars on a terminal, now and then a line elsewhere."""
+"""What a person sees of a run, stages and time left: bars on a terminal, an occasional line elsewhere."""
 
 from __future__ import annotations
 

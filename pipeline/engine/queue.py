@@ -1,4 +1,4 @@
-"""Which task may start next. This module keeps the open tasks of a plan in order and opens each when what it needs is done."""
+"""Which task may start next: the open tasks of a plan in order, each opened once its needs are done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a run that can be made again. This module writes the plan and the frames from the study where they are lost."""
+"""Files of a run that can be made again: the plan and the frames, from the study, where they are lost."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def restore_plan(run: RunDirectory) -> bool:
         raise _lost(run, error.problems[0].message) from damage
     manifest = Manifest(survey.study, survey.inputs, overrides)
     if manifest.run_id != run.id:
-        raise _lost(run, "what it asks today is another run: options were given, or files have changed")
+        raise _lost(run, "it now describes another run: options were given, or files have changed")
     survey.store_frames(run.store)
     write_json(run.plan, manifest.to_json())
     return True

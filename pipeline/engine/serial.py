@@ -1,4 +1,4 @@
-"""Runs tasks one after the other in this process. This module is the oracle of the distributed engine."""
+"""Run tasks one after the other in this process: the oracle of the distributed engine."""
 
 from __future__ import annotations
 

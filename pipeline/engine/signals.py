@@ -1,4 +1,4 @@
-"""How a run is asked to stop. This module turns signals and a cancel file into one answer the coordinator can look at."""
+"""How a run is asked to stop: signals and a cancel file become one answer for the coordinator."""
 
 from __future__ import annotations
 

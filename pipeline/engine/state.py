@@ -1,4 +1,4 @@
-"""Where a run stands, for anybody who looks. This module writes `state.json` and `events.jsonl`; neither is needed to resume."""
+"""Where a run stands, for anyone who looks: `state.json` and `events.jsonl`. Neither is needed to resume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a run is done already. This module reads ledgers, adopts what other runs stored, and drops what is damaged."""
+"""What of a run is done already: read ledgers, adopt what other runs stored, drop what is damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks at runs from outside. This module reads state, events and leases, waits for a run's end, and asks one to stop."""
+"""Look at runs from outside: read state, events and leases, wait for a run's end, ask one to stop."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ def _judge_free(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
     if state == "PENDING":
         return _judge_pending(run, facts)
     if state in LIVE:
-        return "LOST", f"its coordinator is gone; `pipeline resume {run.id}` goes on"
+        return "LOST", f"its coordinator is gone; `pipeline resume {run.id}` continues it"
     if state == "UNKNOWN":
         return state, f"its state.json cannot be read; `pipeline resume {run.id}` writes it again"
-    return state, "" if state == "COMPLETED" else f"`pipeline resume {run.id}` goes on"
+    return state, "" if state == "COMPLETED" else f"`pipeline resume {run.id}` continues it"
 
 
 def _holder_of(run: RunDirectory) -> Holder | None:
@@ -99,12 +99,12 @@ def _judge_pending(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
         coordinator = Process(**facts["coordinator"])
         written = run.state.stat().st_mtime
     except (KeyError, TypeError, OSError):
-        return "PENDING", f"nobody runs it; `pipeline resume {run.id}` starts it"
+        return "PENDING", f"no process runs it; `pipeline resume {run.id}` starts it"
     gone = process_is_gone(coordinator)
     if gone is None:
         gone = time.time() - written > START_SECONDS
     if gone:
-        return "LOST", f"its coordinator ended before it began, see {run.log}; `pipeline resume {run.id}` goes on"
+        return "LOST", f"its coordinator ended before it started, see {run.log}; `pipeline resume {run.id}` continues it"
     return "PENDING", ""
 
 
@@ -184,11 +184,11 @@ def cancel_run(run: RunDirectory) -> str:
         return f"{run.id} is not running"
     write_bytes(run.cancel, b"")
     if holder is None:
-        return f"{run.id} has not begun; it stops as soon as it does"
+        return f"{run.id} has not started; it will stop as soon as it does"
     # The file is enough; the signal only hurries. Before the coordinator has written its state it would kill it.
     process = holder.process
     ours = process is not None and process.host == this_process().host and process_is_gone(process) is False
     if process is not None and ours and facts.get("pid") == process.pid:
         with suppress(ProcessLookupError, PermissionError):  # it has just ended, or it is another user's
             os.kill(process.pid, signal.SIGTERM)
-    return f"{run.id} is asked to stop; tasks that run may end first"
+    return f"{run.id} was asked to stop; running tasks may finish first"

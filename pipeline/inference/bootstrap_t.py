@@ -1,4 +1,4 @@
-"""Bootstrap-t intervals, where each replicate has a standard error of its own. This module reads them, and their p, off t*."""
+"""Bootstrap-t intervals, and their p, read off t*: each replicate has a standard error of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many true nulls a convention rejects, without simulation. This module computes it for Gaussian gains and for 0/1 scores."""
+"""How many true nulls a convention rejects, computed without simulation for Gaussian gains and 0/1 scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a difference too small to matter? Equivalence, non-inferiority, four verdicts and the gate. This module reads counts."""
+"""Is a difference too small to matter? Equivalence, non-inferiority, four verdicts and the gate, read off counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confidence intervals of the gain of every pair, from kept replicates. This module knows four methods and what refuses each."""
+"""Confidence intervals of the gain of every pair, from kept replicates: four methods, and what rules each out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many pairs, one family: p-values adjusted by their number. This module names all adjustments; nan is not in the family."""
+"""Many pairs, one family: p-values adjusted for their number. nan is not in the family."""
 
 from __future__ import annotations
 

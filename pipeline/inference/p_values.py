@@ -1,4 +1,4 @@
-"""p-values of pairs under every convention, with their Monte-Carlo error. This module reads them off the counts of a pass."""
+"""p-values of pairs under every convention, with their Monte-Carlo error, read off the counts of a pass."""
 
 from __future__ import annotations
 

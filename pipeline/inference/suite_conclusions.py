@@ -1,4 +1,4 @@
-"""Both directions of many pairs over a suite of test sets. This module corrects over test sets, over directions and over pairs.
+"""Both directions of many pairs over a suite of test sets, corrected over test sets, directions and pairs.
 
 A question is a pair in one direction: "A is better than B". Within a question partial conjunction says on how many test sets it
 holds, and Holm on which. Over the questions there are two corrections, each named: Holm over the p_{1/T} of all of them says which

@@ -1,4 +1,4 @@
-"""One claim on many test sets: on how many does it hold, and on which? This module is partial conjunction and heterogeneity.
+"""One claim on many test sets: on how many does it hold, and on which? Partial conjunction and heterogeneity.
 
 Arrays are (test_set, pair): every pair is a question of its own, corrected over its test sets and over nothing else. Both
 directions of many pairs are brought together in `pipeline.inference.suite_conclusions`.

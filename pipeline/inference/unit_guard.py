@@ -1,4 +1,4 @@
-"""When a p-value rests on too few units, and what may be put in its place. This module warns, and corrects for few units."""
+"""When a p-value rests on too few units: warn, and correct for few units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alike the items of a unit are, for each pair. This module has intra-cluster correlation, design effect, effective units.
+"""How alike the items of a unit are, for each pair: intra-cluster correlation, design effect, effective units.
 
 All of it is of the paired, linearised difference: what leaving an item out moves. Two systems can each be strongly clustered
 while their difference is not, and the other way round; so every pair has its own.

@@ -116,7 +116,7 @@ def survey_test_set(
         )
     identical = _identical(candidates)
     notes.extend(_tell_published(checked.outputs))
-    notes.extend(f"{' and '.join(group)} have identical outputs: no test can tell them apart" for group in identical)
+    notes.extend(f"{' and '.join(group)} have identical outputs: no test can distinguish them" for group in identical)
     return Survey(
         frame=frame,
         outputs=tuple(checked.outputs),

@@ -1,4 +1,4 @@
-"""Whether outputs have the same items. This module compares each output with the items its test set should have."""
+"""Whether outputs have the same items: each is compared with the items that its test set should have."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def _judge_lines(
     message = f"items do not align: system '{candidate.system}' has {count} {noun}s, {full.whose} {_have(full.whose)} {right}"
     note = f"the other {aligned} systems align" if aligned > 1 else None
     empty = "; an empty output is an empty line" if noun == "line" else ""
-    mend = f"mend the file: a {noun} is lost, split or joined there{empty}"
+    mend = f"correct the file: a {noun} is lost, split or joined there{empty}"
     if near is not None:
         code = "P203" if missing == "error" else "P214"
         return Problem(
@@ -207,7 +207,7 @@ def _judge_lines(
         )
     if missing == "drop" or (missing == "zero" and count < right):
         return None
-    drop = f"set `missing: drop` to test on the first {min(count, right)} {noun}s, or mend the file"
+    drop = f"set `missing: drop` to test on the first {min(count, right)} {noun}s, or correct the file"
     return Problem("P203", message, where, drop, note)
 
 
@@ -251,11 +251,11 @@ def _judge_names(
         return Problem("P216", message, candidate.source, f"write identifiers in one way: '{here}' or '{there}' in all files", note)
     if lacks and missing == "error":
         message = f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items: {_some(lacks)}"
-        return Problem("P216", message, candidate.source, "set `missing: drop` or `missing: zero`, or mend the file", note)
+        return Problem("P216", message, candidate.source, "set `missing: drop` or `missing: zero`, or correct the file", note)
     if extra and missing != "drop":
         unknown = [name for name in candidate.ids if name not in wanted]
         message = f"system '{candidate.system}' has {extra} items that {full.whose} {_have(full.whose)} not: {_some(unknown)}"
-        return Problem("P217", message, candidate.source, "set `missing: drop`, or mend the file", note)
+        return Problem("P217", message, candidate.source, "set `missing: drop`, or correct the file", note)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Data sets that ship inside a dependency. This module loads, splits and shifts them, always to the same bits.
+"""Data sets that ship inside a dependency, loaded, split and shifted, always to the same bits.
 
 ``digits`` is scikit-learn's copy of 1797 handwritten digits, stored form by form: fourteen writers' forms of about 130
 digits each. The halves are cut between two forms, so no writer is both trained on and tested on; cut at even and odd

@@ -1,4 +1,4 @@
-"""Where the outputs are. This module turns `outputs:` of a test set into named files, or into one table."""
+"""Where the outputs are: `outputs:` of a test set as named files, or as one table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that group items: documents, domains. This module reads which group each item belongs to, and makes the frame."""
+"""Columns that group items (documents, domains): read the group of each item, and make the frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gold or the references of a test set. This module reads them, whole or the chosen items, and orders them as a frame."""
+"""Read the gold or the references of a test set, whole or the chosen items, in the order of a frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file that `documents:` names. This module reads it once, as one document name a line or as a table, and finds items in it."""
+"""The file that `documents:` names, read once as one document name per line or as a table, and searched for items."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ItemTable:
                 "P223",
                 f"the documents are a table, and no column of it is 'document'; there are: {', '.join(map(repr, self.header))}",
                 where=f"{self.path}:1",
-                help="say which column it is: `columns: {document: …}`; a file of one document name a line has no tab, comma or "
+                help="say which column it is: `columns: {document: …}`; a file of one document name per line has no tab, comma or "
                 "semicolon in its first line",
             )
         name = self.columns[DOCUMENT]
@@ -97,13 +97,13 @@ class ItemTable:
                 "P223",
                 f"no column '{name}' names the documents: there is one column, and it begins with {self.lines.values[0]!r}",
                 where=f"{self.path}:1",
-                help=f"leave out `columns: {{document: {name}}}` where every line is a document's name, or mend the header",
+                help=f"leave out `columns: {{document: {name}}}` where every line is a document's name, or correct the header",
             )
         raise DataError.of(
             "P223",
             f"no column '{name}' names the documents; there are: {', '.join(map(repr, self.header))}",
             where=f"{self.path}:1",
-            help=suggest(name, self.header, otherwise="mend `columns: {document: …}` of the test set"),
+            help=suggest(name, self.header, otherwise="correct `columns: {document: …}` of the test set"),
         )
 
     def groups(
@@ -166,7 +166,7 @@ class ItemTable:
                 where=str(self.path),
                 help="if its first line is a header, say so: `columns: {document: document}`"
                 if header
-                else "write one document name a line, in the order of the items",
+                else "write one document name per line, in the order of the items",
             )
         lines = zip(range(first, first + len(ids)), ids, values, strict=True)
         self._refuse_empty(((line, group) for line, name, group in lines if scored is None or name in scored), column)

@@ -1,4 +1,4 @@
-"""Where two files of different length part. This module finds the line at which one gap explains them best."""
+"""Where two files of different length diverge: the line at which one gap explains them best."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ files share is in its pattern, ``{system}.de-en.txt``. `compare` has no pattern,
 1. the time at which a harness wrote the file, where something else is left;
 2. what the names of *all* files end or begin with, at dots: ``uedin.de-en.txt`` beside ``nvidia.de-en.txt`` is ``uedin``.
 
-Files of one name are told apart by their endings, or else by their folders. A dot before a number is part of a name, and a shared
-part that ends in a number stays: ``Claude-3.5`` and ``Claude-3.7`` are whole whatever they are compared with, since half of a
-model's name is often the name of another model.
+Files of one name are distinguished by their endings, or else by their folders. A dot before a number is part of a name, and a
+shared part that ends in a number stays: ``Claude-3.5`` and ``Claude-3.7`` are whole whatever they are compared with, since half of
+a model's name is often the name of another model.
 """
 
 from __future__ import annotations

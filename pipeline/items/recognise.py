@@ -1,4 +1,4 @@
-"""What format a file has. This module asks every reader, says why the one was chosen, and refuses to guess between two."""
+"""Which format a file has: ask every reader, say why one was chosen, and refuse to guess between two."""
 
 from __future__ import annotations
 

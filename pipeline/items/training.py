@@ -64,7 +64,7 @@ def read_training_items(spec: DatasetSpec | DataFiles, base: Path) -> TrainingIt
     if spec.items is not None:
         items = select_items(items, spec.items, where="training.data.items")
     if not len(items):
-        raise DataError.of("P273", "the training data have no items", where=items.source, help="mend `training.data`")
+        raise DataError.of("P273", "the training data have no items", where=items.source, help="correct `training.data`")
     return TrainingItems(items.ids, items.columns, writer=reader.write, reads=partial(read_columns, spec.format))
 
 
@@ -135,7 +135,7 @@ def expand_files(spec: DataFiles, base: Path) -> tuple[Path, ...]:
                     "P271",
                     "no file matches the pattern of the training data",
                     where=str(base / path),
-                    help="mend `training.data.path`",
+                    help="correct `training.data.path`",
                 )
             files.extend(map(Path, found))
         else:

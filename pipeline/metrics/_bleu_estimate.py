@@ -1,4 +1,4 @@
-"""BLEU in single precision, with a proven error. This module serves comparisons that seldom need more, in a third of the time.
+"""BLEU in single precision with a proven error, for comparisons that seldom need more, in a third of the time.
 
 With u = 2^-24, the largest relative error of one operation, and sums below 2^24, which float32 holds exactly:
 

@@ -1,4 +1,4 @@
-"""Numbers of a file as integers with a decimal scale. This module rounds once, and says by how much."""
+"""Numbers of a file as integers with a decimal scale, rounded once, and by how much."""
 
 from __future__ import annotations
 

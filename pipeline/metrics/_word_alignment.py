@@ -1,4 +1,4 @@
-"""Words of an output matched with words of a reference. This module finds the matches of METEOR, and how few chunks they make."""
+"""The matches of METEOR between words of an output and of a reference, in as few chunks as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accuracy in percent. This module counts labels that equal the gold label."""
+"""Accuracy in percent: labels that equal the gold label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alignment error rate in percent. This module counts the links of a word alignment that are sure, possible, or neither."""
+"""Alignment error rate in percent, from counts of links that are sure, possible, or neither."""
 
 from __future__ import annotations
 

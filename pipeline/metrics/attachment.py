@@ -1,4 +1,4 @@
-"""Attachment scores in percent. This module counts words that have the right head (UAS), and the right relation too (LAS).
+"""Attachment scores in percent: words with the right head (UAS), and the right relation too (LAS).
 
 Outputs have the words of the gold, or words of their own that are aligned with those of the gold: a column ``aligned`` then has the
 number of the gold word in its sentence, 0 for none, and heads are numbers of gold words, -1 for none.

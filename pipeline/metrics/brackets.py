@@ -1,4 +1,4 @@
-"""Brackets found in trees. This module counts them by the rules of evalb, for F1, recall and precision."""
+"""Brackets found in trees, counted by the rules of evalb, for F1, recall and precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""chrF from summed n-gram counts. This module counts with sacreBLEU and scores in a compiled kernel."""
+"""chrF from summed n-gram counts: counted with sacreBLEU, scored in a compiled kernel."""
 
 from __future__ import annotations
 

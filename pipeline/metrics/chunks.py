@@ -1,4 +1,4 @@
-"""Chunks found whole. This module counts them by the rules of the CoNLL-2000 shared task, for F1, recall and precision."""
+"""Chunks found whole, counted by the rules of the CoNLL-2000 shared task, for F1, recall and precision."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _Chunks(Metric):
                 "P246",
                 f"{self.name}: the gold has no chunk of the types {', '.join(self.types)}; it has {', '.join(there) or 'none'}",
                 where=gold.source,
-                help="mend `types:` of the metric",
+                help="correct `types:` of the metric",
             )
         return Gold(gold, chunks)
 

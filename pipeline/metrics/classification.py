@@ -105,7 +105,7 @@ class _Classification(Metric):
                 f"{self.name}: the gold has no item with the label{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown))}; "
                 f"it has {shown or 'none'}{more}",
                 where=gold.source,
-                help=f"mend `{'labels' if self.positive is None else 'positive'}:` of the metric",
+                help=f"correct `{'labels' if self.positive is None else 'positive'}:` of the metric",
             )
         return Gold(labels, gold.source)
 

@@ -1,4 +1,4 @@
-"""Score arithmetic that gives the same bits on every machine. This module has exp, log and the ratio of two sums.
+"""Score arithmetic that gives the same bits on every machine: exp, log and the ratio of two sums.
 
 Only + − × ÷ and √ are used: IEEE 754 rounds them correctly everywhere, while the exp and log of a C library differ between
 machines in the last bit. Nothing is compiled with fastmath, so no compiler may reorder or fuse.

@@ -1,4 +1,4 @@
-"""The mean of a score. This module turns the numbers of one column into integers and an item count."""
+"""The mean of a score: the numbers of one column as integers, and an item count."""
 
 from __future__ import annotations
 

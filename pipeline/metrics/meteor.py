@@ -1,4 +1,4 @@
-"""METEOR with exact and stem matches. This module counts matches and chunks, and scores their sums or the mean over items."""
+"""METEOR with exact and stem matches, scored from sums of matches and chunks or as the mean over items."""
 
 from __future__ import annotations
 

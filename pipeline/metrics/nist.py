@@ -1,4 +1,4 @@
-"""NIST from summed information of matched n-grams. This module weighs them by the whole reference set and scores in a kernel."""
+"""NIST from summed information of matched n-grams, weighed by the whole reference set and scored in a kernel."""
 
 from __future__ import annotations
 

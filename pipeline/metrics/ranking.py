@@ -1,4 +1,4 @@
-"""Rankings of documents against judgements. This module has average precision, nDCG, reciprocal rank and precision at a depth."""
+"""Rankings of documents against judgements: average precision, nDCG, reciprocal rank and precision at a depth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ratio of two sums. This module turns two columns of numbers into integers: WER, precision, cost per hit."""
+"""A ratio of two sums, from two columns of numbers as integers: WER, precision, cost per hit."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
     ------
     PluginError
         P301 where no metric has this name, P302 where it is there but cannot be imported; P308 where an object is no metric, P309
-        where it cannot be imported or is another than the study was planned with.
+        where it cannot be imported or has changed since the study was planned.
     StudyError
         P150 for options the metric does not have (all of them at once), P151 for those it needs and values it refuses.
     """
@@ -243,9 +243,9 @@ def _load_own(name: str, given: dict[str, Any]) -> Metric:
     if planned not in (None, code):
         raise PluginError.of(
             "P309",
-            f"the code of '{name}' is another than the study was planned with",
+            f"the code of '{name}' has changed since the study was planned",
             where=path,
-            help="`pipeline run` plans the study with the code as it is: its statistics are counted anew",
+            help="`pipeline run` plans the study with the code as it is: its statistics are counted again",
         )
     try:
         own = _make(name, made, given)

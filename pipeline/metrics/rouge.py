@@ -1,4 +1,4 @@
-"""ROUGE as the mean over items. This module scores items with the package rouge-score and puts the scores on a decimal lattice."""
+"""ROUGE as the mean over items, scored with the package rouge-score and put on a decimal lattice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accuracy of tags in percent. This module counts tokens whose tag equals the gold tag."""
+"""Accuracy of tags in percent: tokens whose tag equals the gold tag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TER as edits over reference words. This module counts with sacreBLEU and keeps both sums whole numbers."""
+"""TER as edits over reference words, counted with sacreBLEU; both sums stay whole numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Win rate in percent. This module adds wins, losses and ties against an opponent that is the same for all systems."""
+"""Win rate in percent: wins, losses and ties against an opponent that is the same for all systems."""
 
 from __future__ import annotations
 

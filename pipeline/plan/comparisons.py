@@ -1,4 +1,4 @@
-"""What is counted. This module gives test sizes, and the address of every metric and procedure on every test size."""
+"""What is counted: test sizes, and the address of every metric and procedure at every size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study found when it looked at its files. This module holds the frozen facts that the plan is made from."""
+"""What a study found when it looked at its files: the frozen facts that the plan is made from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks, receipts and what they carry. This module holds the frozen values that plan, engine and tasks exchange.
+"""Tasks, receipts and what they carry: the frozen values that plan, engine and tasks exchange.
 
 A task is data: it can be printed, hashed, pickled and written as JSON. It goes to a worker, the worker writes its result into
 the store under the task's key, and a receipt comes back. Arrays never travel with either.

@@ -1,4 +1,4 @@
-"""Systems made by training. This module turns models and samples into tasks, and names what they make."""
+"""Systems made by training: models and samples become tasks, and the names of what they make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures as SVG text. This module makes the bytes repeatable, the text selectable and the colours fit for light and dark."""
+"""Figures as SVG: repeatable bytes, selectable text, colours fit for light and dark."""
 
 from __future__ import annotations
 

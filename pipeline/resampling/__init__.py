@@ -1,1 +1,1 @@
-"""Numbers from arrays: draws, products, influence values, comparisons. This package knows no files, systems or tasks by name."""
+"""Numbers from arrays: draws, products, influence values, comparisons. Knows no files, systems or tasks by name."""

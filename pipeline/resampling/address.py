@@ -1,4 +1,4 @@
-"""Where a draw lives: keys from names, cells from replicate numbers. This module gives every draw its address."""
+"""Where a draw lives: keys from names, cells from replicate numbers. Every draw has such an address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of swapped pairs put together from products of single systems, and their comparison. This module holds these hot loops.
+"""Hot loops that put sums of swapped pairs together from products of single systems, and compare them.
 
 For a mask w, M_s = Σ w_i x_{s,i} is what system s gives away. The pair (a, b) then has T_a − M_a + M_b and T_b − M_b + M_a: each
 is a sum over units of the statistics of one system or the other, exact in a float that holds the largest such sum.

@@ -1,4 +1,4 @@
-"""Sums of columns over swap masks by counting bits. This module replaces the matrix product where weights are 0 and 1.
+"""Sums of columns over swap masks by counting bits, in place of the matrix product where weights are 0 and 1.
 
 A whole number is its bits: Σ_i w_i x_i = Σ_k 2^k · #{i: w_i = 1, bit k of x_i = 1}, and a processor counts the bits that 64 units
 have in common in one instruction. Columns of 0 and 1 take a tenth of the time of a single-precision product, lengths of

@@ -1,4 +1,4 @@
-"""Which columns a pass multiplies, and how sums of statistics are put together again. This module saves products.
+"""Which columns a pass must multiply, and how the sums of all statistics follow from them.
 
 Many statistics are nearly known from others. The n-grams of order k in a sentence of L words number
 max(L − k + 1, 0) = L − (k − 1) + Σ_{j < k − 1} (k − 1 − j) [L = j]: the length, a constant, and something in very short

@@ -1,4 +1,4 @@
-"""Three-way counts, sums and the histogram of a batch of replicates, for all pairs. This module holds the hot loops.
+"""Hot loops of the comparison: three-way counts, sums and the histogram of a batch of replicates, for all pairs.
 
 A pair is (first, second) rows, oriented so that its observed gain is not negative; δ* = first − second of a replicate.
 Replicates are walked in tiles that stay in the cache, pairs within a tile, replicates of a pair contiguously. A sum has

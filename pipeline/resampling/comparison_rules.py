@@ -1,4 +1,4 @@
-"""How each pair is compared, decided before anything is drawn. This module turns observed scores into thresholds.
+"""How each pair is compared, decided before anything is drawn: observed scores become thresholds.
 
 The choice depends on the two systems of the pair alone, never on who else is there.
 """

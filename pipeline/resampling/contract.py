@@ -1,4 +1,4 @@
-"""Weights times columns in exact products. This module stores distinct columns in the narrowest safe form and multiplies them.
+"""Weights times columns in exact products: distinct columns are stored in the narrowest safe form and multiplied.
 
 Sums of integers are exact in a float, in any order, while every partial sum stays below 2**24 (float32) or 2**53
 (float64). A partial sum is at most n_draws · max|statistic|, which is known before anything is drawn.

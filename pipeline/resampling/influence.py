@@ -1,4 +1,4 @@
-"""How much each unit moves a score. This module takes the jackknife of systems and of pairs, and counts discordant units."""
+"""How much each unit moves a score: the jackknife of systems and of pairs, and counts of discordant units."""
 
 from __future__ import annotations
 

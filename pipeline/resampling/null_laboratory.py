@@ -1,4 +1,4 @@
-"""Null data sets made from two outputs, and both tests on each of them. This module is the null laboratory's arithmetic.
+"""The null laboratory's arithmetic: null data sets made from two outputs, and both tests on each of them.
 
 A null data set has, of each unit, the two outputs in an order drawn at random: whatever the systems are, its two sides do not
 differ. With D the difference of the statistics of a unit (second less first), s a swap and w the draws of a resample, the sums of

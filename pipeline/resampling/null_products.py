@@ -1,4 +1,4 @@
-"""Sums over resamples of what swaps change. This module multiplies null data sets with resamples, column by column.
+"""Sums over resamples of what swaps change: null data sets times resamples, column by column.
 
 Sums are whole numbers below the limit of the type they are added in, so that no number depends on the order of additions.
 """

@@ -1,4 +1,4 @@
-"""The test set as it is: scores, gains and their errors. This module decides which system of a pair is ahead."""
+"""The test set as it is: scores, gains and their errors, and which system of a pair is ahead."""
 
 from __future__ import annotations
 

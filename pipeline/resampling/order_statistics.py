@@ -1,4 +1,4 @@
-"""One order statistic of an array, and a quantile between two. This module is called from the kernels of others."""
+"""One order statistic of an array, and a quantile between two, for the kernels of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact quantiles of the gains of all pairs over kept replicates. This module never holds pairs × replicates.
+"""Exact quantiles of the gains of all pairs over kept replicates, without ever holding pairs × replicates.
 
 One pass over a pair puts each gain δ* into one of `_BINS` bins around the observed δ and remembers its bin, in two bytes. The
 order statistics asked for lie in a few bins; the gains of these are computed again and selected among. Bins rise with the gain

@@ -1,4 +1,4 @@
-"""Approximate randomization of all pairs on shared swap masks. This module is the permutation test of the package.
+"""Approximate randomization of all pairs on shared swap masks: the permutation test of the package.
 
 For each replicate a mask says in which units the outputs of two systems change sides (Riezler & Maxwell 2005,
 https://aclanthology.org/W05-0908); all pairs meet the same masks. δ° is the gain after the swaps, and δ* := δ + δ° takes the place

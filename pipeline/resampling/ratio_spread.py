@@ -1,4 +1,4 @@
-"""Σu² of the difference of two ratios on every replicate, whatever the two have in common. This module guards its rounding.
+"""Σu² of the difference of two ratios on every replicate, guarded against rounding whatever the two share.
 
 The score of a ratio is r = N / C, N and C sums over the units drawn; its influence values are u_i = (n_i − r c_i) / C. Those of
 a pair nearly cancel where the systems are alike, and their squares, summed system by system, lose all digits. So nothing is

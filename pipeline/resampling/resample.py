@@ -1,4 +1,4 @@
-"""One pass over cells of replicates: draw, contract, score, compare. This module is the resampling of the package.
+"""One pass over cells of replicates, the resampling of the package: draw, contract, score, compare.
 
 Nothing of size replicates × pairs is ever written. The result does not depend on how memory is divided, on the cells that
 are asked for together, or on the other systems and measures that share the pass: bit for bit.

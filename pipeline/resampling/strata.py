@@ -1,4 +1,4 @@
-"""Bootstrap draws within strata: n_h of the n_h units of each stratum, by address. This module draws them.
+"""Bootstrap draws within strata: n_h of the n_h units of each stratum, drawn by address.
 
 The words are those of `pipeline.resampling.draws`, one stream a replicate: with the strata one after the other, draw j is word j
 and belongs to the stratum that holds place j; it is unit (word · n_h) >> 32 of that stratum. A key of its own keeps every plain

@@ -1,8 +1,8 @@
 """Swap masks by address: replicate r of a key swaps the same units whoever draws it, alone or in a batch.
 
-This module draws for approximate randomization (Riezler & Maxwell 2005, https://aclanthology.org/W05-0908): each unit changes
-sides with probability ½, exactly. Unit i of replicate r is swapped where bit i mod 32, counted from the lowest, of word i // 32
-is set; the words are those of `pipeline.resampling.draws` for the same key and replicate, in their order.
+Draws for approximate randomization (Riezler & Maxwell 2005, https://aclanthology.org/W05-0908): each unit changes sides with
+probability ½, exactly. Unit i of replicate r is swapped where bit i mod 32, counted from the lowest, of word i // 32 is set; the
+words are those of `pipeline.resampling.draws` for the same key and replicate, in their order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Empty results of a pass, and the end of a cell. This module is what bootstrap and randomization share; it draws nothing."""
+"""Empty results of a pass, and the end of a cell, shared by bootstrap and randomization."""
 
 from __future__ import annotations
 

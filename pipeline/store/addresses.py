@@ -1,4 +1,4 @@
-"""Content addresses: the same value has the same name everywhere. This module turns values, bytes and files into digests."""
+"""Content addresses: values, bytes and files become digests, and the same value has the same name everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several files as one, the same bytes for the same content. This module writes and reads the outputs of a training.
+"""Several files as one, the same bytes for the same content: the outputs of a training.
 
 A bundle is a zip file whose members stand in sorted order, with one time stamp and one level of compression.
 """

@@ -1,4 +1,4 @@
-"""The bytes of stored arrays. This module packs named arrays behind a JSON head, the same bytes for the same content.
+"""The bytes of stored arrays: named arrays behind a JSON head, the same bytes for the same content.
 
 Layout: 8 bytes of magic · length of the head, CRC-32 of the head (4 bytes little-endian each) · head (JSON: name, dtype,
 shape, offset, crc32) · raw little-endian C-order buffers, each starting at a multiple of 64 so that they can be mapped.

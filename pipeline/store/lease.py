@@ -1,4 +1,4 @@
-"""One writer a run. This module grants, keeps alive, takes over and gives back the right to write a run directory.
+"""One writer per run: grant, keep alive, take over and give back the right to write a run directory.
 
 Leases are files ``lease.1``, ``lease.2``, …; the highest number is the lease in force and its number is the *fence*. A
 lease is made complete under another name and linked, which fails where the name exists: of two that reach for the same
@@ -63,7 +63,7 @@ class Lease:
             what, help = f"{who} has taken it over", "nothing is lost; follow the other process with `pipeline status`"
         elif not self.is_in_place():
             what = f"its lease, {_lease_path(self.run_dir, self.fence).name}, was removed or replaced"
-            help = f"nothing is lost; `pipeline resume {self.run_dir.name}` goes on"
+            help = f"nothing is lost; `pipeline resume {self.run_dir.name}` continues it"
         else:
             return
         raise RunLocked(Problem("P802", f"this process no longer holds the run: {what}", str(self.run_dir), help))
@@ -245,7 +245,9 @@ def _name(holder: Holder) -> str:
 
 def _locked(folder: Path, holder: Holder) -> RunLocked:
     if holder.process is None:
-        message = f"this run may be being written: its lease is damaged, and was touched in the last {STALE_SECONDS:.0f} s"
+        message = (
+            f"another process may be writing this run: its lease is damaged, and was touched in the last {STALE_SECONDS:.0f} s"
+        )
         help = f"wait that long: if no process writes the run, `pipeline resume {folder.name}` then takes it over"
         return RunLocked(Problem("P801", message, str(_lease_path(folder, holder.fence)), help))
     return RunLocked(

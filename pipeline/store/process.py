@@ -1,4 +1,4 @@
-"""Is that process still there? This module names a process so that it is not mistaken for a later one."""
+"""Is that process still there? Name a process so that it is not mistaken for a later one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run keeps its files and how it is found again. This module knows paths and nothing of their content."""
+"""Where a run keeps its files and how it is found again: paths, and nothing of their content."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def find_run(runs: Path, name: str | None) -> RunDirectory:
     exact = [run for run in known if run.id == name]
     matches = exact or [run for run in known if run.id.startswith(name)]
     if not matches:
-        raise RunNotFound.of("P501", f"no run answers to {name!r} in {runs}", help="`pipeline list` shows the runs")
+        raise RunNotFound.of("P501", f"there is no run {name!r} in {runs}", help="`pipeline list` shows the runs")
     if len(matches) > 1:
         raise RunNotFound.of(
             "P502", f"{name!r} fits several runs: {', '.join(run.id for run in matches)}", help="give more of the id"

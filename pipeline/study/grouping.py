@@ -1,4 +1,4 @@
-"""Columns that group the items of a test set. This module says which a study asks for, and refuses what cannot be grouped by."""
+"""Columns that group the items of a test set: which of them a study asks for, and what cannot be grouped by."""
 
 from __future__ import annotations
 

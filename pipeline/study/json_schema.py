@@ -1,4 +1,4 @@
-"""The shape of a study file for editors. This module makes ``study.schema.json``: ``python -m pipeline.study.json_schema``."""
+"""The shape of a study file for editors: ``python -m pipeline.study.json_schema`` writes ``study.schema.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a study runs. This module is the shape of a cluster profile; `load` fills it from a file."""
+"""Where a study runs: the shape of a cluster profile, which `load` fills from a file."""
 
 from __future__ import annotations
 

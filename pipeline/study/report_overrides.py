@@ -1,4 +1,4 @@
-"""What a report can be asked anew without computing. This module refuses the rest, of which the run has no numbers."""
+"""What a report may change without computing; everything else is refused, since the run has no numbers for it."""
 
 from __future__ import annotations
 

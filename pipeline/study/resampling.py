@@ -1,4 +1,4 @@
-"""How test sets are resampled, as frozen values. This module is the key `resampling` of `study.yaml`."""
+"""How test sets are resampled: the key `resampling` of `study.yaml`, as frozen values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study asks, as frozen values. This module is the shape of `study.yaml`; `load` fills it from text."""
+"""What a study asks: the shape of `study.yaml` as frozen values, which `load` fills from text."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class TestSet(Frozen):
         default=None,
         description="A path with {system} (and {replica}), a table that holds all systems, or a mapping of system to path.",
     )
-    documents: str | None = Field(default=None, description="One document name a line in item order, or a table of the items.")
+    documents: str | None = Field(default=None, description="One document name per line in item order, or a table of the items.")
     items: ItemRanges | ItemChoice | None = Field(
         default=None,
         description="Which items: of the gold, in file order, 1-3500, 4001-4100; or {exclude: {COLUMN: GROUP}}, {include: …}.",
@@ -164,7 +164,7 @@ def _single_key_mapping(value: Any) -> Any:
             raise ValueError(f"the options of {name} must be a mapping")
         return {"name": name, "options": {} if options is None else options}
     if isinstance(value, Mapping) and "name" not in value:
-        raise ValueError("one analysis an entry: its name, or its name with its options below it")
+        raise ValueError("one analysis per entry: its name, or its name with its options below it")
     return value
 
 

@@ -1,4 +1,4 @@
-"""What a study trains, as frozen values. This module is the shape of `training:` in `study.yaml`."""
+"""What a study trains: the shape of `training:` in `study.yaml`, as frozen values."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ class CrossValidation(_Resample):
     """Training sets that leave out one fold of the units; replica = repeat · folds + fold."""
 
     method: Literal["cross-validation"]
-    folds: int = Field(ge=2, description="Into how many parts the units are dealt.")
-    repeats: int = Field(default=1, ge=1, description="How often they are dealt anew.")
+    folds: int = Field(ge=2, description="Number of folds.")
+    repeats: int = Field(default=1, ge=1, description="Number of times the folds are drawn.")
 
     @property
     def fraction_of_all(self) -> float:
@@ -162,7 +162,7 @@ class ModelSpec(Frozen):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     trainer: str = Field(description="A trainer's name: sklearn, command, python, or a reference system.")
-    retries: int = Field(default=0, ge=0, description="How often a failed training is tried again.")
+    retries: int = Field(default=0, ge=0, description="Number of retries of a failed training.")
     resources: Annotated[Mapping[str, float], BeforeValidator(_resources)] = Field(
         default={},
         description="What one training needs of its worker: memory (2 GB), cores, and tags of workers (gpu: 1).",

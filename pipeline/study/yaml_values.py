@@ -1,4 +1,4 @@
-"""YAML as values with their places. This module reads YAML 1.2 within limits: what an alias repeats is counted each time.
+"""YAML 1.2 as values with their places, read within limits: what an alias repeats counts each time.
 
 The words of YAML 1.1 that surprise (`no`, `on`, 010, 1:30, dates) are what they look like: text, and ten.
 """
@@ -125,7 +125,7 @@ class _Builder:
         place = self._at(node)
         self.document.values[path] = place
         if id(node) in above:
-            self._complain("P106", "an alias stands within what it stands for", place)
+            self._complain("P106", "an alias refers to itself", place)
             return None
         self._values += 1
         self._count_text(node, place)

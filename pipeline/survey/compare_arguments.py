@@ -152,8 +152,8 @@ def in_words_of_compare(text: str) -> str:
 
     Examples
     --------
-    >>> in_words_of_compare("set `missing: drop`, or mend the file; `format: {name: lm-eval, filter: …}`")
-    "set `--missing drop`, or mend the file; `--format '{name: lm-eval, filter: …}'`"
+    >>> in_words_of_compare("set `missing: drop`, or correct the file; `format: {name: lm-eval, filter: …}`")
+    "set `--missing drop`, or correct the file; `--format '{name: lm-eval, filter: …}'`"
     """
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)

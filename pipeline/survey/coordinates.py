@@ -1,4 +1,4 @@
-"""What is known of each system: from `systems.table`, and from how it was trained. This module reads it and finds what is amiss."""
+"""What is known of each system, from `systems.table` and from how it was trained, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _read_table(path: Path) -> dict[str, _Row]:
         text = data.decode("utf-8-sig")
     except OSError as error:
         raise DataError.of(
-            "P233", f"systems.table cannot be read: {error.strerror}", where=str(path), help="mend the path"
+            "P233", f"systems.table cannot be read: {error.strerror}", where=str(path), help="correct the path"
         ) from error
     except UnicodeDecodeError as error:
         raise DataError.of(

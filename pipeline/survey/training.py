@@ -1,4 +1,4 @@
-"""Looks at what a study trains. This module refuses, before anything is trained, what cannot be learnt, predicted or scored."""
+"""Check what a study trains: what cannot be learnt, predicted or scored is refused before anything is trained."""
 
 from __future__ import annotations
 

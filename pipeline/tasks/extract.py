@@ -1,4 +1,4 @@
-"""Counts the statistics of one output. This module is the extraction task, and loads what others extracted."""
+"""The extraction task: count the statistics of one output, and load what was extracted."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def pack_member(predicted: Predicted, columns: Mapping[str, Sequence[Any]], *, n
             "P423",
             f"{len(items)} outputs are read back as {len(read)}",
             where=where,
-            help="an output with a line feed in it is two",
+            help="an output must not contain a line feed: it would be read as two",
         )
     return data
 

@@ -1,4 +1,4 @@
-"""Runs one task and brings back a receipt or a failure, never an exception. This module is what an engine sends to a worker."""
+"""Run one task on a worker and bring back a receipt or a failure, never an exception."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run_task(task: Task, runs: str) -> Receipt | Failure:
     Returns
     -------
     Receipt or Failure
-        A failure carries the problems of a `PipelineError`, or a traceback where something of ours broke.
+        A failure carries the problems of a `PipelineError`, or a traceback of an internal error.
     """
     start = time.perf_counter()
     result = _run(task, runs)

@@ -1,4 +1,4 @@
-"""Contract suites that a plugin's tests inherit. This module says, as tests, what the package relies on.
+"""Contract suites that a plugin's tests inherit: what the package relies on, as tests.
 
 A metric's author writes::
 

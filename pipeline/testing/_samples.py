@@ -1,4 +1,4 @@
-"""Files that a reader is tried on. This module garbles them, and asks all readers what they take one for."""
+"""Files that a reader is tried on: garbled copies, and what all readers take one for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every metric must do. This module says it as tests, which a metric's own tests inherit."""
+"""What every metric must do, as tests that a metric's own tests inherit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""What every reader must do. This module says it as tests, which a reader's own tests inherit.
+r"""What every reader must do, as tests that a reader's own tests inherit.
 
 A reader's author writes::
 
@@ -92,7 +92,7 @@ def check_items(items: Items) -> None:
     for name, values in items.columns.items():
         assert len(values) == len(items.ids), f"column {name!r} has {len(values)} values for {len(items.ids)} items"
         assert all(map(_has_digest, values)), f"column {name!r} has values that are no text, whole numbers or tuples of them"
-    assert set(items.published) <= set(items.columns), "what is published is no column"
+    assert set(items.published) <= set(items.columns), "what is published is not a column"
 
 
 def _has_digest(value: Any) -> bool:
@@ -184,7 +184,7 @@ class ReaderContract(ABC):
                 continue  # it is one line
             again, told = self._read(example, tmp_path / what, data)
             assert [_by_id(items) for items in again.values()] == [_by_id(items) for items in plain.values()], what
-            assert len(told) > len(quiet), f"a {what} is not told"
+            assert len(told) > len(quiet), f"a {what} is not reported"
 
     def test_a_file_that_is_not_there_empty_or_no_text_is_refused(self, tmp_path: Path) -> None:
         """Each is a `DataError` that says where."""

@@ -1,4 +1,4 @@
-"""What every trainer must do. This module says it as tests, which a trainer's own tests inherit."""
+"""What every trainer must do, as tests that a trainer's own tests inherit."""
 
 from __future__ import annotations
 

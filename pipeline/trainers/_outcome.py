@@ -1,4 +1,4 @@
-"""How a command ended, in words. This module keeps what it printed and tells one failure from another."""
+"""How a command ended, in words: keep what it printed, and tell one failure from another."""
 
 from __future__ import annotations
 

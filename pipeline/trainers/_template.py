@@ -1,4 +1,4 @@
-"""Shell templates. This module puts values into a command so that the shell never reads them as anything but one word.
+"""Shell templates: put values into a command so that the shell never reads one as anything but a single word.
 
 A value is quoted with `shlex.quote`, which is safe where the shell reads a plain word, and only there: within quotes of the
 template the quotes around the value would end them. So the template is read as the shell reads it, and a placeholder that

@@ -1,4 +1,4 @@
-"""The trainer for systems outside. This module trains and predicts by commands of the shell that read and write files."""
+"""The trainer for external systems: shell commands that read and write files train and predict."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class CommandTrainer(Trainer):
         log = finished.log
 
         def unusable(why: str) -> CommandFailed:
-            return CommandFailed.told("P413", f"the predict command ended well and its output is of no use: {why}", log=log)
+            return CommandFailed.told("P413", f"the predict command ended well and its output cannot be used: {why}", log=log)
 
         assert items.reads is not None
         try:
@@ -233,7 +233,7 @@ class CommandTrainer(Trainer):
                 )
             except CommandFailed as error:
                 told = error.problems[0]
-                raise PluginError.of("P311", told.message, help="mend the option 'version_command'", note=told.note) from error
+                raise PluginError.of("P311", told.message, help="correct the option 'version_command'", note=told.note) from error
         return " ".join("".join(c if c.isprintable() else " " for c in run.log).split())
 
     def _template(
@@ -249,7 +249,7 @@ class CommandTrainer(Trainer):
             return ()
         for name in needs:
             if Placeholder(name) not in pieces:
-                self._refuse(f"option '{option}' has no {{{name}}}: the command is told a file there")
+                self._refuse(f"option '{option}' has no {{{name}}}: it must say where the file goes")
         return pieces
 
     def _variables(self, environment: Any) -> dict[str, str]:
@@ -284,7 +284,7 @@ def _write(items: TrainingItems, path: Path, columns: Mapping[str, Sequence[Any]
     if items.writer is None or items.reads is None:
         raise PluginError.of(
             "P307",
-            "the trainer 'command' needs items that came from files: these have no format to be written in",
+            "the trainer 'command' needs items that were read from files: these cannot be written for a command",
             help="choose another trainer, or training data and test sets in a format of `pipeline formats`",
         )
     # A sample holds items several times: identifiers would not be unique.

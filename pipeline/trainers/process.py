@@ -1,4 +1,4 @@
-"""Runs one command of a trainer. This module holds it to its limits, keeps what it prints, and tells how it failed."""
+"""Run one command of a trainer: hold it to its limits, keep what it prints, and say how it failed."""
 
 from __future__ import annotations
 

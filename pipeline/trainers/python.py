@@ -1,4 +1,4 @@
-"""The trainer for objects in Python. This module brings in anybody's class or function that makes a trainer."""
+"""The trainer for user-defined Python objects: a class or function that makes a trainer."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ class PythonTrainer(Trainer):
                 )
         lacking = [name for name in self.gives if name not in predicted]
         if lacking:
-            raise PluginError.of("P310", f"object '{self.object}' says that it gives {', '.join(lacking)}, and does not")
+            raise PluginError.of("P310", f"object '{self.object}' says that it returns {', '.join(lacking)}, but does not")
         return predicted

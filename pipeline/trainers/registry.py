@@ -1,4 +1,4 @@
-"""Trainers by name. This module makes them and checks the options a study gives them."""
+"""Make trainers by name, and check the options a study gives them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resampled training sets. This module draws, for any replica alone, the items that a base model is trained on.
+"""Resampled training sets: the items that a base model is trained on, drawn for any replica alone.
 
 Units are drawn, items follow: a unit is an item, a document, or whatever a column names, and its items come in the order of the
 file. The base model is in no address: every base model is trained on the same samples, so that two of them differ by what they

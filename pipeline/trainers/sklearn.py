@@ -1,4 +1,4 @@
-"""The trainer for scikit-learn. This module fits any estimator that an import path names, on one core and seeded."""
+"""The trainer for scikit-learn: any estimator that an import path names, fitted on one core and seeded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of `scripts/bench`. This module chooses what is measured and where the records go."""
+"""The command line of `scripts/bench`: what is measured, and where the records go."""
 
 from __future__ import annotations
 

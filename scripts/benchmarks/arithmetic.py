@@ -1,4 +1,4 @@
-"""What figures are made of measured times: marginal costs, spreads and straight lines. This module only calculates."""
+"""What figures are made of measured times: marginal costs, spreads and straight lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps records in a file and writes their tables into a document. This module holds that both say the same."""
+"""Keep records in a file, write their tables into a document, and check that both say the same."""
 
 from __future__ import annotations
 

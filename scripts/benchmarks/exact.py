@@ -1,4 +1,4 @@
-"""The exact kernel over all pairs. This module times it on statistics that are in memory.
+"""Time the exact kernel over all pairs, on statistics that are in memory.
 
     python -m benchmarks.exact SYSTEMS ITEMS PAIRS
 

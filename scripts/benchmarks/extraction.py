@@ -1,4 +1,4 @@
-"""Counting BLEU's statistics: references once, against a new sacreBLEU object for each system. This module times both.
+"""Time the counting of BLEU's statistics: references once, against a new sacreBLEU object for each system.
 
     python -m benchmarks.extraction {ours|fresh} FOLDER
 

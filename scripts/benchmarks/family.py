@@ -1,4 +1,4 @@
-"""What is told of the family: max-T, ranks and intervals. This module measures J1 with them and without."""
+"""What the family costs (max-T, ranks and intervals): J1 measured with them and without."""
 
 from __future__ import annotations
 

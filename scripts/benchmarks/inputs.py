@@ -1,4 +1,4 @@
-"""Makes the systems and references that are measured. This module writes seeded plain text and a table of labels."""
+"""Make the systems and references that are measured: seeded plain text and a table of labels."""
 
 from __future__ import annotations
 

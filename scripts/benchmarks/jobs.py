@@ -1,4 +1,4 @@
-"""The jobs J1 to J5: a million replicates of all pairs, ours beside plain NumPy. This module measures them in turns."""
+"""Measure in turns the jobs J1 to J5: a million replicates of all pairs, ours beside plain NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures what a command costs with everything it starts. This module counts processes that outlive their parents too.
+"""Measure what a command costs with everything it starts, including processes that outlive their parents.
 
     python -m benchmarks.measure RESULT.json COMMAND …
 

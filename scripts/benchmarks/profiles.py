@@ -1,4 +1,4 @@
-"""Where the time of a job goes, by module. This module profiles two runs in one process each and takes their difference.
+"""Where the time of a job goes, by module: two runs are profiled in one process each, and subtracted.
 
     python -m benchmarks.profiles RESULT ARGUMENTS …
 

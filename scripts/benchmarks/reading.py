@@ -1,4 +1,4 @@
-"""Reading what people have: texts with a metric's counts, strings of answers, parsed sentences. This module times each.
+"""Time the reading of what people have: texts with a metric's counts, strings of answers, parsed sentences.
 
     python -m benchmarks.reading {bleu|fresh|letters|conllu} FOLDER
 

@@ -1,4 +1,4 @@
-"""Compares all pairs in plain NumPy on shared samples. This module is the competitor that every claim of speed is held to.
+"""Compare all pairs in plain NumPy on shared samples: the competitor of every claim of speed.
 
     OPENBLAS_NUM_THREADS=1 python reference.py {bleu|accuracy} {bootstrap|randomization} SYSTEMS [REPLICATES] [ITEMS]
 

@@ -1,4 +1,4 @@
-"""How cost grows with replicates, items and systems, and what a second worker brings. This module measures both."""
+"""Measure how cost grows with replicates, items and systems, and what a second worker brings."""
 
 from __future__ import annotations
 

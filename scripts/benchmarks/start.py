@@ -1,4 +1,4 @@
-"""What one waits for at the shell, and what a run costs apart from its replicates. This module measures both."""
+"""Measure what one waits for at the shell, and what a run costs apart from its replicates."""
 
 from __future__ import annotations
 

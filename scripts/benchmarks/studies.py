@@ -1,4 +1,4 @@
-"""Runs studies on the made inputs as a user does. This module writes study files and measures `pipeline run` on them."""
+"""Run studies on the made inputs as a user does: write study files and measure `pipeline run` on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shows records as Markdown tables. This module is the only place where figures become text."""
+"""Show records as Markdown tables. Nothing else turns figures into text."""
 
 from __future__ import annotations
 

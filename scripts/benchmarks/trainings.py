@@ -1,4 +1,4 @@
-"""What running trainings as a study costs beyond the trainings. This module measures it, beside a plain loop in one process.
+"""Measure what running trainings as a study costs beyond the trainings, beside a plain loop in one process.
 
     python -m benchmarks.trainings FOLDER MODEL NUMBER
 

@@ -1,4 +1,4 @@
-"""The command line of `scripts/levels`. This module reads flags, prints tables and writes files."""
+"""The command line of `scripts/levels`: read flags, print tables and write files."""
 
 from __future__ import annotations
 

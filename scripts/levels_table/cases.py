@@ -1,4 +1,4 @@
-"""Which nulls are simulated, and what was said of them before anything was run. This module is two tables."""
+"""Which nulls are simulated, and what was expected of them before anything was run: two tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rates should be. This module computes them exactly for 0/1 scores, and in the Gaussian limit for other scores.
+"""What the rates should be: exactly for 0/1 scores, in the Gaussian limit for other scores.
 
 Exactly: a data set is (wins, losses, units), its law is a binomial one, and so is that of what b replicates count against its p.
 Only the fold needs the replicates' mean besides; given the count it is taken as Gaussian.

@@ -1,4 +1,4 @@
-"""Families of pairs: how often any of their conclusions is wrong. This module knows max-T, simultaneous intervals and ranks."""
+"""Families of pairs: how often any conclusion of max-T, simultaneous intervals or ranks is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""True nulls. This module makes data sets in which two or more systems do not differ, many at a time."""
+"""True nulls: data sets in which two or more systems do not differ, made many at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often true nulls are rejected. This module runs the package's own procedures on trials, and counts.
+"""Count how often the package's own procedures reject true nulls.
 
 Trials of a batch are independent data sets that share their draws; each batch has a key of its own, and so has each procedure. What
 trials of a batch have in common is then the Monte-Carlo error of p, .007 at .05 with 1000 replicates: with ten trials a batch it

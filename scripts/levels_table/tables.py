@@ -1,4 +1,4 @@
-"""The tables of docs/levels.md from counted rejections. This module renders them, and writes them between their marks."""
+"""Render the tables of docs/levels.md from counted rejections, and write them between their marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of `scripts/reference`. This module reads flags, prints tables and writes the page and its records."""
+"""The command line of `scripts/reference`: read flags, print tables, write the page and its records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Word aligners on 447 sentence pairs of the Canadian Hansards. This module trains them and tabulates alignment error rates."""
+"""Train word aligners on 447 sentence pairs of the Canadian Hansards and tabulate alignment error rates."""
 
 from __future__ import annotations
 

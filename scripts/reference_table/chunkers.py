@@ -1,4 +1,4 @@
-"""Base-NP chunkers on WSJ 15-18 and 20, and on tweets. This module trains them and tabulates recall, precision and seconds."""
+"""Train base-NP chunkers on WSJ 15-18 and 20 and on tweets, and tabulate recall, precision and seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of figures and its records. This module takes Markdown tables apart, puts them together, and fills marked parts."""
+"""The page of figures and its records: take Markdown tables apart, put them together, fill marked parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grammars on the 3914 trees of the Penn Treebank sample. This module trains them and tabulates brackets and tags."""
+"""Train grammars on the 3914 trees of the Penn Treebank sample and tabulate brackets and tags."""
 
 from __future__ import annotations
 

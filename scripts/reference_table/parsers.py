@@ -1,4 +1,4 @@
-"""Dependency parsers on the English Web Treebank. This module trains them and tabulates attachment scores."""
+"""Train dependency parsers on the English Web Treebank and tabulate attachment scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Part-of-speech taggers on the Brown corpus and English Web Treebank. This module trains them and tabulates accuracies."""
+"""Train part-of-speech taggers on the Brown corpus and English Web Treebank and tabulate accuracies."""
 
 from __future__ import annotations
 

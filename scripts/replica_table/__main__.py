@@ -1,4 +1,4 @@
-"""The command line of `scripts/replicas`. This module reads flags, and prints tables or writes them into the page."""
+"""The command line of `scripts/replicas`: read flags, print tables or write them into the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two systems that do not differ, with runs. This module simulates them, and says what the nulls should do in the Gaussian limit.
+"""Simulate two systems that do not differ, with runs, and say what the nulls should do in the Gaussian limit.
 
 x(S, r, i) = unit_i + (S×unit)_{S,i} + run_{S,r} + e, all Gaussian, e with standard deviation 1.
 """

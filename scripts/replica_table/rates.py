@@ -1,4 +1,4 @@
-"""How often true nulls are rejected. This module runs trials and counts.
+"""Run trials and count how often true nulls are rejected.
 
 Trials of a batch share their draws: only the Monte-Carlo error of p, about .007 at .05, is then common to them. With 20 trials a
 batch that widens the standard error of a rate by about two per cent; the interval leaves it out.

@@ -1,4 +1,4 @@
-"""The command line of `scripts/scaling`. This module reads flags and prints tables."""
+"""The command line of `scripts/scaling`: read flags and print tables."""
 
 from __future__ import annotations
 

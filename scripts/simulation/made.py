@@ -1,4 +1,4 @@
-"""A made-up study of many systems. This module gives its plan without files, and puts its statistics into a store as if extracted.
+"""A made-up study of many systems: its plan without files, and its statistics in a store as if extracted.
 
 Extracting a thousand outputs would take longer than everything else that is measured; what counts here is that tasks run on
 statistics of the right number, size and form. They are those of BLEU: counts of matches and n-grams of made lengths.

@@ -1,4 +1,4 @@
-"""Measures on this machine what the simulation is made from. This module runs the package's own tasks, ledger and scheduler."""
+"""Measure on this machine what the simulation is made from: the package's own tasks, ledger and scheduler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured on a machine, and the tasks that follow from it. This module knows no clock and no worker."""
+"""What is measured on a machine, and the tasks that follow from it. Knows no clock and no worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simulation says, as a table in Markdown. This module only writes."""
+"""What a simulation says, as a table in Markdown."""
 
 from __future__ import annotations
 

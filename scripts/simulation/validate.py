@@ -1,4 +1,4 @@
-"""Holds the simulation against real runs. This module runs a study on local workers and predicts how long it should have taken."""
+"""Check the simulation against real runs: run a study on local workers, and predict how long it should have taken."""
 
 from __future__ import annotations
 

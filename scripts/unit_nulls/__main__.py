@@ -1,4 +1,4 @@
-"""The command line of `scripts/units`. This module reads flags, prints tables and writes files."""
+"""The command line of `scripts/units`: read flags, print tables and write files."""
 
 from __future__ import annotations
 

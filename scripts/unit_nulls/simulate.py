@@ -1,4 +1,4 @@
-"""True nulls with items in documents. This module makes them, and counts what the package's own procedures reject.
+"""Make true nulls with items in documents, and count what the package's own procedures reject.
 
 The difference of item i of document g is √ρ u_g + √(1 − ρ) e_gi with Gaussian u and e, rounded to thousandths: statistics are
 integers. Both systems score the same in the population. One system has no score at all and is the partner of every trial: trials

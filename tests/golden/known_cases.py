@@ -1,4 +1,4 @@
-"""The cases of known_answers.json, and their answers by full enumeration. This module shares no code with the package.
+"""The cases of known_answers.json, and their answers by full enumeration. Shares no code with the package.
 
 ``PYTHONPATH=tests python tests/golden/known_cases.py`` writes the file anew.
 """

@@ -1,4 +1,4 @@
-"""Lets tests import what `scripts/bench` runs. This module adds `scripts/` to the path."""
+"""Add `scripts/` to the path, so that tests can import what `scripts/bench` runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probabilities of resampling by going through all cases, in Python integers. This module shares no code with the kernels.
+"""Probabilities of resampling by going through all cases, in Python integers. Shares no code with the kernels.
 
 A unit of a pair is (numerator, denominator) of the first system and of the second. Units that are alike are one kind, so that all
 n**n samples of n units are the ways to share n draws among the kinds, each with its exact number of samples.

@@ -1,4 +1,4 @@
-"""Estimators that fail when a test says so. This module is imported by the training task through its path."""
+"""Estimators that fail when a test says so, imported by the training task through their path."""
 
 from __future__ import annotations
 

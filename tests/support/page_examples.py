@@ -1,4 +1,4 @@
-"""Runs the examples of a page as a reader would, block after block. This module compares nothing.
+"""Run the examples of a page as a reader would, block after block.
 
 In one folder: ``python`` blocks share their names, ``sh`` blocks are lines of a shell, whose `pipeline` is called in this process,
 and what they print is shown in the ``text`` block that follows.

@@ -1,4 +1,4 @@
-"""Pages of formats and metrics as studies that can be read. This module takes them apart and compares nothing.
+"""Take pages of formats and metrics apart into studies that can be read.
 
 On such a page
 

@@ -1,4 +1,4 @@
-"""Tests of systems with several runs, by going through all arrangements in fractions. This module shares no code with kernels.
+"""Tests of systems with several runs, by going through all arrangements in fractions. Shares no code with kernels.
 
 A system is its runs; a run is the (numerator, denominator) of each unit. What a null permutes it permutes unit by unit, so that the
 sums of all arrangements are those of the units' own outcomes added up in every combination; equal sums are counted together.

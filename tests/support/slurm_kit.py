@@ -1,4 +1,4 @@
-"""Starts and stops the one-node SLURM of `cluster/slurm-test`. This module is what its fixture and its own tests share."""
+"""Start and stop the one-node SLURM of `cluster/slurm-test`, for its fixture and its own tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cubes with known truth. This module builds them from Gaussian laws, in the variables that the analyses and reports read."""
+"""Cubes with known truth, built from Gaussian laws, in the variables that the analyses and reports read."""
 
 from __future__ import annotations
 

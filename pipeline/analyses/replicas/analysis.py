@@ -1,4 +1,4 @@
-"""Is one model better than another, given that each was run several times? This module answers under each null that is asked for.
+"""Is one model better than another, given that each was run several times? Answered under each null that is asked for.
 
 The systems of one model are its runs. The gain of a pair is the difference of mean scores over runs; what p says depends on what is
 permuted or resampled: these runs on new units, new runs on these units, or new runs on new units (docs/replicas.md). Verdicts about

@@ -1,4 +1,4 @@
-"""Systems of one model as its runs. This module groups the systems of a cube and sums their statistics by unit."""
+"""Systems of one model as its runs: group the systems of a cube, and sum their statistics by unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far scores of runs spread on the set that they were tuned on. This module reads s_dev off the cube of another test set."""
+"""How far scores of runs spread on the set that they were tuned on: s_dev, from the cube of another test set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which gains a comparison of so many runs would have found. This module counts them over the runs that there are.
+"""Which gains a comparison of so many runs would have found, counted over the runs that there are.
 
 With one run of either model all pairs of runs are taken; with n the means of n runs, in all choices or in some that are drawn.
 """

@@ -1,4 +1,4 @@
-"""p of all pairs of models under one null, as rows. This module draws at the null's own address and says what to beware of."""
+"""p of all pairs of models under one null, drawn at the null's own address, as rows with the cautions for it."""
 
 from __future__ import annotations
 

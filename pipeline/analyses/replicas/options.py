@@ -1,4 +1,4 @@
-"""What the analysis of replicas can be told. This module holds its options and refuses those of no use."""
+"""The options of the analysis of replicas; those without effect are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How findings about replicas are shown. This module names the columns of five tables a metric."""
+"""How findings about replicas are shown: the columns of five tables per metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ten more runs, or 500 more units? This module takes the variance of models' differences apart, whatever the metric.
+"""Ten more runs, or 500 more units? Decompose the variance of models' differences, whatever the metric.
 
 A metric that is no mean is linearised: run r has the value s_r + (n − 1)(mean_j s_(j) − s_(i)) on unit i, with s_(i) its score
 without unit i. Their mean is the run's score, their spread its jackknife variance; of a mean they are the scores of the units.

@@ -1,4 +1,4 @@
-"""On how many test sets is a system better than another, on which, and do gains agree? This module makes one conclusion of many.
+"""On how many test sets is a system better than another, on which, and do gains agree? One conclusion from many.
 
 Every pair of systems that was measured on two test sets or more is asked in a direction that was fixed before looking, or in
 both, each at half the level. Partial conjunction says on how many test sets it is better, Holm on which; both are corrected once

@@ -1,4 +1,4 @@
-"""The same pairs on many test sets. This module joins cubes by the names of systems and gives each direction its own p."""
+"""The same pairs on many test sets: join cubes by the names of systems, and give each direction its own p."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a suite says, as rows. This module puts the better system first, the most decided pairs on top, and plain values in."""
+"""What a suite says, as rows of plain values: the better system first, the most decided pairs on top."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a suite is shown. This module names the columns of its tables: all pairs, the most decided in words, those left out."""
+"""How a suite is shown: tables of all pairs, of the most decided in words, and of those left out."""
 
 from __future__ import annotations
 

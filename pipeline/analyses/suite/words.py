@@ -1,4 +1,4 @@
-"""What a suite says, in words: a sentence or a few of each pair, and what holds of all pairs. This module reads rows."""
+"""What a suite says in words, from its rows: a sentence or a few for each pair, and what holds of all pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the test hold its level on this study's own data? This module makes null data sets of it, and counts what is rejected.
+"""Does the test hold its level on this study's own data? Make null data sets of it, and count what is rejected.
 
 Of a few pairs the two outputs of each unit are put in an order drawn at random, a few thousand times: the two sides of such a data
 set do not differ, whatever the systems are, and are as hard, as long and as discordant as the real ones. Every test is asked of

@@ -1,4 +1,4 @@
-"""How often one run beats another of its model, as they are. This module counts it: the share is no level of a test.
+"""How often one run beats another of its model, as they are. This share is not the level of a test.
 
 Riezler and Maxwell (2005, W05-0908, 4.3 and Table 2) compared variants of one system that they took to be equal, and called what
 was significant an error. Two outputs that are there do differ, by luck or not, and a test of these two may well say so.

@@ -1,4 +1,4 @@
-"""The null laboratory of runs: which are parted, at which address, and the rows of every test. This module brings it together."""
+"""The null laboratory of runs: which are split, at which address, and the rows of every test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the null laboratory can be told. This module holds its options and refuses those of no use."""
+"""The options of the null laboratory; those without effect are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs null data sets are made of. This module chooses them among those that are tested, and reads their statistics."""
+"""Which of the tested pairs null data sets are made of, and their statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test made of null data sets, as a row. This module counts what is rejected and says whether that is too much."""
+"""What a test made of null data sets, as a row: how many it rejected, and whether that is too many."""
 
 from __future__ import annotations
 

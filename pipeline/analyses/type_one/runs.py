@@ -1,4 +1,4 @@
-"""Null data sets made of runs: those of one model in two halves, or those of two models mixed. This module makes and tests them.
+"""Make and test null data sets of runs: those of one model in two halves, or those of two models mixed.
 
 Two groups of runs of one model do not differ as models, whatever runs have in common; nor do two groups of the mixed runs of two
 models, among which the difference of the models is one more thing that runs differ in.

@@ -1,4 +1,4 @@
-"""How the null laboratory is shown. This module names the columns of up to three tables a test set and metric."""
+"""How the null laboratory is shown: up to three tables per test set and metric."""
 
 from __future__ import annotations
 

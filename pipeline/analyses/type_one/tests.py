@@ -1,4 +1,4 @@
-"""The tests that null data sets are given. This module has one p-value of each null for each procedure and convention."""
+"""The tests that null data sets are given: one p-value of each null for each procedure and convention."""
 
 from __future__ import annotations
 

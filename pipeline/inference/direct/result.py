@@ -1,4 +1,4 @@
-"""What a procedure without draws returns: p-values, how each is known, and why one is missing. This module has no statistics."""
+"""What a procedure without draws returns: p-values, how each is known, and why one is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a unit's own score is, and for which pairs there is one. This module gives the differences of units, pair by pair.
+"""What a unit's own score is, which pairs have one, and the differences of units, pair by pair.
 
 Where the two systems of a pair have the same denominators c, the gain is Σd / Σc with d the differences of numerators; where c is
 constant besides, it is the mean of the units' differences d/c.

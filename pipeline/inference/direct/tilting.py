@@ -1,4 +1,4 @@
-"""Where a bootstrap's gain most easily passes a threshold. This module tilts the chances of the units until it does.
+"""Where a bootstrap's gain most easily passes a threshold: tilt the chances of the units until it does.
 
 A tail of the bootstrap is that of a multinomial. The chances g of the units to draw from are those whose expected statistics are on
 the threshold, at the least Kullback-Leibler distance n Σ g log(ng) from the uniform ones (Johns 1988,

@@ -1,4 +1,4 @@
-"""Lines of ``source ||| target``, or two files side by side. This module splits them into words."""
+"""Split lines of ``source ||| target``, or two files side by side, into words."""
 
 from __future__ import annotations
 

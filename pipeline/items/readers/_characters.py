@@ -1,4 +1,4 @@
-"""Words and the characters they are made of. This module lays words out along their text, and aligns those of two files.
+"""Words and the characters they are made of: lay words out along their text, and align those of two files.
 
 The text is that of the tokens without spaces (Unicode category Zs). Words that share a token, as the two of French ``du``, have the
 place of the token. The alignment is that of the CoNLL 2017 and 2018 shared tasks (Zeman and others 2018, doi:10.18653/v1/K18-2001):

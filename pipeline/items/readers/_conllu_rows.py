@@ -1,4 +1,4 @@
-"""Rows of CoNLL-U. This module parts the lines of a file into sentences with words and ranges, and refuses what is no tree."""
+"""Rows of CoNLL-U: split a file into sentences with words and ranges, and refuse what is not a tree."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def _decode(data: bytes | bytearray, path: Path, first_line: int, offset: int) -
             "P204",
             f"line {line} is not UTF-8: byte 0x{data[start]:02x} at byte {column} of the line, offset {offset + start} of the text",
             where=f"{path}:{line}",
-            help=convert if wide or b"\0" not in data else "the file is binary, and no text: check that it is the one you mean",
+            help=convert if wide or b"\0" not in data else "the file is binary, not text: check that it is the one you mean",
         ) from exc
 
 

@@ -1,4 +1,4 @@
-"""Logs of Inspect. This module takes the header and the samples out of a log, whether it is a zip or one JSON document."""
+"""Take the header and the samples out of a log of Inspect, whether it is a zip or one JSON document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems in a table. This module takes apart its layouts, wide, long and a row a system, and files of one system."""
+"""The layouts of systems in a table: wide, long, one row per system, and files of one system."""
 
 from __future__ import annotations
 

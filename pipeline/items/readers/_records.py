@@ -1,4 +1,4 @@
-"""Scores in records of tools. This module has what their readers share: names, choices, what is missing, and files beside."""
+"""What readers of scored records share: names, choices, missing values, and files beside."""
 
 from __future__ import annotations
 

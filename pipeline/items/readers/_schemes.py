@@ -1,4 +1,4 @@
-"""How chunks are written as tags. This module recognises IOB1, IOB2, IOBES and BILOU in a file and gives IOB2.
+"""How chunks are written as tags: recognise IOB1, IOB2, IOBES and BILOU in a file and return IOB2.
 
 A chunk begins where the official scorer of the CoNLL shared tasks lets one begin: at a tag that says so, and at an inside tag that
 follows no chunk of its type. So the chunks do not depend on whether a file is called IOB1 or IOB2, and none is lost where a file

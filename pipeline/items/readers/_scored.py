@@ -1,4 +1,4 @@
-"""Scores of items in JSON. This module tells numbers from the rest, finds what groups items, and makes columns of both."""
+"""Scores of items in JSON: tell numbers from the rest, find what groups items, and make columns of both."""
 
 from __future__ import annotations
 

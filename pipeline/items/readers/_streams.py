@@ -1,4 +1,4 @@
-"""The bytes of a file. This module decompresses by content, a piece at a time, within the limits of `pipeline.inputs`."""
+"""The bytes of a file, decompressed by content, a piece at a time, within the limits of `pipeline.inputs`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def open_data(path: Path) -> BinaryIO:
     except (OSError, ValueError) as exc:  # a ValueError where the name holds the character NUL
         reason = exc.strerror or str(exc) if isinstance(exc, OSError) else "its name holds the character NUL"
         where = str(path).replace("\0", "\\0")
-        raise DataError.of("P202", f"{Path(where).name} cannot be read: {reason}", where=where, help="mend the path") from exc
+        raise DataError.of("P202", f"{Path(where).name} cannot be read: {reason}", where=where, help="correct the path") from exc
 
 
 def read_chunks(path: Path, *, tokens: bool = False) -> Iterator[bytes]:
@@ -75,7 +75,9 @@ def read_chunks(path: Path, *, tokens: bool = False) -> Iterator[bytes]:
         except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as exc:
             if decompress is None:
                 reason = getattr(exc, "strerror", None) or str(exc)
-                raise DataError.of("P202", f"{path.name} cannot be read: {reason}", where=str(path), help="mend the path") from exc
+                raise DataError.of(
+                    "P202", f"{path.name} cannot be read: {reason}", where=str(path), help="correct the path"
+                ) from exc
             refuse_window(exc, path.name, str(path))
             raise DataError.of(
                 "P206", f"{path.name} is compressed, and damaged: {exc}", where=str(path), help="copy or make the file again"

@@ -1,4 +1,4 @@
-"""Tables in CSV and TSV. This module gives rows of strings with the lines they stand on, and finds columns by role."""
+"""Tables in CSV and TSV: rows of strings with their line numbers, and columns found by role."""
 
 from __future__ import annotations
 

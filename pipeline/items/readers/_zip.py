@@ -1,4 +1,4 @@
-"""Zips. This module reads members of an archive whole, those that are compressed with Zstandard too, within limits."""
+"""Read members of a zip whole, including those compressed with Zstandard, within limits."""
 
 from __future__ import annotations
 

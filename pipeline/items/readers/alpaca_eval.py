@@ -1,4 +1,4 @@
-"""Annotations of AlpacaEval. This module reads how often a model's output is preferred to that of a baseline."""
+"""Annotations of AlpacaEval: how often a model's output is preferred to that of a baseline."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class AlpacaEvalReader(ScoredFormat):
         if system is not None and len(models) > 1:
             raise DataError.of(
                 "P219",
-                f"the file has annotations of {len(models)} models, {name_some(sorted(models))}, and goes by the name '{system}'",
+                f"the file has annotations of {len(models)} models, {name_some(sorted(models))}, but is named '{system}'",
                 where=source,
                 help="give the file without {system}: systems are then its models",
             )

@@ -1,4 +1,4 @@
-"""Sentences and their translations. This module reads them from one file, ``source ||| target`` a line, or from two."""
+"""Sentences and their translations, from one file (``source ||| target`` per line) or from two."""
 
 from __future__ import annotations
 

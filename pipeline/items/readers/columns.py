@@ -1,4 +1,4 @@
-"""Columns of tokens. This module reads and writes the files of the CoNLL-2000 and CoNLL-2003 shared tasks."""
+"""Columns of tokens: read and write the files of the CoNLL-2000 and CoNLL-2003 shared tasks."""
 
 from __future__ import annotations
 

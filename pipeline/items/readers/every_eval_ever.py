@@ -1,4 +1,4 @@
-"""Samples of Every Eval Ever. This module reads one evaluation of a file of them, and what is told of it as a whole."""
+"""Samples of Every Eval Ever: one evaluation of a file, and what the file says of it as a whole."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class EveryEvalEverReader(ScoredFormat):
         if system is not None and len(models) > 1:
             raise DataError.of(
                 "P219",
-                f"the file has samples of {len(models)} models, {', '.join(sorted(models)[:5])}, and goes by the name '{system}'",
+                f"the file has samples of {len(models)} models, {', '.join(sorted(models)[:5])}, but is named '{system}'",
                 where=source,
                 help="give the file without {system}: systems are then its models",
             )

@@ -1,4 +1,4 @@
-"""Runs of HELM. This module reads the statistics of each instance, of one metric, split and perturbation."""
+"""Runs of HELM: the statistics of each instance for one metric, split and perturbation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs of Inspect. This module reads the scores of samples, each epoch a replica of the system."""
+"""Logs of Inspect: the scores of samples, each epoch a replica of the system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects of any shape, one a line. This module takes texts, labels, scores and references from where a study says they stand."""
+"""One JSON object of any shape per line: texts, labels, scores and references from where a study says they stand."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class JsonLinesReader(Reader):
         lines = self._read(path)
         rows = dict(self._part(lines, str(path), system))
         if not rows:
-            raise DataError.of("P207", "no line has a system", where=str(path), help=f"mend the place of {SYSTEM} in `format:`")
+            raise DataError.of("P207", "no line has a system", where=str(path), help=f"correct the place of {SYSTEM} in `format:`")
         groups = _groups(options)
         given = {name: self._items(found, name, str(path), groups) for name, found in rows.items()}
         self._tell_unpaired(str(path))

@@ -1,4 +1,4 @@
-"""Readers by name. This module makes them and checks their options before anything is read."""
+"""Make readers by name, and check their options before anything is read."""
 
 from __future__ import annotations
 

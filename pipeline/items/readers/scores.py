@@ -1,4 +1,4 @@
-"""Scores in tables. This module reads CSV and TSV with a number for each item: wide, long, or one file a system."""
+"""Tables of scores in CSV and TSV, a number for each item: wide, long, or one file per system."""
 
 from __future__ import annotations
 

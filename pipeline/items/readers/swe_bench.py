@@ -1,4 +1,4 @@
-"""Results of SWE-bench. This module reads which instances are resolved: from lists of them, or from details of each."""
+"""Results of SWE-bench: which instances are resolved, from lists of them or from details of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tagged text. This module reads and writes one sentence a line, each word with its tag behind a slash."""
+"""Tagged text: read and write one sentence per line, each word followed by a slash and its tag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain text. This module reads one segment a line, with one or several files of references."""
+"""Plain text, one segment per line, with one or several files of references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retrieval runs and judgements. This module reads TREC's runs and qrels, and orders documents as trec_eval does."""
+"""Retrieval runs and judgements of TREC, with documents ordered as trec_eval does."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _refuse_values(
             for k in [k for k, other in enumerate(topic.values) if other == value] if found is not None else ():
                 assert found is not None
                 message = f"document '{topic.documents[k]}' of topic '{name}' has the {found[1]}"
-                yield Problem(found[0], message, f"{lines.source}:{topic.lines[k]}", "mend the line")
+                yield Problem(found[0], message, f"{lines.source}:{topic.lines[k]}", "correct the line")
         first: dict[str, int] = {}
         if len(set(topic.documents)) == len(topic.documents):
             continue

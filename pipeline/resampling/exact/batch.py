@@ -1,4 +1,4 @@
-"""Exact probabilities of pairs with few distinct differences. This module is one compiled kernel for all of them.
+"""Exact probabilities of pairs with few distinct differences: one compiled kernel for all of them.
 
 The transform of a law of a few values is a sum of a few terms, taken directly; a pair costs some 40 µs. Its numbers are those of
 `lattice.split`, bit for bit. What it calls is short and plain, as the first comparison of a day compiles it.

@@ -1,4 +1,4 @@
-"""Probabilities that may be far below the smallest float. This module holds them, and what an exact procedure returns."""
+"""Probabilities that may be far below the smallest float, and what an exact procedure returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-flip p-values of one pair, free of Monte-Carlo error. This module sums ±d over all signs.
+"""Sign-flip p-values of one pair, free of Monte-Carlo error: ±d summed over all signs.
 
 Three ways, the first that fits: the law of the sum on its lattice; where few units are discordant, all signs, as sums of two
 halves; an enclosure.

@@ -1,4 +1,4 @@
-"""Exact p-values of many pairs at once. This module is for metrics whose denominator is common to all systems.
+"""Exact p-values of many pairs at once, for metrics whose denominator is common to all systems.
 
 With a constant denominator a pair is known by how often each difference of numerators occurs: wins, ties and losses for
 accuracy. The transform of such a law is a sum of a few terms, taken directly, and the work of a pair is one compiled kernel.

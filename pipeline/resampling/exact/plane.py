@@ -1,4 +1,4 @@
-"""Tails of u·ΣD − v·ΣC, by Fourier transforms over both sums. This module is for laws whose one lattice is too wide.
+"""Tails of u·ΣD − v·ΣC by Fourier transforms over both sums, for laws whose single lattice is too wide.
 
 The integers Z = u·d − v·c of unequal denominators reach millions, while d and c themselves stay small: a transform over
 (Σd, Σc) is exact on a ring that is shorter by orders of magnitude. Most of it vanishes. With g_c(α) the part of the transform

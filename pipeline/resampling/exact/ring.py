@@ -1,4 +1,4 @@
-"""Tilted laws on a ring of points. This module transforms a law and sums a tail against its transform.
+"""Tilted laws on a ring of points: transform a law, and sum a tail against its transform.
 
 The transform of a sum is a product of small transforms raised to powers, and a tail is a geometric series against it, so no
 inverse transform is needed. Frequencies at which the product vanishes, most of them, are left out early.

@@ -1,4 +1,4 @@
-"""Variances of units, systems × units, runs and the rest, from analysis of variance. This module is for metrics that are means.
+"""Variances of units, systems × units, runs and the rest, from analysis of variance, for metrics that are means.
 
 x(S, r, i) = μ_S + unit_i + (S×unit)_{S,i} + run_{S,r} + e, runs within systems, units shared by all. Mean squares are equated with
 their expectations; with unequal numbers of runs, systems × units is taken from unweighted means over runs (Searle, Casella and

@@ -1,4 +1,4 @@
-"""Pairs that a null treats alike: as many runs on each side, compared in the same way. This module sorts pairs and sums columns."""
+"""Pairs that a null treats alike (as many runs on each side, compared in the same way), sorted, and their columns summed."""
 
 from __future__ import annotations
 

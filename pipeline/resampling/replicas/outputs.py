@@ -1,4 +1,4 @@
-"""Systems with several runs each, and how they score as they are. This module decides which system of a pair stands first.
+"""Systems with several runs each, how they score as they are, and which system of a pair stands first.
 
 A replica, or run, is one training, one optimisation or one seed of a system. The score of a system is the mean over its runs
 of the score of each run's summed statistics: δ = mean_r s(T_{A,r}) − mean_r s(T_{B,r}).

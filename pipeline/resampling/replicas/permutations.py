@@ -1,4 +1,4 @@
-"""Permutations of a unit's outputs, and of runs, by address. This module draws them.
+"""Permutations of a unit's outputs, and of runs, drawn by address.
 
 The words are those of `pipeline.resampling.philox`, as in `pipeline.resampling.draws`, with counter (quad of the unit,
 replicate low, replicate high, 0): unit i of a permutation that needs q quads of words has the quads i·q … i·q + q − 1. A

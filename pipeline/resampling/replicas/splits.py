@@ -1,4 +1,4 @@
-"""Runs parted into two groups that do not differ by construction. This module lists all ways to do so, or draws some by address."""
+"""Runs split into two groups that do not differ by construction: all ways to do so, or some drawn by address."""
 
 from __future__ import annotations
 

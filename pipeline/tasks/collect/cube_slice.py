@@ -1,4 +1,4 @@
-"""One metric on one test size, as a cube and as the kernels order its pairs. This module turns one order into the other."""
+"""One metric at one test size, in the order of the cube and in that of the kernels, and from one to the other."""
 
 from __future__ import annotations
 

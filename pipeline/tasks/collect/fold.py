@@ -1,4 +1,4 @@
-"""Adds up stored cells, whatever blocks made them. This module reads a range of pairs and cells at a time, within a byte budget."""
+"""Add up stored cells, whichever blocks made them, a range of pairs and cells at a time, within a byte budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kept replicates of a column say of all its pairs: intervals, and max-T. This module reads them once for both.
+"""What the kept replicates of a comparison say of all its pairs: intervals and max-T, from one reading.
 
 Replicates are kept up to `SCORES_BYTES`: of very many systems only the first are looked at, the same whatever the machine.
 """

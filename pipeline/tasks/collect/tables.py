@@ -1,4 +1,4 @@
-"""What a cube holds of one procedure: counts, p-values, intervals, corrections. This module reads them off and writes them."""
+"""What a cube holds of one procedure: counts, p-values, intervals, corrections, computed and written."""
 
 from __future__ import annotations
 

@@ -68,12 +68,15 @@ def test_no_message_about_files_speaks_of_a_study() -> None:
     ("text", "words"),
     [
         ("paths are relative to the study file", "paths are relative to the current folder"),
-        ("set `missing: drop` or `missing: zero`, or mend the file", "set `--missing drop` or `--missing zero`, or mend the file"),
+        (
+            "set `missing: drop` or `missing: zero`, or correct the file",
+            "set `--missing drop` or `--missing zero`, or correct the file",
+        ),
         ("name it in the study: columns: {label: …}", "name it: `--columns '{label: …}'`"),
         ("name the format: `format: tagged`", "name the format: `--format tagged`"),
         ("leave it out of the study", "leave it out"),
         ("resampling.alpha must be below 1.0, not 5.0", "--alpha must be below 1.0, not 5.0"),
-        ("mend the file: a line is lost, split or joined there", "mend the file: a line is lost, split or joined there"),
+        ("correct the file: a line is lost, split or joined there", "correct the file: a line is lost, split or joined there"),
     ],
 )
 def test_keys_become_options(text: str, words: str) -> None:

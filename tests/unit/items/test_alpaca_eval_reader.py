@@ -112,7 +112,7 @@ def test_models_of_one_file_are_systems_where_the_study_names_none(tmp_path: Pat
     found, _ = read(path, system=None)
     assert {name: items.columns["win"] for name, items in found.items()} == {"north": ("1", "0"), "south": ("0", "0.5")}
     (problem,) = problems_of(ALPACA, path)
-    assert (problem.code, "2 models, north, south, and goes by the name 'north'" in problem.message) == ("P219", True)
+    assert (problem.code, "2 models, north, south, but is named 'north'" in problem.message) == ("P219", True)
     assert set(survey(tmp_path, ALPACA, "annotations.json")[1]) == {"north", "south"}
 
 

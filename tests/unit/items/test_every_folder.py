@@ -139,7 +139,7 @@ def test_the_canary_is_left_out_identical_outputs_are_told_and_empty_ones_are_ou
     assert "1" not in found.frame.ids
     assert len(found.frame.ids) == 997
     assert found.identical == (("CycleL", "CycleL2"),)
-    assert "CycleL and CycleL2 have identical outputs: no test can tell them apart" in found.warnings
+    assert "CycleL and CycleL2 have identical outputs: no test can distinguish them" in found.warnings
     assert "1 of 998 items are left out by domain: canary" in found.warnings
     output = next(o for o in found.outputs if o.system == "Occiglot")
     assert (output.n_items, output.missing) == (998, 0)

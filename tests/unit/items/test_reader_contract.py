@@ -150,7 +150,7 @@ class _OfCareless(ReaderContract):
 @pytest.mark.parametrize(
     ("claim", "says"),
     [
-        ("test_items_of_its_example_are_whole", "what is published is no column"),
+        ("test_items_of_its_example_are_whole", "what is published is not a column"),
         ("test_the_same_content_is_the_same_compressed_or_not", "decode"),
         ("test_a_byte_order_mark_and_carriage_returns_change_nothing_and_are_told", "mark"),
         ("test_a_file_that_is_not_there_empty_or_no_text_is_refused", "no column|decode|index out of range"),

@@ -133,7 +133,7 @@ def test_pipes_and_devices_are_no_study_files(tmp_path: Path) -> None:
         for read in (load_study, load_profile):
             problem = refused(lambda read=read, path=path: read(path))
             assert problem.code == "P109"
-            assert f"it is {kind}, and no file" in problem.message
+            assert f"it is {kind}, not a regular file" in problem.message
 
 
 def test_many_wrong_values_are_found_in_the_time_of_a_few() -> None:

@@ -1,4 +1,4 @@
-"""Posteriors of links where each token chooses for itself. This module has the E-step of IBM Model 1 and the diagonal Model 2."""
+"""Posteriors of links where each token chooses for itself: the E-step of IBM Model 1 and the diagonal Model 2."""
 
 from __future__ import annotations
 

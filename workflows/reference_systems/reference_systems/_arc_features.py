@@ -1,4 +1,4 @@
-"""What a graph-based parser sees of an arc. This module turns a head and a dependent into rows of hashed features.
+"""What a graph-based parser sees of an arc: a head and a dependent become rows of hashed features.
 
 The features are those of McDonald, Crammer and Pereira (2005, doi:10.3115/1219840.1219852): words and tags of both ends,
 tags between and around them, each also joined with direction and distance.

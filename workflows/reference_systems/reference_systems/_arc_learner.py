@@ -1,4 +1,4 @@
-"""Learning and using the weights of arcs. This module holds the kernels of the graph-based parser.
+"""Learning and using the weights of arcs: the kernels of the graph-based parser.
 
 A structured averaged perceptron (Collins 2002, doi:10.3115/1118693.1118694) over whole trees, with a margin: while it
 learns, every wrong arc has an advantage, so that the right tree must win clearly, as in MIRA (McDonald et al. 2005).

@@ -1,4 +1,4 @@
-"""Sentence pairs as numbers. This module lays a bitext out for EM, one way round, and keeps translation probabilities.
+"""Sentence pairs as numbers: a bitext laid out for EM, in one direction, and its translation probabilities.
 
 In one direction the words of one side are *given* and generate those of the other. Every token that is generated has a row of
 cells: one for the null word, which stands for "nothing there", then one for each given token.

@@ -1,4 +1,4 @@
-"""Chunks of one type as spans and as IOB2 tags. This module is what the chunkers share."""
+"""Chunks of one type as spans and as IOB2 tags, for all chunkers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The most probable tree. This module finds it by filling in spans from the bottom up (CKY), in log-probabilities."""
+"""The most probable tree, found by filling in spans from the bottom up (CKY), in log-probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well tiles cover a candidate chunk. This module scores candidates and chooses among those that overlap: MBSL's hot loops."""
+"""How well tiles cover a candidate chunk: MBSL's hot loops score candidates and choose among overlapping ones."""
 
 from __future__ import annotations
 

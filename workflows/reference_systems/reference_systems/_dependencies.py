@@ -1,4 +1,4 @@
-"""Sentences as arrays of numbers. This module interns words, tags and relations and lays a treebank out for the kernels."""
+"""Sentences as arrays of numbers: words, tags and relations interned, a treebank laid out for the kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probabilistic context-free grammars. This module reads one off binary trees and closes its unary rules."""
+"""Probabilistic context-free grammars, read off binary trees, with their unary rules closed."""
 
 from __future__ import annotations
 

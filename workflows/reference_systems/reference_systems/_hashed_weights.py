@@ -1,4 +1,4 @@
-"""Weights of hashed features and the order of learning. This module has the hash, the shuffle and the exact average.
+"""Weights of hashed features and the order of learning: the hash, the shuffle and the exact average.
 
 Everything is integer arithmetic in a fixed order: the same sample and seed give the same weights, bit for bit.
 """

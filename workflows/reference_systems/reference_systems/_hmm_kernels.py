@@ -1,4 +1,4 @@
-"""Posteriors of links where each token looks at the one before. This module has the forward-backward recursions of the HMM aligner.
+"""Posteriors of links where each token looks at the one before: forward-backward recursions of the HMM aligner.
 
 States of a target token are the source tokens, or the null word with the memory of the last source token that was linked; the
 memory before the first link is a place before the sentence. A jump is the distance between two successive linked tokens.

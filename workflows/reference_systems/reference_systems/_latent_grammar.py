@@ -1,4 +1,4 @@
-"""Grammars whose symbols are split into hidden kinds. This module lays out a treebank for them and estimates them by EM.
+"""Grammars whose symbols are split into hidden kinds: lay out a treebank for them, and estimate them by EM.
 
 A symbol ``A`` has ``k`` kinds; a rule ``A → B C`` has ``k³`` probabilities, which for each kind of A sum to 1 with those of its
 other rules. A chain of unary rules is one rule here, and no other chain follows it.

@@ -1,4 +1,4 @@
-"""Sums over hidden kinds. This module computes inside and outside values on known trees, and the counts expected from them."""
+"""Sums over hidden kinds: inside and outside values on known trees, and the counts expected from them."""
 
 from __future__ import annotations
 

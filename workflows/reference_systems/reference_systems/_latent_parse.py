@@ -1,4 +1,4 @@
-"""The tree whose rules are most expected. This module parses with hidden kinds where an unsplit grammar finds it worth while."""
+"""The tree whose rules are most expected, parsed with hidden kinds where an unsplit grammar finds it worth while."""
 
 from __future__ import annotations
 

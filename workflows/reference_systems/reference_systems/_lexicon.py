@@ -1,4 +1,4 @@
-"""Words under parts of speech. This module scores them: by their counts, and where these are few by the ends of the words."""
+"""Score words under parts of speech: by their counts, and where these are few by the ends of the words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The averaged perceptron in whole numbers. This module learns and tags; weights are sums over all steps, so nothing is rounded.
+"""The averaged perceptron in whole numbers: weights are sums over all steps, so nothing is rounded.
 
 A feature is a whole number; what is known of it is a list of (tag, weight), which holds only tags that were ever confused at it.
 The score of a tag is the sum of its weights at the features of a token, and the first of the best tags wins.

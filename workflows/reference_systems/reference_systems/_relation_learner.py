@@ -1,4 +1,4 @@
-"""Relations of arcs. This module chooses one for each arc of a tree by an averaged perceptron that sees the tree.
+"""Choose a relation for each arc of a tree by an averaged perceptron that sees the tree.
 
 The relation is chosen after the tree, as by the second stage of McDonald, Lerman and Pereira (2006,
 https://aclanthology.org/W06-2932), among those that the training sample shows on tokens with this tag.

@@ -1,4 +1,4 @@
-"""Tags as numbers, and numbers for sequences of them. This module is the index that MBSL and SNoW look tag sequences up in."""
+"""Tags as numbers, and numbers for sequences of them: the index of tag sequences of MBSL and SNoW."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best tree over the arcs of a sentence. This module finds it by Eisner's or by Chu and Liu's and Edmonds' algorithm.
+"""The best tree over the arcs of a sentence, by Eisner's or by Chu and Liu's and Edmonds' algorithm.
 
 Scores are integers, ``scores[head, dependent]`` over tokens 0 … n with 0 the root of the sentence; exactly one token has
 it as head, as Universal Dependencies wants.

@@ -1,4 +1,4 @@
-"""Tags of words never seen. This module reads them off the ends of the rare words of a training set."""
+"""Tags of words never seen, read off the ends of the rare words of a training set."""
 
 from __future__ import annotations
 

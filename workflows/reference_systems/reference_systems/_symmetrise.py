@@ -1,4 +1,4 @@
-"""Two directional alignments made one. This module has the heuristics of phrase-based translation."""
+"""Two directional alignments made one, by the heuristics of phrase-based translation."""
 
 from __future__ import annotations
 

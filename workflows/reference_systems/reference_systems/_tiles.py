@@ -1,4 +1,4 @@
-"""Which tag sequences with brackets in them a training set bears out. This module is the memory of MBSL."""
+"""The memory of MBSL: which tag sequences with brackets in them a training set supports."""
 
 from __future__ import annotations
 

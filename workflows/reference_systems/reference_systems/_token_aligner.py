@@ -1,4 +1,4 @@
-"""Alignment where each token chooses for itself. This module fits IBM Model 1 and the diagonal Model 2 both ways."""
+"""Alignment where each token chooses for itself: IBM Model 1 and the diagonal Model 2, fitted both ways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning and taking steps. This module holds the kernels of the transition-based parser.
+"""Learning and taking steps: the kernels of the transition-based parser.
 
 A greedy parser and an averaged perceptron with a dynamic oracle (Goldberg and Nivre 2012, https://aclanthology.org/C12-1059):
 after the first pass the learner mostly takes the steps it believes in, so that it learns to go on after mistakes.

@@ -1,4 +1,4 @@
-"""Configurations of the arc-hybrid system. This module has its steps, their costs by the dynamic oracle, and its features.
+"""Configurations of the arc-hybrid system: its steps, their costs by the dynamic oracle, and its features.
 
 A stack, a buffer whose last token is the root, and three steps (Kuhlmann, Gómez-Rodríguez and Satta 2011,
 https://aclanthology.org/P11-1068): SHIFT moves the front b of the buffer to the stack; LEFT makes b the head of the top s

@@ -1,4 +1,4 @@
-"""Trees of constituents. This module reads them from brackets, writes them, and makes them binary and back."""
+"""Trees of constituents: read from brackets, written, and made binary and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags after tags. This module interpolates trigrams, bigrams and unigrams with weights found by deleting what is predicted."""
+"""Tags after tags: trigrams, bigrams and unigrams interpolated with weights from deleted interpolation."""
 
 from __future__ import annotations
 

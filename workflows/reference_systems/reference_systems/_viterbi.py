@@ -1,4 +1,4 @@
-"""The best sequence of tags under trigrams. This module finds it by dynamic programming over pairs of tags."""
+"""The best sequence of tags under trigrams, by dynamic programming over pairs of tags."""
 
 from __future__ import annotations
 

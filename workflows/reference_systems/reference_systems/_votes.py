@@ -1,4 +1,4 @@
-"""Trees from the votes of parsers. This module counts the arcs that members propose and finds the tree with the most votes."""
+"""Trees from the votes of parsers: count the arcs that members propose, and find the tree with the most votes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Winnow over sparse features and brackets that match. This module holds SNoW's hot loops."""
+"""SNoW's hot loops: Winnow over sparse features, and brackets that match."""
 
 from __future__ import annotations
 

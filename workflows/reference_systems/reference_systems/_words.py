@@ -1,4 +1,4 @@
-"""Words as rows of numbers. This module interns what a tagger looks at in a word: itself, its affixes, its shape."""
+"""Words as rows of numbers: what a tagger looks at in a word (itself, its affixes, its shape), interned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conditional random field. This module is the chunker that python-crfsuite fits to words and tags in a window."""
+"""A conditional random field: the chunker that python-crfsuite fits to words and tags in a window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An ensemble of dependency parsers. This module trains its members on one sample and reparses their votes."""
+"""An ensemble of dependency parsers: train its members on one sample, and reparse their votes."""
 
 from __future__ import annotations
 

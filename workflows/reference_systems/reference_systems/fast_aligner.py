@@ -1,4 +1,4 @@
-"""IBM Model 2 with a diagonal. This module is the word aligner that prefers links near the diagonal of the sentence pair."""
+"""IBM Model 2 with a diagonal: the word aligner that prefers links near the diagonal of the sentence pair."""
 
 from __future__ import annotations
 

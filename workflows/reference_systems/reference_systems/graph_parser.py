@@ -1,4 +1,4 @@
-"""A graph-based dependency parser. This module scores every arc by itself and takes the best tree (McDonald et al. 2005)."""
+"""A graph-based dependency parser: score every arc by itself and take the best tree (McDonald et al. 2005)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two HMM aligners that learn to agree. This module fits both directions together and keeps the links that both believe."""
+"""Two HMM aligners that learn to agree: fit both directions together and keep the links that both believe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tagger of trigrams. This module fits a second-order hidden Markov model and tags each sentence by its most probable path."""
+"""A trigram tagger: a second-order hidden Markov model that tags each sentence by its most probable path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IBM Model 1 in both directions. This module is the word aligner that knows words and no positions."""
+"""IBM Model 1 in both directions: the word aligner that knows words and no positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parser of constituents with hidden kinds. This module splits the symbols of a treebank grammar and fits the kinds by EM."""
+"""A constituency parser with hidden kinds: split the symbols of a treebank grammar and fit the kinds by EM."""
 
 from __future__ import annotations
 

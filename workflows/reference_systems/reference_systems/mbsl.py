@@ -1,4 +1,4 @@
-"""Memory-based sequence learning. This module is the chunker that tiles a sentence with sub-sequences it remembers."""
+"""Memory-based sequence learning: the chunker that tiles a sentence with sub-sequences it remembers."""
 
 from __future__ import annotations
 

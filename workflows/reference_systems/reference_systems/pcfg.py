@@ -1,4 +1,4 @@
-"""A parser of constituents by counted rules. This module fits a grammar, plain or refined by what is above and beside a label."""
+"""A constituency parser by counted rules: a grammar, plain or refined by what is above and beside a label."""
 
 from __future__ import annotations
 

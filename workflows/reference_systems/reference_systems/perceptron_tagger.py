@@ -1,4 +1,4 @@
-"""A tagger that learns from its mistakes. This module fits an averaged perceptron and tags greedily from left to right."""
+"""A tagger that learns from its mistakes: an averaged perceptron that tags greedily from left to right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sparse network of Winnows. This module is the chunker that learns where chunks open and close from tags in a window."""
+"""A sparse network of Winnows: the chunker that learns where chunks open and close from tags in a window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transition-based dependency parser. This module builds a tree step by step, greedily (Goldberg and Nivre 2012, 2013)."""
+"""A transition-based dependency parser: build a tree step by step, greedily (Goldberg and Nivre 2012, 2013)."""
 
 from __future__ import annotations
 
