@@ -81,7 +81,7 @@ def test_moved_and_unchanged_code_is_the_same_run_and_changed_code_counts_anew(m
     resumed = run_cli("resume", first, "--serial", own_process=True)
     assert resumed.returncode != 0
     assert "P309" in resumed.stderr
-    assert "another than the study was planned with" in resumed.stderr
+    assert "has changed since the study was planned" in resumed.stderr
     assert statistics(tmp_path / "runs") == set()
     second = run(study, tmp_path / "runs")
     assert second.name != first.name

@@ -83,7 +83,7 @@ def test_a_coordinator_that_dies_at_once_is_told_with_its_last_words(run: RunDir
     run.log.parent.mkdir()
     run.log.write_text("what an earlier one said\n")
     act("import sys; sys.exit('error[P704]: a stored file is not there')")
-    with pytest.raises(ClusterError, match="P613: the coordinator ended before it began, with exit code 1") as raised:
+    with pytest.raises(ClusterError, match="P613: the coordinator ended before it started, with exit code 1") as raised:
         start_detached(run, Launch("serial"))
     assert raised.value.exit_code == 69
     (problem,) = raised.value.problems

@@ -172,7 +172,7 @@ def test_a_run_that_is_not_running_has_nothing_to_cancel(run: RunDirectory, ende
 
 def test_a_run_that_has_not_begun_finds_the_request_when_it_does(run: RunDirectory, sleeper: subprocess.Popen[bytes]) -> None:
     write_pending(run, study="small", coordinator=name_process(sleeper.pid))
-    assert "has not begun" in cancel_run(run)
+    assert "has not started" in cancel_run(run)
     assert run.cancel.exists()
     assert sleeper.poll() is None  # it has not learnt yet to end well on a signal
 
@@ -183,7 +183,7 @@ def test_a_coordinator_is_hurried_by_a_signal_only_once_it_runs(run: RunDirector
     try:
         with hold_lease(run.root) as lease:
             write_pending(run, study="small")
-            assert "is asked to stop" in cancel_run(run)
+            assert "was asked to stop" in cancel_run(run)
             assert run.cancel.exists()
             assert heard == []
             RunState(run, study="small", fence=lease.fence).write(at_once=True)

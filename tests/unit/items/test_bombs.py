@@ -352,7 +352,7 @@ def test_pipes_sockets_devices_and_streams_are_refused_at_once(odd: dict[str, Pa
         words = kinds.get(name, "an open stream")
         for read in (read_lines, read_text, lambda file: read_head(file, 10), read_columnar, read_member):
             named = path.name if words != "an open stream" else path
-            assert f"{named} cannot be read: it is {words}, and no file" == refusal(read, path, "P285")
+            assert f"{named} cannot be read: it is {words}, not a regular file" == refusal(read, path, "P285")
         assert not is_columnar(path)
         assert not looks_like_zip(path)
 

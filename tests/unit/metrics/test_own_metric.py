@@ -287,7 +287,7 @@ def test_its_place_is_no_part_of_what_it_is_and_its_code_is(folder, monkeypatch)
     changed = pinned(other, weight=2)
     assert changed.identity != first.identity
     # A worker that has other code than the plan refuses, whichever task asks.
-    with pytest.raises(PluginError, match="another than the study was planned with") as caught:
+    with pytest.raises(PluginError, match="has changed since the study was planned") as caught:
         load_metric("own_metrics:Same", {**first.options, "path": str(other)})
     assert caught.value.problems[0].code == "P309"
 

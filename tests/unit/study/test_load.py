@@ -217,7 +217,7 @@ training:
         ("schema: 1\nstudy: !mine x\n", "2:8", "the tag"),
         ("schema: 1\n? [a, b]\n: 1\n", "2:3", "a key must be text"),
         ("schema: 1\nstudy: a\x07b\n", "2:9", "does not print"),
-        ("schema: 1\nstudy: &a [*a]\n", "2:8", "an alias stands within"),
+        ("schema: 1\nstudy: &a [*a]\n", "2:8", "an alias refers to"),
         ("schema: 1\n---\nstudy: 1\n", "2:1", "not YAML"),
     ],
 )

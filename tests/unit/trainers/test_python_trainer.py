@@ -123,7 +123,7 @@ def test_options_it_does_not_take_are_errors_of_the_study(folder, options, code,
 
 
 @pytest.mark.parametrize(
-    ("name", "says"), [("Short", "1 of 'label' for 2 items"), ("Bare", "predicts a list"), ("Other", "says that it gives label")]
+    ("name", "says"), [("Short", "1 of 'label' for 2 items"), ("Bare", "predicts a list"), ("Other", "says that it returns label")]
 )
 def test_predictions_of_no_use_are_told(folder, name, says):
     with pytest.raises(PluginError, match=says) as caught:
