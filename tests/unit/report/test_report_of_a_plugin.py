@@ -1,17 +1,13 @@
-"""An analysis of a package outside the tree is shown everywhere, and what cannot be shown is refused."""
+"""Whatever an analysis finds is shown, and what cannot be shown is refused."""
 
 from __future__ import annotations
 
-import csv
 import json
-import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.studies import run_cli, write_scores, write_study
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import make_report
 
@@ -19,100 +15,6 @@ from pipeline.errors import PluginError
 from pipeline.interfaces import Check, Column, Figure, Finding, Headline, Mark, Section, Table
 from pipeline.report.document import build_document
 from pipeline.report.write import render_report
-
-PACKAGE = '''"""Gaps between neighbours."""
-
-
-from functools import partial
-
-from pipeline.interfaces import Analysis, Column, Figure, Finding, Section, Table
-
-
-class Gaps(Analysis):
-    """How far apart are neighbours in rank?"""
-
-    name = "gaps"
-
-    def find(self, cubes, options):
-        rows = []
-        for name, cube in cubes.items():
-            for metric in cube["metric"].values.tolist():
-                scores = sorted(cube["observed_score"].sel(metric=metric, test_size="full").values.tolist())
-                rows += [
-                    {"test_set": name, "metric": metric, "place": place, "gap": high - low}
-                    for place, (low, high) in enumerate(zip(scores, scores[1:]), start=1)
-                ]
-        columns = (Column("place", "from below", "count"), Column("gap", "gap", "score"))
-        table = Table("Gaps <by place>", {"metric": rows[0]["metric"]}, columns, "Scores are sorted.", "gaps")
-        figure = Figure(
-            "gap-bars", "Gaps & places", "Bars of gaps.", "A bar is a gap.", partial(draw, rows), "gaps", section="gaps"
-        )
-        section = Section("gaps", "Gaps between neighbours", after="pairs")
-        return Finding(self.name, tuple(rows), tables=(table,), figures=(figure,), sections=(section,))
-
-
-def draw(rows, axes):
-    axes.bar([row["place"] for row in rows], [row["gap"] for row in rows])
-    axes.set_xlabel("place of the gap")
-'''
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package and its entry point, as an installer would leave them."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "gaps_between.py").write_text(PACKAGE)
-    info = folder / "gaps_between-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gaps-between\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[pipeline.analyses]\ngaps = gaps_between:Gaps\n")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def report(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("study")
-    write_scores(folder / "scores.csv", ["one", "two", "three"])
-    study = write_study(
-        folder / "study.yaml",
-        test_sets={"few": {"format": "scores", "outputs": "scores.csv"}},
-        metrics=["mean"],
-        resampling={"replicates": 1000, "keep_replicates": 0},
-        analyses=["gaps"],
-        report={"null_laboratory": False},
-    )
-    done = run_cli("run", study, "--serial", "--runs", folder / "runs", environment={"PYTHONPATH": str(installed)})
-    assert done.returncode == 0, done.stderr
-    return next((folder / "runs").glob("small-*/report"))
-
-
-def test_its_section_table_and_figure_are_on_every_page(report: Path) -> None:
-    page, text = ((report / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))
-    for words in ("Gaps between neighbours", "A bar is a gap.", "place of the gap", "Gaps &lt;by place&gt;", "Gaps &amp; places"):
-        assert words in page
-    assert page.index('<section id="pairs">') < page.index('<section id="gaps">')
-    for words in ("## Gaps between neighbours", "![Bars of gaps.](figures/gap-bars-01.svg)", "[gaps.csv](tables/gaps.csv)"):
-        assert words in text
-    assert re.search(r"^### Gaps \\<by place\\>\n\n\| from below \| gap \|", text, re.MULTILINE)
-
-
-def test_its_numbers_are_in_json_and_csv_and_its_figure_is_a_file(report: Path) -> None:
-    document = json.loads((report / "report.json").read_text(encoding="utf-8"))
-    (finding,) = document["findings"]
-    assert {"key": "gaps", "title": "Gaps between neighbours"} in document["sections"]
-    (figure,) = finding["figures"]
-    assert (figure["title"], figure["file"], figure["table"]) == ("Gaps & places", "gap-bars-01.svg", "gaps.csv")
-    with open(report / "tables" / "gaps.csv", encoding="utf-8", newline="") as file:
-        rows = [(row["place"], float(row["gap"])) for row in csv.DictReader(file)]
-    assert rows == [(str(row["place"]), row["gap"]) for row in finding["rows"]]
-    assert len(rows) == 2
-    assert "place of the gap" in (report / "figures" / figure["file"]).read_text(encoding="utf-8")
-
-
-def test_it_is_in_the_catalogue(installed: Path) -> None:
-    listed = run_cli("analyses", environment={"PYTHONPATH": str(installed)})
-    assert re.search(r"gaps .*How far apart are neighbours in rank\?", listed.stdout)
-
 
 ROWS = ({"test_set": "news", "gap": 1.5},)
 FINDING = Finding(
