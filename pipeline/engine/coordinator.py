@@ -1,4 +1,4 @@
-"""Drives a run from its plan to its report. This module is the one writer of a run: tasks out, receipts in, ledger first.
+"""Drive a run from its plan to its report, as its only writer: tasks out, receipts in, ledger first.
 
 Done means: the ledger has the receipt, written after the data and fsynced. Everything else here may be lost at any moment.
 """
@@ -207,7 +207,7 @@ class Coordinator:
                 self._fill(executor)
             if not self.running:
                 if deadline is None and len(self.queue):
-                    raise RuntimeError(f"{len(self.queue)} tasks wait for something that nobody makes")
+                    raise RuntimeError(f"{len(self.queue)} tasks wait for results that no task makes")
                 return not len(self.queue)
             engine = self.state.facts["engine"] = executor.describe()
             idle = engine.get("workers") == 0  # nobody does anything that could be waited for
@@ -281,9 +281,9 @@ class Coordinator:
 
     def _stopped(self, stop: StopRequest) -> Ending:
         if stop.cancelled:
-            return Ending("CANCELLED", Interrupted.exit_code, "cancelled; `pipeline resume` goes on after all")
+            return Ending("CANCELLED", Interrupted.exit_code, "cancelled; `pipeline resume` continues it")
         code = 130 if stop.interrupted else Interrupted.exit_code
-        return Ending("INTERRUPTED", code, "stopped on request; `pipeline resume` goes on")
+        return Ending("INTERRUPTED", code, "stopped on request; `pipeline resume` continues it")
 
     def _ended(self, plan: Plan) -> Ending:
         failures = list(self.inventory.failures.values())

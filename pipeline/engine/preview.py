@@ -1,4 +1,4 @@
-"""What a study would do. This module counts the tasks of a plan and tells time, memory and disk; it computes no number."""
+"""What a study would do: tasks of the plan, time, memory and disk. Computes no result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is still open. This module turns a study, its inputs and what exists into tasks; it is pure.
+"""What is still open: a study, its inputs and what exists become tasks. Pure.
 
 ``resume``, ``status``, ``plan`` and adding a system are this one function asked again with another inventory.
 """

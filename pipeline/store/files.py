@@ -66,7 +66,7 @@ def store_error(error: OSError, path: Path | str, *, lost: str = RECOMPUTE) -> S
     where = str(path)
     if error.errno in _FULL:
         cause = "the quota is used up" if error.errno == errno.EDQUOT else "the disk is full"
-        help = "free some space, or name another place with --runs; then `pipeline resume` goes on where it stopped"
+        help = "free some space, or name another place with --runs; then `pipeline resume` continues where it stopped"
         return StoreError(Problem("P701", f"{cause}: {_free(path)}", where, help, "what was written before is kept"))
     if error.errno in _REFUSED:
         cause = "the file system is read-only" if error.errno == errno.EROFS else "no permission"

@@ -1,4 +1,4 @@
-"""Workers, one coordinator and one store. This module plays the tasks of a study through on them, event by event.
+"""Workers, one coordinator and one store: the tasks of a study are played through on them, event by event.
 
 What is modelled is what the engine has: a coordinator with its scheduler in one process, which hands out tasks and takes receipts
 one after the other and keeps a bounded window of tasks in flight; workers that take the next task when they have ended one; a

@@ -253,7 +253,7 @@ def _name_rows(lines: Sequence[JsonLine], source: str) -> list[_Row]:
     return sorted(named, key=lambda row: row.line)
 
 
-_TWICE = "leave one row for each document and filter; rows of several filters that are not named cannot be told apart"
+_TWICE = "leave one row for each document and filter; rows of several filters that are not named cannot be distinguished"
 
 
 def _metrics(row: _Row, source: str) -> dict[str, Any]:
