@@ -58,3 +58,16 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield mount
     finally:
         subprocess.run(["umount", mount], check=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def reports_held_to_their_schema() -> Iterator[None]:
+    """Every report that a test writes in this process is what the published types say, with nothing lost and nothing added."""
+    from support.synthetic_reports import hold_to_schema
+
+    from pipeline.report import write
+
+    encode = write.encode_document
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write, "encode_document", lambda document: encode(hold_to_schema(document)))
+        yield

@@ -73,11 +73,12 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
 
 def tell_report(directory: RunDirectory) -> None:
     """Say on stderr what a run found and where its report is; nothing where there is no report."""
+    from pipeline.report.document import read_verdicts
     from pipeline.report.summary import conclude
 
     document = directory.report / "report.json"
     if document.is_file() and document.stat().st_size <= MOST_BYTES:
-        for line in conclude(json.loads(document.read_bytes())):
+        for line in conclude(read_verdicts(json.loads(document.read_bytes()))):
             click.echo(_fit(line), err=True)
     tell_page(directory, err=True)
 

@@ -86,6 +86,7 @@ def compare(
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
     from pipeline.engine.progress import show_progress
+    from pipeline.report.document import read_report
     from pipeline.report.summary import summarise
     from pipeline.store.runs import RunDirectory
     from pipeline.study.load import parse_flow
@@ -128,6 +129,6 @@ def compare(
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         rest = "are in the report" if runs else "are not shown: `--json` prints them all, `--runs DIR` keeps a report"
-        click.echo(summarise(document, rest=rest))
+        click.echo(summarise(read_report(document), rest=rest))
     if runs and not (as_json and quiet):
         tell_page(RunDirectory(runs.absolute() / document["run_id"]), err=as_json)

@@ -25,7 +25,7 @@ __all__: list[str] = []
 @json_option
 def check(study: Path, as_json: bool, **overrides: Any) -> None:
     """Validate a study and its data; compute nothing."""
-    from pipeline.report.summary import format_alignment
+    from pipeline.report.alignment import format_alignment
     from pipeline.survey.survey import survey_study
 
     loaded = load(study, overrides)

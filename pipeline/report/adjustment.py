@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
 from pipeline.report.cube_facts import read_variable
+from pipeline.report.rows import PairRow
 
 __all__ = ["ADJUSTMENTS", "Adjusted", "FamilyOf", "adjust", "name_adjustment", "references", "title_of"]
 
@@ -125,14 +125,14 @@ def _max_t(
     return np.where(member, p, np.nan), None if replicates is None else np.where(member, replicates, -1).astype(np.int64)
 
 
-def name_adjustment(pairs: Sequence[Mapping[str, Any]]) -> str:
+def name_adjustment(pairs: Sequence[PairRow]) -> str:
     """Return what the adjustment of a family is called, from its rows."""
-    return ADJUSTMENTS[pairs[0]["adjustment"]["by"]] if pairs else ADJUSTMENTS["holm"]
+    return ADJUSTMENTS[pairs[0].adjustment.by] if pairs else ADJUSTMENTS["holm"]
 
 
-def title_of(pairs: Sequence[Mapping[str, Any]]) -> str:
+def title_of(pairs: Sequence[PairRow]) -> str:
     """Return adjustment and size of a family: ``max-T over 171 pairs``."""
-    family = pairs[0]["adjustment"]["family_size"] if pairs else 0
+    family = pairs[0].adjustment.family_size if pairs else 0
     return f"{name_adjustment(pairs)} over {family:,} pair{'' if family == 1 else 's'}"
 
 

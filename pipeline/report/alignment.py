@@ -1,14 +1,18 @@
-"""How systems' items align, as rows of one shape. This module lays out what files publish beside what their items give."""
+"""How systems' items align: rows of one shape, with what files publish beside what their items give, and as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["spread_published"]
+from pipeline.report.facts import Cells
+from pipeline.report.units import count_units
+from pipeline.report.view import View, align_text
+
+__all__ = ["count_missing", "format_alignment", "spread_published"]
 
 
-def spread_published(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def spread_published(rows: Sequence[Cells]) -> list[dict[str, Any]]:
     """Return rows with three cells for each column that some file publishes a mean of: published, here, and their difference.
 
     A system whose file says nothing has None there; where no file does, there are no such cells.
@@ -28,3 +32,47 @@ def spread_published(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             cells |= {f"{name} published": published, f"{name} here": here, f"{name} difference": difference}
         spread.append(cells)
     return spread
+
+
+def count_missing(rows: Sequence[Cells]) -> int:
+    """Return how many outputs systems lack."""
+    return sum(int(row.get("missing") or 0) for row in rows)
+
+
+def format_alignment(
+    test_set: str,
+    items: int,
+    units: int,
+    rows: Sequence[Cells],
+    warnings: Sequence[str] = (),
+    *,
+    unit: str = "item",
+    planned: int = 0,
+    recognised: str = "",
+) -> str:
+    """Return the alignment table of one test set as aligned text, a line a system, with what is odd below it.
+
+    ``unit`` is what is drawn. ``planned`` systems have no outputs yet: they are to be trained. ``recognised`` says which format was
+    found, and why.
+    """
+    there = [f"{len(rows)} systems"] * bool(rows or not planned) + [f"{planned} systems to be trained"] * bool(planned)
+    counted = count_units(items, units, unit)
+    head = f"{test_set}: {counted}, {' and '.join(there)}"
+    spread = spread_published(rows)
+    columns = tuple(spread[0]) if spread else ()
+    cells = tuple(tuple(_cell(row[column]) for column in columns) for row in spread)
+    names = tuple("identical to" if column == "identical_to" else column for column in columns)
+    table = View("alignment", test_set, names, cells, "", frozenset({"system", "identical to"}))
+    told = [f"  {recognised}"] * bool(recognised)
+    lines = [f"  {line}" for line in align_text(table) if line]
+    return "\n".join([head, *told, *lines, *(f"  warning: {warning}" for warning in warnings)])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4f}" if value == 0 or abs(value) >= 5e-5 else f"{value:.0e}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

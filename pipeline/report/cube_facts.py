@@ -1,16 +1,64 @@
-"""What a cube says of itself. This module reads its attributes and optional variables, with None where it is silent."""
+"""What a cube says of its pairs beside p-values and gains, None where it is silent.
+
+Attributes and optional variables, counts of replicates, the words for its codes, computed tails, and pairs that gain the same on
+every unit: resampling such units always gives the gain that was observed.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-__all__ = ["FULL", "count_of", "effective_units_of", "metric_fact", "read_flags", "read_variable", "summed"]
+from pipeline.inference.direct.result import LABELS
+from pipeline.inference.direct.result import REASONS as NO_P
+from pipeline.inference.families import lacks_spread
+from pipeline.report.rows import PairTails, Tail
+from pipeline.report.values import plain
+
+__all__ = [
+    "BEYOND_THE_BUDGET",
+    "FULL",
+    "MISSING_TAILS",
+    "NOT_TESTABLE",
+    "NO_SPREAD",
+    "count_of",
+    "effective_units_of",
+    "metric_fact",
+    "read_flags",
+    "read_floats",
+    "read_labels",
+    "read_reasons",
+    "read_tail_reasons",
+    "read_tails",
+    "read_unit_effect",
+    "read_variable",
+    "summed",
+    "whole_numbers",
+    "without_spread",
+]
 
 FULL = "full"
+
+NO_SPREAD = NO_P["no spread"]
+"""Why a pair that gains the same on every unit has no p of resampling, in words."""
+
+NOT_TESTABLE: Final = "not testable"
+"""The verdict of such a pair by a procedure that rests on the spread of units."""
+
+BEYOND_THE_BUDGET = "beyond the budget of tails: pairs with fewer standard errors between them came first"
+
+MISSING_TAILS = {
+    "beyond-the-budget": BEYOND_THE_BUDGET,
+    "no-exact-law": "no exact law; `tails: tilted` estimates it",
+    "out-of-reach": "no tilted resample reaches the threshold",
+    "within-strata": "units are drawn within strata",
+    "not-asked": "not asked for",
+}
+"""Where fewer than ten replicates count against a gain and no tail is computed; elsewhere nothing is missing."""
 
 
 def read_variable(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | None:
@@ -19,6 +67,17 @@ def read_variable(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | N
         return None
     variable = cube[name]
     return np.asarray(variable.sel({dim: label for dim, label in where.items() if dim in variable.dims}).values)
+
+
+def read_floats(cube: xr.Dataset, name: str, **where: str) -> NDArray[np.float64]:
+    """Return numbers of all pairs; nan where the cube does not hold them."""
+    values = read_variable(cube, name, **where)
+    return np.full(cube.sizes["pair"], np.nan) if values is None else np.asarray(values, dtype=np.float64)
+
+
+def whole_numbers(values: NDArray[Any] | None, pairs: int) -> list[int | None]:
+    """Return counts as integers; below 0 means that nothing was written."""
+    return [None] * pairs if values is None else [int(value) if value >= 0 else None for value in values.tolist()]
 
 
 def summed(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | None:
@@ -59,3 +118,78 @@ def read_flags(cube: xr.Dataset, name: str, **where: str) -> list[str | None]:
     attributes = cube[name].attrs
     words = dict(zip(map(int, attributes["flag_values"]), str(attributes["flag_meanings"]).split(), strict=True))
     return [words.get(int(code)) for code in values.tolist()]
+
+
+def _by_flag(names: Mapping[str, str]) -> dict[str, str]:
+    return {name.replace(",", "").replace(" ", "-"): words for name, words in names.items() if name}
+
+
+_REASONS = {**_by_flag(NO_P), "no-defined-replicate": "no replicate gives both systems a score"}
+_LABELS = _by_flag(LABELS)
+
+
+def read_reasons(cube: xr.Dataset, **where: str) -> list[str | None]:
+    """Say why each pair has no ordinary p-value; None where it has one, or the cube is silent."""
+    return [_REASONS.get(flag or "") for flag in read_flags(cube, "p_reason", **where)]
+
+
+def read_labels(cube: xr.Dataset, **where: str) -> list[str | None]:
+    """Say what the p-value of each pair is worth where it is approximate; None where nothing must be said."""
+    return [_LABELS.get(flag or "") for flag in read_flags(cube, "p_label", **where)]
+
+
+def read_unit_effect(cube: xr.Dataset, name: str, *, metric: str) -> list[float | None]:
+    """Return ``intra_cluster_correlation`` or ``design_effect`` of all pairs at the full size; None where a cube has none."""
+    values = read_variable(cube, name, metric=metric, test_size=FULL)
+    found: list[float | None] = [None] * cube.sizes["pair"] if values is None else plain(np.asarray(values, np.float64))
+    return found
+
+
+def read_tails(cube: xr.Dataset, **where: str) -> list[PairTails | None]:
+    """Return the computed tails of each pair; None where there is none. No verdict uses them."""
+    sides = (_read_tails(cube, convention=convention, **where) for convention in ("one-sided", "two-sided"))
+    return [None if one is None and two is None else PairTails(one, two) for one, two in zip(*sides, strict=True)]
+
+
+def _read_tails(cube: xr.Dataset, **at: str) -> list[Tail | None]:
+    found: list[Tail | None] = [None] * cube.sizes["pair"]
+    p = read_variable(cube, "tail_p", **at)
+    if p is None:
+        return found
+    pairs = np.flatnonzero(np.isfinite(p)).tolist()
+    if not pairs:
+        return found
+    logs, errors = plain(read_variable(cube, "tail_log10_p", **at)), plain(read_variable(cube, "tail_p_error", **at))
+    methods, labels = read_flags(cube, "tail_method", **at), read_flags(cube, "tail_label", **at)
+    for pair in pairs:
+        method = {"exact": "exact", "tail": "tilted"}.get(methods[pair] or "", methods[pair])
+        label = "model tail" if labels[pair] == "model-tail" else method
+        found[pair] = Tail(p=float(p[pair]), log10_p=logs[pair], error=errors[pair], method=method, label=label)
+    return found
+
+
+def read_tail_reasons(cube: xr.Dataset, **where: str) -> list[str | None]:
+    """Say why a pair has no tail; None where it has one, or needs none."""
+    return [MISSING_TAILS.get(flag or "") for flag in read_flags(cube, "tail_reason", **where)]
+
+
+def without_spread(cube: xr.Dataset, **where: str) -> NDArray[np.bool_]:
+    """Tell which pairs have a gain and a standard error of 0, but for rounding.
+
+    It is what the family of max-T leaves out, asked of all pairs, so that Holm and max-T have one rule.
+
+    Parameters
+    ----------
+    cube : Dataset
+    **where : str
+        Metric and test size.
+    """
+    order = {str(name): place for place, name in enumerate(cube["system"].values.tolist())}
+    pairs = np.array([[order[str(name)] for name in cube[side].values.tolist()] for side in ("system_a", "system_b")], np.int64).T
+    return lacks_spread(
+        pairs,
+        score=np.asarray(read_variable(cube, "observed_score", **where), np.float64),
+        delta=np.asarray(read_variable(cube, "observed_delta", **where), np.float64),
+        se=np.asarray(read_variable(cube, "se", **where), np.float64),
+        identical=np.asarray(read_variable(cube, "identical", **where), np.bool_),
+    )

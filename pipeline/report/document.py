@@ -1,212 +1,191 @@
-"""The document of a report: every number once, in values of JSON's own types. Pages and tables are views of it."""
+"""A report as a value: every number once. Pages and tables are views of it, and ``report.json`` holds it in JSON's own types.
+
+`to_document` and `read_report` are the borders between the value and dictionaries; the schema of ``report.json`` is made from the
+same types.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-import xarray as xr
+from pipeline.interfaces import Check
+from pipeline.report.facts import (
+    Cells,
+    ChapterRow,
+    Failure,
+    FamilyCounts,
+    FamilyName,
+    FindingBlock,
+    PresetFacts,
+    TestSetRow,
+    TrainingRow,
+)
+from pipeline.report.rows import (
+    BoardRow,
+    ClusterRow,
+    ErrorRow,
+    FamilyKey,
+    PairRow,
+    SignatureRow,
+    SystemRow,
+    Verdict,
+    family_of,
+    group_by_family,
+)
 
-from pipeline.analyses.pairs import list_slices, read_units
-from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.adjustment import FamilyOf
-from pipeline.report.agreement import describe_agreement
-from pipeline.report.alignment import spread_published
-from pipeline.report.cube_facts import FULL, count_of, metric_fact
-from pipeline.report.experiment_wise import list_errors
-from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
-from pipeline.report.input import ReportInput
-from pipeline.report.leaderboard import list_systems, stand
-from pipeline.report.pair_rows import list_pairs
-from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
-from pipeline.report.procedures import procedures_of
-from pipeline.report.trust import describe_trust
-from pipeline.report.units import describe_units, expect_rejection, sign_strata, unit_reasons
-from pipeline.report.values import plain
-from pipeline.report.verdict_text import FAMILY, Families, by_family, describe_verdict, family_of, select
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
-__all__ = ["SCHEMA_VERSION", "build_document", "digits_of"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "Report",
+    "encode_document",
+    "read_report",
+    "read_verdicts",
+    "to_document",
+]
 
-SCHEMA_VERSION = 4
-NO_RANKS = {
-    name: f"{what}: the family against-baseline says nothing of two systems that are not the baseline"
-    for name, what in (("clusters", "no groups of systems"), ("leaderboard.rank", "no ranks"))
-}
+SCHEMA_VERSION: Final = 4
 
 
-def build_document(report: ReportInput) -> dict[str, Any]:
-    """Build what ``report.json`` holds and ``compare --json`` prints.
+@dataclass(frozen=True)
+class Report:
+    """Everything that a report says, in the order in which ``report.json`` writes it."""
 
-    Missing numbers are None, with a ``reason``, ``note`` or an entry of ``reasons`` beside them; nothing is NaN.
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "allow_inf_nan": False}
+
+    schema_version: Literal[4]
+    study: str
+    run_id: str
+    alpha: float
+    seed: int
+    unit: str | None
+    signature: Sequence[SignatureRow]
+    family: FamilyName
+    families: FamilyCounts
+    preset: PresetFacts | None
+    versions: Mapping[str, str | None]
+    test_sets: Sequence[TestSetRow]
+    systems: Sequence[SystemRow]
+    leaderboard: Sequence[BoardRow]
+    pairs: Sequence[PairRow]
+    clusters: Sequence[ClusterRow]
+    experiment_wise: Sequence[ErrorRow]
+    sections: Sequence[ChapterRow]
+    findings: Sequence[FindingBlock]
+    notes: Mapping[str, Sequence[str]]
+    reasons: Mapping[str, str]
+    alignment: Sequence[Cells]
+    warnings: Sequence[str]
+    failures: Sequence[Failure]
+    trainings: Sequence[TrainingRow]
+    verdict: Sequence[Verdict]
+    trust: Sequence[Check]
+
+    @cached_property
+    def procedures(self) -> tuple[str, ...]:
+        """The procedures in the study's order; verdicts are those of the first."""
+        return tuple(dict.fromkeys(row.procedure for row in self.signature))
+
+    @cached_property
+    def places(self) -> tuple[FamilyKey, ...]:
+        """The families in the order of the page."""
+        return tuple(map(family_of, self.signature))
+
+    @cached_property
+    def pairs_of(self) -> Mapping[FamilyKey, Sequence[PairRow]]:
+        """The pairs of each family."""
+        return group_by_family(self.pairs)
+
+    @cached_property
+    def board_of(self) -> Mapping[FamilyKey, Sequence[BoardRow]]:
+        """The leaderboard of each family."""
+        return group_by_family(self.leaderboard)
+
+    def test_set(self, name: str) -> TestSetRow:
+        """Return what is known of a test set."""
+        return next(row for row in self.test_sets if row.name == name)
+
+    def name_procedure(self, procedure: str) -> str:
+        """Return what a title must add to say whose numbers are shown: nothing where there is one procedure."""
+        return f", {procedure}" if len(self.procedures) > 1 else ""
+
+    def decimals(self, metric: str | None) -> int:
+        """Return the decimals to print for a metric: three in points of a hundred, five where scores do not pass 1."""
+        found = (row.scores.get(metric) for row in self.systems) if metric is not None else ()
+        scores = [abs(score) for score in found if score is not None]
+        return 5 if scores and max(scores) <= 1.5 else 3
+
+
+def to_document(report: Report) -> dict[str, Any]:
+    """Return what ``report.json`` holds and ``compare --json`` prints, in values of JSON's own types."""
+    return {**_plain(report), "systems": _list_systems(report.systems)}
+
+
+def _plain(value: Any) -> Any:
+    if type(value) in _LEAVES:
+        return value
+    if is_dataclass(value):
+        cells = ((name, getattr(value, name), left_out) for name, left_out in _names(type(value)))
+        return {name: _plain(cell) for name, cell, left_out in cells if cell is not None or not left_out}
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value]
+
+
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+_NAMES: dict[type[Any], tuple[tuple[str, bool], ...]] = {}
+
+
+def _names(kind: type[Any]) -> tuple[tuple[str, bool], ...]:
+    """Return the fields of a kind of row, and whether they are left out where they are None; asked once of each kind."""
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple((field.name, field.default is None) for field in fields(kind))
+    return _NAMES[kind]
+
+
+def _list_systems(systems: Sequence[SystemRow]) -> list[dict[str, Any]]:
+    """Return the rows of systems with those of their coordinates that any system of the same test set has."""
+    names = _names(SystemRow)
+    known = {(row.test_set, name) for name, left_out in names for row in systems if not left_out or getattr(row, name) is not None}
+    return [{name: _plain(getattr(row, name)) for name, _ in names if (row.test_set, name) in known} for row in systems]
+
+
+def encode_document(document: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a document: a key a line, and a row a line where the value is a list of rows."""
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    parts = []
+    for key, value in document.items():
+        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+            text = "[\n  " + ",\n  ".join(map(encode, value)) + "\n ]"
+        else:
+            text = encode(value)
+        parts.append(f" {json.dumps(key)}: {text}")
+    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
+
+
+def read_report(document: Mapping[str, Any]) -> Report:
+    """Return the report that a document of this version holds.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        For every key that is missing, unknown or of another type.
     """
-    study = report.study
-    alpha = study.resampling.alpha
-    # What was drawn is what the cubes say: `study` may ask for another report.
-    seed = _made_with(report, "seed", study.seed)
-    units = list(dict.fromkeys(_unit(report, cube) for cube in report.cubes.values()))
-    pairs: list[dict[str, Any]] = []
-    board: list[dict[str, Any]] = []
-    clusters: list[dict[str, Any]] = []
-    errors: list[dict[str, Any]] = []
-    family = FamilyOf(study.resampling.family, study.resampling.family_baseline)
-    asked: dict[str, Any] = {"alpha": alpha, "margins": study.resampling.margin, "family": family}
-    for name, cube in report.cubes.items():
-        for metric, procedure in list_slices(cube):
-            of: dict[str, Any] = {"metric": metric, "procedure": procedure}
-            rows = list_pairs(cube, name, **of, **asked, unit=_unit(report, cube), intervals=study.resampling.intervals)
-            rows = add_tool_p(rows, cube, **of)
-            pairs += rows
-            here = {"test_set": name, **of}
-            board_here, clusters_here = stand(rows, cube, metric=metric, family=family, alpha=alpha)
-            board += [here | row for row in board_here]
-            clusters += [here | row for row in clusters_here]
-            error = list_errors(rows, cube, **of, family=family, alpha=alpha)
-            errors += [{"test_set": name, **error}] if error is not None else []
-    families = by_family(pairs)
-    places = {(name, *place) for name, cube in report.cubes.items() for place in list_slices(cube)}
-    refuse_unshowable(report.findings, places)
-    document: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "study": study.study,
-        "run_id": report.run_id,
-        "alpha": alpha,
-        "seed": seed,
-        "unit": units[0] if len(units) == 1 else None,
-        "signature": [row for name, cube in report.cubes.items() for row in _signatures(report, name, cube, families)],
-        "family": {"name": family.name, "baseline": family.baseline},
-        "families": _families(report),
-        "preset": describe_preset(report),
-        "versions": plain(report.versions),
-        "test_sets": [_test_set(name, cube, report) for name, cube in report.cubes.items()],
-        "systems": [row for name, cube in report.cubes.items() for row in list_systems(cube, name)],
-        "leaderboard": board,
-        "pairs": pairs,
-        "clusters": clusters,
-        "experiment_wise": errors,
-        "sections": list_sections(report.findings),
-        "findings": describe_findings(report.findings),
-        "notes": {finding.analysis: list(finding.notes) for finding in report.findings},
-        "reasons": (NO_RANKS if family.baseline is not None else {}) | _reasons(report) | unit_reasons(report.cubes, units),
-        "alignment": plain(spread_published(report.alignment)),
-        "warnings": [str(warning) for warning in report.warnings],
-        "failures": plain(list(report.failures)),
-        "trainings": plain(list(report.trainings)),
-    }
-    document["verdict"] = [
-        {**where, "sentences": [*_sentences(document, where, families), *describe_agreement(document, where, families)]}
-        for where in _judged(document)
-    ]
-    document["trust"] = [*describe_trust(document), *trust_preset(document)]
-    return document
+    return _adapter().validate_python(document)
 
 
-def digits_of(document: Mapping[str, Any], metric: str | None) -> int:
-    """Return the decimals to print for a metric: three in points of a hundred, five where scores do not pass 1."""
-    scores = [abs(row["scores"][metric]) for row in document["systems"] if row["scores"].get(metric) is not None]
-    return 5 if scores and max(scores) <= 1.5 else 3
+def read_verdicts(document: Mapping[str, Any]) -> list[Verdict]:
+    """Return the verdicts of a document, also of one that an earlier version wrote."""
+    return [Verdict(row["test_set"], row["metric"], row["procedure"], row["sentences"]) for row in document["verdict"]]
 
 
-def _judged(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """Yield each test set and metric, to be judged by the first procedure of the study."""
-    for first in procedures_of(document)[:1]:
-        for row in select(document["signature"], procedure=first):
-            yield {key: row[key] for key in FAMILY}
+@cache
+def _adapter() -> TypeAdapter[Report]:
+    from pydantic import TypeAdapter
 
-
-def _sentences(document: Mapping[str, Any], where: Mapping[str, str], families: Families) -> list[str]:
-    return describe_verdict(document, where, families[family_of(where)], digits_of(document, where["metric"]))
-
-
-def _reasons(report: ReportInput) -> dict[str, str]:
-    """Say which fields of a pair have no value because its procedure gives none."""
-    used = dict.fromkeys(procedure for cube in report.cubes.values() for _, procedure in list_slices(cube))
-    found: dict[str, list[str]] = {}
-    for procedure in used:
-        for name, why in PROCEDURES[procedure].missing.items():
-            found.setdefault(f"pairs.{name}", []).append(why)
-    return {name: "; ".join(why) for name, why in found.items()}
-
-
-def _test_set(name: str, cube: xr.Dataset, report: ReportInput) -> dict[str, Any]:
-    metrics = [str(metric) for metric in cube["metric"].values.tolist()]
-    sizes = read_units(cube)
-    empty = [count_of(cube, "empty", metric=m, procedure=p, test_size=FULL) for m, p in list_slices(cube)]
-    empty_replicates = None if any(e is None for e in empty) else sum(int(e.max(initial=0)) for e in empty if e is not None)
-    unit = _unit(report, cube)
-    resting = any(PROCEDURES[procedure].needs_units for _, procedure in list_slices(cube))
-    effective = plain(cube.attrs.get("effective_units")) or (sizes[FULL] if unit == "item" else None)
-    row: dict[str, Any] = plain(
-        {
-            "name": name,
-            "format": asked.format.name if (asked := report.study.test_sets.get(name)) is not None else None,
-            "recognised": report.recognised.get(name),
-            "units": sizes[FULL],
-            "unit": unit,
-            "unit_reason": report.unit_reasons.get(name),
-            "effective_units": effective,
-            "expected_rejection": expect_rejection(cube, effective or sizes[FULL]) if resting else None,
-            **describe_units(cube),
-            "items": _items(cube),
-            "test_sizes": [{"label": label, "units": units} for label, units in sizes.items()],
-            "systems": cube.sizes["system"],
-            "pairs": cube.sizes["pair"],
-            "replicates": cube.attrs.get("replicates"),
-            "empty_replicates": empty_replicates,
-            "metrics": [
-                {
-                    "name": metric,
-                    "signature": metric_fact(cube, "metric_signatures", metric),
-                    "higher_is_better": metric_fact(cube, "higher_is_better", metric),
-                }
-                for metric in metrics
-            ],
-        }
-    )
-    return row
-
-
-def _items(cube: xr.Dataset) -> int | None:
-    return plain(cube.attrs.get("n_items")) or None
-
-
-def _made_with(report: ReportInput, name: str, own: Any) -> Any:
-    """Return what the cubes say that they were made with, all alike; the study's own value where none says it."""
-    return next((plain(cube.attrs[name]) for cube in report.cubes.values() if name in cube.attrs), own)
-
-
-def _unit(report: ReportInput, cube: xr.Dataset) -> str:
-    """Return what is drawn of a test set: what its cube says, where that says nothing what the study does."""
-    return str(cube.attrs.get("unit") or report.study.resampling.unit or "item")
-
-
-def _families(report: ReportInput) -> dict[str, int]:
-    """Count the families of tests: within one of them p-values are adjusted, between them they are not."""
-    slices = {name: len(list(list_slices(cube))) for name, cube in report.cubes.items()}
-    total = sum(slices[name] * cube.sizes["test_size"] for name, cube in report.cubes.items())
-    return {"total": total, "full_size": sum(slices.values())}
-
-
-def _signatures(report: ReportInput, name: str, cube: xr.Dataset, families: Families) -> list[dict[str, str]]:
-    study = report.study
-    family = FamilyOf(study.resampling.family, study.resampling.family_baseline)
-    units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(cube)
-    n = f"{units}" if items in {None, units} else f"{items}/{units}"
-    rows = []
-    for metric, procedure in list_slices(cube):
-        tested = families[name, metric, procedure]
-        parts = [
-            f"pipeline:{report.versions.get('pipeline', 'unknown')}",
-            procedure,
-            f"b:{cube.attrs.get('replicates', study.resampling.replicates)}",
-            f"seed:{cube.attrs.get('seed', study.seed)}",
-            f"unit:{_unit(report, cube)}",
-            *sign_strata((cube.attrs.get("strata") or {}).get("column", study.resampling.strata)),
-            f"n:{n}",
-            "sides:two",
-            f"family:{family.sign(tested[0]['adjustment']['family_size'] if tested else 0)}",
-            f"metric:{metric}",
-        ]
-        own = metric_fact(cube, "metric_signatures", metric)
-        line = "|".join([*parts, str(own)] if own else parts)
-        rows.append({"test_set": name, "metric": metric, "procedure": procedure, "line": line})
-    return rows
+    return TypeAdapter(Report)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
@@ -17,10 +16,11 @@ from pipeline.inference.max_t import (
 )
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf
-from pipeline.report.cube_facts import FULL, metric_fact, read_variable
-from pipeline.report.no_variation import NOT_TESTABLE
+from pipeline.report.cube_facts import FULL, NOT_TESTABLE, metric_fact, read_variable
+from pipeline.report.document import Report
+from pipeline.report.rows import ErrorRow, FamilyKey, PairRow, SharedReplicates
 
-__all__ = ["describe_errors", "list_errors"]
+__all__ = ["count_errors", "describe_errors"]
 
 MOST = 2**25
 """Pairs × replicates that are looked at: a tenth of a second. Never under `LEAST` nor over `CHUNK` replicates."""
@@ -30,50 +30,49 @@ LEAST, CHUNK = 2000, 2**14
 MOST_TOLD = 5
 
 
-def list_errors(
-    pairs: Sequence[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, procedure: str, family: FamilyOf, alpha: float
-) -> dict[str, Any] | None:
+def count_errors(
+    pairs: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *, family: FamilyOf, alpha: float
+) -> ErrorRow | None:
     """Return the chance that any of the tests of a family of equal systems rejects at α unadjusted; None of a single test.
 
     Copies of a system are one system, and tests are of pairs that can be rejected: with a p that is not 1 by definition.
     """
     stand_in = _stand_ins(pairs)
     tested = {
-        frozenset((stand_in[row["system_a"]], stand_in[row["system_b"]]))
+        frozenset((stand_in[row.system_a], stand_in[row.system_b]))
         for row in pairs
-        if row["in_family"] and row["p"] is not None and row["method"] != "definition" and row["verdict"] != NOT_TESTABLE
+        if row.in_family and row.p is not None and row.method != "definition" and row.verdict != NOT_TESTABLE
     }
     tests, systems = len(tested), len({system for pair in tested for system in pair})
     if tests < 2:
         return None
-    shared = _shared(cube, metric, family, alpha) if PROCEDURES[procedure].keeps_scores else None
-    return {
-        "metric": metric,
-        "procedure": procedure,
-        "tests": tests,
-        "systems": systems,
-        "independent": among_independent_tests(alpha, tests),
+    shared = _shared(cube, place.metric, family, alpha) if PROCEDURES[place.procedure].keeps_scores else None
+    return ErrorRow(
+        *place,
+        tests=tests,
+        systems=systems,
+        independent=among_independent_tests(alpha, tests),
         # Tukey's range is of all pairs.
-        "exchangeable": among_exchangeable_systems(alpha, systems) if family.baseline is None else None,
-        "shared": shared,
-    }
+        exchangeable=among_exchangeable_systems(alpha, systems) if family.baseline is None else None,
+        shared=shared,
+    )
 
 
-def _stand_ins(pairs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _stand_ins(pairs: Sequence[PairRow]) -> dict[str, str]:
     """Return each system the first one that it is a copy of, or itself."""
     found: dict[str, str] = {}
     copies: dict[str, set[str]] = {}
     for row in pairs:
-        for system, other in ((row["system_a"], row["system_b"]), (row["system_b"], row["system_a"])):
+        for system, other in ((row.system_a, row.system_b), (row.system_b, row.system_a)):
             copies.setdefault(system, {system})
-            if row["identical"]:
+            if row.identical:
                 copies[system].add(other)
     for system, same in copies.items():
         found[system] = min(same)
     return found
 
 
-def _shared(cube: xr.Dataset, metric: str, family: FamilyOf, alpha: float) -> dict[str, Any] | None:
+def _shared(cube: xr.Dataset, metric: str, family: FamilyOf, alpha: float) -> SharedReplicates | None:
     where = {"metric": metric, "test_size": FULL}
     member = np.flatnonzero(family.members(cube))
     if "score" not in cube.variables or not len(member):
@@ -94,36 +93,36 @@ def _shared(cube: xr.Dataset, metric: str, family: FamilyOf, alpha: float) -> di
     if not counted.replicates:
         return None
     lo, hi = counted.bounds()
-    return {"share": counted.share, "lo": lo, "hi": hi, "replicates": counted.replicates}
+    return SharedReplicates(counted.share, lo, hi, counted.replicates)
 
 
-def describe_errors(document: Mapping[str, Any]) -> str:
+def describe_errors(report: Report) -> str:
     """Return one line of the families; "" where there is no family of several tests."""
     # Families of several procedures differ by the shared replicates alone: the first that has them speaks for all.
-    told_once: dict[tuple[Any, ...], Mapping[str, Any]] = {}
-    for row in sorted(document["experiment_wise"], key=lambda row: row["shared"] is None):
-        told_once.setdefault((row["test_set"], row["metric"], row["tests"]), row)
-    found = [row for row in document["experiment_wise"] if row in told_once.values()]
+    told_once: dict[tuple[str, str, int], ErrorRow] = {}
+    for row in sorted(report.experiment_wise, key=lambda row: row.shared is None):
+        told_once.setdefault((row.test_set, row.metric, row.tests), row)
+    found = [row for row in report.experiment_wise if row in told_once.values()]
     if not found:
         return ""
-    several = len({row["procedure"] for row in found}) > 1
+    several = len({row.procedure for row in found}) > 1
     told = [_tell(row, several=several) for row in found[:MOST_TOLD]]
     more = f"; {len(found) - MOST_TOLD:,} more families are in report.json" if len(found) > MOST_TOLD else ""
     return (
-        f"If all systems were equal and p were not adjusted, the chance of any false separation at α = {document['alpha']:g} "
+        f"If all systems were equal and p were not adjusted, the chance of any false separation at α = {report.alpha:g} "
         f"would be: {'; '.join(told)}{more}."
     )
 
 
-def _tell(row: Mapping[str, Any], *, several: bool) -> str:
-    place = f"{row['test_set']}, {row['metric']}" + (f", {row['procedure']}" if several else "")
-    ways = [f"{_chance(row['independent'])} if the {row['tests']:,} tests were independent, which pairs are not"]
-    if row["exchangeable"] is not None:
-        ways.append(f"{_chance(row['exchangeable'])} for {row['systems']:,} exchangeable systems")
-    shared = row["shared"]
+def _tell(row: ErrorRow, *, several: bool) -> str:
+    place = f"{row.test_set}, {row.metric}" + (f", {row.procedure}" if several else "")
+    ways = [f"{_chance(row.independent)} if the {row.tests:,} tests were independent, which pairs are not"]
+    if row.exchangeable is not None:
+        ways.append(f"{_chance(row.exchangeable)} for {row.systems:,} exchangeable systems")
+    shared = row.shared
     if shared is not None:
-        ends = f"[{_chance(shared['lo'])}, {_chance(shared['hi'])}]"
-        ways.append(f"{_chance(shared['share'])} {ends} by {shared['replicates']:,} shared replicates")
+        ends = f"[{_chance(shared.lo)}, {_chance(shared.hi)}]"
+        ways.append(f"{_chance(shared.share)} {ends} by {shared.replicates:,} shared replicates")
     return f"{place}: {', '.join(ways)}"
 
 

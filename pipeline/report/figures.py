@@ -1,74 +1,75 @@
-"""The figures of a report: ranks, confidence against gain, and those that analyses bring."""
+"""The figures of a report: ranks, confidence against gain as in Berg-Kirkpatrick and others, and those that analyses bring."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
-from pipeline.interfaces import Finding
-from pipeline.interfaces.figures import PALETTE, tidy_axes
+from pipeline.analyses.pairs import PairTable, Relation, find_relation, read_pairs
+from pipeline.interfaces import Finding, Mark
+from pipeline.interfaces.figures import GRID, INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import shorten
-from pipeline.report.document import digits_of
+from pipeline.report.cube_facts import FULL
+from pipeline.report.document import Report
+from pipeline.report.facts import FindingBlock
 from pipeline.report.input import ReportInput
-from pipeline.report.procedures import name_procedure
-from pipeline.report.scatter import draw_scatters
 from pipeline.report.svg import Drawing, canvas, finish
 from pipeline.report.values import format_number
-from pipeline.report.verdict_text import select
 
 __all__ = ["draw_all", "draw_finding"]
 
 MOST_SYSTEMS = 20
+MOST_POINTS = 4000
+POINTS_IN_ALL = 20_000
+SURE = 0.0005
+COLOURS = {"same": PALETTE[0], "different": PALETTE[1], "all": INK}
+MARKERS = {"same": "o", "different": "^", "all": "o"}
 
 
-def draw_all(report: ReportInput, document: Mapping[str, Any]) -> list[Drawing]:
+def draw_all(given: ReportInput, report: Report) -> list[Drawing]:
     """Draw every figure in the order of the page; the report's own are numbered here, those of findings in the document."""
-    own = {"ranks": _leaderboards(document), "confidence": draw_scatters(report, document)}
+    own = {"ranks": _leaderboards(report), "confidence": _scatters(given, report)}
     drawings = [
         replace(drawing, file=f"{name}-{number:02d}.svg")
         for name, drawn in own.items()
         for number, drawing in enumerate(drawn, start=1)
     ]
-    for finding, described in zip(report.findings, document["findings"], strict=True):
+    for finding, described in zip(given.findings, report.findings, strict=True):
         drawings += draw_finding(finding, described)
     return drawings
 
 
-def draw_finding(finding: Finding, described: Mapping[str, Any]) -> Iterator[Drawing]:
+def draw_finding(finding: Finding, described: FindingBlock) -> Iterator[Drawing]:
     """Draw the figures of a finding, which the document describes."""
-    for figure, words in zip(finding.figures, described["figures"], strict=True):
+    for figure, words in zip(finding.figures, described.figures, strict=True):
         with canvas(*figure.size) as (whole, axes):
             if figure.panels:
                 axes.remove()
             figure.draw(whole if figure.panels else axes)
-            yield Drawing(**words, svg=finish(whole, title=figure.title, alt=figure.alt))
+            yield Drawing(**asdict(words), svg=finish(whole, title=figure.title, alt=figure.alt))
 
 
-def _where(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    for row in document["signature"]:
-        yield {key: row[key] for key in ("test_set", "metric", "procedure")}
-
-
-def _leaderboards(document: Mapping[str, Any]) -> Iterator[Drawing]:
-    for where in _where(document):
-        rows = [row for row in select(document["leaderboard"], **where) if row["rank"] is not None]
+def _leaderboards(report: Report) -> Iterator[Drawing]:
+    for where in report.places:
+        rows = [row for row in report.board_of[where] if row.rank is not None]
         shown = rows[:MOST_SYSTEMS]
         if len(shown) < 3:
             continue
-        title = f"Ranks on {where['test_set']}, {where['metric']}{name_procedure(document, where['procedure'])}"
+        title = f"Ranks on {where.test_set}, {where.metric}{report.name_procedure(where.procedure)}"
         alt = f"Of {len(rows)} systems the first {len(shown)}; " if len(rows) > len(shown) else f"{len(rows)} systems; "
-        low, high = shown[0]["rank_low"], shown[0]["rank_high"]
-        alt += f"{shown[0]['name']} " + (f"has rank {low}." if low == high else f"may have rank {low} to {high}.")
+        low, high = shown[0].rank_low, shown[0].rank_high
+        alt += f"{shown[0].name} " + (f"has rank {low}." if low == high else f"may have rank {low} to {high}.")
         with canvas(7.2, 0.9 + 0.2 * len(shown)) as (figure, axes):
             y = np.arange(len(shown))[::-1]
-            first, last = (np.array([row[key] for row in shown]) for key in ("rank_low", "rank_high"))
+            places, first, last = np.array([(row.rank, row.rank_low, row.rank_high) for row in shown]).T
             axes.hlines(y, first, last, color=PALETTE[0], linewidth=5, alpha=0.3)
-            axes.plot([r["rank"] for r in shown], y, "o", color=PALETTE[0], markersize=4.5)
-            names = [f"{shorten(r['name'], 28)} · {format_number(r['score'], digits_of(document, where['metric']))}" for r in shown]
+            axes.plot(places, y, "o", color=PALETTE[0], markersize=4.5)
+            names = [f"{shorten(r.name, 28)} · {format_number(r.score, report.decimals(where.metric))}" for r in shown]
             axes.set_yticks(y, names)
             axes.set_ylim(-0.8, len(shown) - 0.2)
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -78,3 +79,121 @@ def _leaderboards(document: Mapping[str, Any]) -> Iterator[Drawing]:
         caption = "The dot is the rank by score, the bar the ranks that the separated pairs do not exclude."
         caption += f" Shown: the first {len(shown)}." if len(rows) > len(shown) else ""
         yield Drawing("leaderboard", "", title, alt, caption, svg, "leaderboard.csv")
+
+
+def _scatters(given: ReportInput, report: Report) -> Iterator[Drawing]:
+    """Draw a scatter for each (test set, metric, procedure) that has p-values."""
+    # A page holds every figure: above this many points a scatter becomes a picture, whose size no longer grows.
+    most_points = min(MOST_POINTS, POINTS_IN_ALL // max(1, len(report.signature)))
+    for where in report.places:
+        cube = given.cubes[where.test_set]
+        table = read_pairs(cube, metric=where.metric, test_size=FULL, procedure=where.procedure)
+        if not table.usable.any():
+            continue
+        marks = [mark for finding in given.findings for mark in finding.marks if mark.where == where._asdict()]
+        relation = find_relation(cube, next((mark.relation for mark in marks), None))
+        title = f"Confidence against gain on {where.test_set}, {where.metric}"
+        title += report.name_procedure(where.procedure)
+        yield _draw_scatter(title, where.metric, table, relation, marks, report.decimals(where.metric), most_points)
+
+
+def _draw_scatter(
+    title: str,
+    metric: str,
+    table: PairTable,
+    relation: Relation | None,
+    marks: Sequence[Mark],
+    digits: int,
+    most_points: int,
+) -> Drawing:
+    classes = _classes(table, relation)
+    right = _right_end(table)
+    alt = " ".join([_describe_points(table, digits), *(mark.alt for mark in marks if mark.alt)])
+    caption = " ".join(["Each point is a pair.", *dict.fromkeys(mark.caption for mark in marks if mark.caption)])
+    with canvas(7.2, 4.4) as (figure, axes):
+        for mark in marks:
+            if isinstance(mark.at, tuple):
+                axes.axhspan(1 - mark.at[1], 1 - mark.at[0], color=GRID, alpha=0.28, linewidth=0)
+        _draw_points(axes, table, classes, relation, right, rasterized=int(table.usable.sum()) > most_points)
+        for mark in marks:
+            if mark.pairs in COLOURS and (mark.pairs != "all" or len(classes) == 1):
+                _draw_line(axes, mark, right)
+        axes.set_xlim(0, right)
+        axes.set_ylim(min(0.48, 1 - float(table.p[table.usable].max())), 1.008)
+        tidy_axes(axes, x=f"gain in {metric}", y="confidence, 1 − p (one-sided)")
+        axes.legend(loc="lower right", markerscale=1.4)
+        svg = finish(figure, title=title, alt=alt)
+    beyond = int((table.usable & (table.gain > right)).sum())
+    if beyond == 1:
+        caption += f" 1 pair with a larger gain, with p < {SURE:g}, lies to the right of the axis."
+    elif beyond:
+        caption += f" {beyond:,} pairs with larger gains, all with p < {SURE:g}, lie to the right of the axis."
+    return Drawing("figures", "", title, alt, caption, svg, "pairs.csv")
+
+
+def _describe_points(table: PairTable, digits: int) -> str:
+    """Say in words where the points lie, as they do."""
+    gain, confidence = table.gain[table.usable], 1 - table.p[table.usable]
+    count = "1 pair" if len(gain) == 1 else f"{len(gain):,} pairs"
+    spans = f"gains from {format_number(float(gain.min()), digits)} to {format_number(float(gain.max()), digits)}, "
+    return f"{count}: {spans}confidence from {confidence.min():.3f} to {confidence.max():.3f}."
+
+
+def _classes(table: PairTable, relation: Relation | None) -> dict[str, NDArray[np.bool_]]:
+    """Return the usable pairs by class, the largest class first: it is drawn below the others."""
+    masks = relation.classes(table) if relation is not None else {}
+    classes = {label: mask & table.usable for label, mask in masks.items()}
+    rest = table.usable & ~np.any([*classes.values(), np.zeros_like(table.usable)], axis=0)
+    classes["other" if any(mask.any() for mask in classes.values()) else "all"] = rest
+    filled = {label: mask for label, mask in classes.items() if mask.any()}
+    return dict(sorted(filled.items(), key=lambda item: -int(item[1].sum())))
+
+
+def _right_end(table: PairTable) -> float:
+    """Return the end of the gain axis: beyond it every pair is sure, and would press the others together."""
+    undecided = table.usable & (table.p >= SURE)
+    return 1.12 * float(table.gain[undecided if undecided.any() else table.usable].max()) or 1.0
+
+
+def _draw_points(
+    axes: Axes,
+    table: PairTable,
+    classes: Mapping[str, NDArray[np.bool_]],
+    relation: Relation | None,
+    right: float,
+    *,
+    rasterized: bool,
+) -> None:
+    for number, (label, mask) in enumerate(classes.items()):
+        shown = mask & (table.gain <= right)
+        words = f"{label} {relation.name}" if relation is not None and label in {"same", "different"} else f"{label} pairs"
+        axes.scatter(
+            table.gain[shown],
+            1 - table.p[shown],
+            s=13,
+            marker=MARKERS.get(label, "s"),
+            facecolors="none",
+            edgecolors=COLOURS.get(label, PALETTE[2]),
+            linewidths=0.7,
+            alpha=0.75,
+            label=f"{words} ({int(mask.sum()):,})",
+            rasterized=rasterized,
+            zorder=2 + number,
+        )
+
+
+def _draw_line(axes: Axes, mark: Mark, right: float) -> None:
+    if isinstance(mark.at, tuple) or mark.at > right:
+        return
+    colour, left = COLOURS[mark.pairs], mark.pairs == "same" and mark.at > 0.3 * right
+    axes.axvline(mark.at, color=colour, linewidth=1.1, linestyle=(0, (4, 3)))
+    axes.annotate(
+        mark.label,
+        (mark.at, 0.03),
+        xycoords=("data", "axes fraction"),
+        # Two lines that lie close to the left end are labelled one above the other.
+        xytext=(-4, 0) if left else (4, 12 if mark.pairs == "same" else 0),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        color=colour,
+    )

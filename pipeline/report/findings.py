@@ -11,8 +11,9 @@ from typing import Any, get_args, get_type_hints
 
 from pipeline.errors import PluginError, Problem
 from pipeline.interfaces import Column, Finding, Table
+from pipeline.report.facts import Cells, ChapterRow, FigureBlock, FindingBlock, HeadlineRow, TableBlock
+from pipeline.report.rows import FamilyKey
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share, plain
-from pipeline.report.verdict_text import FAMILY, select
 
 __all__ = ["CHAPTERS", "describe_findings", "files_of", "list_sections", "refuse_unshowable", "table_cells"]
 
@@ -42,13 +43,13 @@ _FORMS: Mapping[str, Callable[[Any, int], str]] = {
 assert _FORMS.keys() == {*get_args(get_type_hints(Column)["form"])}
 
 
-def refuse_unshowable(findings: Sequence[Finding], places: Collection[tuple[str, ...]]) -> None:
+def refuse_unshowable(findings: Sequence[Finding], places: Collection[FamilyKey]) -> None:
     """Refuse what an analysis brings and no page can show.
 
     Parameters
     ----------
     findings : sequence of Finding
-    places : collection of tuple
+    places : collection of FamilyKey
         Each test set, metric and procedure of the report.
 
     Raises
@@ -112,22 +113,22 @@ def _complaints(finding: Finding) -> Iterator[tuple[str, str]]:
             )
 
 
-def _strays(finding: Finding, places: Collection[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+def _strays(finding: Finding, places: Collection[FamilyKey]) -> Iterator[tuple[str, str]]:
     """Go through the sentences and marks that belong nowhere."""
     wheres = [(f"the sentence {headline.sentence!r} belongs to no verdict", headline.where) for headline in finding.headlines]
     wheres += [("a mark belongs to no scatter", mark.where) for mark in finding.marks]
     for what, where in wheres:
-        if tuple(where.get(key) for key in FAMILY) not in places or len(where) > len(FAMILY):
-            yield f"{what}: {dict(where)}", f"say {', '.join(FAMILY)}, as the report has them"
+        if tuple(where.get(key) for key in FamilyKey._fields) not in places or len(where) > len(FamilyKey._fields):
+            yield f"{what}: {dict(where)}", f"say {', '.join(FamilyKey._fields)}, as the report has them"
 
 
-def list_sections(findings: Sequence[Finding]) -> list[dict[str, str]]:
+def list_sections(findings: Sequence[Finding]) -> list[ChapterRow]:
     """Return the chapters of the report and the sections of analyses in the order of the page."""
     opened = list(dict.fromkeys(section for finding in findings for section in finding.sections))
     places = []
     for key, title in CHAPTERS.items():
-        places.append({"key": key, "title": title})
-        places += [{"key": section.key, "title": section.title} for section in opened if section.after == key]
+        places.append(ChapterRow(key, title))
+        places += [ChapterRow(section.key, section.title) for section in opened if section.after == key]
     return places
 
 
@@ -144,7 +145,7 @@ def files_of(findings: Sequence[Finding]) -> list[dict[str, str]]:
     return found
 
 
-def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+def describe_findings(findings: Sequence[Finding]) -> list[FindingBlock]:
     """Return findings as the document holds them; figures have the names of their files, in ``figures/`` and ``tables/``."""
     numbers: dict[str, int] = {}
     described = []
@@ -153,48 +154,47 @@ def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
         for figure in finding.figures:
             numbers[figure.name] = numbers.get(figure.name, 0) + 1
             figures.append(
-                {
-                    "section": figure.section,
-                    "title": figure.title,
-                    "alt": figure.alt,
-                    "caption": figure.caption,
-                    "file": f"{figure.name}-{numbers[figure.name]:02d}.svg",
-                    "table": files[figure.table],
-                }
+                FigureBlock(
+                    section=figure.section,
+                    title=figure.title,
+                    alt=figure.alt,
+                    caption=figure.caption,
+                    file=f"{figure.name}-{numbers[figure.name]:02d}.svg",
+                    table=files[figure.table],
+                )
             )
         described.append(
-            {
-                "analysis": finding.analysis,
-                "rows": plain(finding.rows),
-                "details": plain(finding.details),
-                "tables": [_describe_table(table) for table in finding.tables],
-                "figures": figures,
-                "files": [files[name] for name, rows in finding.files.items() if rows],
-                "headlines": [{**headline.where, "sentence": headline.sentence} for headline in finding.headlines],
-                "checks": [{"check": c.check, "status": c.status, "detail": c.detail} for c in finding.checks],
-            }
+            FindingBlock(
+                analysis=finding.analysis,
+                rows=plain(finding.rows),
+                details=plain(finding.details),
+                tables=[_describe_table(table) for table in finding.tables],
+                figures=figures,
+                files=[files[name] for name, rows in finding.files.items() if rows],
+                headlines=[HeadlineRow(**headline.where, sentence=headline.sentence) for headline in finding.headlines],
+                checks=finding.checks,
+            )
         )
     return described
 
 
-def _describe_table(table: Table) -> dict[str, Any]:
-    """Return which rows are shown in which columns; the rows themselves where they are not among the finding's."""
-    return {
-        "section": table.section,
-        "title": table.title,
-        "where": plain(table.where),
-        "columns": [{"key": c.key, "head": c.head, "form": c.form} for c in table.columns],
-        "caption": table.caption,
-        **({} if table.rows is None else {"rows": [{c.key: plain(row[c.key]) for c in table.columns} for row in table.rows]}),
-    }
+def _describe_table(table: Table) -> TableBlock:
+    return TableBlock(
+        section=table.section,
+        title=table.title,
+        where=plain(table.where),
+        columns=table.columns,
+        caption=table.caption,
+        rows=None if table.rows is None else [{c.key: plain(row[c.key]) for c in table.columns} for row in table.rows],
+    )
 
 
-def _rows_of(rows: Sequence[Mapping[str, Any]], table: Table) -> Sequence[Mapping[str, Any]]:
-    return select(rows, **table.where) if table.rows is None else table.rows
+def _rows_of(rows: Sequence[Cells], table: Table | TableBlock) -> Sequence[Cells]:
+    return [row for row in rows if table.where.items() <= row.items()] if table.rows is None else table.rows
 
 
-def table_cells(rows: Sequence[Mapping[str, Any]], table: Mapping[str, Any], digits: int) -> Iterator[tuple[str, ...]]:
-    """Format the rows that a table of the document shows; ``digits`` are of scores."""
-    for row in table["rows"] if "rows" in table else select(rows, **table["where"]):
-        values = [(row[column["key"]], _FORMS[column["form"]]) for column in table["columns"]]
+def table_cells(rows: Sequence[Cells], table: TableBlock, digits: int) -> Iterator[tuple[str, ...]]:
+    """Format the rows that a table of a finding shows; ``digits`` are of scores."""
+    for row in _rows_of(rows, table):
+        values = [(row[column.key], _FORMS[column.form]) for column in table.columns]
         yield tuple(MISSING if value is None else form(value, digits) for value, form in values)

@@ -1,14 +1,14 @@
-"""What a report is made of. This module is the one value that `write_report` takes."""
+"""What a report is made of: the one value that `write_report` takes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import xarray as xr
 
 from pipeline.interfaces import Finding
+from pipeline.report.facts import Cells, Failure, TrainingRow
 from pipeline.study.schema import Study
 
 __all__ = ["ReportInput"]
@@ -30,10 +30,8 @@ class ReportInput:
         One row a test set and system: ``test_set, system, items, missing, duplicates`` and what else is known.
     warnings : sequence of str
         What went wrong without stopping anything.
-    failures : sequence of mapping
-        Tasks or systems that failed: ``code, message, where`` and what else is known.
-    trainings : sequence of mapping
-        One row a training: ``system, model, sample, fraction, replica, status`` and what it took.
+    failures : sequence of FailedTask or AbsentSystem
+    trainings : sequence of TrainingRow
     versions : mapping of str to str
         Versions of this package and of what it stands on.
     run_id : str
@@ -47,10 +45,10 @@ class ReportInput:
     study: Study
     cubes: Mapping[str, xr.Dataset]
     findings: Sequence[Finding]
-    alignment: Sequence[Mapping[str, Any]] = ()
+    alignment: Sequence[Cells] = ()
     warnings: Sequence[str] = ()
-    failures: Sequence[Mapping[str, Any]] = ()
-    trainings: Sequence[Mapping[str, Any]] = ()
+    failures: Sequence[Failure] = ()
+    trainings: Sequence[TrainingRow] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     run_id: str = ""
     recognised: Mapping[str, str] = field(default_factory=dict)

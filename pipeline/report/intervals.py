@@ -6,15 +6,17 @@ The symmetric one can be read off the histogram of all replicates, for cubes wit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.report.cube_facts import read_variable
+from pipeline.report.rows import Interval, MethodInterval, MethodIntervalWithP
+from pipeline.report.values import plain
 
-__all__ = ["BELONGS_TO", "BOOTSTRAP_T", "HISTOGRAM_HALF_WIDTH", "choose_intervals", "half_widths", "read_intervals"]
+__all__ = ["BELONGS_TO", "BOOTSTRAP_T", "HISTOGRAM_HALF_WIDTH", "Methods", "choose_intervals", "half_widths", "read_intervals"]
 
 HISTOGRAM_HALF_WIDTH = 12.0
 
@@ -107,9 +109,11 @@ def _quantiles(places: NDArray[np.float64], shares: NDArray[np.float64], level: 
     return np.where(is_reached, found, np.nan)
 
 
-def read_intervals(
-    cube: xr.Dataset, delta: NDArray[np.float64], *, alpha: float, **where: str
-) -> list[dict[str, dict[str, float | None]] | None]:
+Methods: TypeAlias = Mapping[str, MethodIntervalWithP | MethodInterval]
+"""The interval of a pair by every method that a cube holds."""
+
+
+def read_intervals(cube: xr.Dataset, delta: NDArray[np.float64], *, alpha: float, **where: str) -> list[Methods | None]:
     """Return the ends of every method that the cube holds, of each pair with the better system first, and p of bootstrap-t.
 
     None where the cube has none, or has them at another level than the report's.
@@ -119,57 +123,49 @@ def read_intervals(
         return [None] * len(delta)
     behind = (delta < 0)[:, None]
     turned = np.where(behind, -ends[..., ::-1], ends) + 0.0
-    methods: dict[str, list[dict[str, Any]]] = {}
-    for name, pairs in zip(cube["interval_method"].values.tolist(), turned.tolist(), strict=True):
-        # A number that is not itself is nan: there is no such interval, and the cube says why.
-        methods[str(name)] = [{"lo": lo if lo == lo else None, "hi": hi if hi == hi else None} for lo, hi in pairs]
     own = read_variable(cube, "interval_p", **where)
-    for position, (name, found) in enumerate(methods.items()):
+    methods: dict[str, Sequence[MethodIntervalWithP | MethodInterval]] = {}
+    # What is not a finite number is None: there is no such interval, and the cube says why.
+    for position, name in enumerate(cube["interval_method"].values.tolist()):
+        pairs = plain(turned[position])
         if own is not None and name in BOOTSTRAP_T:
-            methods[name] = [{**ends, "p": p if p == p else None} for ends, p in zip(found, own[position].tolist(), strict=True)]
+            beside = plain(np.asarray(own[position], np.float64))
+            methods[str(name)] = [MethodIntervalWithP(lo, hi, p) for (lo, hi), p in zip(pairs, beside, strict=True)]
+        else:
+            methods[str(name)] = [MethodInterval(lo, hi) for lo, hi in pairs]
     return [dict(zip(methods, found, strict=True)) for found in zip(*methods.values(), strict=True)]
 
 
 def choose_intervals(
-    several: Sequence[Mapping[str, Mapping[str, float | None]] | None],
+    several: Sequence[Methods | None],
     gain: NDArray[np.float64],
     half: NDArray[np.float64],
     p: Mapping[str, NDArray[np.float64]],
     *,
     wanted: Sequence[str],
     alpha: float,
-) -> list[dict[str, Any] | None]:
+) -> list[Interval | None]:
     """Return the interval that stands beside the p of each pair, with the convention and the p it belongs to.
 
     It is of the first method of ``wanted`` that the cube has for any pair. Where the cube has none, it is the symmetric one of the
     histogram, whose half widths are ``half``.
     """
-    level = 1 - alpha
     held = next((found for found in several if found), None)
     if held is None:
-        ends = [
-            (delta - width, delta + width) if width == width and delta == delta else None
-            for delta, width in zip(gain.tolist(), half.tolist(), strict=True)
-        ]
-        method = "symmetric"
+        method, own = "symmetric", [MethodInterval(lo, hi) for lo, hi in plain(np.stack([gain - half, gain + half], axis=1))]
     else:
         there = [name for name in wanted if name in held]
         # A metric may have none by the method that is wanted: studentised ones are of ratios only.
-        known = (name for name in there if any(found and found[name]["lo"] is not None for found in several))
+        known = (name for name in there if any(found and found[name].lo is not None for found in several))
         method = next(known, next(iter([*there, *held])))
-        ends = [_ends(found[method]) if found else None for found in several]
+        own = [found[method] if found else MethodInterval(None, None) for found in several]
     convention = _SHOWN_P.get(method)
-    beside = p[convention].tolist() if convention is not None else [float("nan")] * len(gain)
+    beside: list[float | None] = plain(p[convention]) if convention is not None else [None] * len(gain)
     if method in BOOTSTRAP_T:
-        convention, beside = method, [of[method].get("p") if of else None for of in several]
-    fixed = {"method": method, "level": level, "convention": convention}
-    # A number that is not itself is nan: there is no such p.
+        convention, beside = method, [ends.p if isinstance(ends, MethodIntervalWithP) else None for ends in own]
     return [
-        None if of is None else {**fixed, "lo": of[0], "hi": of[1], "p_raw": value if value == value else None}
-        for of, value in zip(ends, beside, strict=True)
+        None
+        if ends.lo is None or ends.hi is None
+        else Interval(method=method, level=1 - alpha, convention=convention, lo=ends.lo, hi=ends.hi, p_raw=value)
+        for ends, value in zip(own, beside, strict=True)
     ]
-
-
-def _ends(interval: Mapping[str, float | None]) -> tuple[float, float] | None:
-    lo, hi = interval["lo"], interval["hi"]
-    return None if lo is None or hi is None else (lo, hi)

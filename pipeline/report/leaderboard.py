@@ -1,83 +1,159 @@
-"""Systems by score, with the ranks and letters that the separated pairs allow. This module makes no test of its own."""
+"""Systems by score, with the ranks, groups and letters that the separated pairs allow. No test is made here."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+import numpy as np
 import xarray as xr
 
 from pipeline.analyses.pairs import has_value
-from pipeline.inference.ranks import rank_intervals
+from pipeline.inference.ranks import CLUSTERS, Separation, name_letters, rank_intervals, separate
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, metric_fact
-from pipeline.report.rank_groups import letters_of, list_clusters, relate
+from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, PairRow, SystemRow
 from pipeline.report.values import plain
 
-__all__ = ["COORDINATES", "Standing", "list_systems", "stand"]
+__all__ = ["LETTERS", "MOST_LETTERED", "Standing", "letters_of", "list_systems", "rank_systems"]
 
 COORDINATES = ("model", "group", "sample", "fraction", "replica")
 
+LETTERS = "letters"
+"""The one definition whose groups overlap."""
+
+MOST_LETTERED = 60
+"""Systems; the letters of more cannot be read, and may take seconds."""
+
 
 class Standing(NamedTuple):
-    """Where the systems of one family stand: rows of ``leaderboard`` and of ``clusters``."""
+    """Where the systems of one family stand, and which groups they form."""
 
-    board: list[dict[str, Any]]
-    clusters: list[dict[str, Any]]
+    board: list[BoardRow]
+    clusters: list[ClusterRow]
 
 
-def stand(pairs: Sequence[Mapping[str, Any]], cube: xr.Dataset, *, metric: str, family: FamilyOf, alpha: float) -> Standing:
+def rank_systems(pairs: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *, family: FamilyOf, alpha: float) -> Standing:
     """Return systems from best to worst by the pairs of one family, each with its rank and the ranks that are not excluded.
 
     Systems with the same score share the better rank; one without a score has none, and stands last. Against a baseline there are
     no ranks and no groups: nothing is said of two other systems.
     """
-    values = cube["observed_score"].sel(metric=metric, test_size=FULL).values.tolist()
+    values = cube["observed_score"].sel(metric=place.metric, test_size=FULL).values.tolist()
     names = [str(name) for name in cube["system"].values.tolist()]
-    scores = {name: plain(value) for name, value in zip(names, values, strict=True)}
-    sign = -1.0 if metric_fact(cube, "higher_is_better", metric) is not False else 1.0
+    scores: dict[str, float | None] = {name: plain(value) for name, value in zip(names, values, strict=True)}
+    sign = -1.0 if metric_fact(cube, "higher_is_better", place.metric) is not False else 1.0
     order = sorted(names, key=lambda name: (scores[name] is None, sign * (scores[name] or 0.0), name))
     if family.baseline is not None:
-        return Standing(_against(pairs, order, scores, family.baseline), [])
-    found = relate(pairs, names, scores, alpha=alpha)
+        return Standing(_against(pairs, order, scores, family.baseline, place), [])
+    found = _relate(pairs, names, scores, alpha=alpha)
     ranks, beats, beaten = rank_intervals(found), found.beats.sum(axis=1).tolist(), found.beats.sum(axis=0).tolist()
-    clusters = list(list_clusters(found, names))
-    letters, place = letters_of(clusters), {name: position for position, name in enumerate(names)}
+    clusters = list(_list_clusters(found, names, place))
+    letters, position = letters_of(clusters), {name: own for own, name in enumerate(names)}
     rank, low, high = ([value or None for value in side.tolist()] for side in (ranks.rank, ranks.low, ranks.high))
-    board = []
-    for name in order:
-        own = place[name]
-        row = {"rank": rank[own], "name": name, "score": scores[name], "rank_low": low[own], "rank_high": high[own]}
-        board.append({**row, "beats": beats[own], "beaten_by": beaten[own], "letters": letters.get(name), "against_baseline": None})
+    board = [
+        BoardRow(
+            *place,
+            rank=rank[own],
+            name=name,
+            score=scores[name],
+            rank_low=low[own],
+            rank_high=high[own],
+            beats=beats[own],
+            beaten_by=beaten[own],
+            letters=letters.get(name),
+            against_baseline=None,
+        )
+        for name, own in ((name, position[name]) for name in order)
+    ]
     return Standing(board, clusters)
 
 
 def _against(
-    pairs: Sequence[Mapping[str, Any]], order: Sequence[str], scores: Mapping[str, float | None], baseline: str
-) -> list[dict[str, Any]]:
+    pairs: Sequence[PairRow], order: Sequence[str], scores: Mapping[str, float | None], baseline: str, place: FamilyKey
+) -> list[BoardRow]:
     """Return systems with their verdict against the baseline, seen from them: better, worse, or what else it is."""
-    members = [row for row in pairs if row["in_family"]]
-    better = Counter(row["system_a"] for row in members if row["separated"])
-    worse = Counter(row["system_b"] for row in members if row["separated"])
-    verdicts = {name: row["verdict"] for row in members for name in (row["system_a"], row["system_b"])}
+    members = [row for row in pairs if row.in_family]
+    better = Counter(row.system_a for row in members if row.separated)
+    worse = Counter(row.system_b for row in members if row.separated)
+    verdicts = {name: row.verdict for row in members for name in (row.system_a, row.system_b)}
     board = []
     for name in order:
         verdict = verdicts.get(name) if name != baseline else None
-        row = {"rank": None, "name": name, "score": scores[name], "rank_low": None, "rank_high": None}
-        row |= {"beats": better[name], "beaten_by": worse[name]}
-        board.append({**row, "letters": None, "against_baseline": "worse" if verdict == "better" and name in worse else verdict})
+        board.append(
+            BoardRow(
+                *place,
+                rank=None,
+                name=name,
+                score=scores[name],
+                rank_low=None,
+                rank_high=None,
+                beats=better[name],
+                beaten_by=worse[name],
+                letters=None,
+                against_baseline="worse" if verdict == "better" and name in worse else verdict,
+            )
+        )
     return board
 
 
-def list_systems(cube: xr.Dataset, test_set: str) -> list[dict[str, Any]]:
+def _relate(pairs: Sequence[PairRow], names: Sequence[str], scores: Mapping[str, float | None], *, alpha: float) -> Separation:
+    """Read the rows of all pairs of one family as a relation of the systems ``names``.
+
+    A difference that its row does not believe, whatever its p, separates nobody.
+    """
+    place = {name: position for position, name in enumerate(names)}
+    ends = np.array([(place[row.system_a], place[row.system_b]) for row in pairs], np.int64).reshape(-1, 2)
+    return separate(
+        ends,
+        score=np.array([np.nan if scores[name] is None else scores[name] for name in names], np.float64),
+        delta=np.array([np.nan if row.delta is None else row.delta for row in pairs], np.float64),
+        p=np.array([row.p_adjusted if row.separated else 1.0 for row in pairs], np.float64),
+        identical=np.array([row.identical for row in pairs], np.bool_),
+        alpha=alpha,
+    )
+
+
+def _list_clusters(found: Separation, names: Sequence[str], family: FamilyKey) -> Iterator[ClusterRow]:
+    """Yield the groups by every definition of `pipeline.inference.ranks.CLUSTERS`, the best system first."""
+    order = found.order.tolist()
+    for definition, draw in CLUSTERS.items():
+        groups: list[list[str]] | None = None
+        reason = None
+        if definition == LETTERS and len(order) > MOST_LETTERED:
+            reason = f"letters of {len(order):,} systems cannot be read; see the rank intervals"
+        else:
+            try:
+                membership = draw(found)
+                groups = [[names[system] for system in order if column[system]] for column in membership.T]
+            except ValueError as refusal:  # letters of very intransitive relations have no end
+                reason = str(refusal)
+        yield ClusterRow(*family, definition, groups, reason)
+
+
+def letters_of(clusters: Sequence[ClusterRow]) -> dict[str, str]:
+    """Write the letters of each system, from the groups of that definition; none where it was refused.
+
+    Examples
+    --------
+    >>> letters_of([ClusterRow("news", "bleu", "paired-bootstrap", "letters", [["a", "b"], ["b", "c"]], None)])
+    {'a': 'a', 'b': 'ab', 'c': 'b'}
+    """
+    groups = next((row.groups for row in clusters if row.definition == LETTERS), None) or []
+    names = list(dict.fromkeys(name for group in groups for name in group))
+    membership = np.array([[name in group for group in groups] for name in names], np.bool_).reshape(len(names), len(groups))
+    return dict(zip(names, name_letters(membership), strict=True))
+
+
+def list_systems(cube: xr.Dataset, test_set: str) -> list[SystemRow]:
     """Return a row a system: what is known of it and its scores by metric."""
     known = {name: cube[name].values.tolist() for name in COORDINATES if name in cube.variables and cube[name].dims == ("system",)}
     metrics = [str(metric) for metric in cube["metric"].values.tolist()]
     scores = {metric: cube["observed_score"].sel(metric=metric, test_size=FULL).values.tolist() for metric in metrics}
     rows = []
     for position, name in enumerate(cube["system"].values.tolist()):
-        facts = {key: values[position] if has_value(values[position]) else None for key, values in known.items()}
-        row = {"test_set": test_set, "name": str(name), "model": None, "group": None, **facts}
-        rows.append(plain({**row, "scores": {metric: values[position] for metric, values in scores.items()}}))
+        facts = {key: plain(values[position]) if has_value(values[position]) else None for key, values in known.items()}
+        own = plain({metric: values[position] for metric, values in scores.items()})
+        rows.append(SystemRow(test_set=test_set, name=str(name), **{"model": None, "group": None, **facts}, scores=own))
     return rows

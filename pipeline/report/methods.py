@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pipeline.interfaces import Method
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import references
+from pipeline.report.cube_facts import BEYOND_THE_BUDGET
+from pipeline.report.document import Report
 from pipeline.report.presets import preset_methods
-from pipeline.report.procedures import procedures_of
-from pipeline.report.tails import BEYOND_THE_BUDGET
 from pipeline.report.units import count_units
 
 __all__ = ["Method", "describe_methods", "methods_paragraph"]
 
 
-def describe_methods(document: Mapping[str, Any]) -> list[Method]:
+def describe_methods(report: Report) -> list[Method]:
     """List the methods behind a document."""
-    bases = _bases(document)
+    bases = _bases(report)
     methods = [
-        *(method for procedure in procedures_of(document) for method in PROCEDURES[procedure].methods),
-        *preset_methods(document),
+        *(method for procedure in report.procedures for method in PROCEDURES[procedure].methods),
+        *preset_methods(report),
         *([_MAX_T] if set(bases) - {"holm"} else []),
         Method(
             "Many pairs, Holm",
@@ -60,9 +57,9 @@ def describe_methods(document: Mapping[str, Any]) -> list[Method]:
         ),
     ]
     conditions = {
-        _TAILS: any(row["tail"] or row["tail_reason"] == BEYOND_THE_BUDGET for row in document["pairs"]),
-        _FEW_UNITS: any(row["p_few_units"] is not None for row in document["pairs"]),
-        _EQUIVALENCE: any(row["margin"] is not None for row in document["pairs"]),
+        _TAILS: any(row.tail or row.tail_reason == BEYOND_THE_BUDGET for row in report.pairs),
+        _FEW_UNITS: any(row.p_few_units is not None for row in report.pairs),
+        _EQUIVALENCE: any(row.margin is not None for row in report.pairs),
     }
     return methods + [method for method, used in conditions.items() if used]
 
@@ -113,28 +110,30 @@ _MAX_T = Method(
 )
 
 
-def _bases(document: Mapping[str, Any]) -> dict[str, None]:
-    return dict.fromkeys(row["adjustment"]["by"] for row in document["pairs"])
+def _bases(report: Report) -> dict[str, None]:
+    return dict.fromkeys(row.adjustment.by for row in report.pairs)
 
 
-def methods_paragraph(document: Mapping[str, Any]) -> str:
+def methods_paragraph(report: Report) -> str:
     """Return a paragraph that can be pasted into a paper."""
-    sets, metrics = document["test_sets"], sorted({row["metric"] for row in document["signature"]})
+    sets, metrics = report.test_sets, sorted({row.metric for row in report.signature})
     if not sets:
         return ""
-    where = "; ".join(f"{t['name']}: {count_units(t)}, {t['systems']} systems, {t['pairs']:,} pairs" for t in sets)
-    families = document["families"]["full_size"]
-    units = " and ".join(dict.fromkeys(f"{t['unit']}s" for t in sets))
+    where = "; ".join(
+        f"{t.name}: {count_units(t.items, t.units, t.unit, t.format)}, {t.systems} systems, {t.pairs:,} pairs" for t in sets
+    )
+    families = report.families.full_size
+    units = " and ".join(dict.fromkeys(f"{t.unit}s" for t in sets))
     count = "" if families == 1 else f", {families:,} families in all"
-    procedures = procedures_of(document)
+    procedures = report.procedures
     titles = " and by ".join(PROCEDURES[procedure].title for procedure in procedures)
-    judged = [row["adjustment"]["by"] for row in document["pairs"] if row["procedure"] == procedures[0]]
-    baseline = document["family"]["baseline"]
+    judged = [row.adjustment.by for row in report.pairs if row.procedure == procedures[0]]
+    baseline = report.family.baseline
     what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
     first = f", verdicts those of {PROCEDURES[procedures[0]].title}" if len(procedures) > 1 else ""
     return (
-        f"We compared {what} by {titles} over {units} with b = {sets[0]['replicates'] or 0:,} "
-        f"replicates shared by all systems (seed {document['seed']}; {where}; {', '.join(metrics)}). P-values are two-sided, "
+        f"We compared {what} by {titles} over {units} with b = {sets[0].replicates or 0:,} "
+        f"replicates shared by all systems (seed {report.seed}; {where}; {', '.join(metrics)}). P-values are two-sided, "
         f"(s + 1)/(b + 1) (Phipson and Smyth, 2010), and corrected by {references(judged)} within each test set and metric"
-        f"{count}, at α = {document['alpha']:g}{first}; thresholds follow Berg-Kirkpatrick et al. (2012)."
+        f"{count}, at α = {report.alpha:g}{first}; thresholds follow Berg-Kirkpatrick et al. (2012)."
     )

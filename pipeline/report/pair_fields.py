@@ -1,9 +1,13 @@
-"""Everything a cube and its counts say of pairs, the better system first. This module reads it as lists of plain values."""
+"""Everything that a cube and its counts say of the pairs of one metric and procedure, the better system first.
+
+`read_columns` asks in four steps: what was observed, what the procedure says by itself, what decides, and the intervals.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -15,18 +19,119 @@ from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.interfaces import Procedure
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.adjustment import FamilyOf, adjust
-from pipeline.report.cube_facts import count_of, effective_units_of, read_flags, read_variable, summed
-from pipeline.report.intervals import choose_intervals, half_widths, read_intervals
-from pipeline.report.no_variation import NO_SPREAD, without_spread
-from pipeline.report.p_value_notes import read_labels, read_reasons
-from pipeline.report.tails import read_tail_reasons, read_tails
+from pipeline.report.adjustment import Adjusted, FamilyOf, adjust
+from pipeline.report.cube_facts import (
+    NO_SPREAD,
+    count_of,
+    effective_units_of,
+    read_flags,
+    read_floats,
+    read_labels,
+    read_reasons,
+    read_tail_reasons,
+    read_tails,
+    read_variable,
+    summed,
+    whole_numbers,
+    without_spread,
+)
+from pipeline.report.intervals import Methods, choose_intervals, half_widths, read_intervals
+from pipeline.report.rows import Interval, PairTails, PairVerdict, RawP
 from pipeline.report.values import plain
 from pipeline.report.verdicts import Evidence, judge_pairs, read_equivalence
 
-__all__ = ["read_columns"]
+__all__ = ["PairColumns", "read_columns"]
 
 ALL_PAIRS = FamilyOf()
+
+_Floats = NDArray[np.float64]
+_Numbers = list[float | None]
+_Counts = list[int | None]
+
+
+@dataclass(frozen=True, eq=False)
+class PairColumns:
+    """What is known of all pairs of one metric and procedure at a test size, a list by name; None where it is not known.
+
+    The names are those of `pipeline.report.rows.PairRow`. ``adjusted_by`` says whose adjusted p decides for all of them;
+    ``against`` marks pairs where the test rejects in favour of the system that is behind.
+    """
+
+    system_a: list[str]
+    system_b: list[str]
+    score_a: _Numbers
+    score_b: _Numbers
+    delta: _Numbers
+    se: _Numbers
+    identical: list[bool]
+    discordant: _Counts
+    p: _Numbers
+    log10_p: _Numbers
+    p_raw: list[RawP]
+    p_few_units: _Numbers
+    p_exact: _Numbers
+    log10_p_exact: _Numbers
+    p_floor: _Numbers
+    p_label: list[str | None]
+    p_reason: list[str | None]
+    method: list[str | None]
+    monte_carlo_error: _Numbers
+    monte_carlo_error_one_sided: _Numbers
+    count: _Counts
+    bias: _Numbers
+    replicates: _Counts
+    empty_replicates: _Counts
+    tail: list[PairTails | None]
+    tail_reason: list[str | None]
+    in_family: list[bool]
+    adjusted_by: Literal["max_t", "holm", "max_t_and_holm"]
+    p_adjusted: _Numbers
+    max_t: _Numbers
+    holm: _Numbers
+    benjamini_hochberg: _Numbers
+    p_equivalence: _Numbers
+    p_equivalence_holm: _Numbers
+    p_ahead: _Numbers
+    p_behind: _Numbers
+    separated: list[bool]
+    against: list[bool]
+    verdict: list[PairVerdict | None]
+    differs_within_margin: list[bool | None]
+    stable: list[bool | None]
+    interval: list[Interval | None]
+    intervals: list[Methods | None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Observed:
+    """The pairs as they were observed, in the order of the cube; ``delta`` has the sign that it has there.
+
+    ``flat`` pairs gain the same on every unit, where the procedure rests on the spread of units; ``floor`` is what no p is below.
+    """
+
+    delta: _Floats
+    se: _Floats
+    identical: NDArray[np.bool_]
+    flat: NDArray[np.bool_]
+    discordant: NDArray[Any] | None
+    floor: _Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Tested:
+    """What the procedure says of the pairs by itself.
+
+    ``p`` is by convention, ``verdict`` the one that verdicts use, never 0; ``corrected`` is for few units; ``replicates`` are below
+    0 where nothing is drawn.
+    """
+
+    p: Mapping[str, _Floats]
+    verdict: _Floats
+    error: _Floats
+    corrected: _Floats
+    replicates: _Floats
+    empty: NDArray[np.int64] | None
+    methods: list[str | None]
 
 
 def read_columns(
@@ -41,8 +146,8 @@ def read_columns(
     intervals: Sequence[str] = (),
     effective: float | None = None,
     counted: bool = True,
-) -> dict[str, list[Any]]:
-    """Return what is known of all pairs of one metric and procedure, a list by name; None where it is not known.
+) -> PairColumns:
+    """Return what is known of all pairs of one metric and procedure.
 
     Parameters
     ----------
@@ -62,142 +167,154 @@ def read_columns(
     """
     where = {"metric": metric, "test_size": test_size}
     full = where | {"procedure": procedure}
-    delta, se = (np.asarray(read_variable(cube, name, **where), dtype=np.float64) for name in ("observed_delta", "se"))
-    identical = np.asarray(read_variable(cube, "identical", **where), dtype=np.bool_)
-    reading, draws = PROCEDURES[procedure], PROCEDURES[procedure].draws
-    there = set(map(str, cube["convention"].values.tolist()))
-    nowhere = np.full(len(delta), np.nan)
-    p = {name: _floats(cube, "p_value", len(delta), convention=name, **full) if name in there else nowhere for name in CONVENTIONS}
-    verdict_p = without_zero(p[reading.verdict])
-    verdict = full | {"convention": reading.verdict}
-    error = _floats(cube, "p_error", len(delta), **verdict)
-    total = float(cube.attrs["replicates"]) if draws else -1.0
-    empty = count_of(cube, "empty", **full)
-    replicates = np.full(len(delta), total) - (0 if empty is None else np.maximum(empty, 0))
-    discordant = read_variable(cube, "discordant", **where)
-    flips = _floats(cube, "p_sign_flip", len(delta), **where) if reading.needs_units else None
-    floor = _floor(discordant, flips, reading, len(delta))
-    flat = without_spread(cube, **where) if reading.needs_units else np.zeros(len(delta), np.bool_)
-    tested_p = np.where(flat & np.isfinite(verdict_p), 1.0, verdict_p)  # as in the family of max-T
-    gain, ordered = np.abs(delta), delta != 0
-    corrected = read_few_units(cube, **full, units=effective)
-    worth = effective_units_of(cube, test_size)
-    asked: dict[str, Any] = {"units": effective if worth is None else worth, "family": family, "alpha": alpha, **full}
-    adjusted = adjust(cube, tested_p, corrected=corrected, floor=floor, **asked)
-    decision = adjusted.decision
-    within = read_equivalence(cube, replicates, identical, adjusted.member, **full) if margin and counted else None
-    shift = summed(cube, "sum_shift", **full) if reading.centred_at_gain else None
-    histogram = read_variable(cube, "histogram", **full) if reading.gives_interval else None
-    nothing = np.full(len(delta), np.nan)
+    reading = PROCEDURES[procedure]
+    seen = _observe(cube, reading, **where)
+    tested = _test(cube, reading, effective, **full)
+    known = _weigh(cube, seen, tested, family=family, effective=effective, alpha=alpha, **full)
+    adjusted = known.adjusted
+    within = None
+    if margin and counted:
+        within = read_equivalence(cube, tested.replicates, seen.identical, adjusted.member, **full)
+    judged = judge_pairs(cube, known, within, alpha=alpha, margin=margin, **full)
+    better, worse = _ordered(cube, seen.delta)
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
-    better, worse = _ordered(cube, delta)
-    methods = read_flags(cube, "method", **verdict)
-    known = Evidence(
-        gain=gain,
+    pairs, ordered, several = len(better), seen.delta != 0, read_intervals(cube, seen.delta, alpha=alpha, **full)
+    nothing, above = np.full(pairs, np.nan), count_of(cube, "above_twice_delta", **full)
+    exact, exact_log10 = _exact(cube, pairs, **where) if reading.needs_units else (nothing, nothing)
+    shape = read_variable(cube, "histogram", **full) if reading.gives_interval else None
+    half = nothing if shape is None else half_widths(shape, 1 - alpha, se=seen.se, gain=known.gain, p=tested.verdict)
+    verdict = full | {"convention": reading.verdict}
+    return PairColumns(
+        system_a=better,
+        system_b=worse,
+        score_a=plain(np.array([scores[name] for name in better])),
+        score_b=plain(np.array([scores[name] for name in worse])),
+        delta=plain(known.gain),
+        se=plain(seen.se),
+        identical=seen.identical.tolist(),
+        discordant=whole_numbers(seen.discordant, pairs),
+        p=plain(tested.verdict),
+        log10_p=plain(read_floats(cube, "log10_p", **verdict)),
+        p_raw=[RawP(*of) for of in zip(*(plain(tested.p[name]) for name in CONVENTIONS), strict=True)],
+        p_few_units=plain(tested.corrected),
+        p_exact=plain(exact),
+        log10_p_exact=plain(exact_log10),
+        p_floor=plain(np.where(seen.floor > 0, seen.floor, np.nan)),
+        p_label=read_labels(cube, **verdict),
+        p_reason=[NO_SPREAD if flat else why for flat, why in zip(seen.flat.tolist(), read_reasons(cube, **full), strict=True)],
+        method=_methods(seen, tested),
+        monte_carlo_error=plain(tested.error),
+        monte_carlo_error_one_sided=plain(read_floats(cube, "p_error", convention="one-sided", **full)),
+        count=whole_numbers(None if above is None else np.where(ordered, above, -1), pairs),
+        bias=plain(np.where(ordered, _bias(cube, reading, tested, **full), np.nan)),
+        replicates=whole_numbers(tested.replicates, pairs),
+        empty_replicates=whole_numbers(tested.empty, pairs),
+        tail=read_tails(cube, **full) if reading.draws else [None] * pairs,
+        tail_reason=read_tail_reasons(cube, **full),
+        in_family=adjusted.member.tolist(),
+        adjusted_by=adjusted.decision.by,
+        p_adjusted=plain(adjusted.decision.p),
+        max_t=plain(adjusted.decision.max_t),
+        holm=plain(adjusted.decision.holm),
+        benjamini_hochberg=plain(adjusted.decision.benjamini_hochberg),
+        p_equivalence=plain(nothing if within is None else within.p_plus_one),
+        p_equivalence_holm=plain(judged.equivalence_holm),
+        p_ahead=plain(nothing if within is None else within.p_ahead),
+        p_behind=plain(nothing if within is None else within.p_behind),
+        separated=judged.separated.tolist(),
+        against=judged.against.tolist(),
+        verdict=judged.verdict,
+        differs_within_margin=judged.differs_within_margin,
+        stable=judged.stable,
+        interval=choose_intervals(several, known.gain, half, tested.p, wanted=intervals, alpha=alpha),
+        intervals=several,
+    )
+
+
+def _observe(cube: xr.Dataset, reading: Procedure, **where: str) -> _Observed:
+    delta, se = (np.asarray(read_variable(cube, name, **where), dtype=np.float64) for name in ("observed_delta", "se"))
+    discordant = read_variable(cube, "discordant", **where)
+    flips = read_floats(cube, "p_sign_flip", **where) if reading.needs_units else None
+    return _Observed(
+        delta=delta,
         se=se,
-        identical=identical,
-        p=tested_p,
-        flat=flat,
-        one_sided=p["one-sided"],
-        error=error,
-        replicates=replicates,
-        estimated=np.array([method == "tail" for method in methods], np.bool_),
+        identical=np.asarray(read_variable(cube, "identical", **where), dtype=np.bool_),
+        flat=without_spread(cube, **where) if reading.needs_units else np.zeros(len(delta), np.bool_),
+        discordant=discordant,
+        # A count that was not written says nothing against p.
+        floor=np.zeros(len(delta)) if discordant is None else evidence_floor(discordant, flips, mid_p=reading.mid_p),
+    )
+
+
+def _test(cube: xr.Dataset, reading: Procedure, effective: float | None, **full: str) -> _Tested:
+    pairs, there = cube.sizes["pair"], set(map(str, cube["convention"].values.tolist()))
+    nowhere = np.full(pairs, np.nan)
+    p = {name: read_floats(cube, "p_value", convention=name, **full) if name in there else nowhere for name in CONVENTIONS}
+    total, empty = float(cube.attrs["replicates"]) if reading.draws else -1.0, count_of(cube, "empty", **full)
+    verdict = full | {"convention": reading.verdict}
+    return _Tested(
+        p=p,
+        verdict=without_zero(p[reading.verdict]),
+        error=read_floats(cube, "p_error", **verdict),
+        corrected=read_few_units(cube, **full, units=effective),
+        replicates=np.full(pairs, total) - (0 if empty is None else np.maximum(empty, 0)),
+        empty=empty,
+        methods=read_flags(cube, "method", **verdict),
+    )
+
+
+def _weigh(
+    cube: xr.Dataset,
+    seen: _Observed,
+    tested: _Tested,
+    *,
+    family: FamilyOf,
+    effective: float | None,
+    alpha: float,
+    **full: str,
+) -> Evidence:
+    """Adjust the p-values for their family, and put together what verdicts are made of."""
+    p = np.where(seen.flat & np.isfinite(tested.verdict), 1.0, tested.verdict)  # as in the family of max-T
+    worth = effective_units_of(cube, full["test_size"])
+    units = effective if worth is None else worth
+    adjusted: Adjusted = adjust(
+        cube, p, corrected=tested.corrected, floor=seen.floor, units=units, family=family, alpha=alpha, **full
+    )
+    return Evidence(
+        gain=np.abs(seen.delta),
+        se=seen.se,
+        identical=seen.identical,
+        p=p,
+        flat=seen.flat,
+        one_sided=tested.p["one-sided"],
+        error=tested.error,
+        replicates=tested.replicates,
+        estimated=np.array([method == "tail" for method in tested.methods], np.bool_),
         adjusted=adjusted,
     )
-    judged = judge_pairs(cube, known, within, alpha=alpha, margin=margin, **full)
-    exact, exact_log10 = _exact(cube, len(delta), **where) if reading.needs_units else (nothing, nothing)
-    numbers = {
-        "score_a": [scores[name] for name in better],
-        "score_b": [scores[name] for name in worse],
-        "delta": gain,
-        "se": se,
-        "bias": np.where(ordered, _divide(shift, replicates), np.nan) if shift is not None else nothing,
-        "p": verdict_p,
-        "log10_p": _floats(cube, "log10_p", len(delta), **verdict),
-        "p_few_units": corrected,
-        "p_exact": exact,
-        "log10_p_exact": exact_log10,
-        "p_floor": np.where(floor > 0, floor, np.nan),
-        "p_adjusted": decision.p,
-        "max_t": decision.max_t,
-        "holm": decision.holm,
-        "benjamini_hochberg": decision.benjamini_hochberg,
-        "monte_carlo_error": error,
-        "monte_carlo_error_one_sided": _floats(cube, "p_error", len(delta), convention="one-sided", **full),
-        "p_equivalence": within.p_plus_one if within is not None else nothing,
-        "p_ahead": within.p_ahead if within is not None else nothing,
-        "p_behind": within.p_behind if within is not None else nothing,
-    }
-    counts = {
-        "count": _hide(count_of(cube, "above_twice_delta", **full), ~ordered),
-        "discordant": discordant,
-        "replicates": replicates,
-        "empty_replicates": empty,
-    }
-    defined = (verdict_p == 1) & (identical | ~ordered)  # the p of a test whose null is not about the gain is its own
-    half = half_widths(histogram, 1 - alpha, se=se, gain=gain, p=verdict_p) if histogram is not None else nothing
-    several = read_intervals(cube, delta, alpha=alpha, **full)
-    return {
-        "system_a": better,
-        "system_b": worse,
-        **{name: plain(np.asarray(values, dtype=np.float64)) for name, values in numbers.items()},
-        **{name: _whole(values, len(delta)) for name, values in counts.items()},
-        "method": ["definition" if known else method for known, method in zip(defined.tolist(), methods, strict=True)],
-        "p_label": read_labels(cube, **verdict),
-        "p_reason": [NO_SPREAD if alike else why for alike, why in zip(flat.tolist(), read_reasons(cube, **full), strict=True)],
-        "tail": read_tails(cube, **full) if draws else [None] * len(delta),
-        "tail_reason": read_tail_reasons(cube, **full),
-        "identical": identical.tolist(),
-        "in_family": adjusted.member.tolist(),
-        "adjusted_by": [decision.by] * len(delta),
-        "p_raw": _raw(p),
-        **judged.columns(),
-        "interval": choose_intervals(several, gain, half, p, wanted=intervals, alpha=alpha),
-        "intervals": several,
-    }
 
 
-def _floor(
-    discordant: NDArray[Any] | None, exact: NDArray[np.float64] | None, reading: Procedure, pairs: int
-) -> NDArray[np.float64]:
-    """Return what p may not be below; a count that was not written says nothing against it."""
-    return np.zeros(pairs) if discordant is None else evidence_floor(discordant, exact, mid_p=reading.mid_p)
+def _methods(seen: _Observed, tested: _Tested) -> list[str | None]:
+    """Return how each p is known; the p of a test whose null is not about the gain is its own, also where the gain is 0."""
+    defined = (tested.verdict == 1) & (seen.identical | (seen.delta == 0))
+    return ["definition" if known else method for known, method in zip(defined.tolist(), tested.methods, strict=True)]
 
 
-def _raw(p: Mapping[str, NDArray[np.float64]]) -> list[dict[str, float | None]]:
-    """Return the p-values of each pair by every convention, as it defines them; None where one means nothing."""
-    names = [name.replace("-", "_") for name in p]
-    return [dict(zip(names, of, strict=True)) for of in zip(*(plain(values) for values in p.values()), strict=True)]
+def _bias(cube: xr.Dataset, reading: Procedure, tested: _Tested, **full: str) -> _Floats:
+    bias, shift = np.full(cube.sizes["pair"], np.nan), summed(cube, "sum_shift", **full) if reading.centred_at_gain else None
+    return bias if shift is None else np.divide(shift, tested.replicates, out=bias, where=tested.replicates > 0)
 
 
 def _exact(cube: xr.Dataset, pairs: int, **where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the exact sign-flip p and its logarithm, of all pairs if it was asked for, else of those with few discordant units."""
     for exact in (PROCEDURES[name] for name in cube["procedure"].values.tolist() if PROCEDURES[name].backs_others):
         at = {**where, "procedure": exact.name, "convention": exact.verdict}
-        return _floats(cube, "p_value", pairs, **at), _floats(cube, "log10_p", pairs, **at)
-    found = _floats(cube, "p_sign_flip", pairs, **where)
+        return read_floats(cube, "p_value", **at), read_floats(cube, "log10_p", **at)
+    found = read_floats(cube, "p_sign_flip", **where)
     return found, np.log10(found, out=np.full(pairs, np.nan), where=found > 0)
-
-
-def _floats(cube: xr.Dataset, name: str, pairs: int, **where: str) -> NDArray[np.float64]:
-    values = read_variable(cube, name, **where)
-    return np.full(pairs, np.nan) if values is None else np.asarray(values, dtype=np.float64)
 
 
 def _ordered(cube: xr.Dataset, delta: NDArray[np.float64]) -> tuple[list[str], list[str]]:
     names = list(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True))
     turned = [(b, a) if gain < 0 else (a, b) for (a, b), gain in zip(names, delta, strict=True)]
     return [str(a) for a, _ in turned], [str(b) for _, b in turned]
-
-
-def _hide(values: NDArray[np.int64] | None, hidden: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-    return None if values is None else np.where(hidden, -1, values)
-
-
-def _whole(values: NDArray[Any] | None, pairs: int) -> list[int | None]:
-    """Return counts as integers; below 0 means that nothing was written."""
-    return [None] * pairs if values is None else [int(value) if value >= 0 else None for value in values.tolist()]
-
-
-def _divide(values: NDArray[Any], by: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.divide(values, by, out=np.full(len(by), np.nan), where=by > 0), dtype=np.float64)

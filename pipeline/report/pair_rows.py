@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import xarray as xr
 
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf
-from pipeline.report.cube_facts import FULL
-from pipeline.report.no_variation import NO_SPREAD
-from pipeline.report.pair_fields import read_columns
-from pipeline.report.units import read_unit_columns
+from pipeline.report.cube_facts import FULL, NO_SPREAD, read_unit_effect
+from pipeline.report.pair_fields import PairColumns, read_columns
+from pipeline.report.rows import Adjustment, FamilyKey, OtherAdjustments, PairRow
 from pipeline.report.values import format_p, plain
 
-__all__ = ["beside_exact", "exact_test", "list_pairs", "name_exact"]
+__all__ = ["beside_exact", "exact_test", "is_biased", "list_pairs", "name_exact"]
 
-COPIED = ("system_a", "system_b", "score_a", "score_b", "delta", "se", "bias")
-COUNTED = ("count", "replicates", "empty_replicates", "p", "log10_p", "p_adjusted")
-BESIDE = ("p_raw", "p_few_units", "p_exact", "log10_p_exact", "p_floor", "tail", "tail_reason")
-JUDGED = ("monte_carlo_error", "monte_carlo_error_one_sided", "stable", "method", "p_label", "p_reason", "identical")
 ALL_PAIRS = FamilyOf()
-CONCLUDED = ("p_equivalence", "p_equivalence_holm", "p_ahead", "p_behind", "differs_within_margin")
 
 
 def exact_test(metric: str) -> str:
@@ -37,82 +30,141 @@ def name_exact(metric: str) -> str:
     return "McNemar's exact test" if metric == "accuracy" else "the exact sign-flip test"
 
 
-def _say_exact(row: Mapping[str, Any]) -> str:
+def is_biased(row: PairRow) -> bool:
+    """Tell whether the bias of the bootstrap is above a quarter of the standard error."""
+    return row.bias is not None and row.se is not None and row.se > 0 and abs(row.bias) > 0.25 * row.se
+
+
+def _say_exact(row: PairRow) -> str:
     """Say which p of an exact test a pair with few discordant units is not judged below."""
-    if row["p_exact"] is None:
-        return f"p_adjusted is at least {format_p(row['p_floor'])}, the smallest p of {exact_test(row['metric'])}"
-    return f"p_adjusted is at least that of {name_exact(row['metric'])}, {format_p(row['p_exact'], log10=row['log10_p_exact'])}"
+    if row.p_exact is None:
+        return f"p_adjusted is at least {format_p(row.p_floor)}, the smallest p of {exact_test(row.metric)}"
+    return f"p_adjusted is at least that of {name_exact(row.metric)}, {format_p(row.p_exact, log10=row.log10_p_exact)}"
 
 
-def beside_exact(row: Mapping[str, Any]) -> str:
+def beside_exact(row: PairRow) -> str:
     """Say what the exact sign-flip test of a pair without spread finds; nothing where it has no p."""
-    if row["p_exact"] is None:
+    if row.p_exact is None:
         return ""
-    return f"; the exact sign-flip test has p = {format_p(row['p_exact'], log10=row['log10_p_exact'])}"
+    return f"; the exact sign-flip test has p = {format_p(row.p_exact, log10=row.log10_p_exact)}"
 
 
 def list_pairs(
     cube: xr.Dataset,
-    test_set: str,
+    place: FamilyKey,
     *,
-    metric: str,
-    procedure: str,
     alpha: float,
     unit: str,
     margins: Mapping[str, float] | None = None,
     family: FamilyOf = ALL_PAIRS,
     intervals: Sequence[str] = (),
-) -> list[dict[str, Any]]:
+) -> list[PairRow]:
     """Return the rows of all pairs of one metric by one procedure at the full size, the largest gain first.
 
     Pairs outside the family have no adjusted p and no verdict.
     """
     # A procedure that cannot test a margin counted nothing against it.
-    margin = (margins or {}).get(metric) if PROCEDURES[procedure].tests_margin else None
+    margin = (margins or {}).get(place.metric) if PROCEDURES[place.procedure].tests_margin else None
     units = int(cube["n_units"].sel(test_size=FULL).item())
-    effective = plain(cube.attrs.get("effective_units")) or (units if unit == "item" else None)
-    uncounted = _why_uncounted(cube, metric, margin)
-    asked: dict[str, Any] = {"alpha": alpha, "margin": margin is not None, "family": family, "intervals": intervals}
-    asked |= {"effective": effective, "counted": uncounted is None}
-    of = read_columns(cube, metric=metric, test_size=FULL, procedure=procedure, **asked)
-    why = _why_no_max_t(cube, procedure, family) if all(value is None for value in of["max_t"]) else None
-    size = sum(p is not None for p in of["holm"])
-    others = zip(of["max_t"], of["holm"], of["benjamini_hochberg"], strict=True)
-    named = [dict(zip(("max_t", "holm", "benjamini_hochberg"), values, strict=True)) for values in others]
-    columns: dict[str, Iterable[Any]] = {
-        "test_set": repeat(test_set),
-        "metric": repeat(metric),
-        "test_size": repeat(FULL),
-        "procedure": repeat(procedure),
-        "convention": repeat(PROCEDURES[procedure].leads),
-        "null": repeat(PROCEDURES[procedure].null),
-        **{name: of[name] for name in COPIED},
-        "ties": [None if discordant is None else units - discordant for discordant in of["discordant"]],
-        "discordant": of["discordant"],
-        "units": repeat(units),
-        "effective_units": repeat(effective),
-        **read_unit_columns(cube, metric=metric),
-        **{name: of[name] for name in COUNTED},
-        **{name: of[name] for name in BESIDE},
-        "in_family": of["in_family"],
-        "adjustment": [
-            {"by": by, "family_size": size, "others": values, "reason": why}
-            for by, values in zip(of["adjusted_by"], named, strict=True)
-        ],
-        "interval": of["interval"],
-        "intervals": of["intervals"],
-        **{name: of[name] for name in JUDGED},
-        "margin": repeat(margin),
-        **{name: of[name] for name in CONCLUDED},
-        "separated": of["separated"],
-        "few_discordant": repeat(False),
-        "verdict": of["verdict"],
-    }
-    # The lists are as long as each other, as `read_columns` gives them; what is repeated has no end.
-    rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=False)]
-    for row, against in zip(rows, of["against"], strict=True):
-        _remark(row, against, family, uncounted)
-    return sorted(rows, key=lambda row: (-(row["delta"] or 0.0), row["system_a"], row["system_b"]))
+    effective: float | None = plain(cube.attrs.get("effective_units")) or (units if unit == "item" else None)
+    uncounted = _why_uncounted(cube, place.metric, margin)
+    of = read_columns(
+        cube,
+        metric=place.metric,
+        test_size=FULL,
+        procedure=place.procedure,
+        alpha=alpha,
+        margin=margin is not None,
+        family=family,
+        intervals=intervals,
+        effective=effective,
+        counted=uncounted is None,
+    )
+    rows = []
+    for row, against in zip(_make_rows(cube, of, place, family, units, effective, margin), of.against, strict=True):
+        note = "; ".join(_remarks(row, against, family, uncounted))
+        rows.append(replace(row, note=note) if note else row)
+    return sorted(rows, key=lambda row: (-(row.delta or 0.0), row.system_a, row.system_b))
+
+
+def _make_rows(
+    cube: xr.Dataset,
+    of: PairColumns,
+    place: FamilyKey,
+    family: FamilyOf,
+    units: int,
+    effective: float | None,
+    margin: float | None,
+) -> Iterator[PairRow]:
+    """Yield the row of each pair without its note."""
+    reading = PROCEDURES[place.procedure]
+    why = _why_no_max_t(cube, place.procedure, family) if all(value is None for value in of.max_t) else None
+    size = sum(p is not None for p in of.holm)
+    correlation, effect = (
+        read_unit_effect(cube, name, metric=place.metric) for name in ("intra_cluster_correlation", "design_effect")
+    )
+    for k, (identical, discordant) in enumerate(zip(of.identical, of.discordant, strict=True)):
+        few = reading.needs_units and discordant is not None and discordant < FEW_DISCORDANT and not identical
+        yield PairRow(
+            test_set=place.test_set,
+            metric=place.metric,
+            test_size=FULL,
+            procedure=place.procedure,
+            convention=reading.leads,
+            null=reading.null,
+            system_a=of.system_a[k],
+            system_b=of.system_b[k],
+            score_a=of.score_a[k],
+            score_b=of.score_b[k],
+            delta=of.delta[k],
+            se=of.se[k],
+            bias=of.bias[k],
+            ties=None if discordant is None else units - discordant,
+            discordant=discordant,
+            units=units,
+            effective_units=effective,
+            intra_cluster_correlation=correlation[k],
+            design_effect=effect[k],
+            count=of.count[k],
+            replicates=of.replicates[k],
+            empty_replicates=of.empty_replicates[k],
+            p=of.p[k],
+            log10_p=of.log10_p[k],
+            p_adjusted=of.p_adjusted[k],
+            p_raw=of.p_raw[k],
+            p_few_units=of.p_few_units[k],
+            p_exact=of.p_exact[k],
+            log10_p_exact=of.log10_p_exact[k],
+            p_floor=of.p_floor[k],
+            tail=of.tail[k],
+            tail_reason=of.tail_reason[k],
+            in_family=of.in_family[k],
+            adjustment=Adjustment(
+                by=of.adjusted_by,
+                family_size=size,
+                others=OtherAdjustments(of.max_t[k], of.holm[k], of.benjamini_hochberg[k]),
+                reason=why,
+            ),
+            interval=of.interval[k],
+            intervals=of.intervals[k],
+            monte_carlo_error=of.monte_carlo_error[k],
+            monte_carlo_error_one_sided=of.monte_carlo_error_one_sided[k],
+            stable=of.stable[k],
+            method=of.method[k],
+            p_label=of.p_label[k],
+            p_reason=of.p_reason[k],
+            identical=identical,
+            margin=margin,
+            p_equivalence=of.p_equivalence[k],
+            p_equivalence_holm=of.p_equivalence_holm[k],
+            p_ahead=of.p_ahead[k],
+            p_behind=of.p_behind[k],
+            differs_within_margin=of.differs_within_margin[k],
+            separated=of.separated[k],
+            few_discordant=few,
+            verdict=of.verdict[k],
+            note=None,
+        )
 
 
 def _why_uncounted(cube: xr.Dataset, metric: str, margin: float | None) -> str | None:
@@ -133,61 +185,62 @@ def _why_no_max_t(cube: xr.Dataset, procedure: str, family: FamilyOf) -> str:
     return "max_t: no scores were kept" if not cube.attrs.get("kept") else "max_t: no pair has a standard error"
 
 
-def _remark(row: dict[str, Any], against: bool, family: FamilyOf, uncounted: str | None) -> None:
-    """Add to a row what its numbers leave in doubt, in words."""
-    few = row["discordant"] is not None and row["discordant"] < FEW_DISCORDANT
-    row["few_discordant"] = PROCEDURES[row["procedure"]].needs_units and few and not row["identical"]
-    outside = [] if row["in_family"] else [f"not with {family.baseline}, so not in the family: no adjusted p and no verdict"]
-    turned = (
-        [f"{row['procedure']} rejects in favour of {row['system_b']}, though {row['system_a']} scores better"] if against else []
-    )
-    row["note"] = "; ".join([*outside, *turned, *([uncounted] if uncounted else []), *_notes(row)]) or None
+def _remarks(row: PairRow, against: bool, family: FamilyOf, uncounted: str | None) -> Iterator[str]:
+    """Say what the numbers of a pair leave in doubt."""
+    if not row.in_family:
+        yield f"not with {family.baseline}, so not in the family: no adjusted p and no verdict"
+    if against:
+        yield f"{row.procedure} rejects in favour of {row.system_b}, though {row.system_a} scores better"
+    if uncounted:
+        yield uncounted
+    yield from _notes(row)
 
 
-def _notes(row: Mapping[str, Any]) -> Iterator[str]:
-    if row["p"] is None:
+def _notes(row: PairRow) -> Iterator[str]:
+    if row.p is None:
         drawn = "nothing was written for this pair, or its score is undefined in every replicate"
-        computed = f"{row['procedure']} is not defined for this score, or the score is undefined"
-        yield f"there is no p-value: {row['p_reason'] or (drawn if PROCEDURES[row['procedure']].draws else computed)}"
+        computed = f"{row.procedure} is not defined for this score, or the score is undefined"
+        yield f"there is no p-value: {row.p_reason or (drawn if PROCEDURES[row.procedure].draws else computed)}"
         return
-    if row["identical"]:
+    if row.identical:
         yield "identical: every unit statistic is equal, p = 1 by definition, no count, bias or interval"
-    elif row["delta"] == 0:
-        own = "= 1 by definition" if row["p"] == 1 else "is the test's own and not about the score"
+    elif row.delta == 0:
+        own = "= 1 by definition" if row.p == 1 else "is the test's own and not about the score"
         yield f"no order: the scores are equal, two-sided p {own}, no one-sided p, count or bias"
     yield from _doubts(row)
-    if row["empty_replicates"]:
-        replicates, all_of_them = row["replicates"], row["replicates"] + row["empty_replicates"]
+    if row.empty_replicates:
+        replicates = row.replicates or 0
+        all_of_them = replicates + row.empty_replicates
         yield f"p is conditional on the {replicates:,} defined replicates of {all_of_them:,}"
-    if row["monte_carlo_error"] is None:
+    if row.monte_carlo_error is None:
         yield "monte_carlo_error: not in the cube"
-    if row["stable"] is False:
-        draws = PROCEDURES[row["procedure"]].draws
+    if row.stable is False:
+        draws = PROCEDURES[row.procedure].draws
         yield "the verdict at α may change with other draws" if draws else "p is known within bounds that lie on both sides of α"
-    if row["effective_units"] is None:
+    if row.effective_units is None:
         yield "effective_units: the sizes of the clusters are not in the cube"
-    if row["bias"] is not None and row["se"] and abs(row["bias"]) > 0.25 * row["se"]:
+    if is_biased(row):
         yield "bias above a quarter of the standard error"
-    if row["differs_within_margin"]:
+    if row.differs_within_margin:
         yield "differs, within the margin"
-    if row["verdict"] == "inconclusive":
+    if row.verdict == "inconclusive":
         yield "not separated at this n, and not shown to be equivalent"
 
 
-def _doubts(row: Mapping[str, Any]) -> Iterator[str]:
+def _doubts(row: PairRow) -> Iterator[str]:
     """Say what keeps a difference of one pair from being believed."""
-    if row["identical"]:
+    if row.identical:
         return
-    if row["p_reason"] == NO_SPREAD:
+    if row.p_reason == NO_SPREAD:
         yield f"no spread: {NO_SPREAD}, and resampling cannot test it{beside_exact(row)}"
-    if row["se"] is None:
+    if row.se is None:
         yield "se: undefined, as the score without one of the units is 0/0; no verdict of a difference"
-    elif row["interval"] is None and PROCEDURES[row["procedure"]].gives_interval:
+    elif row.interval is None and PROCEDURES[row.procedure].gives_interval:
         yield (
             "interval: the standard error is 0"
-            if row["se"] == 0
+            if row.se == 0
             else "interval: its quantile is off the histogram's grid, or beyond the kept replicates"
         )
-    if row["few_discordant"]:
-        m = row["discordant"]
+    if row.few_discordant:
+        m = row.discordant
         yield f"few discordant units (m = {m} < {FEW_DISCORDANT}): {_say_exact(row)}"

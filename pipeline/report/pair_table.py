@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from pipeline.inference.few_units import FEW_EFFECTIVE
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import title_of
+from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
+from pipeline.report.document import Report
+from pipeline.report.doubts import say_missing
 from pipeline.report.intervals import BELONGS_TO, BOOTSTRAP_T
-from pipeline.report.no_variation import NO_SPREAD, NOT_TESTABLE
-from pipeline.report.p_value_notes import say_missing
 from pipeline.report.presets import add_tool_column
-from pipeline.report.tails import format_tail
-from pipeline.report.values import MISSING, format_interval, format_number, format_p
+from pipeline.report.rows import FamilyKey, PairRow
+from pipeline.report.values import MISSING, format_ends, format_number, format_p
 from pipeline.report.view import View
 
 __all__ = ["MARKS", "MOST_PAIRS", "mark_of", "pair_table"]
@@ -27,90 +28,102 @@ MARKS = {
 }
 """What stands behind a verdict, and what it means."""
 
-_Rows: TypeAlias = Sequence[Mapping[str, Any]]
-_Columns: TypeAlias = Mapping[str, Callable[[Mapping[str, Any]], str]]
+_Rows: TypeAlias = Sequence[PairRow]
 
 
-def mark_of(row: Mapping[str, Any]) -> str:
+def mark_of(row: PairRow) -> str:
     """Return the marks behind a pair's verdict, keys of `MARKS`."""
-    marks = {"*": row["stable"] is False, "†": row["few_discordant"], "‡": row["differs_within_margin"]}
+    marks = {"*": row.stable is False, "†": row.few_discordant, "‡": row.differs_within_margin}
     return "".join(mark for mark, holds in marks.items() if holds)
 
 
-def pair_table(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows, title: str, *, digits: int, tables: int) -> View:
+def pair_table(report: Report, where: FamilyKey, rows: _Rows, title: str, *, digits: int, tables: int) -> View:
     """Return the pairs of one family, at most so many that a page of ``tables`` of them can be read."""
-    shown = _nearest(rows, document["alpha"], max(20, MOST_PAIRS // max(1, tables)))
-    columns = dict(_columns(document, where, rows, shown, digits))
+    shown = _nearest(rows, report.alpha, max(20, MOST_PAIRS // max(1, tables)))
+    columns = dict(_columns(report, where, rows, shown, digits))
     heads, cells = tuple(columns), tuple(tuple(tell(row) for tell in columns.values()) for row in shown)
-    heads, cells = add_tool_column(document, shown, heads, cells)
-    caption = " ".join(_caption(document, where, rows, shown))
+    heads, cells = add_tool_column(report, shown, heads, cells)
+    caption = " ".join(_caption(report, where, rows, shown))
     return View("pairs", title, heads, cells, caption, frozenset({"better", "worse", "verdict"}))
 
 
 def _columns(
-    document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows, shown: _Rows, digits: int
-) -> Iterator[tuple[str, Callable[[Mapping[str, Any]], str]]]:
-    whole = PROCEDURES[where["procedure"]].gives_interval
-    yield "better", lambda row: str(row["system_a"])
-    yield "worse", lambda row: str(row["system_b"])
-    yield "gain", lambda row: format_number(row["delta"], digits)
+    report: Report, where: FamilyKey, rows: _Rows, shown: _Rows, digits: int
+) -> Iterator[tuple[str, Callable[[PairRow], str]]]:
+    whole = PROCEDURES[where.procedure].gives_interval
+    yield "better", lambda row: str(row.system_a)
+    yield "worse", lambda row: str(row.system_b)
+    yield "gain", lambda row: format_number(row.delta, digits)
     if whole:
-        yield f"{100 * (1 - document['alpha']):g} % interval", lambda row: format_interval(row["interval"], digits)
-    yield "se", lambda row: format_number(row["se"], digits)
-    yield "m", lambda row: MISSING if row["discordant"] is None else f"{row['discordant']:,}"
-    yield "p", lambda row: format_p(row["p"], log10=row["log10_p"])
-    yield "p adjusted", lambda row: format_p(row["p_adjusted"], log10=row["log10_p"] if row["p_adjusted"] == row["p"] else None)
+        yield f"{100 * (1 - report.alpha):g} % interval", lambda row: format_ends(row.interval, digits)
+    yield "se", lambda row: format_number(row.se, digits)
+    yield "m", lambda row: MISSING if row.discordant is None else f"{row.discordant:,}"
+    yield "p", lambda row: format_p(row.p, log10=row.log10_p)
+    yield "p adjusted", lambda row: format_p(row.p_adjusted, log10=row.log10_p if row.p_adjusted == row.p else None)
     if any(_is_corrected(row) for row in shown):
-        yield "p few units", lambda row: format_p(row["p_few_units"])
-    if any(row["tail"] for row in shown):
-        yield "tail", lambda row: format_tail((row["tail"] or {}).get("two_sided")) or MISSING
+        yield "p few units", lambda row: format_p(row.p_few_units)
+    if any(row.tail for row in shown):
+        yield "tail", lambda row: _tail(row) or MISSING
     # A strict one-sided p of swaps is no test.
     if whole:
-        yield "one-sided", lambda row: format_p(row["p_raw"]["one_sided"], row["replicates"])
+        yield "one-sided", lambda row: format_p(row.p_raw.one_sided, row.replicates)
     if _convention(rows) == "below-zero":
-        yield "below 0", lambda row: format_p((row["interval"] or {}).get("p_raw"), row["replicates"])
+        yield "below 0", lambda row: format_p(_interval_p(row), row.replicates)
     if _convention(rows) in BOOTSTRAP_T:
-        yield "p of t*", lambda row: format_p((row["interval"] or {}).get("p_raw"))
+        yield "p of t*", lambda row: format_p(_interval_p(row))
     if any(_is_exact_told(row) for row in shown):
-        yield "exact", lambda row: format_p(row["p_exact"], log10=row["log10_p_exact"])
+        yield "exact", lambda row: format_p(row.p_exact, log10=row.log10_p_exact)
     if len(rows) > 1:
         if _by_max_t(rows):
-            yield "Holm", lambda row: format_p(row["adjustment"]["others"]["holm"])
-        yield "BH", lambda row: format_p(row["adjustment"]["others"]["benjamini_hochberg"])
+            yield "Holm", lambda row: format_p(row.adjustment.others.holm)
+        yield "BH", lambda row: format_p(row.adjustment.others.benjamini_hochberg)
     if _margin(rows) is not None:
-        yield "p eq.", lambda row: format_p(row["p_equivalence"])
-        yield "Holm eq.", lambda row: format_p(row["p_equivalence_holm"])
-        yield "n.i. better", lambda row: format_p(row["p_ahead"])
-        yield "n.i. worse", lambda row: format_p(row["p_behind"])
+        yield "p eq.", lambda row: format_p(row.p_equivalence)
+        yield "Holm eq.", lambda row: format_p(row.p_equivalence_holm)
+        yield "n.i. better", lambda row: format_p(row.p_ahead)
+        yield "n.i. worse", lambda row: format_p(row.p_behind)
     yield "verdict", lambda row: f"{_verdict(row)} {mark_of(row)}".rstrip()
 
 
-def _is_below(row: Mapping[str, Any]) -> bool:
-    adjusted, p = row["p_adjusted"], row["p"]
+def _is_below(row: PairRow) -> bool:
+    adjusted, p = row.p_adjusted, row.p
     return adjusted is not None and p is not None and adjusted < p
 
 
-def _is_exact_told(row: Mapping[str, Any]) -> bool:
-    return row["p_exact"] is not None and (row["few_discordant"] or row["verdict"] == NOT_TESTABLE)
+def _is_exact_told(row: PairRow) -> bool:
+    return row.p_exact is not None and (row.few_discordant or row.verdict == NOT_TESTABLE)
 
 
-def _verdict(row: Mapping[str, Any]) -> str:
-    return "equivalent (identical)" if row["verdict"] == "equivalent" and row["identical"] else row["verdict"] or MISSING
+def _interval_p(row: PairRow) -> float | None:
+    return None if row.interval is None else row.interval.p_raw
 
 
-def _caption(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows, shown: _Rows) -> Iterator[str]:
-    if PROCEDURES[where["procedure"]].gives_interval:
+def _tail(row: PairRow) -> str:
+    """Return the two-sided tail with its error, where it was estimated, and its label; nothing where there is none."""
+    tail = row.tail and row.tail.two_sided
+    if not tail:
+        return ""
+    error = f" ± {format_p(tail.error)}" if tail.method == "tilted" and tail.error else ""
+    return f"{format_p(tail.p, log10=tail.log10_p)}{error} {tail.label}"
+
+
+def _verdict(row: PairRow) -> str:
+    return "equivalent (identical)" if row.verdict == "equivalent" and row.identical else row.verdict or MISSING
+
+
+def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Iterator[str]:
+    if PROCEDURES[where.procedure].gives_interval:
         yield (
             "The better system comes first; p is two-sided, as (s + 1)/(b + 1); "
             "one-sided is the strict p of Berg-Kirkpatrick et al., where no replicate counts the upper end of its 95 % interval."
         )
-        first = next((row for row in rows if row["interval"] is not None), None)
+        first = next(((row.interval.method, "kept" if row.intervals else "all") for row in rows if row.interval), None)
         if first is not None:
-            method, of = first["interval"]["method"], "kept" if first["intervals"] else "all"
+            method, of = first
             adjusted = "" if method.startswith("simultaneous") else ", not adjusted for the family"
             yield f"The interval is the {_NAMES.get(method, method)} one of {of} replicates{adjusted}: {BELONGS_TO[method]}."
     else:
-        yield f"The better system comes first; p is two-sided, {PROCEDURES[where['procedure']].formula}."
+        yield f"The better system comes first; p is two-sided, {PROCEDURES[where.procedure].formula}."
     yield from _beside(rows, shown)
     if _convention(rows) == "below-zero":
         yield "Below 0: #(δ* < 0)/b, the p of the interval; no verdict uses it."
@@ -118,12 +131,12 @@ def _caption(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows,
         yield "p of t*: of the interval, from replicates over standard errors of their own; no verdict uses it."
     if any(_is_exact_told(row) for row in shown):
         yield "Exact: the sign-flip test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
-    yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where['procedure'])}."
+    yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where.procedure)}."
     if any(_is_below(row) for row in rows):
         yield "Max-T is counted on the kept replicates, p on all of them: so an adjusted p can come out below p."
-    if any(row["verdict"] == NOT_TESTABLE for row in rows):
+    if any(row.verdict == NOT_TESTABLE for row in rows):
         yield f"{NOT_TESTABLE.capitalize()}: {NO_SPREAD}, and there is nothing to resample; the adjusted p is 1."
-    baseline, margin = document["family"]["baseline"], _margin(rows)
+    baseline, margin = report.family.baseline, _margin(rows)
     if baseline is not None:
         yield f"Pairs without {baseline} are not in the family: they have no adjusted p and no verdict."
     if margin is not None:
@@ -140,7 +153,7 @@ def _caption(document: Mapping[str, Any], where: Mapping[str, str], rows: _Rows,
 
 def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:
     """Say what p is worth, and what else stands beside it."""
-    labels = dict.fromkeys(row["p_label"] for row in rows if row["p_label"])
+    labels = dict.fromkeys(row.p_label for row in rows if row.p_label)
     if labels:
         yield f"p: {'; '.join(labels)}."
     missing = say_missing(rows)
@@ -149,7 +162,7 @@ def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:
     if any(_is_corrected(row) for row in shown):
         way = "max-T is corrected by itself" if _by_max_t(rows) else "Holm adjusts it"
         yield f"p few units: two-sided, by Student's t, corrected for few units; {way}."
-    if any(row["tail"] for row in shown):
+    if any(row.tail for row in shown):
         yield (
             "Tail: the two-sided p computed where fewer than ten replicates count against a gain; below 1e-6 it is one of the "
             "resampling model, which the data cannot tell from another. No verdict uses it."
@@ -160,19 +173,19 @@ _NAMES = {"bca": "BCa"}
 
 
 def _convention(rows: _Rows) -> str | None:
-    return next((row["interval"]["convention"] for row in rows if row["interval"] is not None), None)
+    return next((row.interval.convention for row in rows if row.interval is not None), None)
 
 
 def _margin(rows: _Rows) -> float | None:
-    return next((row["margin"] for row in rows if row["margin"] is not None), None)
+    return next((row.margin for row in rows if row.margin is not None), None)
 
 
 def _by_max_t(rows: _Rows) -> bool:
-    return bool(rows) and rows[0]["adjustment"]["by"] != "holm"
+    return bool(rows) and rows[0].adjustment.by != "holm"
 
 
-def _is_corrected(row: Mapping[str, Any]) -> bool:
-    return row["p_few_units"] is not None and (row["effective_units"] or math.inf) < FEW_EFFECTIVE
+def _is_corrected(row: PairRow) -> bool:
+    return row.p_few_units is not None and (row.effective_units or math.inf) < FEW_EFFECTIVE
 
 
 def _say_corrections(procedure: str) -> str:
@@ -182,11 +195,11 @@ def _say_corrections(procedure: str) -> str:
     return f", {' and '.join(told)}" if told else ""
 
 
-def _nearest(rows: Sequence[Mapping[str, Any]], alpha: float, most: int) -> Sequence[Mapping[str, Any]]:
+def _nearest(rows: Sequence[PairRow], alpha: float, most: int) -> Sequence[PairRow]:
     """Return the rows whose p is nearest to α on a log scale, in their own order; those of the family first."""
-    rows = sorted(rows, key=lambda row: not row["in_family"])
+    rows = sorted(rows, key=lambda row: not row.in_family)
     if len(rows) <= most:
         return rows
-    distance = [(not row["in_family"], abs(math.log((row["p"] or 1.0) / alpha))) for row in rows]
+    distance = [(not row.in_family, abs(math.log((row.p or 1.0) / alpha))) for row in rows]
     chosen = sorted(sorted(range(len(rows)), key=lambda k: (distance[k], k))[:most])
     return [rows[k] for k in chosen]

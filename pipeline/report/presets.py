@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 
-from pipeline.interfaces import Method
+from pipeline.interfaces import Check, Method
 from pipeline.presets.registry import PRESETS
 from pipeline.report.cube_facts import read_variable
+from pipeline.report.document import Report
+from pipeline.report.facts import PresetFacts
 from pipeline.report.input import ReportInput
+from pipeline.report.rows import PairRow
 from pipeline.report.values import MISSING, format_p, plain
 from pipeline.study.presets import list_deviations
 
@@ -28,7 +31,7 @@ WORDS = {
 """Why a pair has no number of the tool's own, by the code in the cube."""
 
 
-def describe_preset(report: ReportInput) -> dict[str, Any] | None:
+def describe_preset(report: ReportInput) -> PresetFacts | None:
     """Return what a report says of its preset: None without one, or where no cube has it."""
     study = report.study
     facts = next((cube.attrs["preset"] for cube in report.cubes.values() if cube.attrs.get("preset")), None)
@@ -44,16 +47,16 @@ def describe_preset(report: ReportInput) -> dict[str, Any] | None:
         ]
     named = {test_set: (cube.attrs.get("preset") or {}).get("baseline") for test_set, cube in report.cubes.items()}
     told = {name: plain(facts[name]) for name in ("name", "null", "prints", "misleads", "reference")}
-    return {
+    return PresetFacts(
         **told,
-        "procedures": [procedure for procedure, _ in facts["rules"]],
-        "baselines": {test_set: str(baseline) for test_set, baseline in named.items() if baseline},
-        "missing": missing,
-        "deviations": list(list_deviations(study)),
-    }
+        procedures=[procedure for procedure, _ in facts["rules"]],
+        baselines={test_set: str(baseline) for test_set, baseline in named.items() if baseline},
+        missing=missing,
+        deviations=list(list_deviations(study)),
+    )
 
 
-def add_tool_p(rows: list[dict[str, Any]], cube: xr.Dataset, *, metric: str, procedure: str) -> list[dict[str, Any]]:
+def add_tool_p(rows: list[PairRow], cube: xr.Dataset, *, metric: str, procedure: str) -> list[PairRow]:
     """Add to the rows of one family ``tool_p``: the number under the preset's name, or None and the reason; nothing without one."""
     if "tool_p" not in cube:
         return rows
@@ -61,73 +64,78 @@ def add_tool_p(rows: list[dict[str, Any]], cube: xr.Dataset, *, metric: str, pro
     where = {"preset": name, "metric": metric, "procedure": procedure}
     reasons = dict(enumerate(str(cube["tool_reason"].attrs["flag_meanings"]).split()))
     p, codes = (np.asarray(read_variable(cube, variable, **where)) for variable in ("tool_p", "tool_reason"))
-    known: dict[frozenset[str], dict[str, Any]] = {}
+    known: dict[frozenset[str], Mapping[str, float | str | None]] = {}
     for a, b, own, code in zip(cube["system_a"].values, cube["system_b"].values, plain(p), codes.tolist(), strict=True):
         why = WORDS.get(reasons.get(code, ""), None if code == 0 else f"{name} has no number of {procedure}")
         known[frozenset((str(a), str(b)))] = {name: own, "reason": why}
-    for row in rows:
-        row["tool_p"] = known[frozenset((row["system_a"], row["system_b"]))]
-    return rows
+    return [replace(row, tool_p=known[frozenset((row.system_a, row.system_b))]) for row in rows]
 
 
 def add_tool_column(
-    document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], columns: Sequence[str], cells: Sequence[tuple[str, ...]]
+    report: Report, rows: Sequence[PairRow], columns: Sequence[str], cells: Sequence[tuple[str, ...]]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Put the tool's own numbers before the last column of a table of these rows, where any of them has one."""
-    preset = document.get("preset")
-    own = [row["tool_p"].get(preset["name"]) if preset and row.get("tool_p") else None for row in rows]
+    preset = report.preset
+    own = [_number(row, preset.name) if preset else None for row in rows]
     if not preset or all(p is None for p in own):
         return tuple(columns), tuple(cells)
     told = tuple((*row[:-1], _format(p), row[-1]) for row, p in zip(cells, own, strict=True))
-    return (*columns[:-1], preset["name"], columns[-1]), told
+    return (*columns[:-1], preset.name, columns[-1]), told
 
 
-def tell_preset(document: Mapping[str, Any]) -> list[str]:
+def _number(row: PairRow, name: str) -> float | None:
+    found = (row.tool_p or {}).get(name)
+    return found if isinstance(found, float) else None
+
+
+def tell_preset(report: Report) -> list[str]:
     """Say what the column is, where it misleads, and what the study has otherwise; nothing without a preset."""
-    preset = document.get("preset")
+    preset = report.preset
     if not preset:
         return []
-    name = preset["name"]
-    own = [f"{name}: the p that the tool or paper has; no verdict uses it. {preset['misleads']}"] if preset["procedures"] else []
-    why = dict.fromkeys(row["tool_p"]["reason"] for row in document["pairs"] if row.get("tool_p"))
+    name = preset.name
+    own = [f"{name}: the p that the tool or paper has; no verdict uses it. {preset.misleads}"] if preset.procedures else []
+    why = dict.fromkeys(row.tool_p["reason"] for row in report.pairs if row.tool_p)
     reasons = [f"{MISSING} under {name}: {reason}." for reason in why if reason]
-    return [*own, *_tell_baselines(preset), *reasons, *(f"{name}: {line}." for line in preset["missing"]), *_deviations(preset)]
+    return [*own, *_tell_baselines(preset), *reasons, *(f"{name}: {line}." for line in preset.missing), *_deviations(preset)]
 
 
-def trust_preset(document: Mapping[str, Any]) -> list[dict[str, str]]:
+def trust_preset(report: Report) -> list[Check]:
     """Return the checks that a preset adds."""
-    preset = document.get("preset")
+    preset = report.preset
     if not preset:
         return []
-    name = preset["name"]
-    rows = [(f"What {name} says", "check", " ".join([preset["misleads"], *(f"{line}." for line in preset["missing"])]).strip())]
-    rows.append((f"Settings of {name}", *(("check", " ".join(_deviations(preset))) if preset["deviations"] else ("ok", _SAME))))
-    return [{"check": check, "status": status, "detail": detail} for check, status, detail in rows]
+    name = preset.name
+    says = " ".join([preset.misleads, *(f"{line}." for line in preset.missing)]).strip()
+    return [
+        Check(f"What {name} says", "check", says),
+        Check(f"Settings of {name}", *(("check", " ".join(_deviations(preset))) if preset.deviations else ("ok", _SAME))),
+    ]
 
 
-def preset_methods(document: Mapping[str, Any]) -> list[Method]:
+def preset_methods(report: Report) -> list[Method]:
     """Return the method behind the preset's own number."""
-    preset = document.get("preset")
-    if not preset or not preset["procedures"]:
+    preset = report.preset
+    if not preset or not preset.procedures:
         return []
     words = " ".join(
         [
-            f"The column {preset['name']}; null: {preset['null']}. No verdict uses it.",
+            f"The column {preset.name}; null: {preset.null}. No verdict uses it.",
             *_tell_baselines(preset),
-            preset["misleads"],
+            preset.misleads,
         ]
     )
-    return [Method(f"Preset {preset['name']}", preset["prints"], words, preset["reference"])]
+    return [Method(f"Preset {preset.name}", preset.prints, words, preset.reference)]
 
 
-def _tell_baselines(preset: Mapping[str, Any]) -> list[str]:
+def _tell_baselines(preset: PresetFacts) -> list[str]:
     """Say with which system the tool compares the others."""
-    baselines: Mapping[str, str] = preset["baselines"]
+    baselines = preset.baselines
     if not baselines:
         return []
     if len(set(baselines.values())) == 1:
-        return [f"{preset['name']} compares with {next(iter(baselines.values()))}."]
-    return [f"{preset['name']} compares with {'; '.join(f'{name} on {test_set}' for test_set, name in baselines.items())}."]
+        return [f"{preset.name} compares with {next(iter(baselines.values()))}."]
+    return [f"{preset.name} compares with {'; '.join(f'{name} on {test_set}' for test_set, name in baselines.items())}."]
 
 
 def _format(p: float | None) -> str:
@@ -144,7 +152,7 @@ def _format(p: float | None) -> str:
 _SAME = "The study has all values that the preset sets."
 
 
-def _deviations(preset: Mapping[str, Any]) -> list[str]:
-    if not preset["deviations"]:
+def _deviations(preset: PresetFacts) -> list[str]:
+    if not preset.deviations:
         return []
-    return [f"Not as {preset['name']} sets it: {'; '.join(preset['deviations'])}."]
+    return [f"Not as {preset.name} sets it: {'; '.join(preset.deviations)}."]

@@ -4,41 +4,29 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from itertools import chain
 from typing import Any, NamedTuple
 
 import xarray as xr
 
 from pipeline.analyses.pairs import list_slices, read_units
-from pipeline.inference.p_values import CONVENTIONS
 from pipeline.interfaces import Finding
 from pipeline.report.adjustment import FamilyOf
+from pipeline.report.cube_facts import FULL
+from pipeline.report.document import Report, to_document
+from pipeline.report.facts import Cells
 from pipeline.report.findings import files_of
 from pipeline.report.pair_fields import read_columns
+from pipeline.report.rows import ClusterRow, RawP
 from pipeline.report.values import plain
 
 __all__ = ["encode_csv", "make_tables"]
 
-SMALLER = (
-    "system_a",
-    "system_b",
-    "delta",
-    "se",
-    "discordant",
-    "p",
-    "p_adjusted",
-    "adjusted_by",
-    "max_t",
-    "holm",
-    "monte_carlo_error",
-    "stable",
-    "identical",
-)
-"""What is reported of a pair at a smaller test size; a family is the pairs at that size."""
 
-
-def encode_csv(rows: Iterable[Mapping[str, Any]]) -> bytes:
+def encode_csv(rows: Iterable[Cells]) -> bytes:
     """Return rows as CSV; a mapping within a row becomes columns named ``outer.inner``.
 
     Examples
@@ -66,7 +54,7 @@ class _Column(NamedTuple):
     cells: Sequence[Any]
 
 
-def _flatten(rows: Sequence[Mapping[str, Any]], prefix: str = "") -> Iterator[_Column]:
+def _flatten(rows: Sequence[Cells], prefix: str = "") -> Iterator[_Column]:
     """Yield the columns of rows, with None where a row has no such key."""
     for key in dict.fromkeys(chain.from_iterable(rows)):
         cells = [row.get(key) for row in rows]
@@ -80,45 +68,62 @@ def _flatten(rows: Sequence[Mapping[str, Any]], prefix: str = "") -> Iterator[_C
         yield _Column(prefix + key, next(position for position, row in enumerate(rows) if key in row), cells)
 
 
-def make_tables(document: Mapping[str, Any], cubes: Mapping[str, xr.Dataset], findings: Sequence[Finding] = ()) -> dict[str, bytes]:
+def make_tables(report: Report, cubes: Mapping[str, xr.Dataset], findings: Sequence[Finding] = ()) -> dict[str, bytes]:
     """Return the files of ``tables/``; ``pair_sizes.csv`` has the pairs at the smaller test sizes."""
-    tables: dict[str, Sequence[Mapping[str, Any]]] = {
+    document = to_document(report)
+    tables: dict[str, Sequence[Cells]] = {
         "pairs.csv": document["pairs"],
         "systems.csv": document["systems"],
         "leaderboard.csv": document["leaderboard"],
-        "clusters.csv": [_join(row) for row in document["clusters"]],
+        "clusters.csv": [{**asdict(row), "groups": _join(row)} for row in report.clusters],
         "alignment.csv": document["alignment"],
         "trainings.csv": document["trainings"],
     }
     for finding, names in zip(findings, files_of(findings), strict=True):
         tables |= {names[name]: plain(rows) for name, rows in finding.files.items()}
     files = {name: encode_csv(rows) for name, rows in tables.items() if rows}
-    smaller = _smaller(cubes, document["alpha"], FamilyOf(**document["family"]))
+    smaller = _smaller(cubes, report.alpha, FamilyOf(report.family.name, report.family.baseline))
     return files | {"pair_sizes.csv": _write(smaller)} if smaller["delta"] else files
 
 
-def _join(cluster: Mapping[str, Any]) -> dict[str, Any]:
+def _join(cluster: ClusterRow) -> str:
     """Return a cell for the groups of one definition: systems within a group parted by commas, groups by bars."""
-    return {**cluster, "groups": " | ".join(", ".join(group) for group in cluster["groups"] or ())}
+    return " | ".join(", ".join(group) for group in cluster.groups or ())
 
 
 def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) -> dict[str, list[Any]]:
-    """Return the columns of all pairs at all smaller test sizes."""
-    raw = {name: f"p_raw.{name.replace('-', '_')}" for name in CONVENTIONS}
-    heads = ("test_set", "metric", "test_size", "units", "procedure", *SMALLER, *raw.values())
-    table: dict[str, list[Any]] = {key: [] for key in heads}
+    """Return the columns of all pairs at all smaller test sizes; a family is the pairs at that size."""
+    table: dict[str, list[Any]] = defaultdict(list)
     for name, cube in cubes.items():
         for metric, procedure in list_slices(cube):
             for size, units in read_units(cube).items():
-                if size == "full":
+                if size == FULL:
                     continue
-                where: dict[str, Any] = {"metric": metric, "test_size": size, "procedure": procedure}
-                columns = read_columns(cube, **where, alpha=alpha, margin=False, family=family)
-                head = {"test_set": name, "metric": metric, "test_size": size, "units": units, "procedure": procedure}
-                for key, value in head.items():
-                    table[key] += [value] * len(columns["delta"])
-                for key in SMALLER:
-                    table[key] += columns[key]
-                for convention, key in raw.items():
-                    table[key] += [p[convention.replace("-", "_")] for p in columns["p_raw"]]
+                of = read_columns(
+                    cube, metric=metric, test_size=size, procedure=procedure, alpha=alpha, margin=False, family=family
+                )
+                pairs = len(of.delta)
+                cells: dict[str, list[Any]] = {
+                    "test_set": [name] * pairs,
+                    "metric": [metric] * pairs,
+                    "test_size": [size] * pairs,
+                    "units": [units] * pairs,
+                    "procedure": [procedure] * pairs,
+                    "system_a": of.system_a,
+                    "system_b": of.system_b,
+                    "delta": of.delta,
+                    "se": of.se,
+                    "discordant": of.discordant,
+                    "p": of.p,
+                    "p_adjusted": of.p_adjusted,
+                    "adjusted_by": [of.adjusted_by] * pairs,
+                    "max_t": of.max_t,
+                    "holm": of.holm,
+                    "monte_carlo_error": of.monte_carlo_error,
+                    "stable": of.stable,
+                    "identical": of.identical,
+                }
+                cells |= {f"p_raw.{field.name}": [getattr(p, field.name) for p in of.p_raw] for field in fields(RawP)}
+                for head, values in cells.items():
+                    table[head] += values
     return table

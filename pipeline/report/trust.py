@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.interfaces import Check
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import name_adjustment
-from pipeline.report.doubts import replicates_needed
+from pipeline.report.alignment import count_missing
+from pipeline.report.document import Report
+from pipeline.report.doubts import replicates_needed, say_missing
 from pipeline.report.experiment_wise import describe_errors
-from pipeline.report.p_value_notes import say_missing
-from pipeline.report.pair_rows import exact_test
-from pipeline.report.procedures import name_procedure, procedures_of
+from pipeline.report.pair_rows import exact_test, is_biased
+from pipeline.report.rows import PairRow
 from pipeline.report.trainings import count_failures
 from pipeline.report.units import check_units, count_units, trust_independence
 from pipeline.report.values import format_p
-from pipeline.report.verdict_text import by_family, family_of
 
 __all__ = ["FEW_UNITS", "describe_trust"]
 
@@ -26,99 +26,99 @@ LEVEL = "Calibration of the test"
 """The check that no report goes without: whether the tests hold their level on the study's own data."""
 
 
-def describe_trust(document: Mapping[str, Any]) -> list[dict[str, str]]:
+def describe_trust(report: Report) -> list[Check]:
     """Return each check with its outcome: ok, check, or not checked."""
-    rows = [{"check": name, "status": "check" if bad else "ok", "detail": detail} for name, bad, detail in _checks(document)]
-    for procedure in procedures_of(document):
+    rows = [Check(name, "check" if bad else "ok", detail) for name, bad, detail in _checks(report)]
+    for procedure in report.procedures:
         supposed = PROCEDURES[procedure].unchecked
         if supposed is not None:
-            rows.append({"check": f"What {procedure} supposes", "status": "not checked", "detail": supposed})
-    brought = [check for finding in document["findings"] for check in finding["checks"]]
-    if not any(check["check"] == LEVEL for check in brought):
+            rows.append(Check(f"What {procedure} supposes", "not checked", supposed))
+    brought = [check for finding in report.findings for check in finding.checks]
+    if not any(check.check == LEVEL for check in brought):
         why = "No analysis that was asked for checked it on this study's own outputs."
-        brought.append({"check": LEVEL, "status": "not checked", "detail": why})
-    return [*rows, *trust_independence(document), *brought]
+        brought.append(Check(LEVEL, "not checked", why))
+    return [*rows, *trust_independence(report), *brought]
 
 
-def _checks(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
-    pairs, sets = document["pairs"], document["test_sets"]
+def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
+    pairs, sets = report.pairs, report.test_sets
     total = f"of {len(pairs):,}"
-    missing = sum(int(row.get("missing") or 0) for row in document["alignment"])
-    aligned = "; ".join(f"{t['name']}: {count_units(t)}, {t['systems']} systems" for t in sets)
+    missing = count_missing(report.alignment)
+    aligned = "; ".join(f"{t.name}: {count_units(t.items, t.units, t.unit, t.format)}, {t.systems} systems" for t in sets)
     yield "Items aligned", bool(missing), f"{aligned}. {missing:,} missing outputs{' filled or dropped' if missing else ''}."
-    yield "Identical outputs", *_identical([row for row in pairs if row["identical"]])
-    lacking = list(_missing(document))
+    yield "Identical outputs", *_identical([row for row in pairs if row.identical])
+    lacking = list(_missing(report))
     if lacking:
         yield "Missing p-values", True, " ".join(lacking)
-    untested = sum(row["margin"] is not None and row["p_equivalence"] is None and _is_tested(row) for row in pairs)
+    untested = sum(row.margin is not None and row.p_equivalence is None and _is_tested(row) for row in pairs)
     if untested:
         yield (
             "Margin",
             True,
             f"Equivalence was not tested for {untested:,} pairs: nothing was counted against this margin (see notes).",
         )
-    yield "Monte-Carlo error", *_monte_carlo(document)
-    yield "Enough replicates", *_enough(document)
-    unstable = sum(row["stable"] is False for row in pairs)
-    unknown = sum(row["stable"] is None and row["in_family"] and row["p"] is not None for row in pairs)
+    yield "Monte-Carlo error", *_monte_carlo(report)
+    yield "Enough replicates", *_enough(report)
+    unstable = sum(row.stable is False for row in pairs)
+    unknown = sum(row.stable is None and row.in_family and row.p is not None for row in pairs)
     detail = f"Verdicts so near α, adjusted for their family, that other draws may change them (*): {unstable:,} {total}."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
-    yield "Families", *_families(document)
-    errors = describe_errors(document)
+    yield "Families", *_families(report)
+    errors = describe_errors(report)
     if errors:
         yield "Without adjustment", False, errors
-    yield "Few units", *_few_units(document)
-    yield from check_units(document)
+    yield "Few units", *_few_units(report)
+    yield from check_units(report)
     yield "Few discordant units", *_few_discordant(pairs, total)
-    if any(PROCEDURES[procedure].centred_at_gain for procedure in procedures_of(document)):
+    if any(PROCEDURES[procedure].centred_at_gain for procedure in report.procedures):
         yield "Bias of the bootstrap", *_bias(pairs, total)
     yield "Empty replicates", *_empty(pairs)
-    failures = count_failures(document)
+    failures = count_failures(report)
     yield "Failures", bool(failures), f"Tasks or systems that failed and are not in these numbers: {failures}."
 
 
-def _is_tested(row: Mapping[str, Any]) -> bool:
-    return row["in_family"] and not row["identical"] and row["p"] is not None
+def _is_tested(row: PairRow) -> bool:
+    return row.in_family and not row.identical and row.p is not None
 
 
-def _missing(document: Mapping[str, Any]) -> Iterator[str]:
+def _missing(report: Report) -> Iterator[str]:
     """Say of each family why some of its pairs have no p."""
-    for key, rows in by_family(document["pairs"]).items():
-        lacking = sum(row["p"] is None for row in rows)
+    for key, rows in report.pairs_of.items():
+        lacking = sum(row.p is None for row in rows)
         if lacking:
             yield f"{', '.join(key)}: {lacking:,} of {len(rows):,} pairs have no p; {say_missing(rows)}."
 
 
-def _bias(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[bool, str]:
-    biased = sum(row["bias"] is not None and bool(row["se"]) and abs(row["bias"]) > 0.25 * row["se"] for row in pairs)
+def _bias(pairs: Sequence[PairRow], total: str) -> tuple[bool, str]:
+    biased = sum(is_biased(row) for row in pairs)
     return bool(biased), f"Tests with a bias above a quarter of the standard error: {biased:,} {total}."
 
 
-def _identical(rows: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
-    names = sorted({f"{row['system_a']} = {row['system_b']} ({row['test_set']})" for row in rows})
+def _identical(rows: Sequence[PairRow]) -> tuple[bool, str]:
+    names = sorted({f"{row.system_a} = {row.system_b} ({row.test_set})" for row in rows})
     if not names:
         return False, "No two systems agree on every unit."
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return True, f"p = 1, and one system stands for its copies wherever analyses look at all pairs: {shown}."
 
 
-def _monte_carlo(document: Mapping[str, Any]) -> tuple[bool, str]:
-    replicates = min((t["replicates"] for t in document["test_sets"] if t["replicates"]), default=0)
-    errors = [row["monte_carlo_error"] for row in document["pairs"] if row["monte_carlo_error"] is not None]
+def _monte_carlo(report: Report) -> tuple[bool, str]:
+    replicates = min((t.replicates for t in report.test_sets if t.replicates), default=0)
+    errors = [row.monte_carlo_error for row in report.pairs if row.monte_carlo_error is not None]
     if not errors:
         return True, f"b = {replicates:,}; the error of the p-values is not known."
     half = f"the 95 % half width (Clopper-Pearson) of no two-sided p exceeds {format_p(max(errors))}"
     return 0 < replicates < DRAFT, f"b = {replicates:,}; {half}."
 
 
-def _enough(document: Mapping[str, Any]) -> tuple[bool, str]:
-    alpha, lacking, families = document["alpha"], [], by_family(document["pairs"])
-    for where in document["signature"]:
-        rows = families[family_of(where)]
+def _enough(report: Report) -> tuple[bool, str]:
+    alpha, lacking = report.alpha, []
+    for where in report.places:
+        rows = report.pairs_of[where]
         needed = replicates_needed(rows, alpha)
         if needed:
-            b, family = max(row["replicates"] or 0 for row in rows), rows[0]["adjustment"]["family_size"]
-            place = f"{where['test_set']}, {where['metric']}{name_procedure(document, where['procedure'])}"
+            b, family = max(row.replicates or 0 for row in rows), rows[0].adjustment.family_size
+            place = f"{where.test_set}, {where.metric}{report.name_procedure(where.procedure)}"
             lacking.append(
                 f"{place}: no pair can be separated with b = {b:,}; Holm over {family:,} "
                 f"pair{'' if family == 1 else 's'} needs at least {needed:,} replicates"
@@ -126,9 +126,9 @@ def _enough(document: Mapping[str, Any]) -> tuple[bool, str]:
     return bool(lacking), ("; ".join(lacking) or "In every family the smallest possible p could be separated") + "."
 
 
-def _families(document: Mapping[str, Any]) -> tuple[bool, str]:
-    total, full = document["families"]["total"], document["families"]["full_size"]
-    used = dict.fromkeys(name_adjustment(rows) for rows in by_family(document["pairs"]).values())
+def _families(report: Report) -> tuple[bool, str]:
+    total, full = report.families.total, report.families.full_size
+    used = dict.fromkeys(name_adjustment(rows) for rows in report.pairs_of.values())
     count = "1 family" if total == 1 else f"{total:,} families"
     detail = f"{count} of tests (test set × metric × test size × procedure), {full:,} at the full size."
     if used:
@@ -138,44 +138,44 @@ def _families(document: Mapping[str, Any]) -> tuple[bool, str]:
     return full > 1, detail
 
 
-def _few_units(document: Mapping[str, Any]) -> tuple[bool, str]:
-    sets, procedures = document["test_sets"], procedures_of(document)
+def _few_units(report: Report) -> tuple[bool, str]:
+    sets, procedures = report.test_sets, report.procedures
     resting = [procedure for procedure in procedures if PROCEDURES[procedure].needs_units]
     if not resting:
         return False, f"{' and '.join(procedures)} does not need many units for its level."
     of = f" of {' and '.join(resting)}" if len(resting) < len(procedures) else ""
     few = []
     for t in sets:
-        worth = t["effective_units"] if t["effective_units"] is not None else t["units"]
+        worth = t.effective_units if t.effective_units is not None else t.units
         if worth >= FEW_UNITS:
             continue
-        size = f"{t['units']:,} {t['unit']}s" + (f", worth {worth:.3g} of equal size" if worth < 0.995 * t["units"] else "")
-        share = t["expected_rejection"]
+        size = f"{t.units:,} {t.unit}s" + (f", worth {worth:.3g} of equal size" if worth < 0.995 * t.units else "")
+        share = t.expected_rejection
         rate = "no test is possible" if share is None else f"about {100 * share:.1f} % of true nulls are rejected at .05"
-        few.append(f"{t['name']} ({size}): {rate}")
+        few.append(f"{t.name} ({size}): {rate}")
     if not few:
         return False, f"Every test set has {FEW_UNITS} units or more."
     decides = " The p-values that decide are corrected for that." if any(PROCEDURES[name].few_units for name in resting) else ""
     return True, f"Fewer than {FEW_UNITS} units, p-values{of} are too small as they are counted: {'; '.join(few)}.{decides}"
 
 
-def _few_discordant(pairs: Sequence[Mapping[str, Any]], total: str) -> tuple[bool, str]:
-    few = [row for row in pairs if row["few_discordant"]]
+def _few_discordant(pairs: Sequence[PairRow], total: str) -> tuple[bool, str]:
+    few = [row for row in pairs if row.few_discordant]
     detail = f"Tests that rest on fewer than {FEW_DISCORDANT} units on which the systems differ (†): {len(few):,} {total}"
     if few:
-        tests = sorted({exact_test(row["metric"]) for row in few if row["p_exact"] is None})
-        known = sum(row["p_exact"] is not None for row in few)
+        tests = sorted({exact_test(row.metric) for row in few if row.p_exact is None})
+        known = sum(row.p_exact is not None for row in few)
         told = [f"that of the exact sign-flip test ({known:,})"] * bool(known) + [f"the smallest p of {t}" for t in tests]
         detail += f"; the p that decides is at least {' or '.join(told)}"
     return bool(few), detail + "."
 
 
-def _empty(pairs: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
-    touched = [row for row in pairs if row["empty_replicates"]]
-    undefined = sum(row["se"] is None and not row["identical"] for row in pairs)
+def _empty(pairs: Sequence[PairRow]) -> tuple[bool, str]:
+    touched = [row for row in pairs if row.empty_replicates]
+    undefined = sum(row.se is None and not row.identical for row in pairs)
     detail = "Both scores are defined in every replicate of every pair."
     if touched:
-        most = max(row["empty_replicates"] for row in touched)
+        most = max(row.empty_replicates or 0 for row in touched)
         detail = f"{len(touched):,} p-values are conditional on the replicates with both scores defined; at most {most:,} are not."
     if undefined:
         detail += f" The standard error of {undefined:,} pairs is undefined: they are never called better."

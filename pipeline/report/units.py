@@ -1,11 +1,10 @@
-"""What units and strata do to a study's numbers. This module gives the columns of pairs, and the checks that tell it in words."""
+"""What units and strata do to a study's numbers, in words: how many there are, and the checks on them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,22 +12,19 @@ from scipy.special import ndtr, ndtri
 
 from pipeline.inference.few_units import expected_rejection
 from pipeline.inference.unit_guard import expected_stratified_rejection, guard_units, warning_words
-from pipeline.report.cube_facts import FULL, read_variable
-from pipeline.report.values import plain
+from pipeline.interfaces import Check
+from pipeline.report.document import Report
+from pipeline.report.facts import ItemClusters, Strata, TestSetRow
+from pipeline.report.rows import PairRow
 
 __all__ = [
-    "UNIT_COLUMNS",
     "check_units",
     "count_units",
-    "describe_units",
     "expect_rejection",
-    "read_unit_columns",
     "sign_strata",
     "trust_independence",
     "unit_reasons",
 ]
-
-UNIT_COLUMNS = ("intra_cluster_correlation", "design_effect")
 
 NOTICEABLE = 1.1
 """Median design effect above which items are not drawn without a remark: a test at .05 then rejects 6.2 % of true nulls."""
@@ -36,39 +32,24 @@ NOTICEABLE = 1.1
 _Effects = Mapping[tuple[str, str, str], float]
 """By metric and pair."""
 
-_Known = tuple[Mapping[str, Any], Mapping[str, Any], _Effects]
+_Known = tuple[TestSetRow, ItemClusters, _Effects]
 """A test set, what its items stand in, and what that does."""
 
 LIBERAL = 0.06
 """Share of true nulls rejected at .05 above which strata are remarked on."""
 
 
-def read_unit_columns(cube: xr.Dataset, *, metric: str) -> dict[str, list[float | None]]:
-    """Return the intra-cluster correlation and the design effect of all pairs at the full size; None where a cube has none."""
-    columns = {}
-    for name in UNIT_COLUMNS:
-        values = read_variable(cube, name, metric=metric, test_size=FULL)
-        columns[name] = [None] * cube.sizes["pair"] if values is None else plain(np.asarray(values, np.float64))
-    return columns
-
-
-def describe_units(cube: xr.Dataset) -> dict[str, Any]:
-    """Return what a cube says of strata, and of the units or documents that its items stand in; None where it knows of none."""
-    return {name: plain(dict(cube.attrs[name])) if cube.attrs.get(name) else None for name in ("strata", "clusters")}
-
-
-def count_units(test_set: Mapping[str, Any]) -> str:
-    """Return how many items there are, and in how many units where items are not drawn one by one.
+def count_units(items: int | None, units: int, unit: str, form: str | None = None) -> str:
+    """Return how many items of a format there are, and in how many units where items are not drawn one by one.
 
     Examples
     --------
-    >>> count_units({"format": "text", "items": 2037, "units": 181, "unit": "document"})
+    >>> count_units(2037, 181, "document", "text")
     '2,037 segments in 181 documents'
-    >>> count_units({"format": "scores", "items": 12, "units": 3, "unit": "genre"})
+    >>> count_units(12, 3, "genre", "scores")
     '12 items in 3 units (genre)'
     """
-    items, units, unit = test_set["items"], test_set["units"], test_set["unit"]
-    noun = _ITEMS.get(test_set["format"] or "", "items")
+    noun = _ITEMS.get(form or "", "items")
     if unit == "item":
         return f"{units:,} {noun}"
     drawn = f"{units:,} {unit}s" if unit == "document" else f"{units:,} units ({unit})"
@@ -106,16 +87,16 @@ def sign_strata(strata: str | None) -> list[str]:
     return [f"strata:{strata}"] if strata is not None else []
 
 
-def check_units(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
+def check_units(report: Report) -> Iterator[tuple[str, bool, str]]:
     """Yield the checks on units: name, whether to check, and the words."""
     drawn: list[_Known] = []
     alike: list[_Known] = []
-    within: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
-    known = _effects(document["pairs"])
-    for test_set in document["test_sets"]:
-        clusters, strata, effects = test_set["clusters"], test_set["strata"], known.get(test_set["name"])
+    within: list[tuple[TestSetRow, Strata]] = []
+    known = _effects(report.pairs)
+    for test_set in report.test_sets:
+        clusters, strata, effects = test_set.clusters, test_set.strata, known.get(test_set.name)
         if clusters and effects:
-            (alike if clusters["column"] == test_set["unit"] else drawn).append((test_set, clusters, effects))
+            (alike if clusters.column == test_set.unit else drawn).append((test_set, clusters, effects))
         if strata:
             within.append((test_set, strata))
     if drawn:
@@ -129,28 +110,28 @@ def check_units(document: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
         yield "Strata", any(bad for bad, _ in found), " ".join(words for _, words in found) + tails
 
 
-def trust_independence(document: Mapping[str, Any]) -> list[dict[str, str]]:
+def trust_independence(report: Report) -> list[Check]:
     """Return the check that cannot be made: of test sets whose items are drawn while nothing says which of them stand together."""
-    unknown = [t for t in document["test_sets"] if t["unit"] == "item" and not t["clusters"]]
+    unknown = [t for t in report.test_sets if t.unit == "item" and not t.clusters]
     if not unknown:
         return []
     names = defaultdict(list)
     for test_set in unknown:
-        names[test_set["unit_reason"] or "it is not known which items stand together"].append(test_set["name"])
+        names[test_set.unit_reason or "it is not known which items stand together"].append(test_set.name)
     reasons = "; ".join(f"{', '.join(some)}: {reason}" for reason, some in names.items())
     detail = (
         f"{reasons}. Items are drawn as if they were independent: where several share a document, a speaker or a source, p is too "
         "small. Documents are named by `documents:` of a test set, or `--documents` of `compare`."
     )
-    return [{"check": "Independence of items", "status": "not checked", "detail": detail}]
+    return [Check("Independence of items", "not checked", detail)]
 
 
-def _effects(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[tuple[str, str, str], float]]:
+def _effects(pairs: Sequence[PairRow]) -> dict[str, dict[tuple[str, str, str], float]]:
     """Return the design effects by test set, whatever the procedure."""
     found: dict[str, dict[tuple[str, str, str], float]] = {}
     for row in pairs:
-        if row["design_effect"] is not None:
-            found.setdefault(row["test_set"], {})[row["metric"], row["system_a"], row["system_b"]] = row["design_effect"]
+        if row.design_effect is not None:
+            found.setdefault(row.test_set, {})[row.metric, row.system_a, row.system_b] = row.design_effect
     return found
 
 
@@ -166,18 +147,18 @@ def _rejected(effect: float) -> float:
     return 2 * float(ndtr(ndtri(0.025) / np.sqrt(effect)))
 
 
-def _items_drawn(test_set: Mapping[str, Any], clusters: Mapping[str, Any], effects: _Effects) -> tuple[bool, str]:
+def _items_drawn(test_set: TestSetRow, clusters: ItemClusters, effects: _Effects) -> tuple[bool, str]:
     middle = median(effects.values())
     bad = middle > NOTICEABLE
-    column, count, effective = clusters["column"], clusters["count"], clusters["effective"]
+    column, count, effective = clusters.column, clusters.count, clusters.effective
     worth = f", worth {effective:.3g} of equal size" if effective < 0.995 * count else ""
     words = (
-        f"{test_set['name']}: {test_set['unit']}s are drawn, though they stand in {count:,} {column}s{worth}. "
+        f"{test_set.name}: {test_set.unit}s are drawn, though they stand in {count:,} {column}s{worth}. "
         f"Drawing {column}s would multiply the variance of a gain {_spread(effects)}."
     )
     if bad:
         words += (
-            f" A test of {test_set['unit']}s at .05 then rejects about {100 * _rejected(middle):.0f} % of true nulls: "
+            f" A test of {test_set.unit}s at .05 then rejects about {100 * _rejected(middle):.0f} % of true nulls: "
             f"set `resampling.unit: {column}`."
         )
     # As if all of them differed: that few do is told of each pair.
@@ -187,22 +168,20 @@ def _items_drawn(test_set: Mapping[str, Any], clusters: Mapping[str, Any], effec
     )
 
 
-def _units_drawn(test_set: Mapping[str, Any], clusters: Mapping[str, Any], effects: _Effects) -> str:
+def _units_drawn(test_set: TestSetRow, clusters: ItemClusters, effects: _Effects) -> str:
     middle = median(effects.values())
     would = f"a test of items at .05 would reject about {100 * _rejected(middle):.0f} % of true nulls"
-    return f"{test_set['name']}: drawing {clusters['column']}s, not items, multiplies the variance of a gain {_spread(effects)}" + (
+    return f"{test_set.name}: drawing {clusters.column}s, not items, multiplies the variance of a gain {_spread(effects)}" + (
         f"; {would}." if middle > NOTICEABLE else "."
     )
 
 
-def _strata(test_set: Mapping[str, Any], strata: Mapping[str, Any]) -> tuple[bool, str]:
-    sizes = " to ".join(f"{size:,}" for size in dict.fromkeys((strata["smallest"], strata["largest"])))
-    words = (
-        f"{test_set['name']}: {test_set['unit']}s are drawn within {strata['count']:,} strata of {strata['column']} ({sizes} each)"
-    )
-    if strata["alone"]:
-        words += f"; {strata['alone']:,} alone in theirs never vary"
-    rate = test_set["expected_rejection"]
+def _strata(test_set: TestSetRow, strata: Strata) -> tuple[bool, str]:
+    sizes = " to ".join(f"{size:,}" for size in dict.fromkeys((strata.smallest, strata.largest)))
+    words = f"{test_set.name}: {test_set.unit}s are drawn within {strata.count:,} strata of {strata.column} ({sizes} each)"
+    if strata.alone:
+        words += f"; {strata.alone:,} alone in theirs never vary"
+    rate = test_set.expected_rejection
     if rate is not None:
         words += f"; about {100 * rate:.1f} % of true nulls are rejected at .05"
-    return bool(strata["alone"]) or (rate or 0.0) > LIBERAL, words + "."
+    return bool(strata.alone) or (rate or 0.0) > LIBERAL, words + "."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from pipeline.interfaces.wording import MISSING, format_interval, format_number, format_p, format_share
+from pipeline.report.rows import Interval
 
-__all__ = ["MISSING", "encode_document", "format_interval", "format_number", "format_p", "format_share", "plain"]
+__all__ = ["MISSING", "format_ends", "format_interval", "format_number", "format_p", "format_share", "plain"]
 
 
 def plain(value: Any) -> Any:
@@ -41,14 +41,6 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def encode_document(document: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a document: a key a line, and a row a line where the value is a list of rows."""
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-    parts = []
-    for key, value in document.items():
-        if isinstance(value, list) and value and isinstance(value[0], Mapping):
-            text = "[\n  " + ",\n  ".join(map(encode, value)) + "\n ]"
-        else:
-            text = encode(value)
-        parts.append(f" {json.dumps(key)}: {text}")
-    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
+def format_ends(interval: Interval | None, digits: int) -> str:
+    """Return the two ends of the interval of a gain in brackets."""
+    return MISSING if interval is None else format_interval({"lo": interval.lo, "hi": interval.hi}, digits)

@@ -6,112 +6,95 @@ family, against the study's α.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from pipeline.report.adjustment import title_of
-from pipeline.report.doubts import doubts_of_many, doubts_of_one, is_against, replicates_needed
-from pipeline.report.no_variation import NO_SPREAD, NOT_TESTABLE
-from pipeline.report.p_value_notes import say_missing, say_p
+from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
+from pipeline.report.document import Report
+from pipeline.report.doubts import (
+    MOST_NAMED,
+    describe_agreement,
+    doubts_of_many,
+    doubts_of_one,
+    is_against,
+    replicates_needed,
+    say_missing,
+    say_p,
+)
 from pipeline.report.pair_rows import beside_exact
-from pipeline.report.values import format_interval, format_number, format_p
+from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
+from pipeline.report.values import format_ends, format_number, format_p
 
-__all__ = ["FAMILY", "Families", "are", "by_family", "describe_verdict", "family_of", "select"]
-
-FAMILY = ("test_set", "metric", "procedure")
-"""What pairs of one family have in common."""
-
-Families: TypeAlias = defaultdict[tuple[Any, ...], list[Mapping[str, Any]]]
-"""Rows of pairs by what `family_of` gives."""
-
-MOST_NAMED = 5
+__all__ = ["count_phrase", "describe_verdict"]
 
 
-def select(rows: Sequence[Mapping[str, Any]], **where: Any) -> list[Mapping[str, Any]]:
-    """Return the rows with these values."""
-    return [row for row in rows if where.items() <= row.items()]
-
-
-def family_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what names the family of a row."""
-    return tuple(row[key] for key in FAMILY)
-
-
-def by_family(pairs: Iterable[Mapping[str, Any]]) -> Families:
-    """Return the rows of each family, all in one pass: a study may have many families of many pairs."""
-    families: Families = defaultdict(list)  # a family without pairs has no rows
-    for row in pairs:
-        families[family_of(row)].append(row)
-    return families
-
-
-def are(count: int) -> str:
+def count_phrase(count: int) -> str:
     """Return a number with its verb.
 
     Examples
     --------
-    >>> are(0), are(1), are(2000)
+    >>> count_phrase(0), count_phrase(1), count_phrase(2000)
     ('0 are', '1 is', '2,000 are')
     """
     return f"{count:,} {'is' if count == 1 else 'are'}"
 
 
-def describe_verdict(
-    document: Mapping[str, Any], where: Mapping[str, str], pairs: Sequence[Mapping[str, Any]], digits: int
-) -> list[str]:
-    """Return a few sentences for one (test set, metric, procedure) and its pairs."""
-    board = select(document["leaderboard"], **where)
-    baseline = document["family"]["baseline"]
-    if baseline is not None:
-        pairs = [row for row in pairs if row["in_family"]]
+def describe_verdict(report: Report, place: FamilyKey) -> Verdict:
+    """Return a few sentences on one family: what its pairs show, what analyses add, and whether other procedures agree."""
+    pairs = report.pairs_of[place]
+    if report.family.baseline is not None:
+        pairs = [row for row in pairs if row.in_family]
+    return Verdict(*place, sentences=[*_judge(report, place, pairs), *describe_agreement(report, place)])
+
+
+def _judge(report: Report, place: FamilyKey, pairs: Sequence[PairRow]) -> Iterator[str]:
+    baseline, alpha, digits = report.family.baseline, report.alpha, report.decimals(place.metric)
     if not pairs:
-        return [f"There is no pair to compare{'' if baseline is None else f' with {baseline}'}."]
-    alpha = document["alpha"]
-    (test_set,) = select(document["test_sets"], name=where["test_set"])
-    (metric,) = select(test_set["metrics"], name=where["metric"])
-    falling = metric["higher_is_better"] is False
+        yield f"There is no pair to compare{'' if baseline is None else f' with {baseline}'}."
+        return
+    (metric,) = (metric for metric in report.test_set(place.test_set).metrics if metric.name == place.metric)
+    falling = metric.higher_is_better is False
     if len(pairs) == 1:
-        sentences = list(_two(pairs, alpha, digits, falling))
+        yield from _two(pairs, alpha, digits, falling)
     else:
-        sentences = list(_many(pairs, board, baseline, alpha, digits, falling))
-    sentences += [row["sentence"] for finding in document["findings"] for row in select(finding["headlines"], **where)]
-    return sentences
+        yield from _many(pairs, report.board_of[place], baseline, alpha, digits, falling)
+    yield from (row.sentence for finding in report.findings for row in finding.headlines if family_of(row) == place)
 
 
-def _two(pairs: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling: bool) -> Iterator[str]:
+def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool) -> Iterator[str]:
     row = pairs[0]
-    a, b, verdict = row["system_a"], row["system_b"], row["verdict"]
-    if row["identical"]:
+    a, b, verdict = row.system_a, row.system_b, row.verdict
+    if row.identical:
         yield f"{a} and {b} are identical on every unit: there is no difference to test."
         return
     if verdict == NOT_TESTABLE:
         yield (
-            f"{a} is ahead of {b} by {format_number(row['delta'], digits)}, but {row['p_reason']}: there is no spread to resample, "
-            f"and {row['procedure']} cannot test the difference{beside_exact(row)}."
+            f"{a} is ahead of {b} by {format_number(row.delta, digits)}, but {row.p_reason}: there is no spread to resample, "
+            f"and {row.procedure} cannot test the difference{beside_exact(row)}."
         )
         return
     if verdict == "not measured":
-        lost = [name for name, score in ((a, row["score_a"]), (b, row["score_b"])) if score is None]
+        lost = [name for name, score in ((a, row.score_a), (b, row.score_b)) if score is None]
         why = f"the score of {' and of '.join(lost)} is undefined" if lost else "no replicate gives both a score"
-        told = f"by {row['procedure']}: {row['p_reason']}" if row["p_reason"] and not lost else f"on this test set: {why}"
+        told = f"by {row.procedure}: {row.p_reason}" if row.p_reason and not lost else f"on this test set: {why}"
         yield f"{a} and {b} cannot be compared {told}."
         return
-    p = f"{say_p(row)}, {row['procedure']}, α = {alpha:g}"
-    interval = row["interval"]
-    kind = f" ({interval['method']} interval)" if interval and interval["method"] != "symmetric" else ""
-    ends = [f"{format_interval(interval, digits)}{kind}"] if interval else []
-    gain = " ".join([format_number(row["delta"], digits), *ends])
-    scores = [format_number(row[key], digits) for key in ("score_a", "score_b")]
+    p = f"{say_p(row)}, {row.procedure}, α = {alpha:g}"
+    interval = row.interval
+    kind = f" ({interval.method} interval)" if interval and interval.method != "symmetric" else ""
+    ends = [f"{format_ends(interval, digits)}{kind}"] if interval else []
+    gain = " ".join([format_number(row.delta, digits), *ends])
+    scores = [format_number(score, digits) for score in (row.score_a, row.score_b)]
     order = f" (scores {scores[0]} and {scores[1]}, lower is better)" if falling else ""
     if verdict == "equivalent":
-        within = f"p of equivalence = {format_p(row['p_equivalence_holm'])}; {p}"
-        yield f"{a} and {b} differ by {gain}{order}: equivalent within the margin of {row['margin']:g} ({within})."
-        if row["differs_within_margin"]:
+        within = f"p of equivalence = {format_p(row.p_equivalence_holm)}; {p}"
+        yield f"{a} and {b} differ by {gain}{order}: equivalent within the margin of {row.margin:g} ({within})."
+        if row.differs_within_margin:
             yield f"The difference is separated from zero all the same: {a} is better, by less than the margin."
-    elif row["delta"] == 0:
-        units = f" on {row['discordant']:,} units" if row["discordant"] is not None else ""
-        own = "p = 1" if row["p"] == 1 else f"and the p of {row['procedure']} is not about the score ({p})"
+    elif row.delta == 0:
+        units = f" on {row.discordant:,} units" if row.discordant is not None else ""
+        own = "p = 1" if row.p == 1 else f"and the p of {row.procedure} is not about the score ({p})"
         yield f"{a} and {b} have the same score, {scores[0]}, though they differ{units}: neither is ahead, {own}."
     elif verdict == "better":
         yield f"{a} is better than {b} by {gain}{order}; the difference is separated from zero ({p})."
@@ -121,27 +104,27 @@ def _two(pairs: Sequence[Mapping[str, Any]], alpha: float, digits: int, falling:
             f"({p}): {a} is not called better, nor {b}."
         )
     else:
-        yield f"{a} is ahead of {b} by {gain}{order}; the two are not separated at this n = {row['units']:,} ({p})."
-    if row["p_equivalence_holm"] is not None and verdict != "equivalent":
+        yield f"{a} is ahead of {b} by {gain}{order}; the two are not separated at this n = {row.units:,} ({p})."
+    if row.p_equivalence_holm is not None and verdict != "equivalent":
         yield (
-            f"Equivalence within the margin of {row['margin']:g} is not shown (p = {format_p(row['p_equivalence_holm'])}); that "
-            f"{b} is not worse by the margin has p = {format_p(row['p_behind'])}, that {a} is not p = {format_p(row['p_ahead'])}."
+            f"Equivalence within the margin of {row.margin:g} is not shown (p = {format_p(row.p_equivalence_holm)}); that "
+            f"{b} is not worse by the margin has p = {format_p(row.p_behind)}, that {a} is not p = {format_p(row.p_ahead)}."
         )
     yield from doubts_of_one(row, alpha)
 
 
 def _many(
-    pairs: Sequence[Mapping[str, Any]],
-    board: Sequence[Mapping[str, Any]],
+    pairs: Sequence[PairRow],
+    board: Sequence[BoardRow],
     baseline: str | None,
     alpha: float,
     digits: int,
     falling: bool,
 ) -> Iterator[str]:
-    family = pairs[0]["adjustment"]["family_size"]
-    among = f"{title_of(pairs)}, two-sided {pairs[0]['procedure']}, α = {alpha:g}"
+    family = pairs[0].adjustment.family_size
+    among = f"{title_of(pairs)}, two-sided {pairs[0].procedure}, α = {alpha:g}"
     if baseline is None:
-        yield _leaders(pairs, [row for row in board if row["rank"] is not None], among, digits, falling)
+        yield _leaders(pairs, [row for row in board if row.rank is not None], among, digits, falling)
     else:
         yield _against(board, baseline, among, digits, falling)
     needed = replicates_needed(pairs, alpha)
@@ -149,7 +132,7 @@ def _many(
         yield f"No pair could be measured: {say_missing(pairs)}."
         return
     if needed:
-        b = max(row["replicates"] or 0 for row in pairs)
+        b = max(row.replicates or 0 for row in pairs)
         yield (
             f"No pair can be separated with b = {b:,}: Holm over {family:,} pairs at α = {alpha:g} needs at least {needed:,} "
             "replicates."
@@ -159,13 +142,11 @@ def _many(
     yield from doubts_of_many(pairs, alpha)
 
 
-def _leaders(
-    pairs: Sequence[Mapping[str, Any]], ranked: Sequence[Mapping[str, Any]], among: str, digits: int, falling: bool
-) -> str:
-    best = [row["name"] for row in ranked if row["rank"] == 1]
+def _leaders(pairs: Sequence[PairRow], ranked: Sequence[BoardRow], among: str, digits: int, falling: bool) -> str:
+    best = [row.name for row in ranked if row.rank == 1]
     if not best:
         return "No system has a defined score."
-    score = format_number(ranked[0]["score"], digits) + (" (lower is better)" if falling else "")
+    score = format_number(ranked[0].score, digits) + (" (lower is better)" if falling else "")
     others = len(ranked) - len(best)
     if len(best) == 1:
         head, verb = f"{best[0]} has the best score, {score}", "is"
@@ -175,7 +156,7 @@ def _leaders(
         head, verb = f"{', '.join(shown[:-1])} and {shown[-1]} share the best score, {score}", "are each"
     if not others:
         return f"{head} ({among})."
-    beaten = [sum(row["separated"] for row in select(pairs, system_a=name)) for name in best]
+    beaten = [sum(row.separated for row in pairs if row.system_a == name) for name in best]
     the_others = "the other" if others == 1 else f"the {others:,} others"
     if min(beaten) == others:
         claim = f"separated from {'the other' if others == 1 else 'all others'}"
@@ -187,19 +168,19 @@ def _leaders(
     return f"{head}, and {verb} {claim} ({among})."
 
 
-def _against(board: Sequence[Mapping[str, Any]], baseline: str, among: str, digits: int, falling: bool) -> str:
-    (own,) = select(board, name=baseline)
-    count = {name: len(select(board, against_baseline=name)) for name in ("better", "worse")}
-    others = sum(row["against_baseline"] is not None for row in board)
-    score = format_number(own["score"], digits) + (", lower is better" if falling else "")
-    found = " and ".join(f"{are(count[name])} {name}" for name in ("better", "worse"))
+def _against(board: Sequence[BoardRow], baseline: str, among: str, digits: int, falling: bool) -> str:
+    (own,) = (row for row in board if row.name == baseline)
+    count = Counter(row.against_baseline for row in board)
+    others = sum(row.against_baseline is not None for row in board)
+    score = format_number(own.score, digits) + (", lower is better" if falling else "")
+    found = " and ".join(f"{count_phrase(count[name])} {name}" for name in ("better", "worse"))
     end = "Other pairs have no verdict, and there are no ranks."
     return f"Of {others:,} systems compared with {baseline} ({score}), {found} ({among}). {end}"
 
 
-def _counts(pairs: Sequence[Mapping[str, Any]], family: int) -> str:
-    separated = sum(row["separated"] for row in pairs)
-    count = Counter("identical" if row["identical"] else row["verdict"] for row in pairs)
+def _counts(pairs: Sequence[PairRow], family: int) -> str:
+    separated = sum(row.separated for row in pairs)
+    count = Counter("identical" if row.identical else row.verdict for row in pairs)
     count["not separated"] += count["inconclusive"]
     if separated == family:
         parts = [f"All {family:,} pairs are separated" if family > 1 else "The one pair that could be measured is separated"]
@@ -207,18 +188,18 @@ def _counts(pairs: Sequence[Mapping[str, Any]], family: int) -> str:
         parts = [f"{separated:,} of {family:,} pair{'' if family == 1 else 's'} {'is' if separated == 1 else 'are'} separated"]
     if count["not separated"]:
         equal = "it is equal" if count["not separated"] == 1 else "they are equal"
-        words = f"not separated at this n = {pairs[0]['units']:,}, which does not show that {equal}"
-        parts.append(f"{are(count['not separated'])} {words}")
+        words = f"not separated at this n = {pairs[0].units:,}, which does not show that {equal}"
+        parts.append(f"{count_phrase(count['not separated'])} {words}")
     if count["equivalent"]:
-        both = sum(bool(row["differs_within_margin"]) for row in pairs)
+        both = sum(bool(row.differs_within_margin) for row in pairs)
         besides = f" ({both:,} of them separated from zero all the same)" if both else ""
-        parts.append(f"{are(count['equivalent'])} equivalent within the margin of {pairs[0]['margin']:g}{besides}")
+        parts.append(f"{count_phrase(count['equivalent'])} equivalent within the margin of {pairs[0].margin:g}{besides}")
     if count[NOT_TESTABLE]:
-        of_them = [row["p_exact"] for row in pairs if row["verdict"] == NOT_TESTABLE]
+        of_them = [row.p_exact for row in pairs if row.verdict == NOT_TESTABLE]
         beside = "; their exact sign-flip p stands beside" if all(p is not None for p in of_them) else ""
-        parts.append(f"{are(count[NOT_TESTABLE])} not testable by resampling: {NO_SPREAD}{beside}")
+        parts.append(f"{count_phrase(count[NOT_TESTABLE])} not testable by resampling: {NO_SPREAD}{beside}")
     if count["identical"]:
-        parts.append(f"{are(count['identical'])} identical on every unit")
+        parts.append(f"{count_phrase(count['identical'])} identical on every unit")
     if count["not measured"]:
         parts.append(f"{count['not measured']:,} more could not be measured: {say_missing(pairs)}")
     return "; ".join(parts) + "."

@@ -7,7 +7,6 @@ first. Both come from `pipeline.inference`, and nothing else in a report makes a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -17,9 +16,8 @@ from pipeline.inference.decision import Bounds, Decisions, bound_computed, bound
 from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge
 from pipeline.inference.multiplicity import holm
 from pipeline.report.adjustment import Adjusted
-from pipeline.report.cube_facts import count_of
-from pipeline.report.no_variation import NOT_TESTABLE
-from pipeline.report.values import plain
+from pipeline.report.cube_facts import NOT_TESTABLE, count_of
+from pipeline.report.rows import PairVerdict
 
 __all__ = ["Evidence", "Judged", "judge_pairs", "read_equivalence"]
 
@@ -71,7 +69,7 @@ class Judged:
         The better system is shown to be better.
     against : (pair,) bool
         The test rejects in favour of the system that is behind: its null is not about the gain.
-    verdict : list of str or None
+    verdict : list of PairVerdict or None
         None outside the family.
     differs_within_margin : list of bool or None
         None where there is no margin, and outside the family.
@@ -82,21 +80,10 @@ class Judged:
 
     separated: _Flags
     against: _Flags
-    verdict: list[str | None]
+    verdict: list[PairVerdict | None]
     differs_within_margin: list[bool | None]
     stable: list[bool | None]
     equivalence_holm: _Floats
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return it as lists of plain values."""
-        return {
-            "separated": self.separated.tolist(),
-            "against": self.against.tolist(),
-            "verdict": self.verdict,
-            "differs_within_margin": self.differs_within_margin,
-            "stable": self.stable,
-            "p_equivalence_holm": plain(self.equivalence_holm),
-        }
 
 
 def read_equivalence(cube: xr.Dataset, replicates: _Floats, identical: _Flags, member: _Flags, **where: str) -> Equivalence | None:

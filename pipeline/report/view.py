@@ -1,10 +1,12 @@
-"""One table as text. This module is the value that pages lay out; it formats nothing."""
+"""One table, formatted: the value that pages lay out, and its lines on a terminal."""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["View"]
+__all__ = ["View", "align_text"]
 
 
 @dataclass(frozen=True)
@@ -33,3 +35,25 @@ class View:
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
     text: frozenset[str] = frozenset()
+
+    def pick(self, columns: Sequence[str]) -> View:
+        """Return the table with some of its columns, without its caption."""
+        places = [self.columns.index(column) for column in columns]
+        return View(self.kind, self.title, tuple(columns), tuple(tuple(row[k] for k in places) for row in self.rows), "", self.text)
+
+
+def align_text(view: View) -> Iterator[str]:
+    """Yield the lines of a table for a terminal, its columns aligned."""
+    rows = [view.columns, *view.rows]
+    widths = [max(_width(row[k]) for row in rows) for k in range(len(view.columns))]
+    for row in rows:
+        cells = []
+        for cell, width, column in zip(row, widths, view.columns, strict=True):
+            space = " " * (width - _width(cell))
+            cells.append(cell + space if column in view.text else space + cell)
+        yield "  ".join(cells).rstrip()
+
+
+def _width(text: str) -> int:
+    """Count the columns a text takes on a terminal: wide characters take two, combining ones none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -2,59 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
 from pipeline.report.adjustment import name_adjustment
-from pipeline.report.document import digits_of
+from pipeline.report.document import Report
 from pipeline.report.findings import table_cells
-from pipeline.report.pair_table import MARKS, mark_of, pair_table
+from pipeline.report.leaderboard import LETTERS
+from pipeline.report.pair_table import pair_table
+from pipeline.report.rows import FamilyKey, Label, SystemRow, family_of
 from pipeline.report.trainings import training_views
 from pipeline.report.values import MISSING, format_number
-from pipeline.report.verdict_text import FAMILY, Families, by_family, family_of, select
 from pipeline.report.view import View
 
-__all__ = ["MARKS", "View", "mark_of", "view_all"]
+__all__ = ["view_all"]
+
+_FACTS: Mapping[str, Callable[[SystemRow], Label]] = {"model": lambda row: row.model, "group": lambda row: row.group}
+"""What stands beside the names of systems, where it says more than they do."""
 
 
-def view_all(document: Mapping[str, Any]) -> list[View]:
+def view_all(report: Report) -> list[View]:
     """Return every table of a report; those of a section are in its order."""
-    families = by_family(document["pairs"])
     return [
-        *_leaderboards(document, families),
-        *_findings(document),
-        *training_views(document),
-        *_pairs(document, families),
+        *_leaderboards(report),
+        *_findings(report),
+        *training_views(report),
+        *_pairs(report),
     ]
 
 
-def _where(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    for row in document["signature"]:
-        yield {key: row[key] for key in FAMILY}
+def _title(where: FamilyKey) -> str:
+    return f"{where.test_set} · {where.metric} · {where.procedure}"
 
 
-def _title(where: Mapping[str, Any]) -> str:
-    return f"{where['test_set']} · {where['metric']} · {where['procedure']}"
-
-
-def _leaderboards(document: Mapping[str, Any], families: Families) -> Iterator[View]:
-    known = {(row["test_set"], row["name"]): row for row in document["systems"]}
-    facts = [f for f in ("model", "group") if any(row.get(f) and row[f] != row["name"] for row in document["systems"])]
-    baseline = document["family"]["baseline"]
-    for where in _where(document):
-        digits = digits_of(document, where["metric"])
-        name = name_adjustment(families[family_of(where)])
-        at, rows = f"by {name} at α = {document['alpha']:g}", []
-        board = select(document["leaderboard"], **where)
-        for row in board:
-            system = known[row["test_set"], row["name"]]
-            cells = (row["name"], *(system.get(f) or MISSING for f in facts), format_number(row["score"], digits))
+def _leaderboards(report: Report) -> Iterator[View]:
+    known = {(row.test_set, row.name): row for row in report.systems}
+    facts = [fact for fact, tell in _FACTS.items() if any(tell(row) and tell(row) != row.name for row in report.systems)]
+    baseline = report.family.baseline
+    for where in report.places:
+        digits = report.decimals(where.metric)
+        name = name_adjustment(report.pairs_of[where])
+        at, rows = f"by {name} at α = {report.alpha:g}", []
+        for row in report.board_of[where]:
+            system = known[row.test_set, row.name]
+            cells = (row.name, *(str(_FACTS[fact](system) or MISSING) for fact in facts), format_number(row.score, digits))
             if baseline is not None:
-                rows.append((*cells, row["against_baseline"] or MISSING))
+                rows.append((*cells, row.against_baseline or MISSING))
                 continue
-            ranks = MISSING if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"
-            ends = (str(row["beats"]), str(row["beaten_by"]), row["letters"] or MISSING)
-            rows.append((MISSING if row["rank"] is None else str(row["rank"]), *cells, ranks, *ends))
+            ranks = MISSING if row.rank is None else f"{row.rank_low}–{row.rank_high}"
+            ends = (str(row.beats), str(row.beaten_by), row.letters or MISSING)
+            rows.append((MISSING if row.rank is None else str(row.rank), *cells, ranks, *ends))
         if baseline is not None:
             columns: tuple[str, ...] = ("system", *facts, "score", f"than {baseline}")
             caption = f"Than {baseline}: the verdict {at}, over the pairs of {baseline} alone, which give no ranks."
@@ -65,7 +61,7 @@ def _leaderboards(document: Mapping[str, Any], families: Families) -> Iterator[V
             f"Rank interval: the ranks that pairs separated {at} do not exclude, all together. "
             "Better than, worse than: how many systems it is separated from. Systems with the same score share a rank. "
         )
-        refused = [row["reason"] for row in select(document["clusters"], **where, definition="letters") if row["reason"]]
+        refused = [row.reason for row in report.clusters if family_of(row) == where and row.definition == LETTERS and row.reason]
         lettered = len(rows) > 2 and not refused  # of two systems the verdict says as much
         if lettered:
             caption += "Systems share a letter exactly where they are not separated."
@@ -76,17 +72,16 @@ def _leaderboards(document: Mapping[str, Any], families: Families) -> Iterator[V
         yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, "letters"}))
 
 
-def _findings(document: Mapping[str, Any]) -> Iterator[View]:
-    for finding in document["findings"]:
-        for table in finding["tables"]:
-            cells = tuple(table_cells(finding["rows"], table, digits_of(document, table["where"].get("metric"))))
-            heads = tuple(column["head"] for column in table["columns"])
-            words = frozenset(column["head"] for column in table["columns"] if column["form"] == "text")
-            yield View(table["section"], table["title"], heads, cells, table["caption"], words)
+def _findings(report: Report) -> Iterator[View]:
+    for finding in report.findings:
+        for table in finding.tables:
+            cells = tuple(table_cells(finding.rows, table, report.decimals(table.where.get("metric"))))
+            heads = tuple(column.head for column in table.columns)
+            words = frozenset(column.head for column in table.columns if column.form == "text")
+            yield View(table.section, table.title, heads, cells, table.caption, words)
 
 
-def _pairs(document: Mapping[str, Any], families: Families) -> Iterator[View]:
-    places = list(_where(document))
-    for where in places:
-        rows = families[family_of(where)]
-        yield pair_table(document, where, rows, _title(where), digits=digits_of(document, where["metric"]), tables=len(places))
+def _pairs(report: Report) -> Iterator[View]:
+    for where in report.places:
+        rows = report.pairs_of[where]
+        yield pair_table(report, where, rows, _title(where), digits=report.decimals(where.metric), tables=len(report.places))

@@ -20,8 +20,10 @@ from pipeline.plan.comparisons import statistics_key
 from pipeline.plan.inputs import MetricInputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study, plan_trainings, present_outputs
-from pipeline.plan.task import Failure, Receipt, ReportSpec, Task, TrainSpec
+from pipeline.plan.task import Failure as TaskFailure
+from pipeline.plan.task import Receipt, ReportSpec, Task, TrainSpec
 from pipeline.record.manifest import Manifest, read_inventory, read_manifest
+from pipeline.report.facts import AbsentSystem, FailedTask, Failure, ProblemRow, TrainingRow
 from pipeline.report.input import ReportInput
 from pipeline.report.write import write_report
 from pipeline.store.files import read_json
@@ -91,47 +93,39 @@ def _rounding_warnings(manifest: Manifest, inventory: Inventory) -> Iterator[str
                 )
 
 
-def _list_trainings(manifest: Manifest, inventory: Inventory) -> Iterator[dict[str, Any]]:
-    """Yield a row for each training of a study, in its order: what it is, what it took, how it ended.
-
-    ``status`` is ``done``, ``failed``, or ``open`` where a run was stopped before it.
-    """
+def _list_trainings(manifest: Manifest, inventory: Inventory) -> Iterator[TrainingRow]:
+    """Yield a row for each training of a study, in its order: what it is, what it took, how it ended."""
     for system, task in plan_trainings(manifest.study, manifest.inputs).items():
         spec = task.spec
         assert isinstance(spec, TrainSpec)
-        row: dict[str, Any] = {
-            "system": system,
-            "model": spec.model,
-            "sample": spec.method,
-            "fraction": round(spec.fraction, 6),
-            "replica": spec.replica,
-        }
         ended = inventory.receipts.get(task.key) or inventory.failures.get(task.key)
-        yield {**row, **(_ended(ended) if ended is not None else _NOTHING)}
+        covers = ended.covers if isinstance(ended, Receipt) else {}
+        facts = ended.facts if isinstance(ended, TaskFailure) else covers
+        done = isinstance(ended, Receipt)
+        yield TrainingRow(
+            system=system,
+            model=spec.model,
+            sample=spec.method,
+            fraction=round(spec.fraction, 6),
+            replica=spec.replica,
+            items=covers.get("items"),
+            units=covers.get("units"),
+            distinct=covers.get("distinct"),
+            seconds=ended.seconds or None if ended is not None else None,
+            peak_memory_bytes=_peak_memory(ended, facts) if ended is not None else None,
+            status="open" if ended is None else "done" if done else "failed",
+            exit_status=0 if done else facts.get("exit_status"),
+            attempts=ended.attempts if ended is not None else 0,
+            reason=ended.reason if isinstance(ended, TaskFailure) else None,
+            notes=[str(note) for note in covers.get("notes", ())],
+            log=facts.get("log") or None,
+        )
 
 
-_NOTHING: Mapping[str, Any] = dict.fromkeys(
-    ("seconds", "peak_memory_bytes", "items", "units", "distinct", "exit_status", "reason", "log")
-) | {"status": "open", "attempts": 0, "notes": []}
-
-
-def _ended(ended: Receipt | Failure) -> dict[str, Any]:
-    covers = ended.covers if isinstance(ended, Receipt) else {}
-    facts = ended.facts if isinstance(ended, Failure) else covers
-    # A command holds its memory itself; of a worker the mark of this training, or else of all until then.
+def _peak_memory(ended: Receipt | TaskFailure, facts: Mapping[str, Any]) -> int | None:
+    """Return the most that a training held: a command holds its memory itself; of a worker the mark of this training, or of all."""
     known = (facts.get(name) for name in ("fit_memory_bytes", "memory_bytes"))
-    done = isinstance(ended, Receipt)
-    return {
-        **{name: covers.get(name) for name in ("items", "units", "distinct")},
-        "seconds": ended.seconds or None,
-        "peak_memory_bytes": next((int(found) for found in known if found), ended.peak_memory_bytes) or None,
-        "status": "done" if done else "failed",
-        "exit_status": 0 if done else facts.get("exit_status"),
-        "attempts": ended.attempts,
-        "reason": ended.reason if isinstance(ended, Failure) else None,
-        "notes": [str(note) for note in covers.get("notes", ())],
-        "log": facts.get("log") or None,
-    }
+    return next((int(found) for found in known if found), ended.peak_memory_bytes) or None
 
 
 def report(task: Task, runs: Path) -> Receipt:
@@ -159,11 +153,11 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     collected = {str(r.covers["test_set"]) for r in inventory.receipts.values() if r.kind == "collect"}
     cubes = {name: cube.assign_attrs(asked_anew) for name, cube in open_cubes(run.cubes).items() if name in collected}
     plan = plan_study(manifest.study, manifest.inputs, inventory, run=run.id)
-    failures: list[Mapping[str, Any]] = [
-        {"label": failure.label, "exit_code": failure.exit_code, "problems": [asdict(p) for p in failure.problems]}
+    failures: list[Failure] = [
+        FailedTask(failure.label, failure.exit_code, [ProblemRow(**asdict(problem)) for problem in failure.problems])
         for failure in inventory.failures.values()
     ]
-    failures.extend({"label": f"{a.system} on {a.test_set}", "system": a.system, "reason": a.reason} for a in plan.absent)
+    failures.extend(AbsentSystem(f"{a.system} on {a.test_set}", a.system, a.reason) for a in plan.absent)
     alignment = [{"test_set": t.name, **row} for t in manifest.inputs.test_sets for row in t.alignment]
     warnings = [f"{t.name}: {warning}" for t in manifest.inputs.test_sets for warning in t.warnings]
     warnings += _rounding_warnings(manifest, inventory)

@@ -10,7 +10,7 @@ from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.direct import result
 from pipeline.inference.intervals import INTERVAL_REASONS
 from pipeline.inference.intervals import METHODS as PLAIN_INTERVALS
-from pipeline.report.tails import MISSING as MISSING_TAILS
+from pipeline.report.cube_facts import MISSING_TAILS
 from pipeline.study.schema import IntervalName
 from pipeline.tasks.collect.kept_scores import SIMULTANEOUS
 

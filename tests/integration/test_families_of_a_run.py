@@ -20,6 +20,7 @@ from pipeline.inference.few_units import StudentTails, evidence_floor, reach_of_
 from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
+from pipeline.report.document import read_report
 from pipeline.report.views import view_all
 
 ITEMS, REPLICATES = 120, 4000
@@ -210,7 +211,7 @@ def test_an_adjusted_p_below_p_is_explained(everybody) -> None:
     _, report, _ = everybody
     for factor, told in ((0.5, True), (1.0, False)):
         changed = [row | {"p_adjusted": factor * row["p"]} for row in report["pairs"]]
-        (table,) = [view for view in view_all({**report, "pairs": changed}) if view.kind == "pairs"]
+        (table,) = [view for view in view_all(read_report({**report, "pairs": changed})) if view.kind == "pairs"]
         assert ("so an adjusted p can come out below p" in table.caption) == told
 
 

@@ -14,6 +14,7 @@ from support.studies import write_study
 
 from pipeline import api
 from pipeline.api import open_run
+from pipeline.report.document import read_report
 from pipeline.report.summary import summarise
 from pipeline.report.values import format_p
 
@@ -168,7 +169,7 @@ def test_p_is_one_number_in_the_document_the_tables_the_cube_and_on_the_terminal
     csv_rows = list(csv.DictReader(read(root / "report" / "tables" / "pairs.csv")))
     place = {frozenset(ends): k for k, ends in enumerate(zip(cube["system_a"].values, cube["system_b"].values, strict=True))}
     assert len(csv_rows) == len(document["pairs"]) == 12
-    lines = summarise(document).splitlines()
+    lines = summarise(read_report(document)).splitlines()
     for row, cells in zip(document["pairs"], csv_rows, strict=True):
         at = {"metric": "mean", "test_size": "full", "procedure": row["procedure"]}
         pair = place[frozenset((row["system_a"], row["system_b"]))]

@@ -3,6 +3,8 @@
 import numpy as np
 
 from pipeline.analyses import load_analysis
+from pipeline.report.build import build_report
+from pipeline.report.document import read_report, to_document
 from pipeline.report.input import ReportInput
 from pipeline.study.schema import Study
 from support.synthetic_cubes import build_cube
@@ -57,3 +59,14 @@ def odd_cubes(systems=12, seed=4):
         )
 
     return {"news <1>": cube("news <1>", 0.0), "other/..": cube("other/..", np.append(rng.normal(0, 0.7, systems - 2), [0.1, 0.1]))}
+
+
+def hold_to_schema(document):
+    """Return a document of a report after checking that it is what the published types say, with nothing lost and nothing added."""
+    assert to_document(read_report(document)) == document
+    return document
+
+
+def build_document(given):
+    """Return what ``report.json`` holds, held to its schema."""
+    return hold_to_schema(to_document(build_report(given)))

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from support.studies import write_scores, write_study, write_text_outputs
+from support.synthetic_reports import build_document
 
 from pipeline.api import run
 from pipeline.cli.main import main  # noqa: F401 - registers the commands
 from pipeline.cli.options import cli
 from pipeline.errors import PipelineError
 from pipeline.record.manifest import read_manifest
-from pipeline.report.document import build_document
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import override_study
 from pipeline.tasks.report import gather

@@ -12,6 +12,7 @@ from support.studies import run_cli
 from pipeline.api import compare, compare_study
 from pipeline.errors import StudyError, UsageError
 from pipeline.items.names import name_outputs
+from pipeline.report.document import read_report
 from pipeline.report.summary import summarise
 from pipeline.study.load import parse_flow, study_from_value
 from pipeline.survey import compare as metrics_asked
@@ -96,7 +97,7 @@ def test_a_score_of_which_less_is_better_is_headed_so_and_ranked_so(tmp_path: Pa
     asked = {"name": "rate", "metric": "mean", "column": "Scorer.WER", "higher_is_better": False}
     document = compare(paths, metrics=[asked], replicates=1000)
     assert [row["name"] for row in document["leaderboard"] if row["rank"] == 1] == ["good"]
-    assert summarise(document).startswith("test set · rate · paired-bootstrap · 3 items · lower is better\n")
+    assert summarise(read_report(document)).startswith("test set · rate · paired-bootstrap · 3 items · lower is better\n")
 
 
 RATES = {name: [{"acc": hit, "wer": 1.25 - hit, "brier_score": 0.75 - hit / 2} for hit in hits] for name, hits in HITS.items()}

@@ -11,14 +11,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.studies import write_scores, write_study
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report
 
 from pipeline.api import compare
 from pipeline.cli import cli
 from pipeline.cli.actions import tell_report
 from pipeline.engine.progress import format_line
+from pipeline.report.build import build_report
+from pipeline.report.document import read_report
+from pipeline.report.rows import Verdict
 from pipeline.report.summary import choose_pairs, conclude, summarise
 from pipeline.store.runs import RunDirectory
 
@@ -113,10 +119,10 @@ def in_terminal(folder: Path, *arguments: str, term: str) -> str:
 
 
 def test_many_verdicts_are_named_and_counted() -> None:
-    several = [{"test_set": f"set {k}", "metric": "bleu", "sentences": [f"{k} wins.", "More."]} for k in range(9)]
-    assert conclude({"verdict": several[:1]}) == ["0 wins. More."]
-    assert conclude({"verdict": several[:2]}) == ["set 0 · bleu: 0 wins.", "set 1 · bleu: 1 wins."]
-    assert conclude({"verdict": several})[4:] == ["set 4 · bleu: 4 wins.", "… 4 more verdicts are in the report"]
+    several = [Verdict(f"set {k}", "bleu", "paired-bootstrap", [f"{k} wins.", "More."]) for k in range(9)]
+    assert conclude(several[:1]) == ["0 wins. More."]
+    assert conclude(several[:2]) == ["set 0 · bleu: 0 wins.", "set 1 · bleu: 1 wins."]
+    assert conclude(several)[4:] == ["set 4 · bleu: 4 wins.", "… 4 more verdicts are in the report"]
 
 
 def test_a_report_that_is_not_there_is_not_spoken_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +154,7 @@ def test_compare_speaks_of_a_report_only_where_it_keeps_one(tmp_path: Path, monk
 def test_compare_without_a_folder_draws_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_scores(tmp_path / "scores.csv", ["one", "two", "three"])
-    for name in ("figures.draw_all", "html.render_html", "markdown.render_markdown"):
+    for name in ("figures.draw_all", "pages.render_html", "pages.render_markdown"):
         monkeypatch.setattr(f"pipeline.report.{name}", None)
     document = compare(["scores.csv"], replicates=500)
     assert len(document["pairs"]) == 3
@@ -158,10 +164,10 @@ def test_compare_without_a_folder_draws_nothing(tmp_path: Path, monkeypatch: pyt
 
 def test_pairs_of_the_best_and_of_neighbours_come_before_large_gains() -> None:
     names = [f"s{k}" for k in range(8)]
-    board = [{"name": name, "rank": k + 1} for k, name in enumerate(names)]
-    rows = [{"system_a": a, "system_b": b} for i, a in enumerate(names) for b in names[i + 1 :]]
-    rows.sort(key=lambda row: int(row["system_a"][1]) - int(row["system_b"][1]))  # the largest gain first
-    chosen = [(row["system_a"], row["system_b"]) for row in choose_pairs(rows, board, 20)]
+    cube = build_cube(60.0 - np.arange(8.0), names)
+    report = build_report(make_report({"news": cube}, analyses=()))
+    board, rows = report.leaderboard, report.pairs  # the largest gain first
+    chosen = [(row.system_a, row.system_b) for row in choose_pairs(rows, board, 20)]
     assert chosen[:7] == [("s0", name) for name in names[1:]]
     assert chosen[7:] == list(pairwise(names[1:]))
     assert choose_pairs(rows[:20], board, 20) == rows[:20]
@@ -170,4 +176,4 @@ def test_pairs_of_the_best_and_of_neighbours_come_before_large_gains() -> None:
 
 def test_the_document_says_how_many_there_are(tmp_path: Path) -> None:
     document = compare([str(write_scores(tmp_path / "scores.csv", ["one", "two"]))], replicates=200)
-    assert summarise(document).startswith("test set · mean · paired-bootstrap · 50 items\n")
+    assert summarise(read_report(document)).startswith("test set · mean · paired-bootstrap · 50 items\n")

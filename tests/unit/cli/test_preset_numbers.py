@@ -22,6 +22,7 @@ from pipeline.errors import StudyError
 from pipeline.inference.convention_levels import null_p
 from pipeline.presets import sacrebleu_paired as tool
 from pipeline.presets.registry import PRESETS
+from pipeline.report.document import read_report
 from pipeline.report.summary import summarise
 
 TOOL_METRICS = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
@@ -132,7 +133,7 @@ def test_a_study_names_the_baseline_of_the_tool_and_keeps_its_family(texts: Path
     assert cube.attrs["preset"]["baseline"] == "sys2"
     assert cube.attrs["baseline"] == ""
     assert document["preset"]["baselines"] == {"news": "sys2"}
-    assert "sacrebleu-bs compares with sys2." in summarise(document)
+    assert "sacrebleu-bs compares with sys2." in summarise(read_report(document))
     (markdown,) = tmp_path.glob("runs/*/report/report.md")
     assert "sacrebleu-bs compares with sys2." in markdown.read_text("utf-8")
 
@@ -261,7 +262,7 @@ def test_every_page_has_the_column_and_says_where_it_misleads(texts: Path, tmp_p
     assert checks["What sacrebleu-bs says"] == ("check", PRESETS["sacrebleu-bs"].misleads)
     assert checks["Settings of sacrebleu-bs"] == ("check", deviation)
     assert "Preset sacrebleu-bs" in markdown.split("## Method")[1]
-    told = summarise(document)
+    told = summarise(read_report(document))
     assert re.search(r"^better +worse .* sacrebleu-bs +verdict$", told, re.MULTILINE)
     assert told.endswith(deviation)
     assert "– under sacrebleu-bs: the tool compares with the baseline only." in told
@@ -271,7 +272,7 @@ def test_what_is_not_asked_for_is_told(texts: Path, tmp_path: Path) -> None:
     _, document = run_study(tmp_path, texts, "koehn-2004", procedures=["paired-t"], replicates=1000)
     (missing,) = document["preset"]["missing"]
     assert missing == "no number of its own: it goes with paired-bootstrap, which the study does not ask for"
-    assert "koehn-2004" not in summarise(document).split("verdict\n")[0]  # no empty column
+    assert "koehn-2004" not in summarise(read_report(document)).split("verdict\n")[0]  # no empty column
     _, runs = run_study(tmp_path / "runs of", texts, "multeval", replicates=100)
     assert runs["preset"]["missing"] == [
         "its number is of models with several runs each: the column multeval of the analysis replicas"

@@ -15,6 +15,7 @@ from pipeline import api
 from pipeline.cli import cli
 from pipeline.errors import StudyError
 from pipeline.plan.inputs import Inputs
+from pipeline.report.document import read_report
 from pipeline.report.summary import summarise
 from pipeline.study.load import load_study
 from pipeline.survey.survey import survey_study
@@ -62,7 +63,7 @@ def test_no_verdict_rests_on_items_where_documents_are_known(folder: Path, tmp_p
     assert (document["unit"], row["units"], row["verdict"]) == ("document", DOCUMENTS, "not separated")
     assert "|unit:document|n:500/50|" in document["signature"][0]["line"]
     assert document["test_sets"][0]["unit_reason"] == "documents are known"
-    assert "500 items in 50 documents" in summarise(document)
+    assert "500 items in 50 documents" in summarise(read_report(document))
     assert trust_of(document)["Design effect"]["status"] == "ok"
     items = report_of(study(folder, unit="item"), tmp_path)
     assert (items["unit"], items["pairs"][0]["units"], items["pairs"][0]["verdict"]) == ("item", ITEMS, "better")
@@ -129,7 +130,7 @@ def test_compare_draws_the_documents_that_files_mark_and_items_where_it_is_told_
     given: dict[str, Any] = {"format": "tagged", "metrics": ["tag-accuracy"], "replicates": 1000}
     drawn = api.compare(["north.tagged", "south.tagged"], ["gold.tagged"], **given)
     assert (drawn["unit"], drawn["pairs"][0]["units"]) == ("document", 4)
-    assert summarise(drawn).startswith("test set · tag-accuracy · paired-bootstrap · 24 sentences in 4 documents\n")
+    assert summarise(read_report(drawn)).startswith("test set · tag-accuracy · paired-bootstrap · 24 sentences in 4 documents\n")
     items = api.compare(["north.tagged", "south.tagged"], ["gold.tagged"], **given, unit="item")
     assert (items["unit"], items["pairs"][0]["units"]) == ("item", 24)
     assert "Items in documents" in trust_of(items)

@@ -21,7 +21,7 @@ from pipeline.cli.catalogue import member_page
 from pipeline.items.readers import _streams, load_reader
 from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.plugins import import_plugin, list_plugins
-from pipeline.report.summary import format_alignment
+from pipeline.report.alignment import format_alignment
 from pipeline.study.schema import Study
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,8 +8,7 @@ import pytest
 
 from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
-from pipeline.report.alignment import spread_published
-from pipeline.report.summary import format_alignment
+from pipeline.report.alignment import format_alignment, spread_published
 from pipeline.study.schema import Systems, TestSet
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from support.synthetic_reports import make_report, odd_cubes
 
+from pipeline.report.facts import FailedTask, ProblemRow
+
 
 @pytest.fixture(scope="session")
 def odd_report():
-    return make_report(odd_cubes(), warnings=["a <b> & c"], failures=[{"code": "P401", "message": "x < y"}])
+    return make_report(
+        odd_cubes(), warnings=["a <b> & c"], failures=[FailedTask("extract c", 4, [ProblemRow("P401", "x < y", None, None, None)])]
+    )

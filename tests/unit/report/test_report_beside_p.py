@@ -7,14 +7,14 @@ import pytest
 import xarray as xr
 from scipy.stats import t as student
 from support.synthetic_cubes import CONVENTIONS, build_cube
-from support.synthetic_reports import make_report
+from support.synthetic_reports import build_document, make_report
 
 from pipeline.cubes.declarations import METHODS, P_LABELS, P_REASONS, TAIL_REASONS
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.document import build_document
+from pipeline.report.cube_facts import MISSING_TAILS
+from pipeline.report.document import read_report
 from pipeline.report.summary import summarise
 from pipeline.report.tables import make_tables
-from pipeline.report.tails import MISSING
 from pipeline.report.views import view_all
 from pipeline.report.write import render_report
 
@@ -46,7 +46,7 @@ def with_tails(cube, p, *, method="exact", label="none", error=0.0):
 
 
 def pair_view(document):
-    (view,) = (view for view in view_all(document) if view.kind == "pairs")
+    (view,) = (view for view in view_all(read_report(document)) if view.kind == "pairs")
     return view, [dict(zip(view.columns, row, strict=True)) for row in view.rows]
 
 
@@ -71,7 +71,7 @@ def test_a_tail_stands_beside_the_count_with_its_label_and_error_and_only_where_
     shown = {(row["better"], row["worse"]): row["tail"] for row in cells}
     assert shown == {("b", "a"): "2.5e-05 ± 2.0e-06 tilted", ("c", "a"): "3.0e-09 ± 2.0e-06 model tail", ("c", "b"): "–"}
     assert "No verdict uses it" in view.caption
-    head, *lines = make_tables(document, {})["pairs.csv"].decode().splitlines()
+    head, *lines = make_tables(read_report(document), {})["pairs.csv"].decode().splitlines()
     assert "tail.two_sided.label" in head.split(",")
     assert sum("tilted" in line for line in lines) == 2
 
@@ -82,7 +82,7 @@ def test_tails_change_no_verdict_and_without_any_there_is_no_column():
     assert [row | {"tail": None} for row in tails["pairs"]] == plain["pairs"]
     assert "tail" not in pair_view(plain)[0].columns
     for document, is_there in ((plain, False), (tails, True)):
-        text = render_report(make_report({"news": cube}, analyses=()), document)["report.md"].decode()
+        text = render_report(make_report({"news": cube}, analyses=()), read_report(document))["report.md"].decode()
         assert ("- Tails: " in text) == is_there
 
 
@@ -93,9 +93,9 @@ def test_a_tail_that_is_left_out_has_a_reason():
     rows = {(row["system_a"], row["system_b"]): row for row in document["pairs"]}
     assert rows["b", "a"]["tail_reason"] is None
     assert rows["c", "a"]["tail"] is None
-    assert rows["c", "a"]["tail_reason"] == MISSING["beyond-the-budget"]
+    assert rows["c", "a"]["tail_reason"] == MISSING_TAILS["beyond-the-budget"]
     assert rows["c", "b"]["tail_reason"] is None  # nothing is missing: counting was enough
-    head, *lines = make_tables(document, {})["pairs.csv"].decode().splitlines()
+    head, *lines = make_tables(read_report(document), {})["pairs.csv"].decode().splitlines()
     assert "tail_reason" in head.split(",")
     assert sum("beyond the budget" in line for line in lines) == 1
 
@@ -125,7 +125,7 @@ def test_few_units_have_a_p_of_their_own_by_student_s_t_and_it_decides():
     assert f"corrected for few units (12 effective ones); paired-bootstrap by itself has p = {row['p']:.4f}" in told
     detail = next(row["detail"] for row in document["trust"] if row["check"] == "Few units")
     assert "The p-values that decide are corrected for that" in detail
-    assert f"{row['p_adjusted']:.4f}" in summarise(document)
+    assert f"{row['p_adjusted']:.4f}" in summarise(read_report(document))
     assert cells["p few units"] == cells["p adjusted"] == f"{row['p_few_units']:.4f}"
 
 

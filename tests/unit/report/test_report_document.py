@@ -1,16 +1,18 @@
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube
-from support.synthetic_reports import make_report, odd_cubes
+from support.synthetic_reports import build_document, make_report, odd_cubes
 
 from pipeline.inference.multiplicity import holm
-from pipeline.report.document import build_document
-from pipeline.report.summary import format_alignment, summarise
+from pipeline.report.alignment import format_alignment
+from pipeline.report.build import build_report
+from pipeline.report.document import encode_document, read_report
+from pipeline.report.summary import summarise
 from pipeline.report.trust import describe_trust
-from pipeline.report.values import encode_document
 from pipeline.report.views import view_all
 
 PAIR_FIELDS = [
@@ -187,7 +189,7 @@ def test_curves_hold_points_and_fits(document):
 
 
 def test_the_summary_is_plain_aligned_text(document):
-    text = summarise(document, most_pairs=5)
+    text = summarise(read_report(document), most_pairs=5)
     assert "… 57 more pairs are in the report" in text  # of the first six systems nine are listed
     assert "\x1b" not in text
     assert "中文系统" in text
@@ -195,7 +197,7 @@ def test_the_summary_is_plain_aligned_text(document):
 
 def test_the_summary_explains_its_marks():
     cube = build_cube(np.array([50.0, 53.0]), list("ab"), sizes={"full": 40})
-    text = summarise(build_document(make_report({"news": cube})))
+    text = summarise(read_report(build_document(make_report({"news": cube}))))
     assert "better †" in text
     assert "† fewer than 20 units on which the two systems differ" in text
     assert "* the verdict" not in text
@@ -246,8 +248,8 @@ class Walked(list):
 def test_all_pairs_are_not_gone_through_for_each_family(show):
     walks = []
     for sets in (1, 2):
-        document = build_document(make_report(dict(list(odd_cubes().items())[:sets])))
-        document["pairs"] = Walked(document["pairs"])
-        show(document)
-        walks.append(document["pairs"].walks)
+        report = build_report(make_report(dict(list(odd_cubes().items())[:sets])))
+        walked = Walked(report.pairs)
+        show(replace(report, pairs=walked))
+        walks.append(walked.walks)
     assert walks[0] == walks[1] > 0

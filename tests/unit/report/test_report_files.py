@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube
-from support.synthetic_reports import ODD, make_report
+from support.synthetic_reports import ODD, build_document, make_report
 
 from pipeline.inference.multiplicity import holm
-from pipeline.report.document import build_document
+from pipeline.report.document import read_report
 from pipeline.report.values import format_number, format_p
 from pipeline.report.write import render_report, write_report
 
@@ -46,7 +46,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def files(odd_report):
-    return render_report(odd_report, build_document(odd_report))
+    return render_report(odd_report, read_report(build_document(odd_report)))
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def test_thousands_of_pairs_stay_far_below_five_megabytes():
     }
     report = make_report(cubes)
     document = build_document(report)
-    files = render_report(report, document)
+    files = render_report(report, read_report(document))
     assert len(document["pairs"]) == 5550
     assert len(files["index.html"]) < 2_000_000
     assert "tables/pairs.csv has them all" in files["index.html"].decode()
@@ -186,5 +186,5 @@ def test_thousands_of_pairs_stay_far_below_five_megabytes():
 
 def test_one_pair_and_no_finding_still_make_a_page():
     report = make_report({"news": build_cube(np.array([50.0, 51.0]), list("ab"))}, analyses=())
-    page = Page(render_report(report, build_document(report))["index.html"].decode())
+    page = Page(render_report(report, read_report(build_document(report)))["index.html"].decode())
     assert any("b is better than a" in text for text in page.text)

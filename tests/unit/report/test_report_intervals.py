@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 from support.synthetic_cubes import build_cube
-from support.synthetic_reports import make_report
+from support.synthetic_reports import build_document, make_report
 
-from pipeline.report.document import build_document
 from pipeline.report.intervals import half_widths
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube
-from support.synthetic_reports import make_report
+from support.synthetic_reports import build_document, make_report
 
 from pipeline.errors import PluginError
 from pipeline.interfaces import Check, Column, Figure, Finding, Headline, Mark, Section, Table
-from pipeline.report.document import build_document
+from pipeline.report.document import read_report
 from pipeline.report.write import render_report
 
 ROWS = ({"test_set": "news", "gap": 1.5},)
@@ -29,7 +29,7 @@ def render(*findings: Finding, cube: Any = None) -> dict[str, bytes]:
     cube = build_cube(np.array([50.0, 51.0]), list("ab")) if cube is None else cube
     made = make_report({"news": cube}, analyses=())
     made = replace(made, findings=findings)
-    return render_report(made, build_document(made))
+    return render_report(made, read_report(build_document(made)))
 
 
 def test_a_finding_without_a_section_stands_among_the_findings() -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 from support.synthetic_cubes import CONVENTIONS, build_cube, uncorrected
-from support.synthetic_reports import make_report
+from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.multiplicity import holm
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.document import build_document
+from pipeline.report.document import read_report
 from pipeline.report.summary import summarise
 from pipeline.report.views import view_all
 from pipeline.report.write import render_report
@@ -124,7 +124,7 @@ def test_identical_systems_need_no_second_opinion():
 
 
 def test_tables_of_a_randomization_have_no_column_that_it_cannot_fill(document):
-    bootstrap, randomization = (view for view in view_all(document) if view.kind == "pairs")
+    bootstrap, randomization = (view for view in view_all(read_report(document)) if view.kind == "pairs")
     assert {"95 % interval", "one-sided"} <= set(bootstrap.columns)
     assert not {"95 % interval", "one-sided"} & set(randomization.columns)
     assert all(len(row) == len(randomization.columns) and "–" not in row for row in randomization.rows)
@@ -141,7 +141,7 @@ def test_a_margin_is_the_bootstrap_s_alone():
     one, other = document["pairs"]
     assert (one["margin"], one["verdict"]) == (1.0, "equivalent")
     assert (other["margin"], other["p_equivalence"], other["verdict"]) == (None, None, "not separated")
-    views = {view.title.rsplit(" ", 1)[-1]: view.columns for view in view_all(document) if view.kind == "pairs"}
+    views = {view.title.rsplit(" ", 1)[-1]: view.columns for view in view_all(read_report(document)) if view.kind == "pairs"}
     assert ("p eq." in views[BOOTSTRAP], "p eq." in views[RANDOMIZATION]) == (True, False)
 
 
@@ -183,7 +183,7 @@ def test_notes_say_what_the_one_sided_p_of_swaps_is(document):
 
 def test_pages_name_the_procedure_of_every_figure_and_describe_both():
     report = make_report({"news": several(four(), as_randomization(four()))}, resampling={"procedures": [BOOTSTRAP, RANDOMIZATION]})
-    files = render_report(report, build_document(report))
+    files = render_report(report, read_report(build_document(report)))
     page, text = files["index.html"].decode(), files["report.md"].decode()
     for words in ("by the paired bootstrap and by approximate randomization", "verdicts those of the paired bootstrap", "W05-0908"):
         assert words in text
@@ -202,14 +202,14 @@ def test_pages_name_the_procedure_of_every_figure_and_describe_both():
 
 def test_the_bootstrap_alone_is_told_as_before():
     report = make_report({"news": four()})
-    text = render_report(report, build_document(report))["report.md"].decode()
+    text = render_report(report, read_report(build_document(report)))["report.md"].decode()
     assert "by the paired bootstrap over items" in text
     assert "randomization" not in text
     assert "Confidence against gain on news, bleu. Each" in text
 
 
 def test_the_terminal_shows_the_first_procedure_and_what_the_other_says():
-    text = summarise(build(several(as_randomization(four()), four()), procedures=(RANDOMIZATION, BOOTSTRAP)))
+    text = summarise(read_report(build(several(as_randomization(four()), four()), procedures=(RANDOMIZATION, BOOTSTRAP))))
     assert text.count("news · bleu · ") == 1
     assert "news · bleu · approximate-randomization" in text
     assert "By paired-bootstrap" in text

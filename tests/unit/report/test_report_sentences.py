@@ -3,17 +3,22 @@
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube, gaussian_cube
-from support.synthetic_reports import make_report
+from support.synthetic_reports import build_document, make_report
 
 from pipeline.analyses.thresholds import Thresholds
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.document import build_document
+from pipeline.report.build import build_report
+from pipeline.report.document import read_report
 from pipeline.report.figures import draw_all
 from pipeline.report.views import view_all
 
 
 def build(cube, **extra):
     return build_document(make_report({"news": cube}, analyses=(), **extra))
+
+
+def views(document):
+    return view_all(read_report(document))
 
 
 def sentences(cube, **extra):
@@ -138,18 +143,18 @@ def test_equivalents_are_counted_among_many():
 
 
 def test_a_margin_adds_its_columns_and_none_adds_none():
-    (view,) = [view for view in view_all(build_document(with_margin([50.0, 50.1], 10, 20_000))) if view.kind == "pairs"]
+    (view,) = [view for view in views(build_document(with_margin([50.0, 50.1], 10, 20_000))) if view.kind == "pairs"]
     cells = dict(zip(view.columns, view.rows[0], strict=True))
     assert (cells["p eq."], cells["Holm eq."]) == ("0.0200", "0.0200")
     assert "within the margin of 1" in view.caption
-    (view,) = [view for view in view_all(build(build_cube(np.array([50.0, 50.1]), list("ab")))) if view.kind == "pairs"]
+    (view,) = [view for view in views(build(build_cube(np.array([50.0, 50.1]), list("ab")))) if view.kind == "pairs"]
     assert not any("eq." in column for column in view.columns)
 
 
 def test_few_discordant_units_are_marked_in_the_row_and_counted_in_the_verdict():
     cube = build_cube(np.array([50.0, 53.0, 56.0]), list("abc"))
     document = build(cube.assign(discordant=cube["discordant"] * 0 + np.array([12, 13, 200])))
-    (view,) = [view for view in view_all(document) if view.kind == "pairs"]
+    (view,) = [view for view in views(document) if view.kind == "pairs"]
     assert sorted(row[-1] for row in view.rows) == ["better", "better †", "better †"]
     assert "† fewer than 20 units" in view.caption
     assert "2 of the separated pairs rest on fewer than 20 discordant units (†)" in document["verdict"][0]["sentences"][2]
@@ -207,7 +212,11 @@ def test_the_gaussian_column_is_named_after_the_window():
     cube = gaussian_cube(np.random.default_rng(1), systems=12, sizes={"full": 400}, sigma=20.0, spread=1.5)
     report = make_report({"news": cube}, analyses=())
     found = Thresholds().find({"news": cube}, {"window": [0.09, 0.11]})
-    (view,) = [v for v in view_all(build_document(type(report)(**{**vars(report), "findings": [found]}))) if v.kind == "thresholds"]
+    (view,) = [
+        v
+        for v in view_all(read_report(build_document(type(report)(**{**vars(report), "findings": [found]}))))
+        if v.kind == "thresholds"
+    ]
     assert "1.282 se" in view.columns
     assert "1.645" not in " ".join([*view.columns, view.caption])
 
@@ -218,7 +227,7 @@ def test_alternative_texts_look_at_the_data():
     rising = np.array([[0.5], [0.7], [1.0], [1.4]])  # a test set on which gains do not shrink
     cube = build_cube(np.linspace(0, 9, 8), names, sizes=sizes, se=np.broadcast_to(rising, (4, 28)))
     report = make_report({"news": cube})
-    alts = {drawing.section: drawing.alt for drawing in draw_all(report, build_document(report))}
+    alts = {drawing.section: drawing.alt for drawing in draw_all(report, build_report(report))}
     assert "fall" not in alts["size-curve"]
     assert "rises" not in alts["figures"]
     assert "28 pairs: gains from 1.286 to 9.000, confidence from " in alts["figures"]

@@ -8,19 +8,21 @@ import numpy as np
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import make_report
 
-from pipeline.report.document import build_document
-from pipeline.report.html import render_html
+from pipeline.report.build import build_report
+from pipeline.report.document import Report
+from pipeline.report.facts import AbsentSystem, FailedTask, ProblemRow, TrainingRow
+from pipeline.report.pages import render_html
 from pipeline.report.tables import make_tables
 from pipeline.report.trainings import count_failures, tell_failures, training_views
 from pipeline.report.views import view_all
 
 
-def training(system: str, **changes: Any) -> dict[str, Any]:
+def training(system: str, **changes: Any) -> TrainingRow:
     model, _, replica = system.split("/")
     done = {"status": "done", "exit_status": 0, "attempts": 1, "reason": None, "notes": [], "log": None}
     taken = {"seconds": 2.0, "peak_memory_bytes": 3 * 2**20, "items": 1000, "units": 1000, "distinct": 0.63}
     what = {"system": system, "model": model, "sample": "bootstrap", "fraction": 0.5, "replica": int(replica)}
-    return {**what, **taken, **done, **changes}
+    return TrainingRow(**{**what, **taken, **done, **changes})
 
 
 LOST = {"status": "failed", "exit_status": 3, "attempts": 2, "reason": "no <licence>", "log": "logs/a/b.txt", "items": None}
@@ -32,15 +34,15 @@ TRAININGS = [
     training("b/seed/0", **LOST, distinct=None),
 ]
 FAILURES = [
-    {"label": "train b/seed/0", "exit_code": 4, "problems": [{"code": "P411", "message": "no <licence>"}]},
-    {"label": "b/seed/0 on news", "system": "b/seed/0", "reason": "train b/seed/0: no <licence>"},
-    {"label": "extract c", "exit_code": 4, "problems": [{"code": "P401", "message": "broken"}]},
+    FailedTask("train b/seed/0", 4, [ProblemRow("P411", "no <licence>", None, None, None)]),
+    AbsentSystem("b/seed/0 on news", "b/seed/0", "train b/seed/0: no <licence>"),
+    FailedTask("extract c", 4, [ProblemRow("P401", "broken", None, None, None)]),
 ]
 
 
-def document(trainings: Any = TRAININGS, failures: Any = FAILURES) -> dict[str, Any]:
+def document(trainings: Any = TRAININGS, failures: Any = FAILURES) -> Report:
     cubes = {"news": build_cube(np.array([50.0, 53.0]), ["a/seed/0", "a/bootstrap-0.5/0"])}
-    return build_document(make_report(cubes, analyses=(), trainings=trainings, failures=failures))
+    return build_report(make_report(cubes, analyses=(), trainings=trainings, failures=failures))
 
 
 def test_a_line_has_what_the_trainings_of_a_model_and_sample_took() -> None:

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube
-from support.synthetic_reports import make_report
-
-from pipeline.report.document import build_document
+from support.synthetic_reports import build_document, make_report
 
 NAMES = list("abc")
 CLUSTERS = {"column": "document", "count": 100, "effective": 80.0}

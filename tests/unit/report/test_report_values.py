@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.report.document import encode_document
 from pipeline.report.intervals import half_widths
 from pipeline.report.tables import encode_csv
-from pipeline.report.values import encode_document, format_p, plain
+from pipeline.report.values import format_p, plain
 
 
 def test_nothing_that_json_lacks_survives():

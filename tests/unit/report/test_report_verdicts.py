@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube, uncorrected
-from support.synthetic_reports import make_report
+from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.multiplicity import holm
-from pipeline.report.document import build_document
 
 
 def build(cube, **extra):

@@ -1,0 +1,195 @@
+"""Build a report from what a run knows: the rows of every family, what is known of the study, and the sentences on both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from pipeline.analyses.pairs import list_slices, read_units
+from pipeline.procedures.registry import PROCEDURES
+from pipeline.report.adjustment import FamilyOf
+from pipeline.report.alignment import spread_published
+from pipeline.report.cube_facts import FULL, count_of, metric_fact
+from pipeline.report.document import SCHEMA_VERSION, Report
+from pipeline.report.experiment_wise import count_errors
+from pipeline.report.facts import FamilyCounts, FamilyName, ItemClusters, MetricRow, Strata, TestSetRow, TestSizeRow
+from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
+from pipeline.report.input import ReportInput
+from pipeline.report.leaderboard import list_systems, rank_systems
+from pipeline.report.pair_rows import list_pairs
+from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
+from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, PairRow, SignatureRow
+from pipeline.report.trust import describe_trust
+from pipeline.report.units import expect_rejection, sign_strata, unit_reasons
+from pipeline.report.values import plain
+from pipeline.report.verdict_text import describe_verdict
+
+__all__ = ["build_report"]
+
+NO_RANKS = {
+    name: f"{what}: the family against-baseline says nothing of two systems that are not the baseline"
+    for name, what in (("clusters", "no groups of systems"), ("leaderboard.rank", "no ranks"))
+}
+
+
+class _Family(NamedTuple):
+    """The rows of one family."""
+
+    pairs: list[PairRow]
+    board: list[BoardRow]
+    clusters: list[ClusterRow]
+    error: ErrorRow | None
+    signature: SignatureRow
+
+
+def build_report(given: ReportInput) -> Report:
+    """Return everything that a report says; missing numbers are None, with a reason or note beside them."""
+    study = given.study
+    cubes = {FamilyKey(name, *place): cube for name, cube in given.cubes.items() for place in list_slices(cube)}
+    refuse_unshowable(given.findings, cubes)
+    asked = FamilyOf(study.resampling.family, study.resampling.family_baseline)
+    families = [_family(given, cube, place, asked) for place, cube in cubes.items()]
+    units = list(dict.fromkeys(_unit(given, cube) for cube in given.cubes.values()))
+    report = Report(
+        schema_version=SCHEMA_VERSION,
+        study=study.study,
+        run_id=given.run_id,
+        alpha=study.resampling.alpha,
+        # What was drawn is what the cubes say: `study` may ask for another report.
+        seed=_made_with(given, "seed", study.seed),
+        unit=units[0] if len(units) == 1 else None,
+        signature=[family.signature for family in families],
+        family=FamilyName(asked.name, asked.baseline),
+        families=_count_families(given),
+        preset=describe_preset(given),
+        versions=plain(given.versions),
+        test_sets=[_test_set(given, name, cube) for name, cube in given.cubes.items()],
+        systems=[row for name, cube in given.cubes.items() for row in list_systems(cube, name)],
+        leaderboard=list(chain.from_iterable(family.board for family in families)),
+        pairs=list(chain.from_iterable(family.pairs for family in families)),
+        clusters=list(chain.from_iterable(family.clusters for family in families)),
+        experiment_wise=[family.error for family in families if family.error is not None],
+        sections=list_sections(given.findings),
+        findings=describe_findings(given.findings),
+        notes={finding.analysis: list(finding.notes) for finding in given.findings},
+        reasons=(NO_RANKS if asked.baseline is not None else {}) | _reasons(given) | unit_reasons(given.cubes, units),
+        alignment=plain(spread_published(given.alignment)),
+        warnings=[str(warning) for warning in given.warnings],
+        failures=given.failures,
+        trainings=given.trainings,
+        verdict=(),
+        trust=(),
+    )
+    # Sentences are written from the report's own rows: a verdict by the first procedure of the study, then what to trust.
+    judged = [place for place in report.places if place.procedure == report.procedures[0]]
+    report = replace(report, verdict=[describe_verdict(report, place) for place in judged])
+    return replace(report, trust=[*describe_trust(report), *trust_preset(report)])
+
+
+def _family(given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyOf) -> _Family:
+    resampling, alpha = given.study.resampling, given.study.resampling.alpha
+    rows = list_pairs(
+        cube,
+        place,
+        alpha=alpha,
+        margins=resampling.margin,
+        family=asked,
+        unit=_unit(given, cube),
+        intervals=resampling.intervals,
+    )
+    rows = add_tool_p(rows, cube, metric=place.metric, procedure=place.procedure)
+    board, clusters = rank_systems(rows, cube, place, family=asked, alpha=alpha)
+    error = count_errors(rows, cube, place, family=asked, alpha=alpha)
+    return _Family(rows, board, clusters, error, _sign(given, cube, place, asked, rows))
+
+
+def _reasons(given: ReportInput) -> dict[str, str]:
+    """Say which fields of a pair have no value because its procedure gives none."""
+    used = dict.fromkeys(procedure for cube in given.cubes.values() for _, procedure in list_slices(cube))
+    found: dict[str, list[str]] = {}
+    for procedure in used:
+        for name, why in PROCEDURES[procedure].missing.items():
+            found.setdefault(f"pairs.{name}", []).append(why)
+    return {name: "; ".join(why) for name, why in found.items()}
+
+
+def _test_set(given: ReportInput, name: str, cube: xr.Dataset) -> TestSetRow:
+    sizes, unit, asked = read_units(cube), _unit(given, cube), given.study.test_sets.get(name)
+    resting = any(PROCEDURES[procedure].needs_units for _, procedure in list_slices(cube))
+    effective: float | None = plain(cube.attrs.get("effective_units")) or (sizes[FULL] if unit == "item" else None)
+    return TestSetRow(
+        name=name,
+        format=asked.format.name if asked is not None else None,
+        recognised=given.recognised.get(name),
+        units=sizes[FULL],
+        unit=unit,
+        unit_reason=given.unit_reasons.get(name),
+        effective_units=effective,
+        expected_rejection=plain(expect_rejection(cube, effective or sizes[FULL])) if resting else None,
+        strata=Strata(**plain(dict(cube.attrs["strata"]))) if cube.attrs.get("strata") else None,
+        clusters=ItemClusters(**plain(dict(cube.attrs["clusters"]))) if cube.attrs.get("clusters") else None,
+        items=_items(cube),
+        test_sizes=[TestSizeRow(label, units) for label, units in sizes.items()],
+        systems=cube.sizes["system"],
+        pairs=cube.sizes["pair"],
+        replicates=plain(cube.attrs.get("replicates")),
+        empty_replicates=_count_empty(cube),
+        metrics=[
+            MetricRow(
+                name=metric,
+                signature=plain(metric_fact(cube, "metric_signatures", metric)),
+                higher_is_better=plain(metric_fact(cube, "higher_is_better", metric)),
+            )
+            for metric in map(str, cube["metric"].values.tolist())
+        ],
+    )
+
+
+def _count_empty(cube: xr.Dataset) -> int | None:
+    """Return the most replicates without a score of any pair, summed over metrics and procedures; None where one is not known."""
+    empty = [count_of(cube, "empty", metric=m, procedure=p, test_size=FULL) for m, p in list_slices(cube)]
+    return None if any(e is None for e in empty) else sum(int(e.max(initial=0)) for e in empty if e is not None)
+
+
+def _items(cube: xr.Dataset) -> int | None:
+    return plain(cube.attrs.get("n_items")) or None
+
+
+def _made_with(given: ReportInput, name: str, own: Any) -> Any:
+    """Return what the cubes say that they were made with, all alike; the study's own value where none says it."""
+    return next((plain(cube.attrs[name]) for cube in given.cubes.values() if name in cube.attrs), own)
+
+
+def _unit(given: ReportInput, cube: xr.Dataset) -> str:
+    """Return what is drawn of a test set: what its cube says, where that says nothing what the study does."""
+    return str(cube.attrs.get("unit") or given.study.resampling.unit or "item")
+
+
+def _count_families(given: ReportInput) -> FamilyCounts:
+    """Count the families of tests: within one of them p-values are adjusted, between them they are not."""
+    slices = {name: len(list(list_slices(cube))) for name, cube in given.cubes.items()}
+    total = sum(slices[name] * cube.sizes["test_size"] for name, cube in given.cubes.items())
+    return FamilyCounts(total=total, full_size=sum(slices.values()))
+
+
+def _sign(given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyOf, rows: Sequence[PairRow]) -> SignatureRow:
+    study = given.study
+    units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(cube)
+    parts = [
+        f"pipeline:{given.versions.get('pipeline', 'unknown')}",
+        place.procedure,
+        f"b:{cube.attrs.get('replicates', study.resampling.replicates)}",
+        f"seed:{cube.attrs.get('seed', study.seed)}",
+        f"unit:{_unit(given, cube)}",
+        *sign_strata((cube.attrs.get("strata") or {}).get("column", study.resampling.strata)),
+        f"n:{units}" if items in {None, units} else f"n:{items}/{units}",
+        "sides:two",
+        f"family:{asked.sign(rows[0].adjustment.family_size if rows else 0)}",
+        f"metric:{place.metric}",
+    ]
+    own = metric_fact(cube, "metric_signatures", place.metric)
+    return SignatureRow(*place, line="|".join([*parts, str(own)] if own else parts))

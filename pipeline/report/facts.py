@@ -1,0 +1,238 @@
+"""What a report says of its study beside the rows of families: test sets, trainings, failures, the preset, and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from pipeline.interfaces import Check, Column
+
+__all__ = [
+    "AbsentSystem",
+    "Cells",
+    "ChapterRow",
+    "FailedTask",
+    "Failure",
+    "FamilyCounts",
+    "FamilyName",
+    "FigureBlock",
+    "FindingBlock",
+    "HeadlineRow",
+    "ItemClusters",
+    "MetricRow",
+    "PresetFacts",
+    "ProblemRow",
+    "Strata",
+    "TableBlock",
+    "TestSetRow",
+    "TestSizeRow",
+    "TrainingRow",
+]
+
+Cells: TypeAlias = Mapping[str, Any]
+"""A row whose columns others chose, in values of JSON's own types: reports print it and look nothing up in it by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """Within which strata units are drawn: the column, how many, the smallest and largest size, and units alone in theirs."""
+
+    column: str | None
+    count: int
+    smallest: int
+    largest: int
+    alone: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemClusters:
+    """What items stand in: the column that says so, the number of clusters, and how many of equal size they are worth."""
+
+    column: str
+    count: int
+    effective: float
+
+
+@dataclass(frozen=True, slots=True)
+class TestSizeRow:
+    """A test size and its units."""
+
+    label: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """A metric of a test set; ``signature`` and direction are None where its cube does not say them."""
+
+    name: str
+    signature: str | None
+    higher_is_better: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class TestSetRow:
+    """What was compared on a test set: items, the units that are drawn, sizes, metrics, and what its units suppose."""
+
+    name: str
+    format: str | None
+    recognised: str | None
+    units: int
+    unit: str
+    unit_reason: str | None
+    effective_units: float | None
+    expected_rejection: float | None
+    strata: Strata | None
+    clusters: ItemClusters | None
+    items: int | None
+    test_sizes: Sequence[TestSizeRow]
+    systems: int
+    pairs: int
+    replicates: int | None
+    empty_replicates: int | None
+    metrics: Sequence[MetricRow]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRow:
+    """A training of the study: what it is, what it took, how it ended.
+
+    ``status`` is ``open`` where a run was stopped before it; ``exit_status`` is that of a command, below 0 a signal.
+    """
+
+    system: str
+    model: str
+    sample: str
+    fraction: float
+    replica: int
+    items: int | None
+    units: int | None
+    distinct: float | None
+    seconds: float | None
+    peak_memory_bytes: int | None
+    status: Literal["done", "failed", "open"]
+    exit_status: int | None
+    attempts: int
+    reason: str | None
+    notes: Sequence[str]
+    log: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRow:
+    """One thing that was wrong: what, where, and how to mend it."""
+
+    code: str
+    message: str
+    where: str | None
+    help: str | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTask:
+    """A task that failed, with all that was wrong."""
+
+    label: str
+    exit_code: int
+    problems: Sequence[ProblemRow]
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentSystem:
+    """A system that a test set has no outputs of."""
+
+    label: str
+    system: str
+    reason: str
+
+
+Failure: TypeAlias = FailedTask | AbsentSystem
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyName:
+    """What is tested together: ``all-pairs``, or ``against-baseline`` with the baseline."""
+
+    name: str
+    baseline: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyCounts:
+    """How many families of tests there are, at all test sizes and at the full one."""
+
+    total: int
+    full_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class PresetFacts:
+    """What is said of the study's preset: the tool's own number, and what the study has otherwise."""
+
+    name: str
+    null: str
+    prints: str
+    misleads: str
+    reference: str
+    procedures: Sequence[str]
+    baselines: Mapping[str, str]
+    missing: Sequence[str]
+    deviations: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterRow:
+    """A chapter of the report, or the section of an analysis, in the order of the page."""
+
+    key: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableBlock:
+    """Which rows of a finding are shown in which columns; the rows themselves where they are not among the finding's."""
+
+    section: str
+    title: str
+    where: Cells
+    columns: Sequence[Column]
+    caption: str
+    rows: Sequence[Cells] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FigureBlock:
+    """A figure of a finding, with its file in ``figures/`` and the rows behind it in ``tables/``."""
+
+    section: str
+    title: str
+    alt: str
+    caption: str
+    file: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlineRow:
+    """A sentence of an analysis that belongs to a family's verdict."""
+
+    test_set: str
+    metric: str
+    procedure: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingBlock:
+    """What an analysis found, and what is shown of it."""
+
+    analysis: str
+    rows: Sequence[Cells]
+    details: Cells
+    tables: Sequence[TableBlock]
+    figures: Sequence[FigureBlock]
+    files: Sequence[str]
+    headlines: Sequence[HeadlineRow]
+    checks: Sequence[Check]

@@ -1,0 +1,115 @@
+"""The report as a page and as Markdown: the same sentences, tables and digits.
+
+The page is one file that loads nothing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from pipeline.report.document import Report
+from pipeline.report.methods import describe_methods, methods_paragraph
+from pipeline.report.pair_table import MARKS
+from pipeline.report.svg import Drawing, inline_svg
+from pipeline.report.trainings import tell_failures
+from pipeline.report.view import View
+
+__all__ = ["escape", "render_html", "render_markdown"]
+
+LONG = 25
+MOST_FIGURES = 10
+SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
+
+
+def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawing]) -> str:
+    """Return the page as text; every name of the study is escaped."""
+    environment = Environment(
+        loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    # The SVG is made by `pipeline.report.svg`, where matplotlib escapes all text; it is the only markup let through.
+    inline = {drawing.file: Markup(inline_svg(drawing.svg, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
+    sections = []
+    for section in report.sections:
+        figures = [drawing for drawing in drawings if drawing.section == section.key]
+        tables = [view for view in views if view.kind == section.key]
+        if figures or tables:
+            shown, more = figures[:MOST_FIGURES], len(figures) - MOST_FIGURES
+            sections.append(asdict(section) | {"figures": shown, "more": max(0, more), "views": tables})
+    text = environment.get_template("report.html.j2").render(
+        report=report,
+        failures=tell_failures(report),
+        sections=sections,
+        inline=inline,
+        long=LONG,
+        marks=MARKS,
+        methods=describe_methods(report),
+        paragraph=methods_paragraph(report),
+    )
+    return text.rstrip() + "\n"
+
+
+def escape(text: str) -> str:
+    r"""Return text that Markdown shows as it is, also inside a table.
+
+    Examples
+    --------
+    >>> print(escape("a|b <i> *c*"))
+    a\|b \<i\> \*c\*
+    """
+    return SPECIAL.sub(r"\\\1", text.replace("&", "&amp;").replace("\n", " "))
+
+
+def render_markdown(report: Report, views: Sequence[View], drawings: Sequence[Drawing]) -> str:
+    """Return the whole report as Markdown."""
+    lines = [f"# {escape(report.study)}", ""]
+    lines += ["## Verdict", ""]
+    for verdict in report.verdict:
+        lines += [f"**{escape(verdict.test_set)} · {escape(verdict.metric)}.** {escape(' '.join(verdict.sentences))}", ""]
+    for warning in report.warnings:
+        lines += [f"> Warning: {escape(warning)}", ""]
+    for failure in tell_failures(report):
+        lines += [f"> Failed: {escape(failure)}", ""]
+    lines += ["## How far to trust it", ""]
+    lines += [f"- {row.status}: {escape(row.check)}. {escape(row.detail)}" for row in report.trust]
+    lines.append("")
+    for section in report.sections:
+        figures = [drawing for drawing in drawings if drawing.section == section.key]
+        tables = [view for view in views if view.kind == section.key]
+        if figures or tables:
+            lines += [f"## {escape(section.title)}", "", *_section(figures, tables)]
+    lines += ["## Method", "", escape(methods_paragraph(report)), ""]
+    for method in describe_methods(report):
+        reference = f"[{escape(method.reference)}]({method.link})" if method.link else escape(method.reference)
+        lines.append(f"- {method.name}: `{method.formula}`. {escape(method.words)} {reference}")
+    lines += ["", escape(" ".join(f"{mark} at a verdict: {meaning}." for mark, meaning in MARKS.items()))]
+    lines += ["", "## Provenance", ""]
+    lines += [f"- {escape(row.test_set)}: {escape(row.line)}" for row in report.signature]
+    lines += ["", escape(" · ".join(f"{name} {version}" for name, version in report.versions.items())), ""]
+    return "\n".join(lines)
+
+
+def _section(figures: Sequence[Drawing], tables: Sequence[View]) -> list[str]:
+    lines = []
+    for drawing in figures:
+        lines += [
+            f"![{escape(drawing.alt)}](figures/{drawing.file})",
+            "",
+            f"{escape(drawing.title)}. {escape(drawing.caption)} Numbers: [{escape(drawing.table)}](tables/{drawing.table}).",
+            "",
+        ]
+    caption = None
+    for view in tables:
+        lines += [f"### {escape(view.title)}", ""]
+        lines.append("| " + " | ".join(escape(column) for column in view.columns) + " |")
+        lines.append("|" + "|".join(" :-- " if column in view.text else " --: " for column in view.columns) + "|")
+        lines += ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in view.rows]
+        lines.append("")
+        if view.caption and view.caption != caption:
+            lines += [escape(view.caption), ""]
+        caption = view.caption
+    return lines
