@@ -109,7 +109,7 @@ def p_values(
     sums : (pair, 3) float64
         Summed over cells, in the order of ``SUMS``.
     conventions : collection of str, optional
-        Those that mean something for the procedure; the others have no p-value. `pipeline.inference.readings` knows them.
+        Those that mean something for the procedure; the others have no p-value. its `Procedure` lists them.
     bias : bool, optional
         The mean of δ* − δ is a bias; otherwise there is none.
 

@@ -1,9 +1,14 @@
-"""Tables of scores in CSV and TSV, a number for each item: wide, long, or one file per system."""
+"""Tables of scores in CSV and TSV, a number for each item: wide, long, or one file per system.
+
+Their numbers are written plainly, as true and false or yes and no, in percent, or with decimal commas: `_spell` says which, from
+all values of a column together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -12,10 +17,111 @@ from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
 from pipeline.items.readers._files import read_lines, with_warnings
 from pipeline.items.readers._layouts import check_layout, split_systems
-from pipeline.items.readers._numerals import Spelling, is_numeral, spell
 from pipeline.items.readers._tables import Table, find_delimiter, is_number, parse_table, refuse, write_table
 
-__all__ = ["ScoreReader"]
+__all__ = ["MISSING", "ScoreReader", "Spelling"]
+
+MISSING = frozenset({"", "-", "nan", "na", "n/a", "none", "null", "inf", "+inf", "-inf", "infinity", "-infinity", "#n/a"})
+"""How tables write a number that is not there."""
+
+_TRUTH = {"true": "1", "yes": "1", "false": "0", "no": "0"}
+_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]{1,4})?")
+_WORDS: Mapping[str, str] = {
+    "truth": "true and false (or yes and no)",
+    "percent": "percent",
+    "number": "numbers",
+    "comma": "decimal commas",
+    "point": "decimal points",
+}
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How the values of a column are to be read.
+
+    Parameters
+    ----------
+    kind : str
+        ``number``, ``truth`` or ``percent``; ``other`` where the column holds text.
+    numbers : mapping of str to str
+        The plain number, as a text, of each value that is not one already.
+    wrong : frozenset of str
+        Values that are no number of any kind.
+    mixed : str
+        Where values are of two kinds, which two, in words; else empty.
+    rarer : frozenset of str
+        Then, the values of the kind that fewer of the different values have.
+    mark : str
+        ``comma`` or ``point`` where some value has that decimal mark.
+    """
+
+    kind: str
+    numbers: Mapping[str, str]
+    wrong: frozenset[str]
+    mixed: str = ""
+    rarer: frozenset[str] = frozenset()
+    mark: str = ""
+
+
+def _is_numeral(value: str, *, commas: bool = False) -> bool:
+    """Tell whether a field is a number in any of the spellings; ``commas`` takes decimal commas too."""
+    return _read(value, commas=commas)[0] != "other"
+
+
+def _spell(values: Collection[str], odd: Collection[str], *, commas: bool) -> Spelling:
+    """Say how the different values of a column are written.
+
+    ``50%`` is 50: a column stays on the scale of its file. True and yes are 1, false and no are 0.
+
+    Parameters
+    ----------
+    values : collection of str
+        All of them, each once.
+    odd : collection of str
+        Those that are no plain numbers.
+    commas : bool
+        Whether a comma may be a decimal mark: where it does not separate fields.
+    """
+    if not odd:  # nearly always, and of every value of every system
+        return Spelling("number", {}, frozenset(), mark="point" if commas and any("." in value for value in values) else "")
+    kinds: dict[str, set[str]] = {}
+    marks: dict[str, set[str]] = {}
+    numbers: dict[str, str] = {}
+    for value in values:
+        kind, number = _read(value, commas=commas) if value in odd else ("number", value)
+        kinds.setdefault(kind, set()).add(value)
+        if kind in {"number", "percent"} and (mark := "comma" if "," in value else "point" if "." in value else ""):
+            marks.setdefault(mark, set()).add(value)
+        if number != value:
+            numbers[value] = number
+    wrong = frozenset(kinds.pop("other", ()))
+    if wrong and set(kinds) <= {"truth"} and not any(value.strip().lower() in MISSING for value in wrong):
+        return Spelling("other", {}, wrong)  # yes, no and maybe; or countries, of which NO is one
+    mixed = kinds if len(kinds) > 1 else marks if len(marks) > 1 else {}
+    kind = next(iter(kinds), "number")  # nothing but marks of numbers that are missing: a system without a score, and no text
+    mark = next(iter(marks), "")
+    if not mixed:
+        return Spelling(kind, numbers, wrong, mark=mark)
+    words = " and ".join(_WORDS[name] for name in sorted(mixed, key=lambda name: -len(mixed[name])))
+    rarer: set[str] = min(mixed.values(), key=len)
+    return Spelling(kind, numbers, wrong, words, frozenset(rarer), mark)
+
+
+def _read(value: str, *, commas: bool) -> tuple[str, str]:
+    """Return the kind of a value, and the plain number that it is."""
+    text = value.strip()
+    if is_number(text):
+        return "number", value
+    truth = _TRUTH.get(text.lower())
+    if truth is not None:
+        return "truth", truth
+    percent = text.endswith("%")
+    plain = text.removesuffix("%").rstrip()
+    if commas and _COMMA.fullmatch(plain):
+        plain = plain.replace(",", ".")
+    if is_number(plain):
+        return ("percent" if percent else "number"), plain
+    return "other", value
 
 
 _DECIDE = "a score that is missing must be decided upon: leave the row out and set `missing:`, or write a number"
@@ -62,7 +168,7 @@ class ScoreReader(Reader):
             return None
         plain = [field for field in rows[1] if is_number(field)]
         fields = dict(zip(*rows, strict=True))
-        words = [name for name, field in fields.items() if not is_number(field) and is_numeral(field, commas=delimiter == ";")]
+        words = [name for name, field in fields.items() if not is_number(field) and _is_numeral(field, commas=delimiter == ";")]
         if words == ["label"] and len(fields) == 2:
             return None  # under this name yes and no are labels, whose gold was forgotten
         if not plain and not words:
@@ -123,7 +229,7 @@ class ScoreReader(Reader):
             values = table.column(name)
             distinct = set(values)  # of ten thousand items that are right or wrong, two are looked at
             odd = {value for value in distinct if not is_number(value)}
-            spelling = spell(distinct, odd, commas=table.delimiter == ";")
+            spelling = _spell(distinct, odd, commas=table.delimiter == ";")
             if spelling.kind == "other":
                 self._told.append(f"{table.source}: the column '{name}' holds text, and was left out")
                 continue
@@ -174,7 +280,7 @@ def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling) 
     for value, line in zip(values, table.lines, strict=True):
         place = f"{table.source}:{line}:{name}"
         if value in spelling.wrong:
-            comma = is_numeral(value, commas=True)
+            comma = _is_numeral(value, commas=True)
             yield Problem(
                 "P210",
                 f"column '{name}' has {value!r}, which is not a finite number",

@@ -93,7 +93,7 @@ def compare_pairs(
 
     With d the differences of numerators of a pair, c the denominators, D = Σd ≥ 0 and C = Σc: the bootstrap event δ* > 2δ is
     Σ w (C d − 2D c) > 0 with w ~ Multinomial(n; 1/n, …), and the sign-flip event is |Σ ±d| ≥ D. The numbers are those of
-    `pipeline.resampling.exact.bootstrap_chances` and `pipeline.resampling.exact.flips.sign_flip_chances`, which name their
+    `bootstrap.bootstrap_chances` and `flips.sign_flip_chances`, which name their
     sources, pair by pair; those of a pair depend on its two systems alone. With constant denominators and few distinct
     differences a pair costs some 40 µs; otherwise the budget bounds it, and what is beyond the budget is an enclosure.
 

@@ -15,7 +15,8 @@ from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInpu
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import ExtractSpec, Failure, Receipt, ResampleSpec, Task, TrainSpec
-from pipeline.procedures.registry import PROCEDURES, in_tree
+from pipeline.plugins import in_tree
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL
 from pipeline.study.schema import Study
 
@@ -147,7 +148,7 @@ def test_an_unknown_metric_or_procedure_is_resampled_as_its_form_is() -> None:
 
 
 def test_every_kind_of_metric_has_constants_under_every_procedure_that_draws() -> None:
-    drawn = [name for name in PROCEDURES if in_tree(name) and PROCEDURES[name].draws]
+    drawn = [name for name in PROCEDURES if in_tree("procedures", name) and PROCEDURES[name].draws]
     assert set(KERNELS) == {(name, kind) for name in drawn for kind, _ in METRICS.values()}
 
 
