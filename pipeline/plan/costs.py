@@ -35,22 +35,25 @@ class Kernel(NamedTuple):
 
 
 KERNELS: Mapping[tuple[str, str], Kernel] = {
-    ("paired-bootstrap", "counts"): Kernel(9e-10, 2.1e-11, 4e-09, 9e-10),
-    ("paired-bootstrap", "decimals"): Kernel(9e-10, 6e-11, 5e-09, 9e-10),
-    ("paired-bootstrap", "ratio"): Kernel(9e-10, 1.6e-11, 2.5e-08, 6e-10),
-    ("paired-bootstrap", "bleu"): Kernel(9.4e-10, 7.3e-11, 3e-08, 7.3e-10),
-    ("paired-bootstrap", "chrf"): Kernel(9.4e-10, 1.5e-10, 4e-08, 1.2e-09),
-    ("paired-bootstrap", "nist"): Kernel(9.4e-10, 1.7e-10, 2e-08, 1.5e-09),
-    ("paired-bootstrap", "general"): Kernel(9e-10, 5.6e-11, 1e-08, 1.2e-09),
-    ("approximate-randomization", "counts"): Kernel(6e-11, 5e-13, 3e-09, 9.6e-10),
-    ("approximate-randomization", "decimals"): Kernel(6e-11, 3e-11, 3e-09, 1.2e-09),
-    ("approximate-randomization", "ratio"): Kernel(6e-11, 9e-12, 5e-09, 1.3e-09),
-    ("approximate-randomization", "bleu"): Kernel(1.1e-10, 2.2e-11, 1e-08, 3.6e-09),
-    ("approximate-randomization", "chrf"): Kernel(1.5e-10, 7e-11, 4e-08, 4e-08),
-    ("approximate-randomization", "nist"): Kernel(1.1e-10, 1.2e-10, 4e-08, 2.5e-08),
-    ("approximate-randomization", "general"): Kernel(6e-11, 3.6e-11, 8e-09, 8e-09),
+    ("systems", "counts"): Kernel(9e-10, 2.1e-11, 4e-09, 9e-10),
+    ("systems", "decimals"): Kernel(9e-10, 6e-11, 5e-09, 9e-10),
+    ("systems", "ratio"): Kernel(9e-10, 1.6e-11, 2.5e-08, 6e-10),
+    ("systems", "bleu"): Kernel(9.4e-10, 7.3e-11, 3e-08, 7.3e-10),
+    ("systems", "chrf"): Kernel(9.4e-10, 1.5e-10, 4e-08, 1.2e-09),
+    ("systems", "nist"): Kernel(9.4e-10, 1.7e-10, 2e-08, 1.5e-09),
+    ("systems", "general"): Kernel(9e-10, 5.6e-11, 1e-08, 1.2e-09),
+    ("pairs", "counts"): Kernel(6e-11, 5e-13, 3e-09, 9.6e-10),
+    ("pairs", "decimals"): Kernel(6e-11, 3e-11, 3e-09, 1.2e-09),
+    ("pairs", "ratio"): Kernel(6e-11, 9e-12, 5e-09, 1.3e-09),
+    ("pairs", "bleu"): Kernel(1.1e-10, 2.2e-11, 1e-08, 3.6e-09),
+    ("pairs", "chrf"): Kernel(1.5e-10, 7e-11, 4e-08, 4e-08),
+    ("pairs", "nist"): Kernel(1.1e-10, 1.2e-10, 4e-08, 2.5e-08),
+    ("pairs", "general"): Kernel(6e-11, 3.6e-11, 8e-09, 8e-09),
 }
-"""By procedure and kind of metric: ratios with one denominator, of counts or of decimals; other ratios; and what is no ratio."""
+"""By what a replicate scores, systems (on redrawn test sets) or pairs (after swaps), and by kind of metric.
+
+Kinds are ratios with one denominator, of counts or of decimals; other ratios; and what is not a ratio.
+"""
 
 METRICS: Mapping[str, tuple[str, float]] = {
     "accuracy": ("counts", 2e-07),
@@ -145,7 +148,7 @@ def block_seconds(procedure: str, metrics: Sequence[MetricInputs], *, units: int
 
 def _kernel_of(procedure: str, metric: MetricInputs) -> Kernel:
     kind, _ = METRICS.get(_kind_of(metric.name, metric.options), ("ratio" if metric.form == "ratio" else "general", 0.0))
-    return KERNELS.get((procedure, kind)) or KERNELS["paired-bootstrap", kind]
+    return KERNELS["systems" if PROCEDURES[procedure].keeps_scores else "pairs", kind]
 
 
 def _kind_of(name: str, options: Mapping[str, object]) -> str:

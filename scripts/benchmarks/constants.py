@@ -42,7 +42,7 @@ KINDS = {
 }
 """What stands for each kind of metric."""
 
-SIDES: dict[str, Callable[..., object]] = {"paired-bootstrap": resample, "approximate-randomization": randomize}
+SIDES: dict[str, Callable[..., object]] = {"systems": resample, "pairs": randomize}
 
 SHAPES = [(2000, 2), (2000, 31), (200, 31)]
 """Units and systems that are run, each with all pairs and with neighbours alone."""

@@ -15,12 +15,12 @@ from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInpu
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import ExtractSpec, Failure, Receipt, ResampleSpec, Task, TrainSpec
-from pipeline.plugins import in_tree
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL
 from pipeline.study.schema import Study
 
 PROCEDURE = "paired-bootstrap"
+SIDES = ("approximate-randomization", PROCEDURE)
 
 
 def metric_of(name: str, **changes: Any) -> MetricInputs:
@@ -77,7 +77,7 @@ def test_a_thousand_workers_get_longer_blocks_rather_than_more_than_a_hundred_a_
 
 def test_metrics_of_a_task_share_their_draws() -> None:
     one, two = (block_seconds(PROCEDURE, [metric_of("mean")] * number, units=10**6, systems=2, pairs=1)[1] for number in (1, 2))
-    assert two - one == pytest.approx(one - KERNELS[PROCEDURE, "decimals"].draw * 10**6)
+    assert two - one == pytest.approx(one - KERNELS["systems", "decimals"].draw * 10**6)
 
 
 def test_the_grid_does_not_know_what_is_done_or_who_failed() -> None:
@@ -140,16 +140,26 @@ def test_of_trainings_and_metrics_of_ones_own_nothing_is_foretold() -> None:
     assert costs.seconds(Task("train", "t", "", training)) is None
 
 
-def test_an_unknown_metric_or_procedure_is_resampled_as_its_form_is() -> None:
+def test_an_unknown_metric_is_resampled_as_its_form_is() -> None:
     shape: dict[str, Any] = {"units": 100, "systems": 5, "pairs": 10}
     assert block_seconds(PROCEDURE, [metric_of("a:b")], **shape) == block_seconds(PROCEDURE, [metric_of("ter")], **shape)
     general = [metric_of("a:b", form="general")]
-    assert block_seconds("another", general, **shape) == block_seconds(PROCEDURE, [metric_of("meteor")], **shape)
+    assert block_seconds(PROCEDURE, general, **shape) == block_seconds(PROCEDURE, [metric_of("meteor")], **shape)
 
 
 def test_every_kind_of_metric_has_constants_under_every_procedure_that_draws() -> None:
-    drawn = [name for name in PROCEDURES if in_tree("procedures", name) and PROCEDURES[name].draws]
-    assert set(KERNELS) == {(name, kind) for name in drawn for kind, _ in METRICS.values()}
+    scored = {"systems" if found.keeps_scores else "pairs" for found in PROCEDURES.values() if found.draws}
+    assert scored == {"systems", "pairs"}
+    assert set(KERNELS) == {(what, kind) for what in scored for kind, _ in METRICS.values()}
+
+
+def test_swaps_cost_each_pair_more_and_each_unit_less() -> None:
+    shape: dict[str, Any] = {"units": 1000, "systems": 5}
+    swapped, resampled = (
+        [block_seconds(name, [metric_of("bleu")], pairs=pairs, **shape)[1] for pairs in (0, 10)] for name in SIDES
+    )
+    assert swapped[0] < resampled[0]
+    assert swapped[1] - swapped[0] > resampled[1] - resampled[0]
 
 
 def test_the_time_of_a_cube_counts_its_tails() -> None:
