@@ -1,4 +1,4 @@
-"""Fixtures that every test may use. This module finds the real data and keeps kernels on one thread."""
+"""Fixtures that every test may use: the real data, and kernels on one thread."""
 
 from __future__ import annotations
 

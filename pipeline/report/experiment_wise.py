@@ -1,4 +1,4 @@
-"""How likely a false finding is in each family if nobody adjusts. This module asks three ways, to print them side by side."""
+"""How likely a false finding is in each family if nobody adjusts, computed in three ways and printed side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of the gain, and the p that each belongs to. This module reads them from the cube, else off the histogram.
+"""Intervals of the gain, and the p that each belongs to, from the cube, else off the histogram.
 
 The symmetric one can be read off the histogram of all replicates, for cubes without others, or with others at another level.
 """

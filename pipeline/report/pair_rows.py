@@ -1,4 +1,4 @@
-"""One row a pair, the better system first. This module says what the numbers of a pair mean, and what is wrong with them."""
+"""One row per pair, the better system first: what its numbers mean, and what is wrong with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of the pairs of one family. This module chooses its columns by what the family has, and says what each is."""
+"""The table of the pairs of one family: its columns depend on what the family has."""
 
 from __future__ import annotations
 

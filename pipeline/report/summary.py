@@ -1,4 +1,4 @@
-"""A report in a few lines for the terminal. This module gives plain text, without colour."""
+"""A report in a few lines of plain text for the terminal."""
 
 from __future__ import annotations
 

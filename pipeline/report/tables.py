@@ -1,4 +1,4 @@
-"""The numbers as CSV: every row, every digit. This module writes UTF-8 with a head line and empty cells for what is missing."""
+"""The numbers as CSV in UTF-8: every row, every digit, a header, and empty cells for what is missing."""
 
 from __future__ import annotations
 

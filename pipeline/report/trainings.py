@@ -1,4 +1,4 @@
-"""How the systems of a study were made. This module tells of trainings: what they took, what their samples held, which failed."""
+"""How the systems of a study were made: what trainings took, what their samples held, which failed."""
 
 from __future__ import annotations
 

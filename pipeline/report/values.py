@@ -1,4 +1,4 @@
-"""Values that JSON can hold and people can read. This module turns numbers into both, the same way everywhere."""
+"""Values that JSON can hold and people can read: numbers become both, the same way everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences. This module writes them from the document's own rows.
+"""What the numbers say, in sentences written from the document's own rows.
 
 A verdict and the number beside it come from one place: the two-sided p, adjusted as `pipeline.report.adjustment` chooses for the
 family, against the study's α.

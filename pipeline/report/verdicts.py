@@ -1,4 +1,4 @@
-"""Which verdict each pair of a family has, and whether other draws could change it. This module judges, once for the whole report.
+"""Which verdict each pair of a family has, and whether another seed could change it; judged once for the whole report.
 
 A difference is shown by the adjustment that decides for the family; a margin adds Holm over the p-values of equivalence, asked
 first. Both come from `pipeline.inference`, and nothing else in a report makes a verdict.

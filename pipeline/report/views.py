@@ -1,4 +1,4 @@
-"""Tables as text, once for every page. This module formats the document's rows; HTML and Markdown only lay them out."""
+"""Tables as text, once for every page: the document's rows are formatted here; HTML and Markdown only lay them out."""
 
 from __future__ import annotations
 

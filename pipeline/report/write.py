@@ -1,4 +1,4 @@
-"""Write a report. This module decides which files there are; each appears whole or not at all."""
+"""Write a report: decide which files there are; each appears whole or not at all."""
 
 from __future__ import annotations
 

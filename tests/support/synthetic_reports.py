@@ -1,4 +1,4 @@
-"""Reports of synthetic studies. This module builds them, also with names that need care."""
+"""Reports of synthetic studies, also with names that need care."""
 
 import numpy as np
 
