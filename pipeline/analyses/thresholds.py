@@ -218,12 +218,14 @@ def _headlines(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]
         digits = decimals_of(cubes, row["metric"])
         pairs, gain, size = row["pairs_in_window"], format_number(row["gain"], digits), f"n = {row['units']:,}"
         if row["warning"]:
-            count = "1 pair is" if pairs == 1 else f"{pairs} pairs are"
-            sentence = f"Only {count} borderline at this size ({size}): too few for the threshold, {gain}, to rely on."
+            count = "1 borderline pair" if pairs == 1 else f"{pairs} borderline pairs"
+            sentence = f"The threshold at this size ({size}), {gain}, rests on only {count}: treat it as a rough guide."
         else:
             interval = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
-            most = f"{row['percentile']:g} % gain at most {gain}{interval}"
-            sentence = f"Of the {pairs:,} pairs that are borderline at this size ({size}), {most}."
+            sentence = (
+                f"At this size ({size}) gains above {gain}{interval} are usually significant: "
+                f"the {row['percentile']:g}th percentile of the gains of {pairs:,} borderline pairs."
+            )
         yield Headline({key: row[key] for key in ("test_set", "metric", "procedure")}, sentence)
 
 

@@ -76,7 +76,7 @@ def _leaderboards(report: Report) -> Iterator[Drawing]:
             tidy_axes(axes, x="rank", y="")
             axes.grid(False, axis="y")
             svg = finish(figure, title=title, alt=alt)
-        caption = "The dot is the rank by score, the bar the ranks that the separated pairs do not exclude."
+        caption = "Dot: rank by score. Bar: the ranks that the separated pairs leave open, for all systems together."
         caption += f" Shown: the first {len(shown)}." if len(rows) > len(shown) else ""
         yield Drawing("leaderboard", "", title, alt, caption, svg, "leaderboard.csv")
 

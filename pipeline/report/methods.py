@@ -50,7 +50,7 @@ def describe_methods(report: Report) -> list[Method]:
         Method(
             "Rank intervals",
             "[1 + #(significantly better), S − #(significantly worse)]",
-            "Ranks that the separated pairs do not exclude; all intervals hold together. Percentiles of bootstrapped ranks would "
+            "Ranks that the separated pairs leave open; all intervals hold together. Percentiles of bootstrapped ranks would "
             "fail near ties.",
             "Mogstad, Romano, Shaikh and Wilhelm 2024, doi:10.1093/restud/rdad006",
             "https://doi.org/10.1093/restud/rdad006",

@@ -216,7 +216,9 @@ def _notes(row: PairRow) -> Iterator[str]:
         yield "monte_carlo_error: not in the cube"
     if row.stable is False:
         draws = PROCEDURES[row.procedure].draws
-        yield "the verdict at α may change with other draws" if draws else "p is known within bounds that lie on both sides of α"
+        yield (
+            "another random seed could change the verdict at α" if draws else "p is known within bounds that lie on both sides of α"
+        )
     if row.effective_units is None:
         yield "effective_units: the sizes of the clusters are not in the cube"
     if is_biased(row):

@@ -22,7 +22,7 @@ __all__ = ["MARKS", "MOST_PAIRS", "mark_of", "pair_table"]
 
 MOST_PAIRS = 400
 MARKS = {
-    "*": "the verdict lies so near α, adjusted for its family, that other draws may change it",
+    "*": "the verdict is so near α that another random seed could change it",
     "†": "fewer than 20 units on which the two systems differ: p adjusted is at least that of an exact test",
     "‡": "equivalent, and yet separated from zero: a difference within the margin",
 }
@@ -115,7 +115,7 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
     if PROCEDURES[where.procedure].gives_interval:
         yield (
             "The better system comes first; p is two-sided, as (s + 1)/(b + 1); "
-            "one-sided is the strict p of Berg-Kirkpatrick et al., where no replicate counts the upper end of its 95 % interval."
+            "one-sided is the strict p of Berg-Kirkpatrick et al.; if no replicate counts, the upper end of its 95 % interval."
         )
         first = next(((row.interval.method, "kept" if row.intervals else "all") for row in rows if row.interval), None)
         if first is not None:

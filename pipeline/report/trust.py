@@ -61,7 +61,7 @@ def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
     yield "Enough replicates", *_enough(report)
     unstable = sum(row.stable is False for row in pairs)
     unknown = sum(row.stable is None and row.in_family and row.p is not None for row in pairs)
-    detail = f"Verdicts so near α, adjusted for their family, that other draws may change them (*): {unstable:,} {total}."
+    detail = f"Verdicts so near α that another random seed could change them (*): {unstable:,} {total}."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
     yield "Families", *_families(report)
     errors = describe_errors(report)
@@ -107,7 +107,7 @@ def _monte_carlo(report: Report) -> tuple[bool, str]:
     errors = [row.monte_carlo_error for row in report.pairs if row.monte_carlo_error is not None]
     if not errors:
         return True, f"b = {replicates:,}; the error of the p-values is not known."
-    half = f"the 95 % half width (Clopper-Pearson) of no two-sided p exceeds {format_p(max(errors))}"
+    half = f"every two-sided p is accurate to ± {format_p(max(errors))} (95 %, Clopper-Pearson)"
     return 0 < replicates < DRAFT, f"b = {replicates:,}; {half}."
 
 
@@ -123,7 +123,9 @@ def _enough(report: Report) -> tuple[bool, str]:
                 f"{place}: no pair can be separated with b = {b:,}; Holm over {family:,} "
                 f"pair{'' if family == 1 else 's'} needs at least {needed:,} replicates"
             )
-    return bool(lacking), ("; ".join(lacking) or "In every family the smallest possible p could be separated") + "."
+    return bool(lacking), (
+        "; ".join(lacking) or "There are enough replicates for every family: a pair with the smallest possible p would be separated"
+    ) + "."
 
 
 def _families(report: Report) -> tuple[bool, str]:
@@ -132,9 +134,8 @@ def _families(report: Report) -> tuple[bool, str]:
     count = "1 family" if total == 1 else f"{total:,} families"
     detail = f"{count} of tests (test set × metric × test size × procedure), {full:,} at the full size."
     if used:
-        detail += f" Verdicts are by {' or '.join(used)}"
-        holds = ", which holds" if len(used) == 1 else ": they hold"
-        detail += f"{holds} within each, not over all of them together." if total > 1 else "."
+        detail += f" Verdicts are corrected by {' or '.join(used)}"
+        detail += " within each family, not across families." if total > 1 else "."
     return full > 1, detail
 
 

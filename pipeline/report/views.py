@@ -58,7 +58,7 @@ def _leaderboards(report: Report) -> Iterator[View]:
             continue
         columns = ("rank", "system", *facts, "score", "rank interval", "better than", "worse than", "letters")
         caption = (
-            f"Rank interval: the ranks that pairs separated {at} do not exclude, all together. "
+            f"Rank interval: the ranks that pairs separated {at} leave open, for all systems together. "
             "Better than, worse than: how many systems it is separated from. Systems with the same score share a rank. "
         )
         refused = [row.reason for row in report.clusters if family_of(row) == where and row.definition == LETTERS and row.reason]

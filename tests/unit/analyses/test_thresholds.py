@@ -184,4 +184,4 @@ def test_thresholds_of_all_pairs_are_no_matter_of_a_family_with_a_baseline(attrs
     assert [headline.where for headline in headlines] == [
         {"test_set": "news", "metric": "bleu", "procedure": "paired-bootstrap"}
     ] * told
-    assert all("borderline at this size (n = 400)" in headline.sentence for headline in headlines)
+    assert all("this size (n = 400)" in headline.sentence and "borderline pair" in headline.sentence for headline in headlines)

@@ -100,7 +100,7 @@ def test_the_laboratory_is_in_the_report_and_among_the_analyses_of_every_study_t
         analyses=[{"thresholds": {}}, {"type-one": {"nulls": 200}}],
         report=PAGES,
     )
-    assert "type-one" in {spec.name for spec in Study.model_fields["analyses"].default}
+    assert "type-one" in {spec.name for spec in Study.model_fields["analyses"].get_default(call_default_factory=True)}
     root = run(path, runs=tmp_path / "runs", serial=True).root
     document = json.loads((root / "report" / "report.json").read_text("utf-8"))
     (finding,) = [found for found in document["findings"] if found["analysis"] == "type-one"]

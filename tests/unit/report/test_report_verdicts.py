@@ -37,7 +37,7 @@ def test_the_asterisk_is_about_holm_and_not_about_the_unadjusted_p():
     rows = build(family([500, 4990, *[40_000] * 8]))["pairs"]
     by_hits = {row["count"]: row["stable"] for row in rows}
     assert by_hits == {500: False, 4990: True, 40_000: True}
-    assert all(("may change" in (row["note"] or "")) == (row["stable"] is False) for row in rows)
+    assert all(("could change" in (row["note"] or "")) == (row["stable"] is False) for row in rows)
 
 
 def test_another_alpha_moves_the_asterisk_with_the_verdict():
