@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipeline.store.runs import RunDirectory
     from pipeline.study.load import LoadedStudy
 
-__all__ = ["coordinate", "find", "load", "print_json", "tell_page", "tell_report"]
+__all__ = ["coordinate", "find", "load", "print_json", "print_report_path", "tell_report"]
 
 MOST_PROBLEMS = 10
 """Failures told in full on a terminal, those alike as one."""
@@ -80,10 +80,10 @@ def tell_report(directory: RunDirectory) -> None:
     if document.is_file() and document.stat().st_size <= MOST_BYTES:
         for line in conclude(read_verdicts(json.loads(document.read_bytes()))):
             click.echo(_fit(line), err=True)
-    tell_page(directory, err=True)
+    print_report_path(directory, err=True)
 
 
-def tell_page(directory: RunDirectory, *, err: bool) -> None:
+def print_report_path(directory: RunDirectory, *, err: bool) -> None:
     """Say where the report of a run is, on stderr or on stdout; nothing where there is none."""
     page = directory.page
     if page is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.actions import tell_page
+from pipeline.cli.actions import print_report_path
 from pipeline.cli.options import COUNT, cli, json_option, quiet_option
 
 __all__: list[str] = []
@@ -131,4 +131,4 @@ def compare(
         rest = "are in the report" if runs else "are not shown: `--json` prints them all, `--runs DIR` keeps a report"
         click.echo(summarise(read_report(document), rest=rest))
     if runs and not (as_json and quiet):
-        tell_page(RunDirectory(runs.absolute() / document["run_id"]), err=as_json)
+        print_report_path(RunDirectory(runs.absolute() / document["run_id"]), err=as_json)

@@ -10,7 +10,7 @@ from pipeline.errors import StoreError
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import wanted_addresses
 from pipeline.plan.task import Receipt
-from pipeline.record.manifest import Manifest, ReceiptWriter, damaged_cubes, damaged_results, receipts_of, result_exists
+from pipeline.record.manifest import Manifest, ReceiptWriter, damaged_cubes, damaged_results, list_receipts, result_exists
 from pipeline.store.files import read_json
 from pipeline.store.ledger import Ledger, read_ledger
 from pipeline.store.runs import RunDirectory, iterate_ledgers
@@ -27,7 +27,7 @@ def take_stock(
     where ``verify`` asks to read all, are dropped from it: their tasks are open again.
     """
     entries, _ = read_ledger(run.ledger)
-    own = receipts_of(entries)
+    own = list_receipts(entries)
     for receipt, why in _unsound(run, list(own.values()), verify=verify):
         ledger.append({"event": "dropped", "key": receipt.key, "why": why})
         state.event("dropped", why, label=receipt.label)
@@ -43,7 +43,7 @@ def take_stock(
 
 def sound_receipts(run: RunDirectory) -> dict[str, Receipt]:
     """Return the run's own receipts whose results are there: what `take_stock` keeps of them, for those who may write nothing."""
-    own = receipts_of(read_ledger(run.ledger)[0])
+    own = list_receipts(read_ledger(run.ledger)[0])
     gone = {receipt.key for receipt, _ in _unsound(run, list(own.values()), verify=False)}
     return {key: receipt for key, receipt in own.items() if key not in gone}
 
@@ -89,7 +89,7 @@ def adoptable_receipts(run: RunDirectory, manifest: Manifest, own: Mapping[str, 
         if path == run.ledger:
             continue
         try:
-            theirs = receipts_of(read_ledger(path)[0])
+            theirs = list_receipts(read_ledger(path)[0])
         except (StoreError, TypeError, KeyError):
             # A neighbour's ledger that is damaged, or of another version, is its own trouble: this run only computes more.
             continue

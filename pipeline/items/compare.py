@@ -11,7 +11,7 @@ from decimal import Decimal
 from pipeline.errors import Problem
 from pipeline.interfaces import Items
 from pipeline.items.frame import Missing, Output
-from pipeline.items.misalignment import locate_parting
+from pipeline.items.misalignment import locate_missing_line
 
 __all__ = ["Alignment", "Candidate", "FullIds", "check_alignment", "choose_frame_ids", "disagreeing_contents"]
 
@@ -224,7 +224,7 @@ def _find_parting(
     ours, theirs = (
         next((values for name, values in items.columns.items() if name != "document"), ()) for items in (reread(candidate), peer)
     )
-    return locate_parting(ours, theirs)
+    return locate_missing_line(ours, theirs)
 
 
 def _judge_names(

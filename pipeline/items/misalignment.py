@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from itertools import accumulate
 
-__all__ = ["locate_parting"]
+__all__ = ["locate_missing_line"]
 
 _EVIDENCE = 3.0
 """How many standard errors a shift must gain before it is believed; nine lines that all agree better are just enough."""
 
 
-def locate_parting(one: Sequence[str | tuple[str, ...]], other: Sequence[str | tuple[str, ...]]) -> int | None:
+def locate_missing_line(one: Sequence[str | tuple[str, ...]], other: Sequence[str | tuple[str, ...]]) -> int | None:
     """Return the 1-based line, or sentence, near which the shorter of two parallel files lacks some, or None where nothing says so.
 
     Up to that line the files are compared line by line, after it with the shift that their lengths differ by; the line is where
@@ -21,9 +21,9 @@ def locate_parting(one: Sequence[str | tuple[str, ...]], other: Sequence[str | t
     Examples
     --------
     >>> long = [f"line number {chr(97 + k)} of the text {k}" for k in range(20)]
-    >>> locate_parting(long[:7] + long[8:], long)
+    >>> locate_missing_line(long[:7] + long[8:], long)
     8
-    >>> locate_parting(long[:19], long) is None
+    >>> locate_missing_line(long[:19], long) is None
     True
     """
     shorter, longer = sorted((one, other), key=len)

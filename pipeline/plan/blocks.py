@@ -32,8 +32,8 @@ __all__ = [
     "Pattern",
     "choose_block_cells",
     "comparison_spec",
-    "missing_of",
-    "resamples_of",
+    "find_missing",
+    "plan_resamples",
     "runs_of_equal_cells",
 ]
 
@@ -48,7 +48,7 @@ TASKS_A_SECOND = 100.0
 """What a study asks of a scheduler at most: beyond 500 workers blocks grow past `LONGEST_BLOCK`."""
 
 
-def resamples_of(
+def plan_resamples(
     study: Study,
     test_set: TestSetInputs,
     size: Size,
@@ -92,7 +92,7 @@ def _of_procedure(
         workers=workers,
     )
     missing = [
-        missing_of(column, inventory, cells=cells, kept_cells=kept_cells, replicates=resampling.replicates) for column in columns
+        find_missing(column, inventory, cells=cells, kept_cells=kept_cells, replicates=resampling.replicates) for column in columns
     ]
     tasks = []
     for first, stop in runs_of_equal_cells(missing, cells):
@@ -178,7 +178,7 @@ class Missing:
         return self.patterns[int(self.of_cell[cell])]
 
 
-def missing_of(column: Comparison, inventory: Inventory, *, cells: int, kept_cells: int, replicates: int) -> Missing:
+def find_missing(column: Comparison, inventory: Inventory, *, cells: int, kept_cells: int, replicates: int) -> Missing:
     """Return what receipts do not cover of a column.
 
     Parameters

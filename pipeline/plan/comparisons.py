@@ -10,7 +10,7 @@ from pipeline.procedures.registry import PROCEDURES
 from pipeline.store.addresses import digest
 from pipeline.study.schema import Study
 
-__all__ = ["Comparison", "Size", "comparisons_of", "sizes_of", "statistics_key", "strata_drawn"]
+__all__ = ["Comparison", "Size", "list_comparisons", "list_sizes", "statistics_key", "strata_drawn"]
 
 EXTRACT_VERSION = 2
 """Raised when extraction changes its numbers; part of every address it makes."""
@@ -43,7 +43,7 @@ class Comparison:
     key_of: Mapping[str, str]
 
 
-def sizes_of(study: Study, test_set: TestSetInputs) -> tuple[Size, ...]:
+def list_sizes(study: Study, test_set: TestSetInputs) -> tuple[Size, ...]:
     """Return the test sizes that fit, smallest first; ``full`` is always the last."""
     numbers = [v for v in study.resampling.test_sizes.values if isinstance(v, int) and v < test_set.n_units]
     return (*(Size(str(v), v) for v in sorted(numbers)), Size("full", test_set.n_units))
@@ -59,7 +59,7 @@ def strata_drawn(procedure: str, test_set: TestSetInputs) -> str:
     return test_set.strata if PROCEDURES[procedure].strata == "drawn" else ""
 
 
-def comparisons_of(
+def list_comparisons(
     study: Study, inputs: Inputs, test_set: TestSetInputs, size: Size, present: tuple[OutputInputs, ...]
 ) -> tuple[Comparison, ...]:
     """Return the columns of one test size, by procedure and metric in the study's order."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from pipeline.plan.comparisons import sizes_of
+from pipeline.plan.comparisons import list_sizes
 from pipeline.plan.inputs import Inputs, MetricInputs, TestSetInputs
 from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, ResampleSpec, Task, TrainSpec
 from pipeline.procedures.registry import PROCEDURES
@@ -215,7 +215,7 @@ class TaskCosts:
             or resampling.strata is not None
         ):
             return 0.0
-        pairs, sizes = _pairs(test_set), sizes_of(self.study, test_set)
+        pairs, sizes = _pairs(test_set), list_sizes(self.study, test_set)
         each = [(size.label == "full", pairs * (8 * size.n_units + 2 * QUICK.points)) for size in sizes]
         budget = {"replicates": resampling.replicates, "pairs": pairs}
         points = sum(min(tails_budget(is_full=is_full, **budget), most) for is_full, most in each)
@@ -226,17 +226,17 @@ class TaskCosts:
         resampling = self.study.resampling
         if not any(name.endswith("studentised") for name in resampling.intervals):
             return 0.0
-        systems, units = len(test_set.outputs), sum(size.n_units for size in sizes_of(self.study, test_set))
+        systems, units = len(test_set.outputs), sum(size.n_units for size in list_sizes(self.study, test_set))
         return COLLECT_PRODUCT * len(self.inputs.metrics) * products(systems=systems, units=units, kept=resampling.scores_kept)
 
     def _report_seconds(self, test_set: TestSetInputs) -> float:
-        sizes = len(sizes_of(self.study, test_set))
+        sizes = len(list_sizes(self.study, test_set))
         pairs, times = _pairs(test_set), 2 if self.study.systems.relation else 1
         slices = self._slices(test_set)
         return slices * (times * (REPORT_SLICE + REPORT_SLICE_PAIR * pairs) + REPORT_PAIR * pairs / sizes)
 
     def _slices(self, test_set: TestSetInputs) -> int:
-        return len(sizes_of(self.study, test_set)) * len(self.inputs.metrics) * len(self.study.resampling.procedures)
+        return len(list_sizes(self.study, test_set)) * len(self.inputs.metrics) * len(self.study.resampling.procedures)
 
 
 def _pairs(test_set: TestSetInputs) -> int:
@@ -285,7 +285,7 @@ def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> F
 def _cube_bytes(study: Study, inputs: Inputs, name: str) -> int:
     test_set = next(t for t in inputs.test_sets if t.name == name)
     systems = len(test_set.outputs)
-    slices = len(sizes_of(study, test_set)) * len(inputs.metrics) * len(study.resampling.procedures)
+    slices = len(list_sizes(study, test_set)) * len(inputs.metrics) * len(study.resampling.procedures)
     cells = -(-study.resampling.replicates // CELL)
     counts = systems * (systems - 1) // 2 * cells * CUBE_BYTES
     scores = systems * study.resampling.scores_kept * 8

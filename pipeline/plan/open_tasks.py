@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from pipeline.plan.blocks import resamples_of
-from pipeline.plan.comparisons import Comparison, comparisons_of, sizes_of, statistics_key
+from pipeline.plan.blocks import plan_resamples
+from pipeline.plan.comparisons import Comparison, list_comparisons, list_sizes, statistics_key
 from pipeline.plan.inputs import Inputs, OutputInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.task import CollectSpec, ExtractSpec, ReportSpec, Task
-from pipeline.plan.trainings import predicted_test_sets, trainings_of
+from pipeline.plan.trainings import make_trainings, predicted_test_sets
 from pipeline.store.addresses import digest
 from pipeline.study.schema import Study
 
@@ -83,10 +83,10 @@ def plan_study(
         tasks.extend(task for task in extractions.values() if _is_open(task, inventory))
         if len(present) < 2:
             continue
-        sizes = sizes_of(study, test_set)
-        columns = {size: comparisons_of(study, inputs, test_set, size, present) for size in sizes}
+        sizes = list_sizes(study, test_set)
+        columns = {size: list_comparisons(study, inputs, test_set, size, present) for size in sizes}
         resamples = [
-            task for size in sizes for task in resamples_of(study, test_set, size, columns[size], inventory, block_cells, workers)
+            task for size in sizes for task in plan_resamples(study, test_set, size, columns[size], inventory, block_cells, workers)
         ]
         tail.extend(task for task in resamples if _is_open(task, inventory))
         collect = _collect(study, test_set, list(chain(*columns.values())), run, needs=tuple(task.key for task in resamples))
@@ -125,8 +125,8 @@ def wanted_addresses(study: Study, inputs: Inputs) -> tuple[set[str], set[str]]:
     keys = {task.key for task in plan_trainings(study, inputs).values()}
     columns: set[str] = set()
     for test_set in inputs.test_sets:
-        for size in sizes_of(study, test_set):
-            for column in comparisons_of(study, inputs, test_set, size, test_set.outputs):
+        for size in list_sizes(study, test_set):
+            for column in list_comparisons(study, inputs, test_set, size, test_set.outputs):
                 keys.update(column.systems)
                 columns.add(column.address)
     return keys, columns
@@ -139,7 +139,7 @@ def _is_open(task: Task, inventory: Inventory) -> bool:
 def plan_trainings(study: Study, inputs: Inputs) -> dict[str, Task]:
     """Return the training tasks of a study by the names of the systems, whether they are done or not."""
     predicted = predicted_test_sets(study, {test_set.name: test_set.gold_digest for test_set in inputs.test_sets})
-    return trainings_of(study, inputs.training_data or "", inputs.trainers, predicted, base=inputs.base)
+    return make_trainings(study, inputs.training_data or "", inputs.trainers, predicted, base=inputs.base)
 
 
 def _extractions(study: Study, inputs: Inputs, test_set: TestSetInputs, present: tuple[OutputInputs, ...]) -> dict[str, Task]:

@@ -10,7 +10,7 @@ from pipeline.store.addresses import digest
 from pipeline.study.schema import DatasetSpec, Study, TestSet
 from pipeline.study.training_schema import CrossValidation, ModelSpec, QuotaSample, Resample
 
-__all__ = ["is_predicted", "name_system", "predicted_test_sets", "trainings_of"]
+__all__ = ["is_predicted", "make_trainings", "name_system", "predicted_test_sets"]
 
 TRAIN_VERSION = 1
 """Raised when a fitted model becomes another one; part of every address."""
@@ -56,7 +56,7 @@ def predicted_test_sets(study: Study, golds: Mapping[str, str]) -> dict[str, dic
     return predicted
 
 
-def trainings_of(
+def make_trainings(
     study: Study, data_digest: str, trainers: Mapping[str, str], test_sets: Mapping[str, Mapping[str, Any]], *, base: str = ""
 ) -> dict[str, Task]:
     """Return one training task for each model and sample, by system name.

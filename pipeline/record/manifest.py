@@ -31,9 +31,9 @@ __all__ = [
     "damaged_cubes",
     "damaged_results",
     "failure_entry",
+    "list_receipts",
     "read_inventory",
     "read_manifest",
-    "receipts_of",
     "result_exists",
 ]
 
@@ -64,7 +64,7 @@ class ReceiptWriter:
         return self._names[group]
 
 
-def receipts_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
+def list_receipts(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
     """Return the receipts that stand in ledger entries; a later ``dropped`` takes one back."""
     receipts: dict[str, Receipt] = {}
     current: dict[tuple[str, str], str] = {}
@@ -197,7 +197,7 @@ def _failure(entry: Mapping[str, Any]) -> Failure:
 def read_inventory(run: RunDirectory) -> Inventory:
     """Return what the run's own ledger says: receipts, and the failures since it was last started."""
     entries, _ = read_ledger(run.ledger) if run.ledger.is_file() else ((), 0)
-    inventory = Inventory.of(receipts_of(entries).values())
+    inventory = Inventory.of(list_receipts(entries).values())
     failures: dict[str, Failure] = {}
     for entry in entries:
         if entry["event"] == "started":

@@ -27,7 +27,7 @@ __all__ = [
     "refuse_unclear_sizes",
     "refuse_untestable",
     "refuse_zeros",
-    "tell_taken",
+    "warn_of_groups",
 ]
 
 _FEWEST = 399
@@ -83,7 +83,7 @@ def _forms(study: Study, base: Path) -> dict[str, str]:
     return {spec.name: load_metric(spec.name, pin_options(spec.name, spec.options, base)).form for spec in study.metrics}
 
 
-def tell_taken(study: Study, test_set: str, taken: Collection[str]) -> tuple[str, ...]:
+def warn_of_groups(study: Study, test_set: str, taken: Collection[str]) -> tuple[str, ...]:
     """Say which columns of a table of systems are none because units or strata are made of them, or items chosen by them.
 
     Nothing is said of those that ``columns:`` names: it is said there.

@@ -11,17 +11,17 @@ from pipeline.errors import DataError, Problem
 from pipeline.inputs import read_input, size_text
 from pipeline.items.discover import is_excluded
 from pipeline.options import suggest
-from pipeline.plan.trainings import trainings_of
+from pipeline.plan.trainings import make_trainings
 from pipeline.study.schema import Study
 
-__all__ = ["coordinates_of"]
+__all__ = ["read_coordinates"]
 
 _MOST_SHOWN = 5
 _MOST_BYTES = 64 << 20
 """Bytes of a table of systems: one of a hundred thousand has some megabytes."""
 
 
-def coordinates_of(
+def read_coordinates(
     study: Study,
     base: Path,
     systems: Sequence[str],
@@ -51,7 +51,7 @@ def coordinates_of(
     known: dict[str, dict[str, str]] = {system: dict((said or {}).get(system, {})) for system in systems}
     told: list[str] = []
     if study.training is not None:
-        for name, task in trainings_of(study, "", {}, {}).items():
+        for name, task in make_trainings(study, "", {}, {}).items():
             spec: Any = task.spec
             if name in known:
                 known[name] |= {

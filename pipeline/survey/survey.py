@@ -27,11 +27,11 @@ from pipeline.survey.checks import (
     refuse_systems_as_groups,
     refuse_unclear_sizes,
     refuse_zeros,
-    tell_taken,
+    warn_of_groups,
 )
-from pipeline.survey.coordinates import coordinates_of
+from pipeline.survey.coordinates import read_coordinates
 from pipeline.survey.training import load_trainers, refuse_without_gold, signatures, survey_training
-from pipeline.survey.warnings import tell_directions, tell_kinds, tell_sizes, tell_strata
+from pipeline.survey.warnings import warn_of_directions, warn_of_kinds, warn_of_sizes, warn_of_strata
 
 __all__ = ["StudySurvey", "frames_are_sound", "survey_study"]
 
@@ -143,11 +143,11 @@ def _test_set_inputs(
         alignment=tuple(row._asdict() for row in alignment_table(survey)),
         warnings=(
             *survey.warnings,
-            *tell_taken(study, name, survey.taken),
-            *tell_directions(metrics, survey.outputs),
-            *tell_kinds(metrics, survey),
-            *tell_sizes(study, len(survey.frame.units), survey.unit),
-            *tell_strata(study, survey.frame),
+            *warn_of_groups(study, name, survey.taken),
+            *warn_of_directions(metrics, survey.outputs),
+            *warn_of_kinds(metrics, survey),
+            *warn_of_sizes(study, len(survey.frame.units), survey.unit),
+            *warn_of_strata(study, survey.frame),
         ),
         strata=grouping_key(survey.frame.stratum_of_unit),
         documents=grouping_key(survey.frame.document_of_item),
@@ -164,7 +164,7 @@ def _coordinates(
     systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
     in_files = {output.system for survey in surveys.values() for output in survey.outputs}
     said = {output.system: output.coordinates for survey in surveys.values() for output in survey.outputs if output.coordinates}
-    return coordinates_of(study, base, systems, trained=set(systems) - in_files, said=said)
+    return read_coordinates(study, base, systems, trained=set(systems) - in_files, said=said)
 
 
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:

@@ -19,7 +19,7 @@ from pipeline.items.training import (
 )
 from pipeline.options import suggest
 from pipeline.plan.inputs import OutputInputs
-from pipeline.plan.trainings import is_predicted, predicted_test_sets, trainings_of
+from pipeline.plan.trainings import is_predicted, make_trainings, predicted_test_sets
 from pipeline.store.addresses import digest
 from pipeline.study.schema import Study
 from pipeline.study.training_schema import CrossValidation, QuotaSample, Training
@@ -117,7 +117,7 @@ def survey_training(
         raise StudyError(*dict.fromkeys(problems))
     data_digest = training_digest(training.data, data)
     predicted = predicted_test_sets(study, {name: found for name, (_, found) in golds.items()})
-    trainings = trainings_of(study, data_digest, signatures(study, trainers), predicted, base=str(base))
+    trainings = make_trainings(study, data_digest, signatures(study, trainers), predicted, base=str(base))
 
     def outputs(name: str, gold: str) -> tuple[OutputInputs, ...]:
         if not is_predicted(study.test_sets[name]):

@@ -18,7 +18,7 @@ from pipeline.plan.inputs import MetricInputs
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import Study
 
-__all__ = ["tell_directions", "tell_kinds", "tell_sizes", "tell_strata"]
+__all__ = ["warn_of_directions", "warn_of_kinds", "warn_of_sizes", "warn_of_strata"]
 
 _COMPARED = {
     "accuracy": "label", "precision": "label", "recall": "label", "f1": "label", "tag-accuracy": "tag", "las": "relation",
@@ -42,7 +42,7 @@ _CLOSED = 5
 """A gold that has each label at least so often on average has a closed set of them."""
 
 
-def tell_kinds(metrics: Sequence[MetricInputs], survey: Survey) -> tuple[str, ...]:
+def warn_of_kinds(metrics: Sequence[MetricInputs], survey: Survey) -> tuple[str, ...]:
     """Return a sentence for each way in which outputs differ from the gold in kind, where one of the metrics counts it."""
     gold = survey.gold_kind
     if gold is None:
@@ -185,7 +185,7 @@ def _tell_bases(gold: Kind, kinds: Mapping[str, Kind]) -> Iterator[str]:
         )
 
 
-def tell_directions(metrics: Sequence[MetricInputs], outputs: Sequence[Output]) -> tuple[str, ...]:
+def warn_of_directions(metrics: Sequence[MetricInputs], outputs: Sequence[Output]) -> tuple[str, ...]:
     """Return a sentence for each mean that is taken the other way than the outputs that say so; ratios and counts say nothing."""
     told = []
     for metric in metrics:
@@ -206,14 +206,14 @@ def tell_directions(metrics: Sequence[MetricInputs], outputs: Sequence[Output]) 
     return tuple(told)
 
 
-def tell_sizes(study: Study, units: int, unit: str) -> tuple[str, ...]:
+def warn_of_sizes(study: Study, units: int, unit: str) -> tuple[str, ...]:
     """Say which test sizes are asked that the test set does not have."""
     larger = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size >= units]
     noun = f"{unit}s" if unit in {ITEM, DOCUMENT} else f"units ({unit})"
     return (f"test sizes {', '.join(larger)} are left out: there are {units} {noun}",) if larger else ()
 
 
-def tell_strata(study: Study, frame: Frame) -> tuple[str, ...]:
+def warn_of_strata(study: Study, frame: Frame) -> tuple[str, ...]:
     """Say how many units are alone in their stratum, at each test size where any are: they add nothing to any variance.
 
     Raises

@@ -38,8 +38,8 @@ __all__ = [
     "StoredCounts",
     "count_resamples",
     "count_swaps",
-    "draws_of",
-    "measure_of",
+    "load_measure",
+    "make_draws",
     "pack_counts",
     "resample_block",
     "unit_statistics",
@@ -140,7 +140,7 @@ def resample_block(task: Task, runs: Path) -> Receipt:
 
 
 def _draws(store: Store, spec: ResampleSpec) -> Draws | StratifiedDraws:
-    return draws_of(
+    return make_draws(
         seed=spec.seed,
         procedure=spec.procedure,
         test_set=spec.test_set,
@@ -151,7 +151,7 @@ def _draws(store: Store, spec: ResampleSpec) -> Draws | StratifiedDraws:
     )
 
 
-def draws_of(
+def make_draws(
     *, seed: int, procedure: str, test_set: str, size: str, rule: str, n_units: int, stratum: NDArray[np.int64] | None
 ) -> Draws | StratifiedDraws:
     """Return the stream of a procedure on one test size: whoever asks for it draws the same replicates."""
@@ -177,7 +177,7 @@ def _observed(
     first, second = triangle(len(systems))
     asked = unpack_mask(mask, len(first))
     pairs = np.stack([first[asked], second[asked]], axis=1)
-    measure = measure_of(
+    measure = load_measure(
         store,
         frame=frame,
         strata=strata,
@@ -203,7 +203,7 @@ def _order_by_content(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -
     return np.where((rank[pairs[:, 0]] > rank[pairs[:, 1]])[:, None], pairs[:, ::-1], pairs)
 
 
-def measure_of(
+def load_measure(
     store: Store,
     *,
     frame: str,

@@ -26,7 +26,7 @@ from pipeline.tasks.predicted import load_predicted, pack_member
 from pipeline.trainers.registry import make_trainer
 from pipeline.trainers.sampling import Rule, Sample, TrainingSet, draw_sample, training_seed
 
-__all__ = ["printable", "rule_of", "train", "training_set"]
+__all__ = ["draw_rule", "printable", "train", "training_set"]
 
 _PROCESS = Path("/proc/self")
 _MOST_SHOWN = 2000
@@ -137,7 +137,7 @@ def train(task: Task, runs: Path) -> Receipt:
     assert isinstance(spec, TrainSpec)
     store = Store(runs / STORE_NAME)
     data = load_training_items(spec.data, spec.base, spec.data_digest)
-    rule = rule_of(spec)
+    rule = draw_rule(spec)
     drawn_from = training_set(spec.data, data, spec.data_digest, rule)
     sample = draw_sample(rule, drawn_from, seed=spec.seed, replica=spec.replica)
     seed = training_seed(rule, seed=spec.seed, data=drawn_from.data, model=spec.model, replica=spec.replica)
@@ -182,7 +182,7 @@ def train(task: Task, runs: Path) -> Receipt:
     return Receipt("train", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
 
 
-def rule_of(spec: TrainSpec) -> Rule:
+def draw_rule(spec: TrainSpec) -> Rule:
     """Return how the training set of a task is drawn."""
     # Only a bootstrap is drawn by its fraction; that of other methods is for people and coordinates.
     fraction = spec.fraction if spec.method == "bootstrap" else 1.0

@@ -42,7 +42,7 @@ def read_cases() -> list[dict[str, Any]]:
     return list(json.loads(GOLDEN.read_text(encoding="utf-8"))["cases"])
 
 
-def measure_of(case: dict[str, Any], *, keep: bool = False) -> Measure:
+def load_measure(case: dict[str, Any], *, keep: bool = False) -> Measure:
     statistics = np.array(case["statistics"], np.int64)
     pairs = np.array([pair["systems"] for pair in case["pairs"]], np.int64)
     kept = np.full(statistics.shape[1], keep)
@@ -134,7 +134,7 @@ def test_the_file_has_the_cases_that_tools_get_wrong():
 
 @pytest.mark.parametrize("case", read_cases() if GOLDEN.exists() else [], ids=by_name)
 def test_procedures_without_draws_give_the_known_answers(case):
-    measure = measure_of(case)
+    measure = load_measure(case)
     found = direct_tests(["exact-bootstrap", *TWO_SIDED], measure, observe(measure))
     for row, pair in enumerate(case["pairs"]):
         p = {name: np.nan if value is None else float(Fraction(value)) for name, value in pair["p"].items()}
@@ -166,7 +166,7 @@ def test_conventions_that_are_computed_from_wins_and_losses_give_the_known_answe
 @pytest.mark.parametrize("case", read_cases() if GOLDEN.exists() else [], ids=by_name)
 def test_monte_carlo_agrees_with_the_known_answers(case):
     """False alarm 1e-6 a case, shared by its comparisons: seven of the bootstrap and three of the swaps a pair."""
-    measure = measure_of(case)
+    measure = load_measure(case)
     units, cells = len(measure.statistics), range(REPLICATES // 2**14)
     (drawn,) = resample(Draws(2024, units, units), [measure], cells=cells, replicates=REPLICATES)
     (swapped,) = randomize(Draws(2025, units, units), [measure], cells=cells, replicates=REPLICATES)
@@ -194,7 +194,7 @@ def test_monte_carlo_agrees_with_the_known_answers(case):
 @pytest.mark.parametrize("case", read_cases() if GOLDEN.exists() else [], ids=by_name)
 def test_the_fold_of_kept_scores_agrees_with_the_known_answers(case):
     """False alarm 1e-6 a case. Where a tie hangs on the mean, a mean of draws decides it: both answers are right."""
-    measure = measure_of(case, keep=True)
+    measure = load_measure(case, keep=True)
     units = len(measure.statistics)
     cells = range(REPLICATES // 2**14)
     (drawn,) = resample(Draws(2026, units, units), [measure], cells=cells, replicates=REPLICATES, keep_replicates=REPLICATES)

@@ -39,7 +39,7 @@ def mean(sums: NDArray[np.int64]) -> float:
     return int(sums[0]) / int(sums[1])
 
 
-def draws_of(cube: xr.Dataset, size: str) -> Draws:
+def make_draws(cube: xr.Dataset, size: str) -> Draws:
     n = int(cube["n_units"].sel(test_size=size))
     key = draw_key(seed=cube.attrs["seed"], purpose="paired-bootstrap", test_set=cube.attrs["test_set"], size=size, rule="prefix")
     return Draws(key=key, n_units=n, n_draws=n)
@@ -49,7 +49,7 @@ def recount(
     cube: xr.Dataset, statistics: NDArray[np.int64], size: str, score: Callable[[NDArray[np.int64]], float]
 ) -> NDArray[np.int64]:
     """Count (pair, [below zero, at zero, below δ, at δ, at 2δ, above 2δ]) over all replicates, drawn and scored one at a time."""
-    draws = draws_of(cube, size)
+    draws = make_draws(cube, size)
     observed = np.array([score(sums) for sums in statistics[:, : draws.n_units].sum(1)])
     drawn = (draw_units(draws, replicate) for replicate in range(int(cube.attrs["replicates"])))
     sampled = np.array([[score(sums) for sums in statistics[:, units].sum(1)] for units in drawn])
@@ -91,7 +91,7 @@ def test_kept_scores_are_those_of_plain_numpy_on_the_same_draws(text_run: Path) 
     ((test_set, cube),) = open_run(text_run).items()
     statistics = open_statistics(text_run / "cubes.zarr", test_set)["bleu"]["statistics"].values
     for size in ("20", "full"):
-        kept, draws = cube["score"].sel(metric="bleu", test_size=size).values, draws_of(cube, size)
+        kept, draws = cube["score"].sel(metric="bleu", test_size=size).values, make_draws(cube, size)
         for replicate in np.linspace(0, REPLICATES - 1, SAMPLED).astype(int).tolist():
             units = draw_units(draws, replicate)
             expected = [bleu(s[units].sum(0)) for s in statistics]

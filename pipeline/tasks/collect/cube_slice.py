@@ -18,7 +18,7 @@ from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.store.runs import Store
-from pipeline.tasks.resample import measure_of
+from pipeline.tasks.resample import load_measure
 
 __all__ = ["Part", "Tested", "make_part"]
 
@@ -81,7 +81,7 @@ def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column:
     a, b = position[layout.pairs[:, 0]], position[layout.pairs[:, 1]]
     low, high = np.minimum(a, b), np.maximum(a, b)
     flat = np.where(a == b, -1, low * n - low * (low + 1) // 2 + (high - low - 1))
-    measure = measure_of(
+    measure = load_measure(
         store,
         frame=test_set.frame,
         strata=test_set.strata,

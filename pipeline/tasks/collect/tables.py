@@ -31,9 +31,9 @@ from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import Part, Tested
 from pipeline.tasks.collect.fold import Cells, fold, kept_scores
 from pipeline.tasks.collect.kept_scores import Kept, look_at, read_kept
-from pipeline.tasks.resample import draws_of
+from pipeline.tasks.resample import make_draws
 
-__all__ = ["ADJUSTMENTS", "INTERVAL_P", "MAX_T", "cells_of", "write_computed", "write_counts"]
+__all__ = ["ADJUSTMENTS", "INTERVAL_P", "MAX_T", "stored_cells", "write_computed", "write_counts"]
 
 INTERVAL_P = "interval_p"
 """The variable that only cubes with bootstrap-t intervals hold."""
@@ -61,7 +61,7 @@ MAX_T = "max-t"
 """The one that needs the pairs of a replicate together: of the kept ones, two-sided."""
 
 
-def cells_of(part: Part, column: Comparison, inventory: Inventory, replicates: int) -> Cells:
+def stored_cells(part: Part, column: Comparison, inventory: Inventory, replicates: int) -> Cells:
     """Return the stored cells of a column, its pairs in the cube's order."""
     return Cells(column, part.size.label, part.flat, inventory.coverage(column.address, column.systems, replicates), replicates)
 
@@ -75,7 +75,7 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
     part : Part
         The pairs.
     cells : Cells
-        From `cells_of`.
+        From `stored_cells`.
     store : Store
     tails : str
         ``exact``, ``tilted`` or ``none``: how p-values below 10/b are computed. Exact ones, the default, within a budget.
@@ -120,7 +120,7 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
 
 def _draws(part: Part, layout: CubeLayout, procedure: str, rule: str) -> Draws | StratifiedDraws:
     """Return the stream that the cells of a procedure were counted of."""
-    return draws_of(
+    return make_draws(
         seed=layout.seed,
         procedure=procedure,
         test_set=layout.test_set,

@@ -22,7 +22,7 @@ from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.units import UnitEffects, effective_units, unit_effects
 from pipeline.items.stored import load_frame, load_grouping, number_groups
 from pipeline.metrics.registry import load_metric
-from pipeline.plan.comparisons import Comparison, comparisons_of, sizes_of
+from pipeline.plan.comparisons import Comparison, list_comparisons, list_sizes
 from pipeline.plan.inputs import OutputInputs, TestSetInputs
 from pipeline.plan.open_tasks import present_outputs
 from pipeline.plan.task import CollectSpec, Receipt, Task, triangle
@@ -37,11 +37,11 @@ from pipeline.study.schema import Study
 from pipeline.tasks.collect.cube_slice import Part, make_part
 from pipeline.tasks.collect.kept_scores import Kept
 from pipeline.tasks.collect.presets import Tool, own_presets, preset_facts, write_tool_p
-from pipeline.tasks.collect.tables import ADJUSTMENTS, INTERVAL_P, MAX_T, cells_of, write_computed, write_counts
+from pipeline.tasks.collect.tables import ADJUSTMENTS, INTERVAL_P, MAX_T, stored_cells, write_computed, write_counts
 from pipeline.tasks.extract import load_statistics
 from pipeline.tasks.resample import unit_statistics
 
-__all__ = ["Clusters", "clusters_of", "collect", "groups_of_items", "measure_clusters", "strata_facts"]
+__all__ = ["Clusters", "collect", "groups_of_items", "load_clusters", "measure_clusters", "strata_facts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Clusters:
         return {"clusters": {"column": self.column, "count": len(sizes), "effective": effective_units(sizes)}}
 
 
-def clusters_of(store: Store, test_set: TestSetInputs) -> Clusters | None:
+def load_clusters(store: Store, test_set: TestSetInputs) -> Clusters | None:
     """Return the clusters of a test set; None where items are drawn and nobody knows their documents."""
     unit_of_item = np.asarray(load_frame(store, test_set.frame).unit_of_item, np.int64)
     if test_set.unit != ITEM:
@@ -116,14 +116,14 @@ def collect(task: Task, runs: Path) -> Receipt:
     manifest, inventory = read_manifest(run), read_inventory(run)
     test_set = next(t for t in manifest.inputs.test_sets if t.name == spec.test_set)
     present, _ = present_outputs(manifest.study, manifest.inputs, test_set, inventory)
-    clusters = clusters_of(run.store, test_set)
+    clusters = load_clusters(run.store, test_set)
     facts = _effective_units(run.store, manifest, test_set)
     facts |= {**(clusters.facts() if clusters else {}), **strata_facts(run.store, manifest.study, test_set)}
     without = [*([] if clusters else [v.name for v in UNIT_EFFECTS]), *([] if _asks_bootstrap_t(manifest) else [INTERVAL_P])]
     layout = _layout(manifest, test_set, present, facts, without=without)
     with CubeWriter(run.cubes, layout) as cube:
-        for size in sizes_of(manifest.study, test_set):
-            columns = comparisons_of(manifest.study, manifest.inputs, test_set, size, present)
+        for size in list_sizes(manifest.study, test_set):
+            columns = list_comparisons(manifest.study, manifest.inputs, test_set, size, present)
             for metric in manifest.inputs.metrics:
                 own = tuple(column for column in columns if column.metric.name == metric.name)
                 part = make_part(run.store, test_set, layout, own[0], size)  # procedures have systems and statistics in common
@@ -134,7 +134,7 @@ def collect(task: Task, runs: Path) -> Receipt:
                 counted: dict[str, Kept] = {}
                 for column in own:
                     if PROCEDURES[column.procedure].draws:
-                        cells = cells_of(part, column, inventory, manifest.study.resampling.replicates)
+                        cells = stored_cells(part, column, inventory, manifest.study.resampling.replicates)
                         asked = manifest.study.resampling
                         read = {"tails": asked.tails, "rule": asked.test_sizes.draw}
                         counted[column.procedure] = write_counts(cube, part, cells, run.store, **read)
@@ -162,7 +162,7 @@ def _tool(manifest: Manifest, test_set: TestSetInputs, preset: str) -> Tool:
 def _effective_units(store: Store, manifest: Manifest, test_set: TestSetInputs) -> dict[str, Any]:
     """Return (Σ n_g)² / Σ n_g², the number of equal units that would be worth as much as these, of all and of each test size."""
     items = np.bincount(load_frame(store, test_set.frame).unit_of_item)
-    worth = {size.label: effective_units(items[: size.n_units]) for size in sizes_of(manifest.study, test_set)}
+    worth = {size.label: effective_units(items[: size.n_units]) for size in list_sizes(manifest.study, test_set)}
     return {"effective_units": effective_units(items), "effective_units_by_size": worth}
 
 
@@ -182,7 +182,7 @@ def _layout(
         study=study.study,
         test_set=test_set.name,
         metrics=[MetricInfo(m.name, m.signature, m.higher_is_better) for m in manifest.inputs.metrics],
-        test_sizes=[(size.label, size.n_units) for size in sizes_of(study, test_set)],
+        test_sizes=[(size.label, size.n_units) for size in list_sizes(study, test_set)],
         systems=systems,
         pairs=np.stack([first, second], axis=1),
         replicates=study.resampling.replicates,
@@ -233,8 +233,8 @@ def _write_statistics(
     manifest: Manifest,
     present: tuple[OutputInputs, ...],
 ) -> None:
-    full = sizes_of(manifest.study, test_set)[-1]
-    columns = comparisons_of(manifest.study, manifest.inputs, test_set, full, present)
+    full = list_sizes(manifest.study, test_set)[-1]
+    columns = list_comparisons(manifest.study, manifest.inputs, test_set, full, present)
     column = next(c for c in columns if c.metric.name == metric)
     loaded = [load_statistics(store, column.key_of[output.system]) for output in present]
     decimals = tuple(int(d) for d in np.max([s.decimals for s in loaded], axis=0))

@@ -17,7 +17,7 @@ from pipeline.cli import cli
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
 from pipeline.error_codes import CODES, format_table
 from pipeline.items.readers.registry import load_reader
-from pipeline.plan.trainings import trainings_of
+from pipeline.plan.trainings import make_trainings
 from pipeline.plugins import list_plugins
 from pipeline.study.schema import Study
 from pipeline.trainers.registry import load_trainer
@@ -213,6 +213,6 @@ def test_the_training_that_the_readme_shows_is_one_that_a_study_takes() -> None:
     gold = {"format": "conllu", "gold": "test.conllu"}
     study = Study.model_validate({"schema": 1, "study": "shown", "test_sets": {"test": gold}, "metrics": ["uas"], **excerpt})
     assert study.training is not None
-    assert len(trainings_of(study, "", {}, {})) == 75
+    assert len(make_trainings(study, "", {}, {})) == 75
     for model in study.training.models.values():
         load_trainer(model.trainer, model.options)

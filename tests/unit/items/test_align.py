@@ -12,7 +12,7 @@ from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.items.frame import Output, align_items
 from pipeline.items.gold import load_gold
-from pipeline.items.misalignment import locate_parting
+from pipeline.items.misalignment import locate_missing_line
 from pipeline.items.outputs import load_output
 from pipeline.study.schema import DatasetSpec, Systems, TestSet
 
@@ -236,9 +236,9 @@ def test_without_gold_the_majority_is_right(folder):
 
 
 def test_parting_is_not_invented():
-    assert locate_parting(["x"] * 30, ["x"] * 31) is None
-    assert locate_parting(LINES, LINES) is None
-    assert locate_parting([], LINES) is None
+    assert locate_missing_line(["x"] * 30, ["x"] * 31) is None
+    assert locate_missing_line(LINES, LINES) is None
+    assert locate_missing_line([], LINES) is None
 
 
 # --- tables

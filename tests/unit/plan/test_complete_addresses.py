@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.plan.comparisons import Size, comparisons_of, statistics_key
+from pipeline.plan.comparisons import Size, list_comparisons, statistics_key
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
-from pipeline.plan.trainings import trainings_of
+from pipeline.plan.trainings import make_trainings
 from pipeline.record.manifest import Manifest
 from pipeline.study.load import study_from_value
 from pipeline.study.schema import Study
@@ -34,7 +34,7 @@ def study(**changes: Any) -> Study:
 
 
 def column_address(asked: Study, inputs: Inputs = INPUTS, size: Size = Size("full", 60)) -> str:  # noqa: B008 - a constant
-    return comparisons_of(asked, inputs, inputs.test_sets[0], size, OUTPUTS)[0].address
+    return list_comparisons(asked, inputs, inputs.test_sets[0], size, OUTPUTS)[0].address
 
 
 def test_statistics_are_addressed_by_all_that_is_read_and_how() -> None:
@@ -87,7 +87,7 @@ TRAINING: dict[str, Any] = {
 
 def identity(asked: Study, data: str = "data", trainers: dict[str, str] | None = None) -> tuple[str, str]:
     """The address of the first fitted model, and of the task that makes it for one test set."""
-    task = next(iter(trainings_of(asked, data, trainers or dict(INPUTS.trainers), {"gold": {}}).values()))
+    task = next(iter(make_trainings(asked, data, trainers or dict(INPUTS.trainers), {"gold": {}}).values()))
     spec: Any = task.spec
     return spec.identity, task.key
 
@@ -104,13 +104,13 @@ def test_fitted_models_are_addressed_by_all_that_decides_them() -> None:
     found.add(identity(study(training=TRAINING), data="other"))
     found.add(identity(study(training=TRAINING), trainers={"linear": "sklearn:2"}))
     assert len(found) == 2 + len(changed) + 2
-    replicas = [task.key for task in trainings_of(study(training=TRAINING), "data", {}, {}).values()]
+    replicas = [task.key for task in make_trainings(study(training=TRAINING), "data", {}, {}).values()]
     assert len(set(replicas)) == len(replicas) == 2
 
 
 def test_another_test_set_to_predict_is_another_task_but_the_same_model() -> None:
-    one = next(iter(trainings_of(study(training=TRAINING), "data", {}, {"gold": {}}).values()))
-    two = next(iter(trainings_of(study(training=TRAINING), "data", {}, {"gold": {}, "more": {}}).values()))
+    one = next(iter(make_trainings(study(training=TRAINING), "data", {}, {"gold": {}}).values()))
+    two = next(iter(make_trainings(study(training=TRAINING), "data", {}, {"gold": {}, "more": {}}).values()))
     assert one.key != two.key
     assert getattr(one.spec, "identity", 1) == getattr(two.spec, "identity", 2)
 
@@ -143,7 +143,7 @@ def test_other_content_is_another_run() -> None:
 def test_wider_limits_train_nothing_again_that_ended_within_them() -> None:
     def keys(**options: Any) -> list[str]:
         models = {"m": {"trainer": "command", "predict": "p {input} {output}", **options}}
-        return [task.key for task in trainings_of(study(training={**TRAINING, "models": models}), "data", {}, {}).values()]
+        return [task.key for task in make_trainings(study(training={**TRAINING, "models": models}), "data", {}, {}).values()]
 
     assert keys(limits={"minutes": 1}) == keys(limits={"minutes": 9, "memory": "4 GB"}) == keys()
     assert keys(environment={"A": 1}) != keys()

@@ -13,7 +13,7 @@ from support.plans import all_done, made_study, plan_tasks, receipt_of
 
 from pipeline.plan.inventory import Group, Inventory
 from pipeline.plan.task import Receipt, pack_mask
-from pipeline.record.manifest import ReceiptWriter, receipts_of
+from pipeline.record.manifest import ReceiptWriter, list_receipts
 from pipeline.store.ledger import Ledger, read_ledger
 
 KEYS = list("abcdefgh")
@@ -70,7 +70,7 @@ def write(path: Path, receipts: list[Receipt], *, fence: int = 1) -> int:
 
 def test_receipts_come_back_from_a_ledger_as_they_were(receipts: list[Receipt], tmp_path: Path) -> None:
     write(tmp_path / "ledger.jsonl", receipts)
-    back = receipts_of(read_ledger(tmp_path / "ledger.jsonl")[0])
+    back = list_receipts(read_ledger(tmp_path / "ledger.jsonl")[0])
     assert plain(list(back.values())) == plain(receipts)
 
 
@@ -88,7 +88,7 @@ def test_a_ledger_from_before_there_were_groups_is_read(receipts: list[Receipt],
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
         for receipt in receipts:
             ledger.append({"event": "done", "receipt": receipt.to_json()})
-    assert plain(list(receipts_of(read_ledger(tmp_path / "ledger.jsonl")[0]).values())) == plain(receipts)
+    assert plain(list(list_receipts(read_ledger(tmp_path / "ledger.jsonl")[0]).values())) == plain(receipts)
 
 
 def test_a_receipt_whose_group_was_lost_is_work_to_do_again(receipts: list[Receipt], tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_receipt_whose_group_was_lost_is_work_to_do_again(receipts: list[Recei
     lines = path.read_bytes().splitlines(keepends=True)
     lost = next(i for i, line in enumerate(lines) if b'"event":"group"' in line)
     path.write_bytes(b"".join(lines[:lost] + lines[lost + 1 :]))  # as P706 says
-    back = receipts_of(read_ledger(path)[0])
+    back = list_receipts(read_ledger(path)[0])
     assert 0 < len(back) < len(receipts)
     assert set(back) == {r.key for r in receipts if r.covers["first_cell"] >= 2}  # those without kept scores have another
 
@@ -107,4 +107,4 @@ def test_a_receipt_taken_back_is_not_there(receipts: list[Receipt], tmp_path: Pa
     write(path, receipts[:3])
     with Ledger(path) as ledger:
         ledger.append({"event": "dropped", "key": receipts[1].key, "why": "gone"})
-    assert list(receipts_of(read_ledger(path)[0])) == [receipts[0].key, receipts[2].key]
+    assert list(list_receipts(read_ledger(path)[0])) == [receipts[0].key, receipts[2].key]

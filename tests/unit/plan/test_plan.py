@@ -40,7 +40,7 @@ def asked_scores(specs: list[ResampleSpec]) -> Counter[tuple[str, int, str]]:
     return found
 
 
-def cells_of(specs: list[ResampleSpec]) -> set[int]:
+def stored_cells(specs: list[ResampleSpec]) -> set[int]:
     return {cell for spec in specs for cell in range(spec.first_cell, spec.stop_cell)}
 
 
@@ -69,21 +69,21 @@ def test_fewer_systems_need_no_resampling() -> None:
 
 def test_more_replicates_need_the_new_cells_and_the_one_that_was_cut_short() -> None:
     done = all_done(made_study(replicates=40_000))  # cells 0, 1 and a part of 2
-    assert cells_of(resamples(plan_tasks(made_study(replicates=70_000), done))) == {2, 3, 4}
+    assert stored_cells(resamples(plan_tasks(made_study(replicates=70_000), done))) == {2, 3, 4}
     whole = all_done(made_study(replicates=3 * 2**14))
-    assert cells_of(resamples(plan_tasks(made_study(replicates=70_000), whole))) == {3, 4}
+    assert stored_cells(resamples(plan_tasks(made_study(replicates=70_000), whole))) == {3, 4}
 
 
 def test_fewer_replicates_need_their_last_cell_where_it_is_cut_short() -> None:
     done = all_done(made_study(replicates=70_000))
-    assert cells_of(resamples(plan_tasks(made_study(replicates=40_000), done))) == {2}
+    assert stored_cells(resamples(plan_tasks(made_study(replicates=40_000), done))) == {2}
     assert resamples(plan_tasks(made_study(replicates=2 * 2**14), done)) == []
 
 
 def test_more_kept_scores_need_no_pair() -> None:
     done = all_done(made_study(keep_replicates=10_000))
     specs = resamples(plan_tasks(made_study(keep_replicates=20_000), done))
-    assert cells_of(specs) == {1}
+    assert stored_cells(specs) == {1}
     assert not asked_pairs(specs)
     assert len(asked_scores(specs)) == len(NAMES)
 

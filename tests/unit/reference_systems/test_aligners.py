@@ -125,7 +125,7 @@ def test_likelihood_never_falls_without_a_prior(tune):
 
 def test_slope_of_the_tension_is_that_of_the_expected_likelihood():
     items = read(BITEXT)
-    cells = cells_of(items.columns["source"], items.columns["target"])
+    cells = stored_cells(items.columns["source"], items.columns["target"])
     rng = np.random.default_rng(4)
     times = rng.integers(1, 4, len(items)).astype(float)
     posteriors, _ = link_posteriors(cells.given, cells.generated, cells.starts, times, rng.random(len(cells.keys)), 0.1, 3.0)
@@ -139,7 +139,7 @@ def test_slope_of_the_tension_is_that_of_the_expected_likelihood():
     assert diagonal_slope(cells.given, cells.generated, cells.starts, times, posteriors, 3.0) == pytest.approx(numeric, rel=1e-6)
 
 
-def cells_of(source, target):
+def stored_cells(source, target):
     return lay_out(source, target, number_words(source, first=1), number_words(target, first=0))
 
 
@@ -169,7 +169,7 @@ def enumerated(chances, jumps, null, weights, n_given, n_generated):
 @pytest.mark.parametrize(("n_given", "n_generated", "reach"), [(3, 4, 2), (4, 3, 9), (1, 3, 1), (2, 1, 1)])
 def test_recursions_of_the_hmm_give_what_all_paths_give(n_given, n_generated, reach):
     rng = np.random.default_rng(n_given)
-    cells = cells_of([tuple("abcd"[:n_given])], [tuple("wxyz"[:n_generated])])
+    cells = stored_cells([tuple("abcd"[:n_given])], [tuple("wxyz"[:n_generated])])
     chances, weights = rng.random((2, n_generated, n_given + 1))
     jumps = rng.random(2 * reach + 1)
     expected = enumerated(chances, jumps, 0.3, weights, n_given, n_generated)
@@ -183,7 +183,7 @@ def test_recursions_of_the_hmm_give_what_all_paths_give(n_given, n_generated, re
 
 def test_each_direction_hears_the_other_of_the_same_link():
     source, target = [("a", "b", "c"), (), ("d",)], [("x", "y"), ("z",), ("w", "v", "u")]
-    forward, reverse = cells_of(source, target), cells_of(target, source)
+    forward, reverse = stored_cells(source, target), stored_cells(target, source)
     other = np.arange(len(reverse.keys), dtype=float)
     turned = agree(forward.given, forward.generated, forward.starts, reverse.starts, other)
     for pair in range(3):

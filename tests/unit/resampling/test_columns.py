@@ -26,7 +26,7 @@ def score_all(sums):
     return (sums[1] / sums[0]) * np.sqrt(sums[4] / sums[2]) + sums[3] / sums[0]
 
 
-def measure_of(statistics, follows):
+def load_measure(statistics, follows):
     systems = statistics.shape[1]
     pairs = np.stack(np.triu_indices(systems, 1), axis=1).astype(np.int64)
     return Measure(statistics, score_all, "general", True, pairs, np.ones(systems, bool), None, follows)
@@ -54,12 +54,12 @@ def sentences(units, systems, seed, *, shortest):
 
 
 def test_ngram_totals_cost_one_column_for_all_systems():
-    measure = measure_of(sentences(200, 7, 0, shortest=9), FOLLOWS)
+    measure = load_measure(sentences(200, 7, 0, shortest=9), FOLLOWS)
     columns = columns_of(measure, 200)
     # Seven lengths, seven matches, and the column of ones that stands for −1, −2 and −3.
     assert len(columns.contraction.narrow) == 15
     assert len(columns.contraction.sparse) == 0
-    assert len(columns_of(measure_of(measure.statistics, ()), 200).contraction.narrow) == 35
+    assert len(columns_of(load_measure(measure.statistics, ()), 200).contraction.narrow) == 35
 
 
 def test_short_sentences_cost_a_few_units():
@@ -68,11 +68,11 @@ def test_short_sentences_cost_a_few_units():
     lengths[[4, 90], :] = [[1], [2]]
     lengths[150, 3] = 0
     statistics = count_ngrams(lengths, np.minimum(statistics[:, :, 1], lengths))
-    columns = columns_of(measure_of(statistics, FOLLOWS), 200)
+    columns = columns_of(load_measure(statistics, FOLLOWS), 200)
     assert len(columns.contraction.narrow) == 15
     assert columns.contraction.units.tolist() == [4, 90, 150]
     weights = draw_weights(Draws(5, 200, 200), 0, 300)
-    assert np.array_equal(sums_of(measure_of(statistics, FOLLOWS), weights), integer_sums(statistics, weights))
+    assert np.array_equal(sums_of(load_measure(statistics, FOLLOWS), weights), integer_sums(statistics, weights))
 
 
 def test_documents_share_their_number_of_sentences():
@@ -82,7 +82,7 @@ def test_documents_share_their_number_of_sentences():
     items = sentences(len(documents), 6, 2, shortest=9)
     statistics = np.zeros((40, 6, 5), np.int64)
     np.add.at(statistics, documents, items)
-    measure = measure_of(statistics, FOLLOWS)
+    measure = load_measure(statistics, FOLLOWS)
     # The first system's three orders have columns of their own; its differences, one column, serve all others.
     assert len(columns_of(measure, 40).contraction.narrow) == 6 + 6 + 3 + 1
     weights = draw_weights(Draws(5, 40, 40), 0, 300)
@@ -110,14 +110,14 @@ def test_sums_are_those_of_integer_arithmetic_whatever_follows_whatever(
     leaders[rng.integers(5)] = True
     follows = tuple(-1 if leads else int(rng.choice(np.flatnonzero(leaders))) for leads in leaders)
     weights = draw_weights(Draws(seed, units, max(1, int(units * draws_per_unit))), 0, 17)
-    assert np.array_equal(sums_of(measure_of(statistics, follows), weights), integer_sums(statistics, weights))
+    assert np.array_equal(sums_of(load_measure(statistics, follows), weights), integer_sums(statistics, weights))
 
 
 def test_what_follows_what_changes_no_bit_of_a_pass():
     statistics = sentences(90, 5, 3, shortest=1)
     draws = Draws(11, 90, 90)
     plain, saved = (
-        resample(draws, [measure_of(statistics, follows)], cells=range(1), replicates=3000, keep_replicates=3000)[0]
+        resample(draws, [load_measure(statistics, follows)], cells=range(1), replicates=3000, keep_replicates=3000)[0]
         for follows in ((), FOLLOWS)
     )
     for part in ("counts", "sums", "histogram", "empty", "score"):
@@ -127,11 +127,11 @@ def test_what_follows_what_changes_no_bit_of_a_pass():
 def test_a_statistic_may_only_follow_one_that_leads():
     statistics = sentences(9, 2, 0, shortest=9)
     with pytest.raises(ValueError, match="follows one that follows none"):
-        measure_of(statistics, (-1, 0, 1, -1, -1))
+        load_measure(statistics, (-1, 0, 1, -1, -1))
     with pytest.raises(ValueError, match="follows one that follows none"):
-        measure_of(statistics, (-1, 7, -1, -1, -1))
+        load_measure(statistics, (-1, 7, -1, -1, -1))
     with pytest.raises(ValueError, match="4 entries, there are 5"):
-        measure_of(statistics, (-1, 0, 0, 0))
+        load_measure(statistics, (-1, 0, 0, 0))
 
 
 def test_sums_past_the_exact_range_are_refused_though_a_difference_is_small():
@@ -139,4 +139,4 @@ def test_sums_past_the_exact_range_are_refused_though_a_difference_is_small():
     base = np.full((4, 2, 1), 2**51, np.int64)
     statistics = np.concatenate([base, base, base - 1, base - 2, base - 3], axis=2)
     with pytest.raises(ValueError, match=f"below {2**53}"):
-        columns_of(measure_of(statistics, FOLLOWS), 4)
+        columns_of(load_measure(statistics, FOLLOWS), 4)

@@ -63,15 +63,15 @@ PAIRS = {
 }
 
 
-def draws_of(pair: TwoOutputs, key: int) -> Draws:
+def make_draws(pair: TwoOutputs, key: int) -> Draws:
     return Draws(key, len(pair.statistics), len(pair.statistics))
 
 
 def swaps_of(pair: TwoOutputs, key: int) -> NullSwaps:
-    return NullSwaps(draws_of(pair, key))
+    return NullSwaps(make_draws(pair, key))
 
 
-def measure_of(pair: TwoOutputs, statistics: NDArray[np.int64]) -> Measure:
+def load_measure(pair: TwoOutputs, statistics: NDArray[np.int64]) -> Measure:
     systems = statistics.shape[1]
     return Measure(statistics, pair.score, "general", True, np.arange(systems).reshape(-1, 2), np.zeros(systems, np.bool_))
 
@@ -80,7 +80,7 @@ def test_a_null_has_the_outputs_of_each_unit_in_one_order_or_the_other() -> None
     pair = PAIRS["four statistics"]
     made = make_nulls(pair, swaps_of(pair, 5), 20, 3)
     for null in range(3):
-        swapped = draw_swap(draws_of(pair, 5), 20 + null)
+        swapped = draw_swap(make_draws(pair, 5), 20 + null)
         expected = np.where(swapped[:, None, None], pair.statistics[:, ::-1], pair.statistics)
         assert np.array_equal(made[:, 2 * null : 2 * null + 2], expected)
 
@@ -89,7 +89,7 @@ def assert_counted_as_each(pair: TwoOutputs, swaps: NullSwaps, draws: Draws | St
     """Assert that the first `SHARED` null data sets meet replicates 0 … 299, the others 300 … 599, and are counted as in a pass."""
     found = resample_nulls(pair, swaps, draws, nulls=NULLS, replicates=300)
     stratum = draws.stratum if isinstance(draws, StratifiedDraws) else None
-    measure = replace(measure_of(pair, make_nulls(pair, swaps, 0, NULLS)), stratum=stratum)
+    measure = replace(load_measure(pair, make_nulls(pair, swaps, 0, NULLS)), stratum=stratum)
     seen = observe(measure)
     (once,), (twice,) = (resample(draws, [measure], cells=range(1), replicates=b, observed=[seen]) for b in (300, 600))
     later = np.arange(NULLS) >= SHARED
@@ -106,7 +106,7 @@ def assert_counted_as_each(pair: TwoOutputs, swaps: NullSwaps, draws: Draws | St
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_bootstrap_of_all_nulls_is_that_of_each(name: str) -> None:
     pair = PAIRS[name]
-    assert_counted_as_each(pair, swaps_of(pair, 7), draws_of(pair, 8))
+    assert_counted_as_each(pair, swaps_of(pair, 7), make_draws(pair, 8))
 
 
 def test_units_are_drawn_within_their_strata() -> None:
@@ -123,15 +123,15 @@ def test_units_of_a_group_change_sides_together() -> None:
     for null in range(4):
         turned = draw_swap(Draws(7, 14, 14), null)[group]
         assert np.array_equal(made[:, 2 * null], np.where(turned[:, None], pair.statistics[:, 1], pair.statistics[:, 0]))
-    assert_counted_as_each(pair, swaps, draws_of(pair, 8))
+    assert_counted_as_each(pair, swaps, make_draws(pair, 8))
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_randomization_of_all_nulls_is_a_comparison_with_one_law(name: str) -> None:
     pair = PAIRS[name]
-    swaps, others = swaps_of(pair, 7), draws_of(pair, 9)
+    swaps, others = swaps_of(pair, 7), make_draws(pair, 9)
     found = randomize_nulls(pair, swaps, others, nulls=40, replicates=200)
-    seen, law = (observe(measure_of(pair, make_nulls(pair, d, 0, n))) for d, n in ((swaps, 40), (NullSwaps(others), 200)))
+    seen, law = (observe(load_measure(pair, make_nulls(pair, d, 0, n))) for d, n in ((swaps, 40), (NullSwaps(others), 200)))
     gains = law.delta[np.isfinite(law.delta)]
     for null, delta in enumerate(np.abs(seen.delta)):
         if np.isnan(delta):
@@ -154,7 +154,7 @@ def test_nothing_depends_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = PAIRS["four statistics"]
 
     def count(function: Callable[..., null_laboratory.NullCounts]) -> list[list[int]]:
-        return function(pair, swaps_of(pair, 1), draws_of(pair, 2), nulls=NULLS, replicates=100).counts.tolist()
+        return function(pair, swaps_of(pair, 1), make_draws(pair, 2), nulls=NULLS, replicates=100).counts.tolist()
 
     before = [count(resample_nulls), count(randomize_nulls)]
     monkeypatch.setattr(null_laboratory, "_ROWS", 7)
@@ -165,4 +165,4 @@ def test_nothing_depends_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sums_that_would_not_be_exact_are_refused() -> None:
     pair = TwoOutputs(lengths(30) * 10**14, harmonic)
     with pytest.raises(ValueError, match="not exact"):
-        resample_nulls(pair, swaps_of(pair, 1), draws_of(pair, 2), nulls=10, replicates=10)
+        resample_nulls(pair, swaps_of(pair, 1), make_draws(pair, 2), nulls=10, replicates=10)

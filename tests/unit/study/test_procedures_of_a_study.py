@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import StudyError, TaskError
 from pipeline.inference.p_values import CONVENTIONS
-from pipeline.plan.comparisons import comparisons_of, sizes_of
+from pipeline.plan.comparisons import list_comparisons, list_sizes
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
@@ -80,7 +80,7 @@ def test_a_procedure_that_draws_nothing_has_no_tasks_but_a_cube() -> None:
 
 def test_procedures_keep_the_order_of_the_study() -> None:
     assert study(RANDOMIZATION, BOOTSTRAP).resampling.procedures == (RANDOMIZATION, BOOTSTRAP)
-    columns = comparisons_of(study(RANDOMIZATION, BOOTSTRAP), INPUTS, TEST_SET, sizes_of(study(), TEST_SET)[-1], OUTPUTS)
+    columns = list_comparisons(study(RANDOMIZATION, BOOTSTRAP), INPUTS, TEST_SET, list_sizes(study(), TEST_SET)[-1], OUTPUTS)
     order = [(RANDOMIZATION, "bleu"), (RANDOMIZATION, "chrf"), (BOOTSTRAP, "bleu"), (BOOTSTRAP, "chrf")]
     assert [(column.procedure, column.metric.name) for column in columns] == order
 
@@ -106,15 +106,15 @@ def test_a_margin_needs_a_procedure_that_can_test_one() -> None:
     with pytest.raises(StudyError, match="can test a margin; add paired-bootstrap"):
         study(RANDOMIZATION, margin={"bleu": 0.3})
     asked = study(RANDOMIZATION, BOOTSTRAP, margin={"bleu": 0.3})
-    columns = comparisons_of(asked, INPUTS, TEST_SET, sizes_of(asked, TEST_SET)[-1], OUTPUTS)
+    columns = list_comparisons(asked, INPUTS, TEST_SET, list_sizes(asked, TEST_SET)[-1], OUTPUTS)
     margins = {(column.procedure, column.metric.name): column.margin for column in columns}
     assert {place for place, margin in margins.items() if margin is not None} == {(BOOTSTRAP, "bleu")}
 
 
 def test_a_margin_moves_no_address_of_a_procedure_that_cannot_test_it() -> None:
-    size = sizes_of(study(), TEST_SET)[-1]
+    size = list_sizes(study(), TEST_SET)[-1]
     addresses = [
-        {c.address for c in comparisons_of(study(BOOTSTRAP, RANDOMIZATION, **more), INPUTS, TEST_SET, size, OUTPUTS)}
+        {c.address for c in list_comparisons(study(BOOTSTRAP, RANDOMIZATION, **more), INPUTS, TEST_SET, size, OUTPUTS)}
         for more in ({}, {"margin": {"bleu": 0.3, "chrf": 0.3}})
     ]
     assert len(addresses[0]) == len(addresses[1]) == 4
@@ -123,7 +123,7 @@ def test_a_margin_moves_no_address_of_a_procedure_that_cannot_test_it() -> None:
 
 def test_another_procedure_moves_no_address_of_the_first() -> None:
     alone, both = (
-        comparisons_of(study(*names), INPUTS, TEST_SET, sizes_of(study(), TEST_SET)[0], OUTPUTS)
+        list_comparisons(study(*names), INPUTS, TEST_SET, list_sizes(study(), TEST_SET)[0], OUTPUTS)
         for names in ((), (BOOTSTRAP, RANDOMIZATION))
     )
     assert [column.address for column in alone] == [column.address for column in both if column.procedure == BOOTSTRAP]

@@ -18,9 +18,9 @@ from pipeline.survey.checks import (
     refuse_systems_as_groups,
     refuse_unclear_sizes,
     refuse_zeros,
-    tell_taken,
+    warn_of_groups,
 )
-from pipeline.survey.warnings import tell_directions, tell_sizes, tell_strata
+from pipeline.survey.warnings import warn_of_directions, warn_of_sizes, warn_of_strata
 
 MEAN = MetricInputs("mean", {}, "mean", True)
 COST = MetricInputs("cost", {"metric": "mean", "column": "cost"}, "mean", False)
@@ -80,11 +80,11 @@ def test_a_size_in_numbers_says_what_it_counts_where_documents_are_known() -> No
 
 def test_a_column_that_groups_items_here_and_is_a_system_there_is_refused_unless_the_study_says_so() -> None:
     asked = study(resampling={"unit": "bart"})
-    assert tell_taken(asked, "t", ("bart",))[0].startswith("the column 'bart' is no system, because resampling.unit names it")
+    assert warn_of_groups(asked, "t", ("bart",))[0].startswith("the column 'bart' is no system, because resampling.unit names it")
     assert only(refuse_systems_as_groups, asked, {"t": ("bart",)}, ["bart", "gpt"]).code == "P238"
     refuse_systems_as_groups(asked, {"t": ("bart",)}, ["gpt"])
     said = study(resampling={"unit": "bart"}, test_set={"columns": {"bart": "bart"}})
-    assert tell_taken(said, "t", ("bart",)) == ()
+    assert warn_of_groups(said, "t", ("bart",)) == ()
     refuse_systems_as_groups(said, {"t": ("bart",)}, ["bart"])
 
 
@@ -97,24 +97,24 @@ def test_a_direction_that_files_contradict_is_told() -> None:
     def output(system: str, better: bool) -> Output:
         return Output(system, "x", system, 3, directions={"score": better}, columns=("score",))
 
-    assert tell_directions([MEAN], [output("a", True)]) == ()
-    (told,) = tell_directions([MEAN], [output("a", False), output("b", False)])
+    assert warn_of_directions([MEAN], [output("a", True)]) == ()
+    (told,) = warn_of_directions([MEAN], [output("a", False), output("b", False)])
     assert told.startswith("the files of 'a' and 1 more say that less of 'score' is better, and mean takes more")
-    (told,) = tell_directions([MetricInputs("mean", {}, "mean", False)], [output("a", True)])
+    (told,) = warn_of_directions([MetricInputs("mean", {}, "mean", False)], [output("a", True)])
     assert told.startswith("the file of 'a' says that more of 'score' is better, and mean takes less: set `higher_is_better: true`")
 
 
 def test_sizes_that_there_are_not_are_left_out_in_words() -> None:
     asked = study(resampling={"test_sizes": {"values": [2, 5, 9, "full"]}})
-    assert tell_sizes(asked, 5, "document") == ("test sizes 5, 9 are left out: there are 5 documents",)
-    assert tell_sizes(asked, 10, "item") == ()
-    assert tell_sizes(asked, 9, "speaker")[0].endswith("there are 9 units (speaker)")
+    assert warn_of_sizes(asked, 5, "document") == ("test sizes 5, 9 are left out: there are 5 documents",)
+    assert warn_of_sizes(asked, 10, "item") == ()
+    assert warn_of_sizes(asked, 9, "speaker")[0].endswith("there are 9 units (speaker)")
 
 
 def test_units_alone_in_their_stratum_are_counted_at_each_size() -> None:
     asked = study(resampling={"strata": "genre", "test_sizes": {"values": [2, "full"]}})
     plain = Frame("t", tuple("abcd"), (0, 1, 2, 3), tuple("abcd"))
-    assert tell_strata(asked, plain) == ()
-    told = tell_strata(asked, plain.with_strata((0, 0, 0, 1), ("x", "y")))
+    assert warn_of_strata(asked, plain) == ()
+    told = warn_of_strata(asked, plain.with_strata((0, 0, 0, 1), ("x", "y")))
     assert told == ("1 of 4 units are alone in their stratum of genre: they never vary",)
-    assert only(tell_strata, asked, plain.with_strata((0, 1, 1, 0), ("x", "y"))).code == "P229"
+    assert only(warn_of_strata, asked, plain.with_strata((0, 1, 1, 0), ("x", "y"))).code == "P229"

@@ -14,7 +14,7 @@ from pipeline.metrics import load_metric
 from pipeline.plan.inputs import MetricInputs
 from pipeline.study.load import study_from_value
 from pipeline.survey.survey import survey_study
-from pipeline.survey.warnings import tell_kinds
+from pipeline.survey.warnings import warn_of_kinds
 
 CASED = [f"The ship No. {k}, at dawn, left." for k in range(30)]
 LOWER = [text.lower() for text in CASED]
@@ -35,7 +35,7 @@ def told(gold: Mapping[str, Sequence[Any]], outputs: Mapping[str, Mapping[str, S
         asked.append(MetricInputs(name, options, loaded.signature, loaded.higher_is_better))
     kinds = {system: describe_kind(items(**columns)) for system, columns in outputs.items()}
     survey = Survey(Frame("t", (), (), ()), (), "", "x", kinds=kinds, gold_kind=describe_kind(items(**gold)))
-    return tell_kinds(asked, survey)
+    return warn_of_kinds(asked, survey)
 
 
 def texts(reference: Sequence[str], output: Sequence[str], *metrics: Any) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from pipeline.plan.inputs import MetricInputs, TestSetInputs
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import make_part
-from pipeline.tasks.collect.task import clusters_of, groups_of_items, measure_clusters, strata_facts
+from pipeline.tasks.collect.task import groups_of_items, load_clusters, measure_clusters, strata_facts
 
 METRIC = MetricInputs("mean", {}, "mean", True)
 FRAME = Frame("t", tuple("abcdefgh"), tuple(range(8)), tuple("abcdefgh"))
@@ -81,17 +81,17 @@ def test_a_smaller_size_has_the_first_units(store: Store) -> None:
 
 
 def test_clusters_are_the_units_or_the_documents_that_are_not_drawn(store: Store) -> None:
-    assert clusters_of(store, data_of(store)) is None
+    assert load_clusters(store, data_of(store)) is None
     document = (0, 0, 0, 0, 1, 1, 2, 2)
     store_grouping(document, store)
     known = data_of(store, documents=grouping_key(document))
-    clusters = clusters_of(store, known)
+    clusters = load_clusters(store, known)
     assert clusters is not None
     assert (clusters.column, clusters.of_item.tolist()) == ("document", list(document))
     assert clusters.facts()["clusters"] == {"column": "document", "count": 3, "effective": pytest.approx(64 / 24)}
     assert groups_of_items(store, known, np.arange(8)) == {"document": list(document)}
     assert measure_clusters(store, known, clusters, Comparison("", "p", METRIC, None, ("k1", "k2", "k3"), KEY_OF), part_of(store))
-    drawn = clusters_of(store, data_of(store, unit="speaker"))
+    drawn = load_clusters(store, data_of(store, unit="speaker"))
     assert drawn is not None
     assert drawn.column == "speaker"
 

@@ -23,7 +23,7 @@ from pipeline.study.load import load_study
 from pipeline.survey.survey import survey_study
 from pipeline.tasks import train as module
 from pipeline.tasks.predicted import read_member
-from pipeline.tasks.train import rule_of, train, training_set
+from pipeline.tasks.train import draw_rule, train, training_set
 from pipeline.trainers.registry import make_trainer
 
 
@@ -123,17 +123,17 @@ def test_outputs_that_are_none_are_refused_with_their_code(
 def test_only_a_bootstrap_is_drawn_by_its_fraction(task: Task) -> None:
     spec = task.spec
     assert isinstance(spec, TrainSpec)
-    assert rule_of(replace(spec, method="bootstrap", fraction=0.5)).fraction == 0.5
-    assert rule_of(replace(spec, method="seed", fraction=0.5)).fraction == 1.0
+    assert draw_rule(replace(spec, method="bootstrap", fraction=0.5)).fraction == 0.5
+    assert draw_rule(replace(spec, method="seed", fraction=0.5)).fraction == 1.0
 
 
 def test_items_are_counted_once_for_all_samples_of_them(task: Task) -> None:
     spec = task.spec
     assert isinstance(spec, TrainSpec)
     items = load_training_items(spec.data, spec.base, spec.data_digest)
-    first = training_set(spec.data, items, spec.data_digest, rule_of(spec))
-    assert training_set(spec.data, items, spec.data_digest, rule_of(spec)) is first
-    assert training_set({"dataset": "digits"}, items, spec.data_digest, rule_of(spec)).data == "digits"
+    first = training_set(spec.data, items, spec.data_digest, draw_rule(spec))
+    assert training_set(spec.data, items, spec.data_digest, draw_rule(spec)) is first
+    assert training_set({"dataset": "digits"}, items, spec.data_digest, draw_rule(spec)).data == "digits"
     assert first.data == spec.data_digest
 
 

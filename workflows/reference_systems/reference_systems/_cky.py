@@ -78,7 +78,7 @@ def _parse(
     spread = np.full((n + 1, n_symbols), worst)
     low = np.full(n_symbols, worst)
     rule_split = np.zeros(n_symbols, dtype=np.int32)
-    rule_of = np.zeros(n_symbols, dtype=np.int32)
+    draw_rule = np.zeros(n_symbols, dtype=np.int32)
     chain_of = np.zeros(n_symbols, dtype=np.int32)
     met = np.empty(n_symbols, dtype=np.int32)
     begin = np.zeros((n + 1, n + 1), dtype=np.int64)
@@ -115,7 +115,7 @@ def _parse(
                                 met[n_met] = symbol
                                 n_met += 1
                             low[symbol] = score
-                            rule_of[symbol] = rule
+                            draw_rule[symbol] = rule
                             rule_split[symbol] = k
             here = spread[i]
             n_low = n_met
@@ -141,7 +141,7 @@ def _parse(
             for k in range(n_met):
                 symbol = met[k]
                 cell_symbol[size], cell_score[size], cell_chain[size] = symbol, here[symbol], chain_of[symbol]
-                cell_rule[size], cell_split[size] = rule_of[symbol], rule_split[symbol]
+                cell_rule[size], cell_split[size] = draw_rule[symbol], rule_split[symbol]
                 size += 1
                 low[symbol] = worst
         total = spread[0, root]
