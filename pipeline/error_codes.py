@@ -4,7 +4,8 @@
 
 A code names what a reader of the documentation looks up, not a line of code: P219 is every way in which outputs can be named so
 that they cannot be followed, P151 every value that an option of a plugin refuses, P104 every value out of bounds, P257 all JSON of
-another shape. Their messages tell the causes apart. Codes are never given a new meaning: scripts compare them.
+another shape. Their messages tell the causes apart, and are written where the code is raised: search the package for it. Codes are
+never given a new meaning: scripts compare them.
 """
 
 from __future__ import annotations
@@ -158,7 +159,7 @@ CODES: dict[str, Code] = {
     "P304": Code(2, "there is no such embedded data set"),
     "P306": Code(2, "an estimator cannot be imported, or is not one"),
     "P307": Code(2, "items have no form that a trainer can learn from: no file for `command`, no features or text for `sklearn`"),
-    "P308": Code(2, "a reader, metric or trainer has not all members of its base class"),
+    "P308": Code(2, "a reader, metric, trainer or analysis has not all members of its base class"),
     "P309": Code(2, "an object of your own (trainer `python`, metric `module:name`) cannot be imported, or changed since it was"),
     "P310": Code(2, "an object of the trainer `python` predicts what it should not"),
     "P311": Code(2, "a `version_command` fails"),

@@ -57,7 +57,12 @@ def list_plugins(family: str) -> dict[str, EntryPoint]:
 @lru_cache(maxsize=32)
 def _find(family: str, path: tuple[str, ...], ask: Callable[..., Iterable[EntryPoint]]) -> Mapping[str, EntryPoint]:
     """Look once a process and path: it reads a file of every installed package, and each task asks twice."""
-    return {point.name: point for point in sorted(ask(group=f"pipeline.{family}"), key=lambda point: point.name)}
+    found = sorted(ask(group=f"pipeline.{family}"), key=lambda point: (point.name, _is_ours(point), point.value))
+    return {point.name: point for point in found}  # of one name the last: ours, which no other package replaces unseen
+
+
+def _is_ours(point: EntryPoint) -> bool:
+    return point.module.partition(".")[0] == __name__.partition(".")[0]
 
 
 def import_plugin(family: str, name: str) -> Any:
@@ -75,7 +80,7 @@ def import_plugin(family: str, name: str) -> Any:
         raise PluginError.of("P301", f"there is no {kind} '{name}'", help=help_, note=_where_else(kind, name))
     try:
         return known[name].load()
-    except Exception as error:  # foreign code runs on import: whatever it raises, the plugin cannot be had
+    except (Exception, SystemExit) as error:  # foreign code runs on import: any exception means that the plugin is unusable
         raise PluginError.of(
             "P302",
             f"the {kind} '{name}' cannot be loaded: {error}",
@@ -95,7 +100,7 @@ def _where_else(kind: str, name: str) -> str | None:
 
 def in_tree(family: str, name: str) -> bool:
     """Return whether a member of a family is one of this package's own."""
-    return list_plugins(family)[name].module.partition(".")[0] == __name__.partition(".")[0]
+    return _is_ours(list_plugins(family)[name])
 
 
 def import_function(path: str) -> Callable[..., Any]:
@@ -177,10 +182,12 @@ class PluginValues(Mapping[str, T]):
 def complete_class(made: Any, base: type) -> Any:
     """Return the class of a plugin with the defaults of the base class of its family.
 
-    What inherits the base class is returned as it is, and so is a function that makes objects. A class that merely has the members
-    is combined with the base class, and so need not have those that have defaults; `check_members` refuses the objects of one that
-    has not even the others.
+    What inherits the base class, or is a function that makes objects, is returned as it is. A class that merely has the members is
+    combined with the base class for its defaults; `check_members` refuses the objects of one that has not even the others. P302 for
+    anything else.
     """
+    if not callable(made):
+        raise PluginError.of("P302", f"an entry point of the family {base.__name__} names {made!r:.60}, which is not a class")
     if not isinstance(made, type) or issubclass(made, base):
         return made
     own = {name: value for name, value in vars(made).items() if name in base.__annotations__}

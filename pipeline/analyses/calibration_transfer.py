@@ -17,7 +17,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.analyses.pairs import PairTable, describe_copies, describe_one_sided, find_base, list_slices, read_pairs
+from pipeline.analyses.pairs import BORDERLINE, PairTable, describe_copies, describe_one_sided, find_base, list_slices, read_pairs
 from pipeline.analyses.presentation import in_parts, name_procedure, say_intervals, select
 from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, share_of_weight, system_interval
 from pipeline.interfaces import Analysis, Column, Figure, Finding, Section, Table
@@ -62,7 +62,7 @@ class CalibrationOptions:
     base: str | None = None
     against: tuple[str, ...] | str = ()
     bins: tuple[float, ...] = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
-    window: tuple[float, float] = (0.04, 0.06)
+    window: tuple[float, float] = BORDERLINE
     interval_replicates: int = REPLICATES
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from pipeline.procedures.registry import PROCEDURES
 
 __all__ = [
+    "BORDERLINE",
     "FULL",
     "PairTable",
     "Relation",
@@ -204,12 +205,16 @@ def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str)
     )
 
 
+BORDERLINE = (0.04, 0.06)
+"""The p-values of borderline pairs, as in the paper: the default window of every analysis that has one."""
+
+
 @dataclass(frozen=True)
 class Window:
     """Which pairs are borderline, and which percentile of their gains is the threshold (Berg-Kirkpatrick 2012, §3.1.1)."""
 
-    low: float = 0.04
-    high: float = 0.06
+    low: float = BORDERLINE[0]
+    high: float = BORDERLINE[1]
     percentile: float = 95.0
 
     def __post_init__(self) -> None:

@@ -12,7 +12,16 @@ import numpy as np
 import xarray as xr
 from scipy.special import stdtr
 
-from pipeline.analyses.pairs import Window, describe_copies, describe_one_sided, list_slices, percentile_of, read_pairs, read_units
+from pipeline.analyses.pairs import (
+    BORDERLINE,
+    Window,
+    describe_copies,
+    describe_one_sided,
+    list_slices,
+    percentile_of,
+    read_pairs,
+    read_units,
+)
 from pipeline.analyses.presentation import decimals_of, in_parts, name_procedure, select, title_of
 from pipeline.interfaces import Analysis, Column, Figure, Finding, Section, Table
 from pipeline.interfaces.figures import PALETTE, tidy_axes
@@ -58,7 +67,7 @@ _LONGEST = 28
 class SizeCurveOptions:
     """Options of the analysis; ``gains`` are the gains for which the units needed are read off, in metric points."""
 
-    window: tuple[float, float] = (0.04, 0.06)
+    window: tuple[float, float] = BORDERLINE
     percentile: float = 95.0
     gains: tuple[float, ...] = (0.5, 1.0)
 

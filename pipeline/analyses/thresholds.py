@@ -3,6 +3,8 @@
 Each pair is ordered so that its gain is not negative and has the one-sided strict p-value of their Figure 1. Of the pairs with
 p in [.04, .06] the 95th percentile of the gains is the threshold: 95 % of the borderline differences were at most as large.
 Two-sided thresholds would be 1.96/1.645, 19 % higher. A threshold describes this test set and systems like these.
+
+It draws no figure of its own: its band and line are marks (`_marks`) in the scatters of `pipeline.report.figures`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from pipeline.analyses.pairs import (
+    BORDERLINE,
     FULL,
     PairTable,
     Window,
@@ -70,7 +73,7 @@ _COLUMNS = (
 class ThresholdOptions:
     """Options: ``relation`` names the coordinate that splits pairs, ``combinations`` adds a class for each two of its values."""
 
-    window: tuple[float, float] = (0.04, 0.06)
+    window: tuple[float, float] = BORDERLINE
     percentile: float = 95.0
     relation: str | None = None
     combinations: bool = False

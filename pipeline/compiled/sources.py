@@ -1,25 +1,27 @@
 """The source that a kernel is compiled from: its own file and every file that it imports from, directly or through others.
 
-Numba looks at the kernel's own file alone: it would go on with the old code of a helper, a constant or a named tuple that stands in
-another one. Here imports are followed, so that a change of anything that may enter the machine code is another digest, and a change
-of anything else compiles nothing anew. What is installed beside Python enters by its version; the kernel's own package and this one
-are read wherever they are.
+Numba looks at the kernel's own file alone: it would go on with the old code of a helper, a constant or a named tuple that stands
+in another one. Here import statements are followed, so that a change of anything that may enter the machine code is another
+digest, and a change of anything else compiles nothing anew. What is installed beside Python enters by when its package was
+installed; the kernel's own package and this one are read wherever they are. What a statement does not name cannot be followed:
+`importlib.import_module`, and constants that are read from data files.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import importlib.util
-import re
 import sys
 import sysconfig
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 __all__ = ["digest_sources", "forget_sources"]
 
-_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+(\w[\w., \t]*))", re.MULTILINE)
 _INSTALLED = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
@@ -34,14 +36,14 @@ class _Source(NamedTuple):
 def digest_sources(module: str, file: str) -> bytes | None:
     """Return a digest of all source that kernels of a module can be made of; None where it cannot be read, as in a zip or a shell.
 
-    A file is read once a process, when a module with kernels first needs it. A module that is loaded after its file has changed
-    once more is not what was read: None.
+    A file is read once a process, when a module with kernels first needs it. One that was written since this process began may have
+    been imported before it changed, and a module that is loaded after its file has changed once more is not what was read: None.
     """
     try:
         path = Path(file)
-        found = _digest(path, module.partition(".")[0])
-        return found if _stamp(path) == _read(path).stamp else None
-    except (OSError, UnicodeDecodeError):
+        found, latest = _digest(path, module.partition(".")[0])
+        return found if _stamp(path) == _read(path).stamp and latest <= _began[-1] else None
+    except (OSError, UnicodeDecodeError, SyntaxError):
         return None
 
 
@@ -49,29 +51,47 @@ def forget_sources() -> None:
     """Read every file again, as another process would."""
     for cached in (_read, _files, _place, _digest):
         cached.cache_clear()
+    _began.append(time.time_ns())
+
+
+_began = [time.time_ns()]
+"""When this process, or what is to look like another one, began to import kernels."""
 
 
 @functools.cache
-def _digest(file: Path, top: str) -> bytes:
+def _digest(file: Path, top: str) -> tuple[bytes, int]:
+    """Return the digest of a file and all that it imports, and when the last of them was written."""
     digest = hashlib.sha256()
-    waiting, seen = [file], {file}
+    waiting, seen, latest = [file], {file}, 0
     while waiting:
         path = waiting.pop()
         source = _read(path)
+        latest = max(latest, source.stamp[0])
         digest.update(source.digest)
         for name in source.imports:
             version, files = _files(name, path.parent if name.startswith(".") else None, top)
             digest.update(f"{name} {version}".encode())
             waiting += [each for each in files if each not in seen]
             seen.update(files)
-    return digest.digest()
+    return digest.digest(), latest
 
 
 @functools.cache
 def _read(path: Path) -> _Source:
     stamp, content = _stamp(path), path.read_bytes()
-    found = (name for match in _IMPORT.findall(content.decode()) for name in "".join(match).split(","))
-    return _Source(stamp, hashlib.sha256(content).digest(), tuple(sorted({name.split()[0] for name in found if name.strip()})))
+    return _Source(stamp, hashlib.sha256(content).digest(), tuple(sorted(set(_imports(ast.parse(content))))))
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    """Go through the modules that import statements may mean: what is taken from a package may be a module, or a package, in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield module
+            if not node.level:
+                yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -81,7 +101,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 @functools.cache
 def _files(name: str, beside: Path | None, top: str) -> tuple[str, tuple[Path, ...]]:
-    """Return the version of what is installed, or the files that an import may mean: of a package all that lie in its folder."""
+    """Return when a package was installed, or the files that an import may mean: of one that is followed all in its folder."""
     if beside is not None:  # a relative import: anything from there on
         return "", tuple(sorted([beside, *beside.parents][len(name) - len(name.lstrip(".")) - 1].rglob("*.py")))
     first, *parts = name.split(".")
@@ -95,12 +115,12 @@ def _files(name: str, beside: Path | None, top: str) -> tuple[str, tuple[Path, .
 
 @functools.cache
 def _place(top: str, *, follow: bool) -> tuple[str, Path | None]:
-    """Return the version of an installed package, or the folder or file of one that is followed."""
+    """Return when a package was installed, or the folder or file of one that is followed."""
     known = sys.modules.get(top)
     spec = known.__spec__ if known is not None else importlib.util.find_spec(top)
     if top in sys.stdlib_module_names or spec is None or spec.origin is None:
         return "", None
     path = Path(spec.origin)
     if not follow and any(path.is_relative_to(place) for place in _INSTALLED):
-        return str(getattr(known, "__version__", "")), None
+        return str(_stamp(path)), None
     return "", path.parent if path.name == "__init__.py" else path

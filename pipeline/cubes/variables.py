@@ -248,8 +248,8 @@ VARIABLES: Mapping[str, Variable] = {
             "float64",
             _NAN,
             "1",
-            "exact two-sided sign-flip p-value where fewer than 20 units differ, or all by as much, and the systems share their "
-            "denominators",
+            "exact two-sided p-value of all swaps: the share with as large a difference, where fewer than 20 units differ, or, "
+            "with shared denominators, all by as much",
             PITMAN,
         ),
         *COUNTS,

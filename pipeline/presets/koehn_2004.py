@@ -10,7 +10,7 @@ PRESET = Preset(
     name="koehn-2004",
     rules=(PresetRule("paired-bootstrap", "below-zero", counts=("below_zero",), plus_one=False, identical="0"),),
     replicates=1_000,
-    prints="the share of samples in which the better system wins: 1 − p",
+    prints="the share of samples in which the better system does not lose: 1 − p",
     null="A is not the better one",
     misleads=(
         "One-sided, with the side chosen after looking. Exactly 0 where nothing is lost: one win in 100 units gives p = 0. On "

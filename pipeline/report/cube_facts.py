@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pipeline.inference.direct.result import LABELS
 from pipeline.inference.direct.result import REASONS as NO_P
 from pipeline.inference.families import lacks_spread
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.rows import PairTails, Tail
 from pipeline.report.values import plain
 
@@ -28,6 +29,7 @@ __all__ = [
     "count_of",
     "effective_units_of",
     "metric_fact",
+    "read_exact",
     "read_flags",
     "read_floats",
     "read_labels",
@@ -193,3 +195,16 @@ def without_spread(cube: xr.Dataset, **where: str) -> NDArray[np.bool_]:
         se=np.asarray(read_variable(cube, "se", **where), np.float64),
         identical=np.asarray(read_variable(cube, "identical", **where), np.bool_),
     )
+
+
+def read_exact(cube: xr.Dataset, **where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the exact p of all swaps and its logarithm: of all pairs that a procedure of the study tests so, else of few units."""
+    found = read_floats(cube, "p_sign_flip", **where)
+    log10 = np.log10(found, out=np.full(found.shape, np.nan), where=found > 0)
+    for exact in (PROCEDURES[name] for name in cube["procedure"].values.tolist() if PROCEDURES[name].backs_others):
+        own, own_log10 = (
+            read_floats(cube, of, **{**where, "procedure": exact.name, "convention": exact.verdict})
+            for of in ("p_value", "log10_p")
+        )
+        found, log10 = np.where(np.isnan(own), found, own), np.where(np.isnan(own), log10, own_log10)
+    return found, log10

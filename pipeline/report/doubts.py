@@ -77,7 +77,7 @@ def doubts_of_many(pairs: Sequence[PairRow], alpha: float) -> Iterator[str]:
     few = sum(row.separated and row.few_discordant for row in pairs)
     if few:
         known = any(row.few_discordant and row.p_exact is not None for row in pairs)
-        exact = "that of the exact sign-flip test" if known else "the smallest p of an exact test"
+        exact = "that of the exact test of all swaps" if known else "the smallest p of an exact test"
         rest = "rests" if few == 1 else "rest"
         yield (
             f"{few:,} of the separated pairs {rest} on fewer than {FEW_DISCORDANT} discordant units (†): "

@@ -24,6 +24,7 @@ from pipeline.report.cube_facts import (
     NO_SPREAD,
     count_of,
     effective_units_of,
+    read_exact,
     read_flags,
     read_floats,
     read_labels,
@@ -180,7 +181,7 @@ def read_columns(
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
     pairs, ordered, several = len(better), seen.delta != 0, read_intervals(cube, seen.delta, alpha=alpha, **full)
     nothing, above = np.full(pairs, np.nan), count_of(cube, "above_twice_delta", **full)
-    exact, exact_log10 = _exact(cube, pairs, **where) if reading.needs_units else (nothing, nothing)
+    exact, exact_log10 = read_exact(cube, **where) if reading.needs_units else (nothing, nothing)
     shape = read_variable(cube, "histogram", **full) if reading.gives_interval else None
     half = nothing if shape is None else half_widths(shape, 1 - alpha, se=seen.se, gain=known.gain, p=tested.verdict)
     verdict = full | {"convention": reading.verdict}
@@ -303,15 +304,6 @@ def _methods(seen: _Observed, tested: _Tested) -> list[str | None]:
 def _bias(cube: xr.Dataset, reading: Procedure, tested: _Tested, **full: str) -> _Floats:
     bias, shift = np.full(cube.sizes["pair"], np.nan), summed(cube, "sum_shift", **full) if reading.centred_at_gain else None
     return bias if shift is None else np.divide(shift, tested.replicates, out=bias, where=tested.replicates > 0)
-
-
-def _exact(cube: xr.Dataset, pairs: int, **where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the exact sign-flip p and its logarithm, of all pairs if it was asked for, else of those with few discordant units."""
-    for exact in (PROCEDURES[name] for name in cube["procedure"].values.tolist() if PROCEDURES[name].backs_others):
-        at = {**where, "procedure": exact.name, "convention": exact.verdict}
-        return read_floats(cube, "p_value", **at), read_floats(cube, "log10_p", **at)
-    found = read_floats(cube, "p_sign_flip", **where)
-    return found, np.log10(found, out=np.full(pairs, np.nan), where=found > 0)
 
 
 def _ordered(cube: xr.Dataset, delta: NDArray[np.float64]) -> tuple[list[str], list[str]]:

@@ -22,12 +22,12 @@ ALL_PAIRS = FamilyOf()
 
 def exact_test(metric: str) -> str:
     """Name the test that does not depend on many units; McNemar's is for scores that are 0 or 1."""
-    return "an exact sign or McNemar test" if metric == "accuracy" else "an exact sign-flip test"
+    return "an exact sign or McNemar test" if metric == "accuracy" else "an exact test of swaps"
 
 
 def name_exact(metric: str) -> str:
     """Name the exact test whose p is the floor of pairs with few discordant units."""
-    return "McNemar's exact test" if metric == "accuracy" else "the exact sign-flip test"
+    return "McNemar's exact test" if metric == "accuracy" else "the exact test of all swaps"
 
 
 def is_biased(row: PairRow) -> bool:

@@ -130,7 +130,7 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
     if _convention(rows) in BOOTSTRAP_T:
         yield "p of t*: of the interval, from replicates over standard errors of their own; no verdict uses it."
     if any(_is_exact_told(row) for row in shown):
-        yield "Exact: the sign-flip test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
+        yield "Exact: the test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
     yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where.procedure)}."
     if any(_is_below(row) for row in rows):
         yield "Max-T is counted on the kept replicates, p on all of them: so an adjusted p can come out below p."

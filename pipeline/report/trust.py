@@ -166,7 +166,7 @@ def _few_discordant(pairs: Sequence[PairRow], total: str) -> tuple[bool, str]:
     if few:
         tests = sorted({exact_test(row.metric) for row in few if row.p_exact is None})
         known = sum(row.p_exact is not None for row in few)
-        told = [f"that of the exact sign-flip test ({known:,})"] * bool(known) + [f"the smallest p of {t}" for t in tests]
+        told = [f"that of the exact test of all swaps ({known:,})"] * bool(known) + [f"the smallest p of {t}" for t in tests]
         detail += f"; the p that decides is at least {' or '.join(told)}"
     return bool(few), detail + "."
 

@@ -77,5 +77,5 @@ def _started(pid: int) -> str | None:
                 return str(ticks)
     except psutil.NoSuchProcess:
         return None
-    except (psutil.AccessDenied, OSError, RuntimeError):  # without /proc, or where it is closed
+    except (psutil.AccessDenied, OSError, RuntimeError, ValueError):  # without /proc, where it is closed, or no number of a process
         return ""

@@ -203,7 +203,7 @@ def test_few_discordant_units_have_their_exact_p_without_asking(everybody, again
         wins = (10 + round(abs(row["delta"]) * ITEMS)) // 2
         tail = sum(float(np.prod(np.arange(11 - k, 11)) / np.prod(np.arange(1, k + 1))) for k in range(wins, 11))
         assert row["p_exact"] == pytest.approx(min(1.0, 2 * tail / 2**10))
-        assert "at least that of the exact sign-flip test, " in row["note"]
+        assert "at least that of the exact test of all swaps, " in row["note"]
         assert "| exact |" in (root / "report" / "report.md").read_text(encoding="utf-8")
 
 

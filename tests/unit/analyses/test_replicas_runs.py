@@ -338,7 +338,7 @@ def test_a_hundred_runs_of_bert_spread_as_was_published(data_dir: Path) -> None:
     assert binom.sf(hits - 1, 200, 0.05) > FALSE_ALARM / 2
     assert binom.cdf(hits, 200, 0.05) > FALSE_ALARM / 2
     page = (Path(__file__).resolve().parents[3] / "docs" / "analyses.md").read_text(encoding="utf-8")
-    told = page.split("On the hundred runs of BERT", 1)[1].split("\n", 1)[0]
+    told = page.split("For the hundred runs of BERT", 1)[1].split("\n", 1)[0]
     for name in ("segment-block", "r-of-2r", "multeval", "whole-run", "crossed"):
         found = rates[name]["interval_05"]
         words = f"`{name}` {100 * rates[name]['rate_05']:.1f} % [{100 * found['lo']:.1f}, {100 * found['hi']:.1f}]"

@@ -310,21 +310,27 @@ PACKAGE = {
     "__init__": "",
     "far": "N = 1\n",
     "near": "def f():\n    from made.far import N\n",
-    "hot": "from pipeline.compiled import kernel\nimport json, made.near as near\n",
+    "hot": "from pipeline.compiled import kernel\nimport json, made.near as near\nfrom made.deep import \\\n    est\n",
     "cold": "M = 1\n",
+    "deep/__init__": "",
+    "deep/est/__init__": "L = 1\n",
 }
 
 
-@pytest.mark.parametrize(("changed", "is_other"), [("far", True), ("near", True), ("hot", True), ("cold", False)])
+@pytest.mark.parametrize(
+    ("changed", "is_other"), [("far", True), ("near", True), ("hot", True), ("deep/est/__init__", True), ("cold", False)]
+)
 def test_a_file_counts_that_is_imported_from_directly_or_through_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str, is_other: bool
 ) -> None:
     package = tmp_path / "made"
-    package.mkdir()
     for name, text in PACKAGE.items():
+        (package / f"{name}.py").parent.mkdir(parents=True, exist_ok=True)
         (package / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     hot = str(package / "hot.py")
+    assert digest_sources("made.hot", hot) is None, "written since this process began: it may have imported other text before"
+    forget_sources()
     before = digest_sources("made.hot", hot)
     (package / f"{changed}.py").write_text(PACKAGE[changed] + "# changed\n")
     assert digest_sources("made.hot", hot) == (None if changed == "hot" else before)  # this process has what it has

@@ -63,8 +63,8 @@ def test_nothing_is_better_where_no_exact_test_can_reject(m, verdict):
     assert row["few_discordant"] == (m < 20)
     assert ("p_adjusted is at least" in (row["note"] or "")) == (m < 20)
     text = " ".join(document["verdict"][0]["sentences"])
-    assert (f"differ on {m} units only: an exact sign-flip test of so few has no smaller p" in text) == (m < 6)
-    assert (f"differ on {m} units only: an exact sign-flip test is safer" in text) == (6 <= m < 20)
+    assert (f"differ on {m} units only: an exact test of swaps of so few has no smaller p" in text) == (m < 6)
+    assert (f"differ on {m} units only: an exact test of swaps is safer" in text) == (6 <= m < 20)
     assert ("better" in text.split(";")[0]) == (verdict == "better")
 
 
@@ -84,7 +84,7 @@ def test_ranks_do_not_use_what_only_few_units_say():
     assert [(row["rank_low"], row["rank_high"]) for row in board] == [(1, 3)] * 3
 
 
-@pytest.mark.parametrize(("metric", "advice"), [("accuracy", "McNemar"), ("bleu", "sign-flip")])
+@pytest.mark.parametrize(("metric", "advice"), [("accuracy", "McNemar"), ("bleu", "swaps")])
 def test_mcnemar_is_advised_for_accuracy_only(metric, advice):
     cube = build_cube(np.array([50.0, 51.5]), list("ab"), metric=metric)
     document = build(cube.assign(discordant=cube["discordant"] * 0 + 12), metric=metric)

@@ -143,3 +143,10 @@ def test_where_no_start_is_told_the_number_decides(monkeypatch: pytest.MonkeyPat
     sleeper.kill()
     sleeper.wait()
     assert process_is_gone(named) is True
+
+
+@pytest.mark.parametrize("pid", [-1, 0, 2**40])
+def test_a_number_that_no_process_has_is_not_taken_for_an_error(pid: int) -> None:
+    """A lease that says so is damaged; `list` ended with a traceback for all runs beside it."""
+    here = name_process(os.getpid())
+    assert process_is_gone(replace(here, pid=pid)) in (True, None)

@@ -145,7 +145,7 @@ def test_many_wrong_values_are_found_in_the_time_of_a_few() -> None:
         return time.process_time() - started
 
     # Eight times as many: about 8 where each is asked once, 64 where each is held to all others.
-    assert seconds(16_000) < 25 * min(seconds(2000) for _ in range(3))
+    assert min(seconds(16_000) for _ in range(2)) < 25 * min(seconds(2000) for _ in range(3))
 
 
 @pytest.mark.parametrize("key", ['""', "[a]", "x"])
