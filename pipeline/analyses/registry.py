@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pipeline.errors import StudyError
+from pipeline.errors import PipelineError, PluginError, StudyError
 from pipeline.interfaces import Analysis
 from pipeline.options import suggest
 from pipeline.plugins import check_members, complete_class, import_plugin, in_tree, list_plugins
@@ -31,15 +31,22 @@ def load_analysis(name: str, options: Mapping[str, Any] | None = None, *, test_s
     Raises
     ------
     PluginError
-        P301 where there is no such analysis, P302 where it cannot be loaded, P308 where it has no `find`.
+        P301 where there is no such analysis, P302 where it cannot be loaded or fails on its options, P308 where it has no `find`.
     StudyError
         Where an option is unknown or its value is of no use.
     """
     analysis: Analysis = complete_class(import_plugin(_FAMILY, name), Analysis)()
     check_members("analysis", name, analysis, Analysis)
-    analysis.check(options or {})
     known = [] if test_sets is None else list(test_sets)
-    for named in () if test_sets is None else analysis.named_test_sets(options or {}):
+    try:
+        analysis.check(options or {})
+        asked = () if test_sets is None else tuple(analysis.named_test_sets(options or {}))
+    except PipelineError:
+        raise
+    except Exception as error:  # foreign code runs here: any exception means that the plugin is unusable
+        message = f"the analysis '{name}' failed on its options: {type(error).__name__}: {error}"
+        raise PluginError.of("P302", message, help="raise a StudyError for options of no use, as pipeline.options does") from error
+    for named in asked:
         if named not in known:
             raise StudyError.of(
                 "P104",

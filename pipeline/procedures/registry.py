@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pipeline.errors import PluginError
 from pipeline.interfaces import Procedure
-from pipeline.plugins import PluginValues
+from pipeline.plugins import PluginValues, import_function, in_tree
 
-__all__ = ["PROCEDURES", "default_procedure", "usable_procedures"]
+__all__ = ["PROCEDURES", "check_procedure", "default_procedure", "usable_procedures"]
 
 PROCEDURES = PluginValues("procedures", Procedure, place=lambda known: (not known.default, not known.draws))
 """By name: the default, those that draw, those that compute; then those of other packages."""
@@ -15,6 +15,23 @@ PROCEDURES = PluginValues("procedures", Procedure, place=lambda known: (not know
 def usable_procedures() -> list[Procedure]:
     """Return all procedures that can be imported."""
     return PROCEDURES.usable()
+
+
+def check_procedure(name: str) -> None:
+    """Refuse a procedure of another package whose code cannot be imported, before anything is computed by it.
+
+    Raises
+    ------
+    PluginError
+        P302, with what its value names.
+    """
+    known = PROCEDURES[name]
+    for path in () if in_tree("procedures", name) else filter(None, (known.compute, known.counter)):
+        try:
+            import_function(path)
+        except (Exception, SystemExit) as error:  # foreign code runs on import: any exception means that the plugin is unusable
+            message = f"the procedure '{name}' cannot be loaded: it names {path!r}, and that cannot be imported: {error}"
+            raise PluginError.of("P302", message, help='name its code as "module:function"') from error
 
 
 def default_procedure() -> Procedure:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
+import numpy as np
+
 from pipeline.errors import PluginError, Problem
 from pipeline.interfaces import Column, Finding, Table
 from pipeline.report.facts import Cells, ChapterRow, FigureBlock, FindingBlock, HeadlineRow, TableBlock
@@ -71,6 +73,17 @@ def refuse_unshowable(findings: Sequence[Finding], places: Collection[FamilyKey]
         raise PluginError(*problems)
 
 
+def _strange(value: Any) -> str | None:
+    """Return the kind of a value, or of one within it, that JSON has none for; its text may differ from run to run."""
+    if value is None or isinstance(value, str | bool | int | float | np.generic | np.ndarray):
+        return None
+    if isinstance(value, Mapping):
+        return next(filter(None, map(_strange, value.values())), None)
+    if isinstance(value, list | tuple | set | frozenset):
+        return next(filter(None, map(_strange, value)), None)
+    return f"an object of the type {type(value).__name__}"
+
+
 def _complaints(finding: Finding) -> Iterator[tuple[str, str]]:
     chapters, own = ", ".join(CHAPTERS), {section.key for section in finding.sections}
     for section in finding.sections:
@@ -97,6 +110,13 @@ def _complaints(finding: Finding) -> Iterator[tuple[str, str]]:
         for column in table.columns:
             if column.form not in _FORMS:
                 yield f"the table {table.title!r} has a column of the form {column.form!r}", f"forms are: {', '.join(_FORMS)}"
+    for where, rows in {
+        "its rows": finding.rows,
+        **{f"the file {name!r}": rows for name, rows in (finding.csv or {}).items()},
+    }.items():
+        strange = next(filter(None, map(_strange, rows)), None)
+        if strange is not None:
+            yield f"{where}: {strange}, which is not a plain value", "rows have text, numbers, true, false and None"
     for figure in finding.figures:
         if not re.fullmatch("[a-z][a-z0-9-]*", figure.name) or figure.name in _OWN_FIGURES:
             yield f"{figure.name!r} cannot be the name of a figure", f"take small letters, digits and hyphens, not {_OWN_FIGURES}"

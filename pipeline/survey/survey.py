@@ -17,6 +17,7 @@ from pipeline.items.recognise import recognise_formats
 from pipeline.items.stored import frame_key, grouping_key, read_frame, read_grouping, store_frame, store_grouping
 from pipeline.metrics.registry import PLACES, is_own, load_metric, pin_options
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.procedures.registry import check_procedure
 from pipeline.store.runs import Store
 from pipeline.study.schema import DatasetSpec, Study, TestSet
 from pipeline.survey.checks import (
@@ -86,6 +87,8 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     study, recognised = recognise_formats(study, base)
     for analysis in study.asked_analyses:
         load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)
+    for procedure in study.resampling.procedures:
+        check_procedure(procedure)
     refuse_without_gold(study)
     trainers = load_trainers(study, base)
     metrics = tuple(_metric_inputs(spec.name, pin_options(spec.name, spec.options, base)) for spec in study.metrics)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline import plugins
+from pipeline.analyses.registry import load_analysis
 from pipeline.errors import PluginError
+from pipeline.interfaces import Analysis, Finding, Procedure
 from pipeline.metrics.registry import load_metric
+from pipeline.procedures import registry
 
 NOT_A_CLASS = 3
 
@@ -39,3 +44,28 @@ def test_a_module_that_ends_the_process_is_refused(tmp_path: Path, monkeypatch: 
     offer(monkeypatch, EntryPoint("gone", "leaver:Metric", "pipeline.metrics"))
     with pytest.raises(PluginError, match=r"P302: the metric 'gone' cannot be loaded"):
         plugins.import_plugin("metrics", "gone")
+
+
+@pytest.mark.parametrize("named", ["no.such.module:compute", "os:no_such_function", "without_a_colon"])
+def test_a_procedure_without_its_code_is_refused_before_a_run_begins(monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    words = {"title": "the coin test", "null": "either system wins", "when": "never", "formula": "½"}
+    monkeypatch.setattr(registry, "PROCEDURES", {"coin": Procedure("coin", **words, compute=named)})
+    monkeypatch.setattr(registry, "in_tree", lambda family, name: False)
+    with pytest.raises(PluginError, match=r"P302: the procedure 'coin' cannot be loaded: it names '" + named):
+        registry.check_procedure("coin")
+
+
+class Hasty(Analysis):
+    name = "hasty"
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        raise ValueError("window")
+
+    def find(self, cubes: Mapping[str, Any], options: Mapping[str, Any]) -> Finding:
+        raise AssertionError("it is refused before")
+
+
+def test_an_analysis_that_fails_on_its_options_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch, EntryPoint("hasty", f"{__name__}:Hasty", "pipeline.analyses"))
+    with pytest.raises(PluginError, match="P302: the analysis 'hasty' failed on its options: ValueError: window"):
+        load_analysis("hasty")

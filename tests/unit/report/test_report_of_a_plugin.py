@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,9 @@ def with_figure(**changes: Any) -> Finding:
         (with_figure(name="confidence"), "'confidence' cannot be the name of a figure"),
         (with_figure(name="../x"), "cannot be the name of a figure"),
         (replace(FINDING, csv={"gaps": ROWS, "pairs": ROWS}), "'pairs' cannot be the name of a CSV file"),
+        (replace(FINDING, rows=({"gap": 1.5, "made": object()},)), "its rows: an object of the type object, which is no"),
+        (replace(FINDING, rows=({"gap": [1.5, {"made": Path("x")}]},)), "its rows: an object of the type PosixPath"),
+        (replace(FINDING, csv={"gaps": ROWS, "more": ({"made": 1j},)}), "the file 'more': an object of the type complex"),
         (replace(FINDING, sections=(Section("gaps", "Gaps", after="gapz"),)), "stands after 'gapz', which is no chapter"),
         (replace(FINDING, sections=(Section("pairs", "Gaps"),)), "'pairs' cannot be the key of a section"),
         (
