@@ -339,6 +339,34 @@ def test_a_file_counts_that_is_imported_from_directly_or_through_others(
     assert (digest_sources("made.hot", hot) != before) is is_other
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import a.b\n",
+        "x = 1; import a.b\n",
+        "if x: import a.b as c\n",
+        "from a import (\n    other,  # (b) comes next\n    b,\n)\n",
+        "from a import other, \\\n    b\n",
+        "from a \\\n    import b\n",
+        "def f():\n    from a import b\n",
+        '"""\nimport what you like\n"""\nimport a.b\n',
+    ],
+)
+def test_an_import_is_found_however_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    package = tmp_path / "a"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "b.py").write_text("N = 1\n")
+    (package / "hot.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    forget_sources()
+    before = digest_sources("a.hot", str(package / "hot.py"))
+    assert before is not None
+    (package / "b.py").write_text("N = 2\n")
+    forget_sources()
+    assert digest_sources("a.hot", str(package / "hot.py")) != before
+
+
 def test_what_has_no_file_is_not_kept(tmp_path: Path) -> None:
     assert digest_sources("shell", "<stdin>") is None
     assert digest_sources("zipped", str(tmp_path / "all.zip" / "zipped.py")) is None
