@@ -70,7 +70,8 @@ def test_workers_that_are_jobs_are_encrypted_and_have_their_keys_from_private_fi
         ((worker, facts),) = info["workers"].items()
         addresses = [info["address"], worker, facts["nanny"]]
         assert [address.partition("://")[0] for address in addresses] == ["tls"] * 3
-        commands = [command for command in _command_lines() if "--tls-key" in command and "dask_worker" in command]
+        # Workers of other runs may be on this machine, so only those of this scheduler are looked at.
+        commands = [command for command in _command_lines() if info["address"] in command and "dask_worker" in command]
         assert commands
         for command in commands:
             key = Path(command.split("--tls-key ")[1].split()[0])
