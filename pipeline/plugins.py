@@ -1,40 +1,31 @@
-"""Look up readers, metrics, trainers, analyses, procedures and presets by name: installed entry points or user code.
+"""Look up readers, metrics, trainers, analyses, procedures and presets by name, among the entry points of what is installed.
 
 Addresses, cells, comparisons, digests and exit codes are never plugins: a study means the same everywhere.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from importlib.metadata import EntryPoint, EntryPoints, PackageNotFoundError, entry_points, version
+from typing import Any, TypeVar
 
 from pipeline.errors import PluginError
 from pipeline.options import suggest
 
 __all__ = [
-    "ImportedObject",
     "PluginValues",
     "check_members",
-    "every_file",
     "import_function",
-    "import_object",
     "import_plugin",
     "in_tree",
     "list_plugins",
-    "packaged_files",
 ]
 
 T = TypeVar("T")
-
-_IMPORTED: dict[str, str] = {}
-"""Digest of the code of each module at the time it was imported: a process goes on with that one."""
 
 _NEURAL = re.compile(r"(x?comet|bleurt|bert-?score|metricx|gemba|yisi|bartscore|unite|prism)", re.IGNORECASE)
 _NOT_COMPUTED = "metrics of neural models are not computed here: export their scores of segments and compare that table, scores.csv"
@@ -45,20 +36,25 @@ _NOT_INSTALLED = (
     "in a checkout, pip install ./workflows/reference_systems"
 )
 
-FilesBelow = Callable[[Path, str], Iterable[Path]]
-"""Which files of a folder are the code of an object, by the name of its module."""
-
 
 def list_plugins(family: str) -> dict[str, EntryPoint]:
     """Return the installed members of a family (``readers``, ``metrics``, …) by name, sorted; nothing is imported."""
-    return dict(_find(family, tuple(sys.path), entry_points))
+    return {name: points[-1] for name, points in _find(family, tuple(sys.path), entry_points).items()}
 
 
 @lru_cache(maxsize=32)
-def _find(family: str, path: tuple[str, ...], ask: Callable[..., Iterable[EntryPoint]]) -> Mapping[str, EntryPoint]:
-    """Look once a process and path: it reads a file of every installed package, and each task asks twice."""
-    found = sorted(ask(group=f"pipeline.{family}"), key=lambda point: (point.name, _is_ours(point), point.value))
-    return {point.name: point for point in found}  # of one name the last: ours, which no other package replaces unseen
+def _find(family: str, path: tuple[str, ...], ask: Callable[[], EntryPoints]) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """Return the entry points of each name, sorted; ours comes last, and no other package replaces it."""
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in sorted(_read(path, ask).select(group=f"pipeline.{family}"), key=lambda one: (one.name, _is_ours(one), one.value)):
+        found[point.name] = (*found.get(point.name, ()), point)
+    return found
+
+
+@lru_cache(maxsize=4)
+def _read(path: tuple[str, ...], ask: Callable[[], EntryPoints]) -> EntryPoints:
+    """Read the entry points of all installed packages, a file each, once a process and path: every task asks twice."""
+    return ask()
 
 
 def _is_ours(point: EntryPoint) -> bool:
@@ -71,13 +67,16 @@ def import_plugin(family: str, name: str) -> Any:
     Raises
     ------
     PluginError
-        P301 where the family has no member of this name, P302 where it is there but cannot be imported.
+        P301 where the family has no member of this name, P302 where it is there but cannot be imported, P313 where two other
+        packages bring one of this name.
     """
     known = list_plugins(family)
     kind = {"analyses": "analysis", "readers": "format"}.get(family, family.removesuffix("s"))
     if name not in known:
         help_ = suggest(name, known, listed=True)
         raise PluginError.of("P301", f"there is no {kind} '{name}'", help=help_, note=_where_else(kind, name))
+    if not _is_ours(known[name]):
+        _refuse_rivals(kind, name, _find(family, tuple(sys.path), entry_points)[name])
     try:
         return known[name].load()
     except (Exception, SystemExit) as error:  # foreign code runs on import: any exception means that the plugin is unusable
@@ -89,12 +88,26 @@ def import_plugin(family: str, name: str) -> Any:
         ) from error
 
 
+def _refuse_rivals(kind: str, name: str, points: tuple[EntryPoint, ...]) -> None:
+    """Refuse a name that two packages give to different objects: which of them a study means would be chance."""
+    if len({point.value for point in points}) > 1:
+        told = [f"{point.dist.name} {point.dist.version} ({point.value})" if point.dist else point.value for point in points]
+        raise PluginError.of(
+            "P313",
+            f"{len(points)} installed packages bring the {kind} '{name}': {', '.join(told)}",
+            help="uninstall all of them but one, or have one rename its entry point",
+        )
+
+
 def _where_else(kind: str, name: str) -> str | None:
     """Return where members are to be found that are not part of this package; no list of them, which would have to be kept."""
     if kind == "metric" and _NEURAL.match(name):
         return _NOT_COMPUTED
-    if kind == "trainer" and not _version(_REFERENCE_SYSTEMS):
-        return _NOT_INSTALLED
+    if kind == "trainer":
+        try:
+            version(_REFERENCE_SYSTEMS)
+        except PackageNotFoundError:
+            return _NOT_INSTALLED
     return None
 
 
@@ -214,103 +227,3 @@ def check_members(kind: str, name: str, made: Any, base: type) -> None:
             where=f"{type(made).__module__}:{type(made).__qualname__}",
             help=f"see pipeline.interfaces.{base.__name__}, which a class may inherit; the contracts of pipeline.testing try one",
         )
-
-
-class ImportedObject(NamedTuple):
-    """A class, or a function that makes an object, and a digest of its code that knows no places."""
-
-    made: Callable[..., Any]
-    code: str
-
-
-def every_file(folder: Path, module_name: str) -> list[Path]:
-    """Return all Python files below a folder."""
-    return sorted(folder.rglob("*.py"))
-
-
-def packaged_files(folder: Path, module_name: str) -> list[Path]:
-    """Return the Python files in a folder and in its packages, those of other folders left out: it may be anybody's home."""
-
-    def packages() -> Iterator[Path]:
-        for entry in folder.iterdir():
-            if entry.is_dir() and (entry.name == module_name.partition(".")[0] or (entry / "__init__.py").is_file()):
-                yield entry
-
-    return sorted([*folder.glob("*.py"), *(file for package in packages() for file in package.rglob("*.py"))])
-
-
-def import_object(path: str, folder: Path | None, *, files: FilesBelow = every_file) -> ImportedObject:
-    """Return what ``module:name`` names, and a digest of its code.
-
-    Parameters
-    ----------
-    path : str
-        ``module:name`` of a class, or of a function that makes the object.
-    folder : Path, optional
-        Folder of the module, as an absolute path; without it the module is one that is installed.
-    files : callable
-        Which files of the folder are part of the digest; without a folder it is the module's own.
-
-    Raises
-    ------
-    PluginError
-        P309 where it cannot be imported, is another folder's, or changed since this process imported it.
-    """
-    module_name, _, name = path.partition(":")
-    if not all(part.isidentifier() for part in [*module_name.split("."), *name.split(".")]):
-        raise PluginError.of(
-            "P309", f"{path!r} is not the path of an object", help="write module:name, for example models:Baseline"
-        )
-    if folder is not None:
-        if not folder.is_dir():
-            raise PluginError.of("P309", f"there is no folder {folder}", help="`path:` is the folder of the module")
-        if str(folder) not in sys.path:
-            sys.path.insert(0, str(folder))
-            importlib.invalidate_caches()
-    try:
-        module = importlib.import_module(module_name)
-        found: Any = module
-        for part in name.split("."):
-            found = getattr(found, part)
-    except Exception as error:  # foreign code runs here: whatever it raises, the object cannot be had
-        raise PluginError.of(
-            "P309",
-            f"object {path!r} cannot be imported: {type(error).__name__}: {error}",
-            help="install its package, or name its folder as `path:`",
-        ) from error
-    if not callable(found):
-        raise PluginError.of(
-            "P309", f"{path!r} is a {type(found).__name__}", help="name a class, or a function that makes the object"
-        )
-    return ImportedObject(found, _digest_code(module_name, module, folder, files))
-
-
-def _digest_code(module_name: str, module: Any, folder: Path | None, files: FilesBelow) -> str:
-    file = getattr(module, "__file__", None)
-    if file is None:
-        raise PluginError.of("P309", f"module {module_name} has no file", help="give it one: its code is part of what is computed")
-    if folder is not None and not Path(file).resolve().is_relative_to(folder.resolve()):
-        raise PluginError.of(
-            "P309",
-            f"module {module_name} is imported from {file}, and not from {folder}",
-            help="another module has this name: rename one of them",
-        )
-    content = hashlib.sha256()
-    for source in [Path(file)] if folder is None else files(folder, module_name):
-        content.update((source.name if folder is None else source.relative_to(folder).as_posix()).encode() + b"\0")
-        content.update(hashlib.sha256(source.read_bytes()).digest())
-    digest = content.hexdigest()[:32]
-    if _IMPORTED.setdefault(f"{module_name}|{folder or ''}", digest) != digest:
-        raise PluginError.of(
-            "P309",
-            f"the code of {module_name} changed since this process imported it",
-            help="start the study in a new process",
-        )
-    return digest + _version(module_name.split(".")[0])
-
-
-def _version(package: str) -> str:
-    try:
-        return f"|{package}:{version(package)}"
-    except PackageNotFoundError:
-        return ""

@@ -1,4 +1,4 @@
-"""The catalogues: procedures, presets, metrics, formats and analyses, a line each."""
+"""The catalogues: procedures, presets, metrics, formats and analyses, a line each; and all names in the schema of studies."""
 
 from __future__ import annotations
 
@@ -123,6 +123,29 @@ def analyses(as_json: bool) -> None:
     """List the analyses that a study can ask for."""
     rows = [_says(row) for row in _members("analyses")]
     _show("analyses", rows, [row["description"] for row in rows], as_json)
+
+
+@cli.command()
+def schema() -> None:
+    """Print the JSON Schema of study files, for editors.
+
+    It proposes the names of everything that is installed: procedures, presets, metrics, formats, analyses and trainers.
+
+    \b
+    Example:
+      pipeline schema > study.schema.json
+    and as the first line of study.yaml, for editors with a YAML language server:
+      # yaml-language-server: $schema=study.schema.json
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    import json
+
+    from pipeline.plugins import list_plugins
+    from pipeline.study.json_schema import study_json_schema
+
+    families = ("procedures", "presets", "metrics", "readers", "analyses", "trainers")
+    names = {family: list(list_plugins(family)) for family in families}
+    names["readers"].append("auto")
+    click.echo(json.dumps(study_json_schema(names), ensure_ascii=False, indent=2))
 
 
 def _members(family: str) -> list[dict[str, Any]]:

@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from pipeline.cli.actions import print_report_path
-from pipeline.cli.options import COUNT, cli, json_option, quiet_option
+from pipeline.cli.options import COUNT, CommandWithNames, cli, json_option, quiet_option
 
 __all__: list[str] = []
 
 
-@cli.command()
+@cli.command(cls=CommandWithNames, kinds=("procedures", "presets", "metrics", "formats"))
 @click.argument("outputs", nargs=-1, required=True, metavar="[NAME=]OUTPUT...")
 @click.option("-r", "--reference", "references", multiple=True, help="Reference or gold file; repeat for several references.")
 @click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +11,7 @@ import click
 
 __all__ = [
     "COUNT",
+    "CommandWithNames",
     "cli",
     "json_option",
     "override_options",
@@ -30,8 +31,44 @@ Examples:
 """
 
 
+KINDS = {"analyses": "analyses", "procedures": "procedures", "presets": "presets", "metrics": "metrics", "formats": "readers"}
+"""The families whose names help shows, by the command that lists them with what each is."""
+
+
+def write_names(formatter: click.HelpFormatter, kinds: Collection[str]) -> None:
+    """Write the installed names of some families below a help page: entry points are read, and no member is imported."""
+    import textwrap
+
+    from pipeline.plugins import list_plugins
+
+    column = 4 + max(map(len, kinds))
+    with formatter.section("Installed (`pipeline metrics` describes the metrics, and so on)"):
+        for kind in kinds:
+            names = ", ".join(list_plugins(KINDS[kind]))
+            head, below = f"  {kind}".ljust(column), " " * column
+            formatter.write(
+                textwrap.fill(names, formatter.width, initial_indent=head, subsequent_indent=below, break_on_hyphens=False) + "\n"
+            )
+
+
+class CommandWithNames(click.Command):
+    """A command whose help ends with the installed names of some kinds."""
+
+    def __init__(self, *args: Any, kinds: Collection[str] = KINDS, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.kinds = kinds
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the installed names."""
+        write_names(formatter, self.kinds)
+
+
 class Group(click.Group):
     """Commands in the order in which a newcomer meets them, not alphabetically."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the installed names."""
+        write_names(formatter, KINDS)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of this file."""

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.cli.actions import coordinate, load, print_json, tell_report
-from pipeline.cli.options import cli, json_option, override_options, place_options, quiet_option, runs_option, study_argument
+from pipeline.cli.options import (
+    CommandWithNames,
+    cli,
+    json_option,
+    override_options,
+    place_options,
+    quiet_option,
+    runs_option,
+    study_argument,
+)
 
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
@@ -65,7 +74,7 @@ def plan(study: Path, workers: int | None, block_cells: int | None, runs: Path, 
     _show_plan(load(study, overrides), runs, workers, block_cells, as_json)
 
 
-@cli.command()
+@cli.command(cls=CommandWithNames)
 @study_argument
 @override_options
 @place_options

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from pipeline.errors import PipelineError, PluginError, Problem, StudyError, TaskError
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.options import check_options
-from pipeline.plugins import check_members, complete_class, import_object, import_plugin, list_plugins, packaged_files
+from pipeline.own_code import import_object, packaged_files
+from pipeline.plugins import check_members, complete_class, import_plugin, list_plugins
 
 __all__ = ["PLACES", "OwnMetric", "is_metric", "is_own", "load_metric", "pin_options"]
 

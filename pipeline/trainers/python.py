@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import Trainer, TrainingItems
 from pipeline.options import check_options
-from pipeline.plugins import import_object, import_plugin
+from pipeline.own_code import import_object
+from pipeline.plugins import import_plugin
 
 __all__ = ["PythonTrainer"]
 

@@ -291,6 +291,33 @@ def test_the_lists_have_it(installed: dict[str, str], catalogue: str, name: str,
         assert list(lines).index(name) >= len(lines) - 4
 
 
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ((), ("gaps", "coin", "nobody-2001", "halves", "pipes")),
+        (("run",), ("gaps", "coin", "nobody-2001", "halves", "pipes")),
+        (("compare",), ("coin", "nobody-2001", "halves", "pipes")),
+    ],
+)
+def test_help_names_it(installed: dict[str, str], command: tuple[str, ...], names: tuple[str, ...]) -> None:
+    help_ = run_cli(*command, "--help", environment=installed).stdout
+    shown = re.split(r",?\s+", help_.split("\nInstalled (")[1])
+    assert [name for name in names if name not in shown] == []
+
+
+def test_editors_are_proposed_its_names(installed: dict[str, str]) -> None:
+    schema = json.loads(run_cli("schema", environment=installed).stdout)
+    proposed = {
+        "analyses": schema["properties"]["analyses"]["items"]["anyOf"][0],
+        "presets": schema["properties"]["preset"]["anyOf"][0],
+        "metrics": schema["properties"]["metrics"]["items"]["anyOf"][0],
+        "readers": schema["$defs"]["TestSet"]["properties"]["format"]["anyOf"][0],
+        "procedures": schema["$defs"]["Resampling"]["properties"]["procedures"]["items"]["anyOf"][0],
+    }
+    named = {"analyses": "gaps", "presets": "nobody-2001", "metrics": "halves", "readers": "pipes", "procedures": "coin"}
+    assert {family: name in proposed[family]["enum"] for family, name in named.items()} == dict.fromkeys(named, True)
+
+
 def test_a_comparison_takes_them_without_a_study(installed: dict[str, str], tmp_path: Path) -> None:
     write_outputs(tmp_path)
     asked = ("--format", "pipes", "--preset", "nobody-2001", "--json", "-q")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint
+from importlib.metadata import Distribution, EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ NOT_A_CLASS = 3
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, *points: EntryPoint) -> None:
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [point for point in points if point.group == group])
+    monkeypatch.setattr(plugins, "entry_points", lambda: EntryPoints(points))
 
 
 def test_no_other_package_replaces_a_member_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,6 +30,33 @@ def test_no_other_package_replaces_a_member_of_ours(monkeypatch: pytest.MonkeyPa
     for points in ((ours, theirs), (theirs, ours)):
         offer(monkeypatch, *points)
         assert plugins.list_plugins("metrics")["accuracy"] == ours
+
+
+def brought_by(distribution: str, value: str, tmp_path: Path) -> EntryPoint:
+    """The entry point of a metric `flesch` of an installed distribution."""
+    info = tmp_path / f"{distribution}-1.5.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.5\n")
+    (info / "entry_points.txt").write_text(f"[pipeline.metrics]\nflesch = {value}\n")
+    (point,) = Distribution.at(info).entry_points
+    return point
+
+
+def test_one_name_of_two_other_packages_is_refused_with_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one whose module comes later by the alphabet was taken."""
+    one, other = brought_by("ease", "ease:Flesch", tmp_path), brought_by("zebra", "zebra.metrics:Flesch", tmp_path)
+    told = r"P313: 2 installed packages bring the metric 'flesch': ease 1\.5 \(ease:Flesch\), zebra 1\.5 \(zebra\.metrics:Flesch\)"
+    for points in ((one, other), (other, one)):
+        offer(monkeypatch, *points)
+        assert list(plugins.list_plugins("metrics")) == ["flesch"]
+        with pytest.raises(PluginError, match=told):
+            load_metric("flesch")
+
+
+def test_two_packages_that_name_the_same_object_are_not_at_odds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    value = f"{__name__}:NOT_A_CLASS"
+    offer(monkeypatch, brought_by("old-name", value, tmp_path), brought_by("new-name", value, tmp_path))
+    assert plugins.import_plugin("metrics", "flesch") == NOT_A_CLASS
 
 
 def test_an_entry_point_that_is_not_a_class_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

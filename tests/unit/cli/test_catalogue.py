@@ -137,12 +137,32 @@ def test_a_default_of_another_package_may_be_anything(monkeypatch: pytest.Monkey
     assert row["options"] == {"weights": [0.5, 1.0], "unit": repr(Path("unit"))}
 
 
-def test_help_knows_no_member() -> None:
+def test_help_names_every_member_and_imports_none() -> None:
     code = (
         "import sys; from click.testing import CliRunner; from pipeline.cli import cli; "
-        "done = CliRunner().invoke(cli, ['--help']); assert done.exit_code == 0; "
-        "print([name for name in ('numpy', 'numba', 'sacrebleu', 'pydantic', 'pipeline.plugins') if name in sys.modules])"
+        "done = CliRunner().invoke(cli, ['--help']); assert done.exit_code == 0; print(done.stdout, file=sys.stderr); "
+        "homes = ('numpy', 'numba', 'sacrebleu', 'pydantic', 'pipeline.metrics', 'pipeline.procedures', 'pipeline.items'); "
+        "print([name for name in homes if name in sys.modules])"
     )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    assert names_shown(done.stderr) == {what: sorted(names) for what, names in NAMES.items()}
+
+
+def names_shown(help_: str) -> dict[str, list[str]]:
+    """Return the names at the end of a help page, by their kind."""
+    lines = help_.split("\nInstalled (", 1)[1].split("\n", 1)[1]
+    return {kind: re.split(r",\s+", names) for kind, names in re.findall(r"^  (\w+) +(\S.*(?:\n {8,}.*)*)", lines, re.MULTILINE)}
+
+
+def test_the_help_of_compare_and_run_names_what_each_can_be_asked_for() -> None:
+    assert set(names_shown(printed("run", "--help"))) == set(NAMES)
+    assert set(names_shown(printed("compare", "--help"))) == set(NAMES) - {"analyses"}
+    assert names_shown(printed("compare", "--help"))["procedures"] == sorted(PROCEDURES)
+
+
+def test_a_command_other_than_help_reads_no_entry_points() -> None:
+    code = "import sys, pipeline.cli; print([name for name in ('pipeline.plugins', 'importlib.metadata') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
@@ -155,6 +175,6 @@ def test_a_member_that_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_summary_of_every_command_fits_its_line() -> None:
-    summaries = printed("--help").split("Commands:\n")[1].splitlines()
+    summaries = printed("--help").split("Commands:\n")[1].split("\n\n")[0].splitlines()
     assert len(summaries) == len([command for command in cli.commands.values() if not command.hidden])
     assert not [line for line in summaries if line.endswith("...")]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline import plugins
+from pipeline import own_code
 from pipeline.errors import DataError, PluginError, StudyError, TaskError
 from pipeline.interfaces import Items, Metric
 from pipeline.metrics import load_metric
@@ -133,7 +133,7 @@ WORSE = Items(tuple("1234"), {"label": ("a", "x", "x", "x")}, "south.txt", (1, 2
 def folder(tmp_path, monkeypatch):
     """A folder with a module; whatever is imported from it is forgotten after the test."""
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(plugins, "_IMPORTED", {})
+    monkeypatch.setattr(own_code, "_IMPORTED", {})
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = set(sys.modules)
     (tmp_path / "own_metrics.py").write_text(SOURCE)
@@ -301,7 +301,7 @@ def pinned(folder: Path, **options: object) -> MetricInputs:
 def as_new(folder: Path, monkeypatch: pytest.MonkeyPatch, before: set[str]) -> None:
     """Forget what was imported, as a new process would not know it."""
     forget(before)
-    monkeypatch.setattr(plugins, "_IMPORTED", {})
+    monkeypatch.setattr(own_code, "_IMPORTED", {})
     monkeypatch.setattr(sys, "path", [path for path in sys.path if not path.startswith(str(folder))])
 
 

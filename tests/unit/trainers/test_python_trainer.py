@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pipeline import plugins
+from pipeline import own_code, plugins
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import TrainingItems
 from pipeline.trainers.registry import load_trainer
@@ -62,7 +62,7 @@ number = 3
 def folder(tmp_path, monkeypatch, request):
     """A folder with a module; whatever is imported from it is forgotten after the test."""
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(plugins, "_IMPORTED", {})
+    monkeypatch.setattr(own_code, "_IMPORTED", {})
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = set(sys.modules)
     (tmp_path / "own_models.py").write_text(SOURCE)
@@ -161,7 +161,7 @@ def test_changed_code_is_another_signature(folder, monkeypatch, changed):
         (folder / name).write_text(source)
     with pytest.raises(PluginError, match="changed since this process imported it"):
         load(folder)
-    monkeypatch.setattr(plugins, "_IMPORTED", {})  # as in a new process
+    monkeypatch.setattr(own_code, "_IMPORTED", {})  # as in a new process
     assert load(folder).signature != before
 
 
@@ -193,7 +193,7 @@ class Incomplete:
 
 def test_an_installed_trainer_that_lacks_something_is_refused_with_what_it_lacks(monkeypatch):
     point = EntryPoint("incomplete", f"{__name__}:Incomplete", "pipeline.trainers")
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [point])
+    monkeypatch.setattr(plugins, "entry_points", lambda: EntryPoints([point]))
     with pytest.raises(PluginError, match="has no name, signature, predict") as caught:
         load_trainer("incomplete", {})
     assert caught.value.problems[0].code == "P308"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
+from importlib.metadata import EntryPoint, EntryPoints, PackageNotFoundError, distribution
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +114,7 @@ def test_a_trainer_that_is_missing_without_the_reference_systems_is_told_with_th
     def version(package: str) -> str:
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [own])
+    monkeypatch.setattr(plugins, "entry_points", lambda: EntryPoints([own]))
     monkeypatch.setattr(plugins, "version", version)
     with pytest.raises(PluginError, match="P301") as caught:
         load_trainer("pcfg", {})
@@ -128,7 +128,7 @@ def test_the_distribution_that_is_named_is_that_of_the_reference_systems():
 
 def test_an_entry_point_that_cannot_be_imported_is_a_plugin_error(monkeypatch):
     broken = EntryPoint("broken", "pipeline.no_such_module:Trainer", "pipeline.trainers")
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [broken])
+    monkeypatch.setattr(plugins, "entry_points", lambda: EntryPoints([broken]))
     with pytest.raises(PluginError, match=r"pipeline\.no_such_module"):
         load_trainer("broken", {})
 
@@ -203,7 +203,9 @@ def test_a_module_that_breaks_when_imported_is_a_plugin_error(tmp_path, monkeypa
     with pytest.raises(PluginError, match="division by zero") as caught:
         SklearnTrainer(estimator="broken_models.Model")
     assert caught.value.problems[0].code == "P306"
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [EntryPoint("broken", "broken_models:Trainer", "pipeline.trainers")])
+    monkeypatch.setattr(
+        plugins, "entry_points", lambda: EntryPoints([EntryPoint("broken", "broken_models:Trainer", "pipeline.trainers")])
+    )
     with pytest.raises(PluginError, match="division by zero"):
         load_trainer("broken", {})
 
