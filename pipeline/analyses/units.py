@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pipeline.inference.few_units import StudentTails
 from pipeline.procedures.registry import PROCEDURES
 
-__all__ = ["EARLIER", "read_documents", "read_few_units", "read_strata", "read_units_of_items"]
+__all__ = ["EARLIER", "read_documents", "read_few_units", "read_strata", "read_student_tails", "read_units_of_items"]
 
 EARLIER = "these cubes, of an earlier version, do not know the {what} of items: `pipeline run` makes them anew"
 """Why nothing can be said of a cube; ``what`` it lacks."""
@@ -68,11 +68,26 @@ def read_few_units(
         return nothing
     if "p_few_units" in cube.variables:
         return np.asarray(cube["p_few_units"].sel(where | {"procedure": procedure}).values, np.float64)
+    tails = read_student_tails(cube, test_size=test_size, units=units)
+    if tails is None:
+        return nothing
+    delta, se = (np.asarray(cube[name].sel(where).values, np.float64) for name in ("observed_delta", "se"))
+    return tails.p_value(delta, se)
+
+
+def read_student_tails(cube: xr.Dataset, *, test_size: str, units: float | None = None) -> StudentTails | None:
+    """Return the tails that the units of a test set give t; None where they are unknown.
+
+    Parameters
+    ----------
+    cube : Dataset
+    test_size : str
+    units : float, optional
+        Effective ones, where the cube is silent.
+    """
     known = cube.attrs.get("effective_units") if test_size == "full" else None
     worth = units if known is None else float(known)
     if worth is None:
-        return nothing
+        return None
     strata = cube.attrs.get("strata")
-    tails = StudentTails(max(worth, 1.0), int(strata["count"]) if strata else 1)
-    delta, se = (np.asarray(cube[name].sel(where).values, np.float64) for name in ("observed_delta", "se"))
-    return tails.p_value(delta, se)
+    return StudentTails(max(worth, 1.0), int(strata["count"]) if strata else 1)

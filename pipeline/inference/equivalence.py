@@ -1,4 +1,7 @@
-"""Is a difference too small to matter? Equivalence, non-inferiority, four verdicts and the gate, read off counts."""
+"""Is a difference too small to matter? Equivalence, non-inferiority, four verdicts and the gate, read off counts.
+
+Counts of few units are too small, as they are for differences: Student's tails of the same two tests bound them from below.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.inference.few_units import StudentTails
 from pipeline.inference.p_values import clopper_pearson
 
-__all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge"]
+__all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge", "within_margin_by_t"]
 
 VERDICTS = ("not measured", "equivalent", "better", "worse", "inconclusive")
 """The first where there is neither a p of equivalence nor one of the difference: that is no failure of the system."""
@@ -27,27 +31,71 @@ class Equivalence:
         max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)) / b; nan without counts, and of identical systems, which need no test.
     p_plus_one : (pair,) float64
         (s + 1) / (b + 1) with the same s: never 0.
+    own : (pair,) float64
+        The larger of it and ``least``, corrected for few units: what Holm adjusts.
     lo, hi : (pair,) float64
         95 % Clopper-Pearson bounds of p; the two counts are taken as one, the larger.
     p_ahead : (pair,) float64
-        That whoever is ahead is not worse by the margin, (#(δ* ≥ 2δ + margin) + 1)/(b + 1).
+        That whoever is ahead is not worse by the margin, (#(δ* ≥ 2δ + margin) + 1)/(b + 1), corrected for few units.
     p_behind : (pair,) float64
-        That whoever is behind is not: (#(δ* ≤ 2δ − margin) + 1)/(b + 1), non-inferiority as it is mostly asked for.
+        That whoever is behind is not: (#(δ* ≤ 2δ − margin) + 1)/(b + 1), corrected likewise; non-inferiority as it is mostly
+        asked for.
     hits : (pair,) int64
         s; 0 where p is nan.
+    least : (pair,) float64
+        What ``own`` is not below, whatever other replicates would count; 0 where nothing is corrected.
     """
 
     p: NDArray[np.float64]
     p_plus_one: NDArray[np.float64]
+    own: NDArray[np.float64]
     lo: NDArray[np.float64]
     hi: NDArray[np.float64]
     p_ahead: NDArray[np.float64]
     p_behind: NDArray[np.float64]
     hits: NDArray[np.int64]
+    least: NDArray[np.float64]
+
+
+def within_margin_by_t(
+    gain: NDArray[np.float64], se: NDArray[np.float64], *, margin: float, tails: StudentTails
+) -> NDArray[np.float64]:
+    """Return the two one-sided p by Student's t, of who is ahead and of who is behind: P(T ≥ (margin ± δ)/se).
+
+    They are those of Schuirmann's tests for the mean of Gaussian units, with the jackknife's standard error. The counts of a
+    bootstrap reject 7.6 % of true nulls at .05 with 10 units, as its replicates have narrower tails (docs/units.md).
+
+    Parameters
+    ----------
+    gain : (pair,) float64
+        δ ≥ 0 of whoever is ahead.
+    se : (pair,) float64
+    margin : float
+        In the units of the gain.
+    tails : StudentTails
+
+    Returns
+    -------
+    (2, pair) float64
+        0 without a positive standard error, which bounds nothing.
+
+    Examples
+    --------
+    >>> within_margin_by_t(np.array([0.5]), np.array([1.0]), margin=2.0, tails=StudentTails(10)).round(4).tolist()
+    [[0.0169], [0.0839]]
+    """
+    known = np.isfinite(gain) & np.isfinite(se) & (se > 0)
+    distance = np.stack([margin + gain, margin - gain])
+    return np.where(known, tails.tail(np.divide(distance, se, out=np.zeros(distance.shape), where=known)), 0.0)
 
 
 def equivalence(
-    above: NDArray[np.integer], below: NDArray[np.integer], replicates: NDArray[np.integer], *, identical: NDArray[np.bool_]
+    above: NDArray[np.integer],
+    below: NDArray[np.integer],
+    replicates: NDArray[np.integer],
+    *,
+    identical: NDArray[np.bool_],
+    least: NDArray[np.float64] | None = None,
 ) -> Equivalence:
     """Test that two systems differ by the margin or more, in both directions (Schuirmann 1987, doi:10.1007/BF01068419).
 
@@ -58,6 +106,8 @@ def equivalence(
     replicates : (pair,) int
         In which both scores were defined.
     identical : (pair,) bool
+    least : (2, pair) float64, optional
+        What the p of who is ahead and of who is behind are not below, from `within_margin_by_t`.
 
     Examples
     --------
@@ -74,9 +124,11 @@ def equivalence(
     one, other = (np.where(known, count, 0).astype(np.int64) for count in (above, below))
     hits = np.maximum(one, other)
     lo, hi = clopper_pearson(hits, b, _LEVEL)
-    given = (hits / b, (hits + 1) / (b + 1), lo, hi, (one + 1) / (b + 1), (other + 1) / (b + 1))
-    p, p_plus_one, lo, hi, p_ahead, p_behind = (np.where(known, values, np.nan) for values in given)
-    return Equivalence(p=p, p_plus_one=p_plus_one, lo=lo, hi=hi, p_ahead=p_ahead, p_behind=p_behind, hits=hits)
+    floor = np.zeros((2, len(b))) if least is None else least
+    p_ahead, p_behind = (np.maximum((count + 1) / (b + 1), of) for count, of in zip((one, other), floor, strict=True))
+    given = (hits / b, (hits + 1) / (b + 1), np.maximum(p_ahead, p_behind), lo, hi, p_ahead, p_behind)
+    p, p_plus_one, own, lo, hi, p_ahead, p_behind = (np.where(known, values, np.nan) for values in given)
+    return Equivalence(p, p_plus_one, own, lo, hi, p_ahead, p_behind, hits, np.where(known, floor.max(axis=0), 0.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -236,6 +236,20 @@ class StudentTails:
         t = np.divide(np.abs(delta), se, out=np.full(np.shape(delta), np.nan), where=se > 0)
         return np.asarray(2 * stdtr(self.freedom, -t), np.float64)
 
+    def tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the one-sided p of statistics of a fixed direction, P(T_{G−H} ≥ t); nan of nan.
+
+        With less than one degree of freedom nothing can be tested, and p is 1.
+
+        Examples
+        --------
+        >>> StudentTails(8).tail(np.array([2.0 / 0.9, 0.0, -2.0 / 0.9])).round(4).tolist()
+        [0.0308, 0.5, 0.9692]
+        """
+        if self.freedom < 1:
+            return np.where(np.isnan(t), np.nan, 1.0)
+        return np.asarray(stdtr(self.freedom, -np.asarray(t, np.float64)), np.float64)
+
     def to_replicates(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what replicates must reach in place of t: z with 2 Φ(−z / spread) = 2 P(T_{G−H} > t).
 

@@ -91,9 +91,9 @@ _EQUIVALENCE = Method(
     "Equivalence",
     "p = (max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)) + 1) / (b + 1)",
     "Two one-sided tests against the margin; each count alone tests that the better, or the worse, of the two is not worse than "
-    "the other by the margin (non-inferiority). The verdict, in this order: equivalent where p, corrected by Holm's method over "
-    "the pairs, is at most α; better where the pair is separated; else inconclusive. The chance of any false equivalence in a "
-    "family is at most α, that of any false separation likewise.",
+    "the other by the margin (non-inferiority). Neither is below the p of its t-test, as few units need. The verdict, in this "
+    "order: equivalent where p, corrected by Holm's method over the pairs, is at most α; better where the pair is separated; else "
+    "inconclusive. The chance of any false equivalence in a family is at most α, that of any false separation likewise.",
     "Schuirmann 1987, doi:10.1007/BF01068419",
     "https://doi.org/10.1007/BF01068419",
 )

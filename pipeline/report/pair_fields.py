@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.analyses.units import read_few_units
+from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.inference.decision import without_zero
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.p_values import CONVENTIONS
@@ -142,7 +142,7 @@ def read_columns(
     test_size: str,
     procedure: str,
     alpha: float,
-    margin: bool,
+    margin: float | None,
     family: FamilyOf = ALL_PAIRS,
     intervals: Sequence[str] = (),
     effective: float | None = None,
@@ -155,8 +155,8 @@ def read_columns(
     cube : Dataset
     metric, test_size, procedure : str
     alpha : float
-    margin : bool
-        One was asked for: verdicts are those of equivalence.
+    margin : float or None
+        In metric points; with one, verdicts are those of equivalence.
     family : FamilyOf, optional
         Which pairs are tested together.
     intervals : sequence of str, optional
@@ -174,9 +174,10 @@ def read_columns(
     known = _weigh(cube, seen, tested, family=family, effective=effective, alpha=alpha, **full)
     adjusted = known.adjusted
     within = None
-    if margin and counted:
-        within = read_equivalence(cube, tested.replicates, seen.identical, adjusted.member, **full)
-    judged = judge_pairs(cube, known, within, alpha=alpha, margin=margin, **full)
+    if margin is not None and counted:
+        tails = read_student_tails(cube, test_size=test_size, units=effective)
+        within = read_equivalence(cube, known, margin=margin, tails=tails, corrected=tested.corrected, **full)
+    judged = judge_pairs(cube, known, within, alpha=alpha, margin=margin is not None, **full)
     better, worse = _ordered(cube, seen.delta)
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
     pairs, ordered, several = len(better), seen.delta != 0, read_intervals(cube, seen.delta, alpha=alpha, **full)
@@ -218,7 +219,7 @@ def read_columns(
         max_t=plain(adjusted.decision.max_t),
         holm=plain(adjusted.decision.holm),
         benjamini_hochberg=plain(adjusted.decision.benjamini_hochberg),
-        p_equivalence=plain(nothing if within is None else within.p_plus_one),
+        p_equivalence=plain(nothing if within is None else within.own),
         p_equivalence_holm=plain(judged.equivalence_holm),
         p_ahead=plain(nothing if within is None else within.p_ahead),
         p_behind=plain(nothing if within is None else within.p_behind),

@@ -74,7 +74,7 @@ def list_pairs(
         test_size=FULL,
         procedure=place.procedure,
         alpha=alpha,
-        margin=margin is not None,
+        margin=margin,
         family=family,
         intervals=intervals,
         effective=effective,

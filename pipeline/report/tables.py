@@ -99,9 +99,7 @@ def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) ->
             for size, units in read_units(cube).items():
                 if size == FULL:
                     continue
-                of = read_columns(
-                    cube, metric=metric, test_size=size, procedure=procedure, alpha=alpha, margin=False, family=family
-                )
+                of = read_columns(cube, metric=metric, test_size=size, procedure=procedure, alpha=alpha, margin=None, family=family)
                 pairs = len(of.delta)
                 cells: dict[str, list[Any]] = {
                     "test_set": [name] * pairs,

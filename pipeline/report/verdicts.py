@@ -13,7 +13,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decisions, bound_computed, bound_counted, decide, decide_max_t
-from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge
+from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge, within_margin_by_t
+from pipeline.inference.few_units import StudentTails
 from pipeline.inference.multiplicity import holm
 from pipeline.report.adjustment import Adjusted
 from pipeline.report.cube_facts import NOT_TESTABLE, count_of
@@ -86,14 +87,34 @@ class Judged:
     equivalence_holm: _Floats
 
 
-def read_equivalence(cube: xr.Dataset, replicates: _Floats, identical: _Flags, member: _Flags, **where: str) -> Equivalence | None:
-    """Read the test of a margin off a cube's counts; None where nothing was counted, nan outside the family."""
+def read_equivalence(
+    cube: xr.Dataset, known: Evidence, *, margin: float, tails: StudentTails | None, corrected: _Floats, **where: str
+) -> Equivalence | None:
+    """Read the test of a margin off a cube's counts; None where nothing was counted, nan outside the family.
+
+    Parameters
+    ----------
+    cube : Dataset
+    known : Evidence
+    margin : float
+        In metric points.
+    tails : StudentTails or None
+        Of the units of the test set; None where they are not known, and nothing is corrected.
+    corrected : (pair,) float64
+        p of the difference corrected for few units; what is nan there is not corrected here.
+    **where : str
+        Metric, test size and procedure.
+    """
     above, below = (count_of(cube, f"margin_{side}", **where) for side in ("above", "below"))
     if above is None or below is None:
         return None
     outside = np.int64(-1)
-    above, below = (np.where(member, counts, outside) for counts in (above, below))
-    return equivalence(above, below, replicates.astype(np.int64), identical=identical)
+    above, below = (np.where(known.adjusted.member, counts, outside) for counts in (above, below))
+    least = None
+    if tails is not None:
+        by_t = within_margin_by_t(known.gain, known.se, margin=margin, tails=tails)
+        least = np.where(np.isfinite(corrected), by_t, 0.0)
+    return equivalence(above, below, _trials(known), identical=known.identical, least=least)
 
 
 def judge_pairs(
@@ -120,7 +141,7 @@ def judge_pairs(
         separated = rejected & ~against & (known.gain > 0) & ~known.identical & np.isfinite(known.se)
         separated &= ~known.flat
     measured = np.isfinite(adjusted.decision.own)
-    p_holm = holm(within.p_plus_one) if within is not None else np.full(len(measured), np.nan)
+    p_holm = holm(within.own) if within is not None else np.full(len(measured), np.nan)
     if margin:
         nothing = np.zeros(len(measured), np.bool_)
         words = {"better": separated, "worse": nothing, "measured": measured, "identical": known.identical}
@@ -154,7 +175,7 @@ def _stable(cube: xr.Dataset, known: Evidence, within: Equivalence | None, alpha
     # Without a standard error no difference is claimed, whatever p is.
     holds = difference.stable | ~np.isfinite(known.se)
     if within is not None:
-        other = decide(bound_counted(within.hits, _trials(known), p=within.p_plus_one), alpha=alpha)
+        other = decide(bound_counted(within.hits, _trials(known), p=within.p_plus_one), alpha=alpha, floor=within.least)
         holds = other.surely | (~other.possibly & holds)
     return [bool(value) if is_known else None for value, is_known in zip(holds, there, strict=True)]
 

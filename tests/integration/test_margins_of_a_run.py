@@ -1,4 +1,4 @@
-"""Equivalence on a real set: the p-values of a run against the exact law of the bootstrap, and a verdict for every pair."""
+"""Equivalence: counts of a run against the exact law of the bootstrap, p against SciPy's t-tests, and a verdict for every pair."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_1samp
 from support.mmlu_data import read_mmlu
 from support.studies import write_study
 
-from pipeline.api import run
+from pipeline.api import open_run, run
 from pipeline.inference.equivalence import VERDICTS
 from pipeline.inference.multiplicity import holm
 
@@ -33,6 +33,37 @@ def exact_tails(differences: NDArray[np.int64]) -> tuple[float, float]:
     )
 
 
+def least_by_t(differences: NDArray[np.int64], margin: float) -> tuple[float, float]:
+    """Return SciPy's p of "not worse by the margin", of who is ahead and of who is behind."""
+    ahead = ttest_1samp(differences, -margin, alternative="greater").pvalue
+    return float(ahead), float(ttest_1samp(differences, margin, alternative="less").pvalue)
+
+
+def test_a_dozen_items_show_equivalence_only_where_student_s_t_does(tmp_path: Path) -> None:
+    """The gain lies 1.75 standard errors inside the margin: beyond the 1.645 of a Gaussian, short of the 1.796 of Student's t."""
+    noise = np.random.default_rng(12).normal(size=12)
+    noise = 10 * (noise - noise.mean()) / noise.std(ddof=1)
+    gains = np.round(noise + 7.7, 4)
+    margin = float(gains.mean() + 1.75 * gains.std(ddof=1) / 12**0.5)
+    rows = ["item,old,new", *(f"i{k},0,{gain:.4f}" for k, gain in enumerate(gains))]
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    test_sets = {"few": {"format": "scores", "outputs": "scores.csv"}}
+    resampling = {"replicates": 20_000, "margin": {"mean": margin}}
+    root = run(
+        write_study(tmp_path / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=resampling),
+        runs=tmp_path / "runs",
+        serial=True,
+    ).root
+    (row,) = json.loads((root / "report" / "report.json").read_text())["pairs"]
+    (cube,) = open_run(root).values()
+    counted = (int(cube["count_margin_below"].sum()) + 1) / 20_001
+    ahead, behind = least_by_t(gains, margin)
+    assert counted < 0.05 < behind
+    assert (row["p_behind"], row["p_equivalence"]) == (pytest.approx(behind, rel=1e-6), pytest.approx(behind, rel=1e-6))
+    assert row["p_ahead"] >= ahead
+    assert row["verdict"] != "equivalent"
+
+
 @pytest.mark.data
 def test_the_p_values_of_a_margin_are_those_of_the_exact_bootstrap(data_dir: Path, tmp_path: Path) -> None:
     """False alarms: 56 binomial tests at 1e-8 each, below 1e-6; the seed is fixed."""
@@ -46,11 +77,18 @@ def test_the_p_values_of_a_margin_are_those_of_the_exact_bootstrap(data_dir: Pat
     root = run(study, runs=tmp_path / "runs", serial=True).root
     report = json.loads((root / "report" / "report.json").read_text())
     assert len(report["pairs"]) == MODELS * (MODELS - 1) // 2
+    (cube,) = open_run(root).values()
+    where = {"metric": "mean", "test_size": "full", "procedure": "paired-bootstrap"}
+    counts = {side: cube[f"count_margin_{side}"].sel(where).sum("cell").values for side in ("above", "below")}
+    places = {frozenset(pair): k for k, pair in enumerate(zip(cube["system_a"].values, cube["system_b"].values, strict=True))}
     for row in report["pairs"]:
         ahead, behind = (right[:, names.index(row[key])] for key in ("system_a", "system_b"))
-        for p, truth in zip((row["p_ahead"], row["p_behind"]), exact_tails(ahead - behind), strict=True):
-            hits = round(p * (REPLICATES + 1)) - 1
-            assert binomtest(hits, REPLICATES, min(max(truth, 0.0), 1.0)).pvalue > 1e-8
+        place = places[frozenset((row["system_a"], row["system_b"]))]
+        by_t = least_by_t(ahead - behind, MARGIN)
+        hits = [int(counts[side][place]) for side in ("above", "below")]
+        for p, of, t, truth in zip((row["p_ahead"], row["p_behind"]), hits, by_t, exact_tails(ahead - behind), strict=True):
+            assert binomtest(of, REPLICATES, min(max(truth, 0.0), 1.0)).pvalue > 1e-8
+            assert p == pytest.approx(max((of + 1) / (REPLICATES + 1), t), rel=1e-9)
         assert row["p_equivalence"] == max(row["p_ahead"], row["p_behind"])
         assert row["verdict"] in VERDICTS
         assert (row["verdict"] == "equivalent") == (row["p_equivalence_holm"] <= 0.05)

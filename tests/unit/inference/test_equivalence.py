@@ -1,4 +1,4 @@
-"""Equivalence: counts read as p, four verdicts in their order, and a gate that fails on what is worse alone."""
+"""Equivalence: counts read as p and corrected for few units, four verdicts in their order, and a gate that fails on worse alone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import binom, t, ttest_1samp
 
-from pipeline.inference.equivalence import VERDICTS, equivalence, judge
+from pipeline.inference.equivalence import VERDICTS, equivalence, judge, within_margin_by_t
+from pipeline.inference.few_units import StudentTails
 
 
 def count_bootstrap(differences, margin):
@@ -50,6 +52,64 @@ def test_swapping_the_systems_swaps_the_sides_and_nothing_else():
     there, back = equivalence(one, other, b, identical=same), equivalence(other, one, b, identical=same)
     assert there.p.tolist() == back.p.tolist() == [0.2, 0.4]
     assert there.p_ahead.tolist() == back.p_behind.tolist()
+
+
+def test_few_units_have_the_p_of_two_t_tests():
+    gains = np.random.default_rng(3).normal(0.4, 1, (9, 20))
+    gains *= np.sign(gains.mean(axis=0))  # whoever is ahead
+    se = gains.std(axis=0, ddof=1) / 3
+    ahead, behind = within_margin_by_t(gains.mean(axis=0), se, margin=0.5, tails=StudentTails(9))
+    assert ahead == pytest.approx(ttest_1samp(gains, -0.5, alternative="greater").pvalue)
+    assert behind == pytest.approx(ttest_1samp(gains, 0.5, alternative="less").pvalue)
+
+
+def test_what_has_no_standard_error_is_bounded_by_nothing():
+    found = within_margin_by_t(np.array([1.0, 1.0]), np.array([0.0, np.nan]), margin=2.0, tails=StudentTails(9))
+    assert found.tolist() == [[0, 0], [0, 0]]
+
+
+def test_with_no_degree_of_freedom_nothing_is_equivalent():
+    found = within_margin_by_t(np.zeros(1), np.ones(1), margin=50.0, tails=StudentTails(3, strata=3))
+    assert found.tolist() == [[1], [1]]
+
+
+def test_no_p_is_below_what_few_units_allow_and_the_counts_stay():
+    least = np.array([[0.2, 0.0, 0.5], [0.1, 0.3, 0.5]])
+    one, other, b = np.array([0, 0, 0]), np.array([9, 9, 9]), np.full(3, 99)
+    found = equivalence(one, other, b, identical=np.array([False, False, True]), least=least)
+    assert found.p_ahead.tolist()[:2] == [0.2, 0.01]
+    assert found.p_behind.tolist()[:2] == [0.1, 0.3]
+    assert found.own.tolist()[:2] == [0.2, 0.3]
+    assert found.p_plus_one.tolist()[:2] == [0.1, 0.1]
+    assert found.least.tolist() == [0.2, 0.3, 0.0]
+    assert np.isnan(found.own[2])
+
+
+def false_equivalences(units, trials, replicates, seed):
+    """Count claims at .05 of systems that differ by the margin exactly: by counts, and corrected. Gaussian units of mean 0."""
+    rng, found = np.random.default_rng(seed), np.zeros(2, int)
+    for _ in range(trials // 100):
+        x = rng.normal(size=(units, 100))
+        weights = rng.multinomial(units, np.full(units, 1 / units), replicates)
+        margin, sign = 3.0, np.sign(x.mean(axis=0) + 3.0)  # true gain 3: the margin; the other side is far away
+        gain, star = (x.mean(axis=0) + 3.0) * sign, (weights @ (x + 3.0)) / units * sign
+        se = x.std(axis=0, ddof=1) / np.sqrt(units)
+        above, below = (star >= 2 * gain + margin).sum(axis=0), (star <= 2 * gain - margin).sum(axis=0)
+        least = within_margin_by_t(gain, se, margin=margin, tails=StudentTails(units))
+        known = equivalence(above, below, np.full(100, replicates), identical=np.zeros(100, bool), least=least)
+        found += [(known.p_plus_one <= 0.05).sum(), (known.own <= 0.05).sum()]
+    return found
+
+
+@pytest.mark.statistical
+def test_ten_units_claim_no_more_than_the_level_once_corrected():
+    """By counts P(T ≥ 1.645 √.9) = .0765 with 9 degrees of freedom, corrected at most .05. False alarms 1e-6; fresh seed."""
+    trials = 12_000
+    counted, corrected = false_equivalences(10, trials, 999, None)
+    assert corrected <= binom.isf(5e-7, trials, 0.05)
+    assert counted >= binom.isf(5e-7, trials, 0.05)  # the counts alone would not pass
+    expected = t.sf(1.6449 * np.sqrt(0.9), 9)
+    assert abs(counted / trials - expected) < 0.018
 
 
 def judge_intervals(p, lo, hi, same, alpha=0.05):

@@ -17,8 +17,11 @@ B = 1_000_000
 
 
 def with_margin(scores, above, below, **options):
-    """Return a cube whose pairs have these counts against the margin; ``gains`` of .5 and more are separated."""
-    cube = build_cube(np.array(scores), list("abcdef")[: len(scores)], **options)
+    """Return a cube whose pairs have these counts against the margin; ``gains`` of .5 and more are separated.
+
+    The counts are not those of its gains and standard errors, so that nothing is corrected by these.
+    """
+    cube = uncorrected(build_cube(np.array(scores), list("abcdef")[: len(scores)], **options))
     zero = cube["count_above_twice_delta"] * 0
     counts = {}
     for name, hits in (("above", above), ("below", below)):

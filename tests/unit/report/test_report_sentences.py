@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.synthetic_cubes import build_cube, gaussian_cube
+from support.synthetic_cubes import build_cube, gaussian_cube, uncorrected
 from support.synthetic_reports import build_document, make_report
 
 from pipeline.analyses.thresholds import Thresholds
@@ -116,7 +116,7 @@ def test_too_few_replicates_are_the_reason_where_they_are():
 
 
 def with_margin(scores, above, below):
-    cube = build_cube(np.array(scores), list("abcdef")[: len(scores)])
+    cube = uncorrected(build_cube(np.array(scores), list("abcdef")[: len(scores)]))
     zero = cube["count_above_twice_delta"] * 0
     counts = {}
     for name, hits in (("above", above), ("below", below)):

@@ -148,7 +148,7 @@ def test_a_missing_monte_carlo_error_has_its_reason():
 
 def equivalence(margin_hits, **extra):
     """Three systems whose pairs have the hits given against equivalence."""
-    cube = build_cube(np.array([50.0, 50.1, 50.3]), list("abc"), replicates=100_000)
+    cube = uncorrected(build_cube(np.array([50.0, 50.1, 50.3]), list("abc"), replicates=100_000))
     zero = cube["count_above_twice_delta"] * 0
     below = zero.values.copy()
     below[..., 0] = margin_hits
