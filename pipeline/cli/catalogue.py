@@ -90,10 +90,11 @@ def member_page(family: str, point: EntryPoint) -> str | None:
 def metrics(as_json: bool) -> None:
     """List the installed metrics and their options.
 
-    With --json also what an option is where it is not given, those that must be (`needs`), and the page in the documentation.
+    With --json also what an option is where it is not given, those that must be (`needs`), form and direction where options do not
+    change them, and the page in the documentation.
     """
     rows = _members("metrics")
-    found = [{**_says(row), **_takes("metrics", row)} for row in rows]
+    found = [{**_says(row), **_declared(row, "form", "higher_is_better"), **_takes("metrics", row)} for row in rows]
     _show("metrics", found, [f"{_told(row)}{_options(row)}" for row in found], as_json)
 
 
@@ -102,13 +103,14 @@ def metrics(as_json: bool) -> None:
 def formats(as_json: bool) -> None:
     """List the formats of outputs and their options.
 
-    With --json also what an option is where it is not given, what outputs are compared with, and the page in the documentation.
+    With --json also what an option is where it is not given, what outputs are compared with, endings of file names, and the page in
+    the documentation.
     """
     found = [
         {
             **_says(row),
-            "compares_with": getattr(row["made"], "compares_with", None),
-            "metric": getattr(row["made"], "usual_metric", None),
+            **_declared(row, "compares_with", "endings"),
+            "metric": _declared(row, "usual_metric")["usual_metric"],
             **_takes("readers", row),
         }
         for row in _members("readers")
@@ -170,6 +172,12 @@ def _says(row: Mapping[str, Any]) -> dict[str, Any]:
 
     says = row["lacks"] if row["made"] is None else inspect.getdoc(row["made"]) or ""
     return {"name": row["name"], "description": says.split("\n", 1)[0].replace("``", "`")}
+
+
+def _declared(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return what the class of a member declares; None where it depends on options."""
+    found = {name: getattr(row["made"], name, None) for name in names}
+    return {name: _plain(value) if isinstance(value, str | bool | tuple) else None for name, value in found.items()}
 
 
 def _takes(family: str, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -144,10 +144,3 @@ def test_one_path_need_not_stand_in_a_list_in_python(tmp_path: Path, monkeypatch
     (test_set,) = study.test_sets.values()
     assert (test_set.outputs, test_set.references) == ({"a": "a.txt", "b": "b.txt"}, ("ref.txt",))
     assert ([metric.name for metric in study.metrics], study.resampling.procedures) == (["bleu"], ("paired-bootstrap",))
-
-
-def test_the_page_on_formats_lists_the_endings_that_are_known() -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text()
-    (line,) = (line for line in page.splitlines() if line.startswith("Known endings are "))
-    ours = {".txt"} | {ending for name in list_plugins("readers") for ending in import_plugin("readers", name).endings}
-    assert line.partition("are ")[2].partition(". ")[0] == ", ".join(f"`{ending}`" for ending in sorted(ours))
