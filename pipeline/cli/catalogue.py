@@ -19,7 +19,10 @@ __all__ = ["member_page"]
 @cli.command()
 @json_option
 def procedures(as_json: bool) -> None:
-    """List the significance tests and when to prefer each."""
+    """List the significance tests and when to prefer each.
+
+    With --json also the formula of the p that verdicts use.
+    """
     from pipeline.errors import PluginError
     from pipeline.procedures.registry import PROCEDURES
 
@@ -28,10 +31,10 @@ def procedures(as_json: bool) -> None:
         try:
             found = PROCEDURES[name]
         except PluginError as error:  # it is installed, and what it needs is not
-            rows.append({"name": name, "null": None, "when": None, "page": None})
+            rows.append({"name": name, "null": None, "when": None, "formula": None, "page": None})
             lines.append(error.problems[0].message)
             continue
-        rows.append({"name": name, "null": found.null, "when": found.when, "page": found.page})
+        rows.append({"name": name, "null": found.null, "when": found.when, "formula": found.formula, "page": found.page})
         lines.append("; ".join([f"null: {found.null}", f"prefer it {found.when}", *filter(None, [found.page])]))
     _show("procedures", rows, lines, as_json)
 

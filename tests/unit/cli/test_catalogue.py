@@ -53,13 +53,6 @@ def test_a_list_is_one_document_too(what: str) -> None:
     assert [row["name"] for row in document[what]] == NAMES[what]
 
 
-def test_a_procedure_is_preferred_where_the_page_says() -> None:
-    page = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
-    table = page.split("| prefer it |", 1)[1].split("\n\n", 1)[0].replace("\\|", "")
-    rows = re.findall(r"^\| \[`([a-z-]+)`\]\([^)]*\) \|.*\| ([^|]+) \|$", table, re.MULTILINE)
-    assert {name: when.replace("`", "") for name, when in rows} == {name: found.when for name, found in PROCEDURES.items()}
-
-
 def test_a_procedure_points_to_its_page() -> None:
     for name, line in zip(PROCEDURES, printed("procedures").splitlines(), strict=True):
         assert line.endswith(f"; {PROCEDURES[name].page}")

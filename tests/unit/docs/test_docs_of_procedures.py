@@ -53,20 +53,31 @@ def test_a_page_says_the_null_that_is_told_elsewhere_in_one_line(name: str) -> N
     assert line in (told, told[0].upper() + told[1:])
 
 
-@pytest.mark.parametrize("name", sorted(TESTED))
-def test_a_page_says_when_to_prefer_it_as_the_lists_do(name: str) -> None:
-    prefer = section(TESTED[name], "Prefer it")
-    row = re.search(rf"^\| \[`{name}`\]\(procedures/{TESTED[name]}\.md\) \| (.*) \|$", INDEX, re.MULTILINE)
+@pytest.mark.parametrize("name", list(PROCEDURES))
+def test_a_page_says_when_to_prefer_a_procedure_as_the_catalogue_does(name: str) -> None:
+    assert PROCEDURES[name].when in section(TESTED[name], "Prefer it").replace("`", "")
+
+
+@pytest.mark.parametrize("name", [null.name for null in NULLS])
+def test_a_page_says_when_to_prefer_a_null_of_replicas_as_the_index_does(name: str) -> None:
+    row = re.search(rf"^\| \[`{name}`\]\(procedures/{name}\.md\) \| (.*) \|$", INDEX, re.MULTILINE)
     assert row is not None
-    cells = row[1].replace("\\|", "").split(" | ")
-    assert cells[0] == LINE[name]
-    assert cells[-1] in prefer
-    if name in PROCEDURES:
-        assert cells[-1].replace("`", "") == PROCEDURES[name].when
+    null, prefer = row[1].replace("\\|", "").split(" | ")
+    assert null == LINE[name]
+    assert prefer in section(name, "Prefer it")
 
 
-def test_the_index_lists_procedures_and_nulls_in_the_order_of_the_code() -> None:
-    assert re.findall(r"^\| \[`([a-z0-9-]+)`\]", INDEX, re.MULTILINE) == [*PROCEDURES, *(null.name for null in NULLS)]
+def test_the_index_lists_the_nulls_of_replicas_in_the_order_of_the_code() -> None:
+    assert re.findall(r"^\| \[`([a-z0-9-]+)`\]", INDEX, re.MULTILINE) == [null.name for null in NULLS]
+
+
+def test_the_guide_sends_a_reader_to_pages_of_the_procedures_that_it_shows() -> None:
+    """It need not have them all: the list is `pipeline procedures`."""
+    guide = INDEX.split("| you have, or want | take |")[1].split("\n\n")[0]
+    links = re.findall(r"\[((?:`[\w-]+`(?:, )?)+)\]\(procedures/([\w-]+)\.md\)", guide)
+    shown = [(name, page) for names, page in links for name in re.findall(r"`([\w-]+)`", names)]
+    assert len(shown) > 5
+    assert [(name, page) for name, page in shown if name not in PROCEDURES or TESTED[name] != page] == []
 
 
 def test_an_example_asks_for_the_procedure_of_its_page() -> None:

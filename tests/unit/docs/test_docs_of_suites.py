@@ -32,8 +32,16 @@ def test_the_example_prints_what_the_page_shows(tmp_path: Path) -> None:
     assert done.stdout == fenced("text")
 
 
-def test_every_option_direction_and_procedure_has_its_row() -> None:
+def test_every_option_and_direction_has_its_row() -> None:
     assert first_column("option") == [field.name for field in dataclasses.fields(SuiteOptions)]
     (told,) = re.findall(r"^\| `direction` .*$", PAGE, re.MULTILINE)
     assert all(f"`{name}`" in told for name in DIRECTIONS)
-    assert sorted(first_column("procedure")) == sorted(PROCEDURES)
+
+
+def test_the_p_of_a_direction_is_told_by_what_a_procedure_is() -> None:
+    """As `analyses/suite/data.py` reads it: a new procedure needs no row."""
+    rows = re.findall(r"^\| (one that draws|one that computes|any other).* as `([\w-]+)` \|", PAGE, re.MULTILINE)
+    assert [kind for kind, _ in rows] == ["one that draws", "one that computes", "any other"]
+    kinds = {name: "one that draws" if found.draws else "any other" for name, found in PROCEDURES.items()}
+    kinds |= {name: "one that computes" for name, found in PROCEDURES.items() if not found.draws and found.one_sided is None}
+    assert [(kinds[name], name) for _, name in rows] == rows
