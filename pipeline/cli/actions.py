@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sys
-import textwrap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.store.runs import RunDirectory
     from pipeline.study.load import LoadedStudy
 
-__all__ = ["coordinate", "find", "load", "print_json", "print_report_path", "tell_report"]
+__all__ = ["coordinate", "find", "load", "print_json", "print_report_path", "tell_report", "width_of"]
 
 MOST_PROBLEMS = 10
 """Failures told in full on a terminal, those alike as one."""
@@ -72,14 +71,15 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
 
 
 def tell_report(directory: RunDirectory) -> None:
-    """Say on stderr what a run found and where its report is; nothing where there is no report."""
-    from pipeline.report.document import read_verdicts
-    from pipeline.report.summary import conclude
+    """Say on stderr what a run found, what is not in order, and where its report is; nothing where there is no report."""
+    from pipeline.report.document import read_checks, read_verdicts
+    from pipeline.report.summary import conclude, fit, list_doubts
 
-    document = directory.report / "report.json"
-    if document.is_file() and document.stat().st_size <= MOST_BYTES:
-        for line in conclude(read_verdicts(json.loads(document.read_bytes()))):
-            click.echo(_fit(line), err=True)
+    path = directory.report / "report.json"
+    if path.is_file() and path.stat().st_size <= MOST_BYTES:
+        document = json.loads(path.read_bytes())
+        for line in (*conclude(read_verdicts(document)), *list_doubts(read_checks(document))):
+            click.echo(fit(line, width_of(sys.stderr)), err=True)
     print_report_path(directory, err=True)
 
 
@@ -90,12 +90,9 @@ def print_report_path(directory: RunDirectory, *, err: bool) -> None:
         click.echo(f"report: {_link(page, sys.stderr if err else sys.stdout)}", err=err)
 
 
-def _fit(line: str) -> str:
-    """Break a line between words where a terminal would break it within one."""
-    if not sys.stderr.isatty():
-        return line
-    width = shutil.get_terminal_size().columns
-    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+def width_of(stream: TextIO) -> int | None:
+    """Return the columns of a terminal; None where a stream is none, so that no line is broken."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def _link(path: Path, stream: TextIO) -> str:

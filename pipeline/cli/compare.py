@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pipeline.cli.actions import print_report_path
+from pipeline.cli.actions import print_report_path, width_of
 from pipeline.cli.options import COUNT, CommandWithNames, cli, json_option, quiet_option
 
 __all__: list[str] = []
@@ -129,6 +130,6 @@ def compare(
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         rest = "are in the report" if runs else "are not shown: `--json` prints them all, `--runs DIR` keeps a report"
-        click.echo(summarise(read_report(document), rest=rest))
+        click.echo(summarise(read_report(document), rest=rest, width=width_of(sys.stdout)))
     if runs and not (as_json and quiet):
         print_report_path(RunDirectory(runs.absolute() / document["run_id"]), err=as_json)

@@ -44,6 +44,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Report",
     "encode_document",
+    "read_checks",
     "read_report",
     "read_verdicts",
     "to_document",
@@ -182,6 +183,11 @@ def read_report(document: Mapping[str, Any]) -> Report:
 def read_verdicts(document: Mapping[str, Any]) -> list[Verdict]:
     """Return the verdicts of a document, also of one that an earlier version wrote."""
     return [Verdict(row["test_set"], row["metric"], row["procedure"], row["sentences"]) for row in document["verdict"]]
+
+
+def read_checks(document: Mapping[str, Any]) -> list[Check]:
+    """Return what a document says of how far to trust it, also of one that an earlier version wrote."""
+    return [Check(row["check"], row["status"], row["detail"]) for row in document["trust"]]
 
 
 @cache

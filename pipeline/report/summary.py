@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from itertools import pairwise
 
+from pipeline.interfaces import Check
 from pipeline.report.document import Report
 from pipeline.report.pair_table import MARKS, mark_of, pair_table
-from pipeline.report.presets import tell_preset
+from pipeline.report.presets import tell_preset, trust_preset
 from pipeline.report.rows import BoardRow, PairRow, Verdict, family_of
 from pipeline.report.units import count_units
 from pipeline.report.view import align_text
 from pipeline.report.views import view_all
 
-__all__ = ["choose_pairs", "conclude", "summarise"]
+__all__ = ["choose_pairs", "conclude", "fit", "list_doubts", "summarise"]
 
 SHOWN = ("better", "worse", "gain", "p", "exact", "p adjusted", "Holm eq.", "verdict")
 BOARD = ("rank", "system", "score", "rank interval", "letters")
+
+MOST_CHARACTERS = 400
+"""Of a check's detail on a terminal; a report has all of it."""
 
 _LOWER = " · lower is better"
 
@@ -36,8 +41,36 @@ def conclude(verdicts: Sequence[Verdict], *, most: int = 5) -> list[str]:
     return [*lines, f"… {rest:,} more verdict{'s are' if rest > 1 else ' is'} in the report"] if rest > 0 else lines
 
 
-def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the report") -> str:
-    """Return systems by score, the pairs and the verdict of each test set and metric, and what is odd, as aligned text.
+def list_doubts(checks: Sequence[Check]) -> list[str]:
+    """Return a line for each check that found something, then for each that was not made: why, in a sentence.
+
+    Examples
+    --------
+    >>> told = [("Failures", "ok", "0."), ("Independence", "not checked", "No one knows. p …"), ("Few units", "check", "12 items.")]
+    >>> list_doubts([Check(*row) for row in told])
+    ['check: Few units. 12 items.', 'not checked: Independence. No one knows.']
+    """
+    lines = [f"check: {row.check}. {_cut(row.detail)}" for row in checks if row.status == "check"]
+    unmade = [(row.check, row.detail.partition(". ")) for row in checks if row.status == "not checked"]
+    return lines + [f"not checked: {name}. {_cut(first)}{'.' * bool(stop)}" for name, (first, stop, _) in unmade]
+
+
+def _cut(detail: str) -> str:
+    if len(detail) <= MOST_CHARACTERS:
+        return detail
+    end = max(detail.rfind(stop, 0, MOST_CHARACTERS) for stop in (". ", "; ", ", ", " "))
+    return f"{detail[: end + 1].rstrip(' ;,')} …" if end > 0 else f"{detail[:MOST_CHARACTERS]}…"
+
+
+def fit(line: str, width: int | None) -> str:
+    """Break a line between words where a terminal of some columns would break it within one; None leaves it whole."""
+    if width is None:
+        return line
+    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the report", width: int | None = None) -> str:
+    """Return systems by score, the pairs and the verdict of each test set and metric, and what is not in order, as aligned text.
 
     Parameters
     ----------
@@ -45,6 +78,8 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
         Where there are more pairs, those of the best system and of neighbours in rank are listed, and the rest is counted.
     rest : str
         Where the rest is.
+    width : int, optional
+        Columns of the terminal that sentences are broken for.
     """
     boards = [view for view in view_all(report) if view.kind == "leaderboard"]
     blocks = []
@@ -70,9 +105,12 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
             lines.append(f"… {len(rows) - len(chosen.rows):,} more pairs {rest}")
         marks = {mark for row in listed for mark in mark_of(row)}
         lines += [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in marks]
-        blocks.append("\n".join([*lines, "", *verdict.sentences]))
-    warned = "\n".join(f"warning: {warning}" for warning in report.warnings)
-    return "\n\n".join([*blocks, *([warned] if warned else []), *tell_preset(report)])
+        blocks.append("\n".join([*lines, "", *(fit(sentence, width) for sentence in verdict.sentences)]))
+    own = {row.check for row in trust_preset(report)}  # said with the preset itself
+    doubts = list_doubts([row for row in report.trust if row.check not in own])
+    warned = [f"warning: {warning}" for warning in report.warnings]
+    told = ["\n".join(fit(line, width) for line in lines) for lines in (doubts, warned) if lines]
+    return "\n\n".join([*blocks, *told, *(fit(line, width) for line in tell_preset(report))])
 
 
 def choose_pairs(rows: Sequence[PairRow], board: Sequence[BoardRow], most: int) -> Sequence[PairRow]:

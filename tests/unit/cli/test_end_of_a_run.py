@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -22,12 +23,14 @@ from pipeline.api import compare
 from pipeline.cli import cli
 from pipeline.cli.actions import tell_report
 from pipeline.engine.progress import format_line
+from pipeline.interfaces import Check
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report
 from pipeline.report.rows import Verdict
-from pipeline.report.summary import choose_pairs, conclude, summarise
+from pipeline.report.summary import MOST_CHARACTERS, choose_pairs, conclude, fit, list_doubts, summarise
 from pipeline.store.runs import RunDirectory
 
+VERDICT = re.compile(r"(new|old) is (ahead of|better than) (old|new) by ")
 LINK = re.compile(r"\x1b]8;;(file://[^\x1b]*)\x1b\\([^\x1b]*)\x1b]8;;\x1b\\")
 
 
@@ -60,9 +63,18 @@ def test_a_run_ends_with_its_verdict_and_the_path_of_its_report(done: tuple[Path
     folder, ended = done
     page = page_of(folder)
     assert ended.stdout == f"{page.parents[1]}\n"
-    *_, verdict, last = ended.stderr.splitlines()
-    assert re.match(r"(new|old) is (ahead of|better than) (old|new) by ", verdict)
+    (verdict,) = (line for line in ended.stderr.splitlines() if VERDICT.match(line))
+    *_, last = ended.stderr.splitlines()
     assert last == f"report: {page}"
+    # After the verdict, whatever is not in order.
+    trust = json.loads((page.parent / "report.json").read_text())["trust"]
+    found = {status: [row["check"] for row in trust if row["status"] == status] for status in ("check", "not checked")}
+    assert "Enough replicates" not in found["check"]
+    assert {"Monte-Carlo error"} <= set(found["check"])
+    assert {"Independence of items"} <= set(found["not checked"])
+    after = ended.stderr.partition(verdict)[2].splitlines()[1:-1]
+    told = [line.partition(". ")[0] for line in after]
+    assert told == [f"{status}: {name}" for status, names in found.items() for name in names]
 
 
 def test_a_run_that_is_done_already_says_the_same(done: tuple[Path, Any]) -> None:
@@ -70,7 +82,7 @@ def test_a_run_that_is_done_already_says_the_same(done: tuple[Path, Any]) -> Non
     again = invoke("run", str(folder / "study.yaml"), "--serial", "--runs", str(folder / "runs"))
     assert again.stdout == ended.stdout
     assert "done already" in again.stderr
-    assert again.stderr.splitlines()[-2:] == ended.stderr.splitlines()[-2:]
+    assert [line for line in again.stderr.splitlines() if "done already" not in line] == ended.stderr.splitlines()[-5:]
     quiet = invoke("run", str(folder / "study.yaml"), "--serial", "--quiet", "--runs", str(folder / "runs"))
     assert (quiet.stdout, quiet.stderr) == (ended.stdout, "")
 
@@ -123,6 +135,31 @@ def test_many_verdicts_are_named_and_counted() -> None:
     assert conclude(several[:1]) == ["0 wins. More."]
     assert conclude(several[:2]) == ["set 0 · bleu: 0 wins.", "set 1 · bleu: 1 wins."]
     assert conclude(several)[4:] == ["set 4 · bleu: 4 wins.", "… 4 more verdicts are in the report"]
+
+
+def test_what_is_not_in_order_is_told_in_lines_that_fit() -> None:
+    long = "; ".join(f"set {k}, bleu: no pair can be separated with b = 100" for k in range(40))
+    checks = [Check("Failures", "ok", "None."), Check("Enough replicates", "check", f"{long}."), Check("Level", "not checked", "x")]
+    first, second = list_doubts(checks)
+    assert first.startswith("check: Enough replicates. set 0, bleu: ")
+    assert first.endswith(" …")
+    assert len(first) < MOST_CHARACTERS + 40
+    assert second == "not checked: Level. x"
+    for width in (60, 80, 200):
+        assert all(len(line) <= width for line in fit(first, width).splitlines())
+    assert fit(first, None) == first
+
+
+def test_compare_tells_what_is_not_in_order_below_the_verdict(tmp_path: Path) -> None:
+    document = compare([str(write_scores(tmp_path / "scores.csv", ["one", "two"]))], replicates=200)
+    bad = {row["check"]: row["status"] for row in document["trust"] if row["status"] != "ok"}
+    assert bad["Monte-Carlo error"] == "check"
+    for width in (60, None):
+        text = summarise(read_report(document), width=width)
+        lines = text.partition("verdict\n")[2].splitlines()[1:]
+        assert all(f"{status}: {name}." in text for name, status in bad.items())
+        assert [line.partition(":")[0] for line in lines if line.startswith(("check:", "not checked:"))] == sorted(bad.values())
+        assert width is None or max(map(len, lines)) <= width
 
 
 def test_a_report_that_is_not_there_is_not_spoken_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
