@@ -172,7 +172,7 @@ def _plug_in(x: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
     centred = x - (0.5 + np.cumsum(x, axis=1)) / (t + 1)
     variance = (0.25 + np.cumsum(centred**2, axis=1)) / (t + 1)
     before = np.concatenate([np.full((len(x), 1), 0.25), variance[:, :-1]], axis=1)
-    return np.sqrt(2 * np.log(2 / alpha) / (before * t * np.log1p(t)))
+    return np.asarray(np.sqrt(2 * np.log(2 / alpha) / (before * t * np.log1p(t))), np.float64)
 
 
 def _gains(x: NDArray[np.float64], bets: NDArray[np.float64], m: float | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.philox import SHIFT, draw_words, rounds
 
-__all__ = ["Draws", "check_replicates", "draw_units", "draw_weights", "rows_of"]
+__all__ = ["Draws", "check_replicates", "draw_order", "draw_units", "draw_weights", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,28 @@ def draw_units(draws: Draws, replicate: int) -> NDArray[np.int64]:
     check_replicates(replicate, 1)
     words = draw_words(draws.key, replicate, -(-draws.n_draws // 4))[: draws.n_draws]
     return ((words.astype(np.uint64) * np.uint64(draws.n_units)) >> SHIFT).astype(np.int64)
+
+
+def draw_order(key: int, n_units: int) -> NDArray[np.int64]:
+    """Draw an order of units, each as likely as any other: positions sorted by two words each.
+
+    Parameters
+    ----------
+    key : int
+        64 bits from `pipeline.resampling.address.draw_key`.
+    n_units : int
+
+    Returns
+    -------
+    (unit,) int64
+
+    Examples
+    --------
+    >>> draw_order(1, 6)
+    array([4, 3, 1, 2, 5, 0])
+    """
+    words = draw_words(key, 0, -(-n_units // 2))[: 2 * n_units].reshape(-1, 2).astype(np.uint64)
+    return np.argsort((words[:, 0] << SHIFT) | words[:, 1], kind="stable").astype(np.int64)
 
 
 def draw_weights(draws: Draws, first: int, count: int, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:

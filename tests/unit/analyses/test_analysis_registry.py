@@ -5,7 +5,9 @@ from pipeline.errors import PluginError, StudyError
 from pipeline.plugins import list_plugins
 
 
-@pytest.mark.parametrize("name", ["thresholds", "size-curve", "calibration-transfer", "replicas", "suite", "type-one"])
+@pytest.mark.parametrize(
+    "name", ["thresholds", "size-curve", "calibration-transfer", "replicas", "suite", "type-one", "sequential"]
+)
 def test_every_declared_analysis_loads_under_its_own_name(name):
     assert load_analysis(name).name == name
     assert name in list_plugins("analyses")

@@ -158,3 +158,35 @@ def test_what_is_outside_the_bounds_is_refused_with_both_numbers() -> None:
         BoundedSequences(np.array([[0.2]]), 0.0, 1.0).bet_against(1.0)
     with pytest.raises(ValueError, match="increasing numbers of values, 1 … 1"):
         BoundedSequences(np.array([[0.2]]), 0.0, 1.0).exclude([2])
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+@pytest.mark.parametrize(("units", "gain"), [(200, 0.1), (1000, 0.05), (5000, 0.02)])
+def test_what_looking_costs(units: int, gain: float) -> None:
+    """The tables of docs/sequential.md: three in ten discordant, 2000 trials; bounds with a false-alarm chance of 1e-6."""
+    rng, trials, alpha = np.random.default_rng([units, 1]), 2000, 0.05
+    found = {}
+    for true in (0.0, gain):
+        rejected = np.zeros(3)
+        at, ratios = [], []
+        for _ in range(trials // 100):
+            gains = rng.choice([-1.0, 0.0, 1.0], p=[0.15 - true / 2, 0.7, 0.15 + true / 2], size=(100, units))
+            given = BoundedSequences(gains, -1.0, 1.0, alpha)
+            capital = given.bet_against(0.0)
+            rich = np.maximum(capital.log_above, capital.log_below) >= np.log(2 / alpha)
+            at += (np.argmax(rich, axis=1) + 1)[rich.any(axis=1)].tolist()
+            n = np.arange(1, units + 1)
+            mean = np.cumsum(gains, axis=1) / n
+            se = np.sqrt(np.maximum(np.cumsum(gains**2, axis=1) / n - mean**2, 1e-12) / np.maximum(n - 1, 1))
+            once = 2 * student.sf(np.abs(mean / se), np.maximum(n - 1, 1)) <= alpha
+            rejected += [rich.any(axis=1).sum(), once[:, -1].sum(), once[:, 29:].any(axis=1).sum()]
+            if not true:
+                widths = given.exclude([units])
+                ratios += ((widths.hi - widths.lo)[:, 0] / (2 * student.ppf(0.975, units - 1) * se[:, -1])).tolist()
+        found[true] = rejected
+        told = f"n {units}, gain {true}: sequence {rejected[0] / trials:.3f}, one look {rejected[1] / trials:.3f}, "
+        told += f"t at each look {rejected[2] / trials:.3f}, median decided at {np.median(at) if at else None}"
+        print(told, f"width {np.median(ratios):.2f}" if ratios else "")
+    assert found[0.0][0] <= binom.isf(FALSE_ALARM, trials, alpha)
+    assert found[gain][0] < found[gain][1]

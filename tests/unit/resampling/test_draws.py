@@ -9,7 +9,7 @@ import pytest
 from scipy.special import chdtri
 
 from pipeline.resampling.address import draw_key
-from pipeline.resampling.draws import Draws, draw_units, draw_weights
+from pipeline.resampling.draws import Draws, draw_order, draw_units, draw_weights
 from pipeline.resampling.philox import philox
 
 FALSE_ALARM = 1e-6
@@ -78,3 +78,16 @@ def test_impossible_draws_are_refused(changed):
 def test_more_draws_than_float32_counts_are_refused_with_both_numbers():
     with pytest.raises(ValueError, match=r"16777216 draws, not 16777217"):
         draw_weights(Draws(1, 2, 2**24 + 1), 0, 1)
+
+
+@pytest.mark.statistical
+def test_orders_are_permutations_and_every_one_is_as_likely():
+    """Chi-square of the 24 orders of four units over 6000 keys; false alarm 1e-6."""
+    orders = np.array(
+        [draw_order(draw_key(seed=s, purpose="order", test_set="t", size="full", rule="order"), 4) for s in range(6000)]
+    )
+    assert (np.sort(orders, axis=1) == np.arange(4)).all()
+    counts = np.unique(orders @ (4 ** np.arange(4)), return_counts=True)[1]
+    assert len(counts) == 24
+    assert np.sum((counts - 250.0) ** 2 / 250.0) < chdtri(23, FALSE_ALARM)
+    assert sorted(draw_order(2**64 - 1, 1001).tolist()) == list(range(1001))

@@ -1,0 +1,116 @@
+"""Is one system better, if anybody may look at any time? Confidence sequences and e-values of paired bounded scores.
+
+A test says what it says if it is asked once. A leaderboard or a nightly job asks again whenever items come in, and the chance that
+some look finds a difference that is none grows with the looks. A sequence holds at all of them together, at the price of a wider
+interval. It is for means of scores that cannot leave known bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import xarray as xr
+
+from pipeline.analyses.sequential.data import choose_curves, list_pairs, read_scores
+from pipeline.analyses.sequential.figures import list_figures
+from pipeline.analyses.sequential.options import SequentialOptions
+from pipeline.analyses.sequential.rows import HALVINGS, choose_looks, look_rows, nothing, pair_rows, product_rows
+from pipeline.analyses.sequential.tables import NOTES, PRODUCT_NOTE, SECTION, describe_place, make_tables
+from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.options import meant, read_options
+
+__all__ = ["Sequential"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sequential(Analysis):
+    """Intervals and evidence that hold however often one looks."""
+
+    name: ClassVar[str] = "sequential"
+    statistics: Mapping[str, Mapping[str, ScoredStatistics]] = field(default_factory=dict)
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that are unknown or of no use."""
+        read_options(SequentialOptions, options, analysis=self.name)
+
+    def named_test_sets(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the test sets whose e-values are multiplied."""
+        return read_options(SequentialOptions, options, analysis=self.name).multiply
+
+    def with_statistics(self, statistics: Mapping[str, Mapping[str, ScoredStatistics]]) -> Sequential:
+        """Return the analysis that has the statistics of items."""
+        return Sequential(statistics)
+
+    def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
+        """Return rows of kind ``pair``, ``look`` (of some pairs), ``product`` (over test sets), and ``none`` with the reason."""
+        chosen = read_options(SequentialOptions, options, analysis=self.name)
+        rows: list[dict[str, Any]] = []
+        words: dict[tuple[str, str], str] = {}
+        left = chosen.budget
+        for test_set, cube in cubes.items():
+            for metric in map(str, cube["metric"].values.tolist()):
+                found, told = self._look_at(test_set, metric, cube, chosen, left)
+                left -= HALVINGS * sum(row["units"] for row in found if row["kind"] in ("pair", "look"))
+                rows += found
+                if told is not None:
+                    words[test_set, metric] = told
+        rows += _multiply(rows, chosen, cubes)
+        files = {name: [row for row in rows if row["kind"] == kind] for name, kind in _FILES.items()}
+        made = {row["kind"] for row in rows}
+        return Finding(
+            self.name,
+            tuple(rows),
+            (*(NOTES if "pair" in made else ()), *([PRODUCT_NOTE] if "product" in made else []), *words.values()),
+            {"order": chosen.order},
+            tables=tuple(make_tables(rows, words)),
+            figures=tuple(list_figures(rows)),
+            sections=(SECTION,),
+            csv=files,
+        )
+
+    def _look_at(
+        self, test_set: str, metric: str, cube: xr.Dataset, options: SequentialOptions, budget: float
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """Return the rows of a test set and metric, and what they rest on."""
+        where = {"test_set": test_set, "metric": metric}
+        scores = read_scores(self.statistics.get(test_set, {}).get(metric), cube, test_set, metric, options)
+        if isinstance(scores, str):
+            return [nothing(where, scores)], None
+        pairs = list_pairs(cube, scores)
+        if not pairs:
+            return [nothing(where, "there is no pair of systems")], None
+        alpha = options.alpha if options.alpha is not None else float(cube.attrs.get("alpha", 0.05))
+        shown = list(choose_curves(scores, pairs, options.curves))
+        looks = choose_looks(options.looks, scores.values.shape[1])
+        rows = pair_rows(where, scores, pairs, alpha=alpha, budget=budget)
+        rows += look_rows(where, scores, shown, alpha=alpha, looks=looks, budget=budget)
+        pair_only = [row for row in rows if row["kind"] == "pair"]
+        unit = str(cube.attrs.get("unit", "item"))
+        return rows, describe_place(scores, pair_only, unit=unit, order=options.order)
+
+
+_FILES = {
+    "sequential_pairs": "pair",
+    "sequential_looks": "look",
+    "sequential_products": "product",
+    "sequential_left_out": "none",
+}
+
+
+def _multiply(
+    rows: Sequence[Mapping[str, Any]], options: SequentialOptions, cubes: Mapping[str, xr.Dataset]
+) -> Iterator[dict[str, Any]]:
+    """Go through the products over test sets, of every metric that all of them have."""
+    if not options.multiply:
+        return
+    for name in options.multiply:
+        if name not in cubes:
+            reason = "; ".join(filter(None, [f"there are no results for the test set {name!r}", meant(name, cubes)]))
+            yield nothing({"test_set": name, "metric": None}, reason)
+            return
+    pairs = [row for row in rows if row["kind"] == "pair"]
+    for metric in dict.fromkeys(row["metric"] for row in pairs):
+        found = {name: [row for row in pairs if (row["test_set"], row["metric"]) == (name, metric)] for name in options.multiply}
+        yield from product_rows(metric, options.multiply, found, min((row["alpha"] for row in pairs), default=0.05))

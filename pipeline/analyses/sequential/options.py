@@ -1,0 +1,69 @@
+"""The options of looks again and again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+__all__ = ["SequentialOptions"]
+
+_MOST_CURVES = 24
+
+
+@dataclass(frozen=True)
+class SequentialOptions:
+    """Options: what scores can be, in which order they come, and when one looks.
+
+    Parameters
+    ----------
+    bounds : two numbers, or a mapping of metrics to two numbers
+        Between which the score of an item lies whatever a system does; nothing need be said of scores that are 0 or 1.
+    alpha : float, optional
+        The study's, without it.
+    order : {"given", "permuted"}
+        Of the units: that of the test set, or one drawn from the study's seed.
+    looks : tuple of int
+        Numbers of units at which the sequences are listed; about twenty without them. All units are always a look.
+    multiply : tuple of str
+        Test sets of different items, in the order in which they were looked at: the e-values of a pair are multiplied.
+    curves : int
+        Pairs of each test set and metric whose sequences are listed and drawn.
+    budget : float
+        Products of pairs, units and halvings; intervals beyond it are left out.
+    """
+
+    bounds: tuple[float, ...] | dict[str, Any] | None = None
+    alpha: float | None = None
+    order: Literal["given", "permuted"] = "given"
+    looks: tuple[int, ...] = ()
+    multiply: tuple[str, ...] = ()
+    curves: int = 6
+    budget: float = 2e10
+
+    def __post_init__(self) -> None:
+        given = self.bounds.values() if isinstance(self.bounds, dict) else [] if self.bounds is None else [self.bounds]
+        for two in given:
+            if not _are_bounds(two):
+                raise ValueError(f"bounds must be two increasing numbers, got {list(two) if isinstance(two, tuple) else two!r}")
+        if self.alpha is not None and not 0 < self.alpha < 1:
+            raise ValueError(f"alpha {self.alpha} must be between 0 and 1")
+        if any(look < 1 for look in self.looks) or any(b <= a for a, b in pairwise(self.looks)):
+            raise ValueError(f"looks must be increasing numbers of units, got {list(self.looks)}")
+        if len(set(self.multiply)) != len(self.multiply) or len(self.multiply) == 1:
+            raise ValueError(f"multiply must name two test sets or more, each once, got {list(self.multiply)}")
+        if not 0 <= self.curves <= _MOST_CURVES:
+            raise ValueError(f"curves {self.curves} must be between 0 and {_MOST_CURVES}")
+        if not self.budget > 0:
+            raise ValueError(f"budget {self.budget} must be above 0")
+
+    def bounds_of(self, metric: str) -> Sequence[float] | None:
+        """Return what was said of the scores of a metric."""
+        return self.bounds.get(metric) if isinstance(self.bounds, dict) else self.bounds
+
+
+def _are_bounds(two: Any) -> bool:
+    numbers = isinstance(two, list | tuple) and all(isinstance(end, int | float) and not isinstance(end, bool) for end in two)
+    return numbers and len(two) == 2 and -math.inf < two[0] < two[1] < math.inf
