@@ -41,8 +41,8 @@ NOTES = {
         "A gain is the difference of the mean scores of a model's runs, the better model first; of the null multeval it is "
         "that of pooled runs, of blocks of unequal numbers of runs that of mean statistics. p is two-sided: "
         "hits/arrangements where all were counted (its bounds are p itself), otherwise (hits + 1)/(b + 1) with the 95 % "
-        "Clopper-Pearson bounds of what infinitely many replicates would give. Holm is over the pairs of one test set, "
-        "metric and null."
+        "Clopper-Pearson bounds of what infinitely many replicates would give; of quasi-f it is computed, 2 P(T ≥ gain/se) with df "
+        "degrees of freedom, and its interval is the gain ± t se at 1 − α. Holm is over the pairs of one test set, metric and null."
     ),
     "pair": (
         "Variance components are of unit scores where the metric is a mean, otherwise of linearised ones; estimates are "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from pipeline.analyses.replicas.data import Model
+from pipeline.analyses.replicas.quasi_f import head_of, quasi_f_rows
 from pipeline.analyses.replicas.variance import Variances
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
@@ -71,6 +72,9 @@ def null_rows(
     alpha: float,
 ) -> Iterator[dict[str, Any]]:
     """Yield what one null says of every pair, the better model first, and what its p cannot say; ``copies`` is said of models."""
+    if null_named(null).computed:
+        yield from quasi_f_rows(null, replicas, models, seen=seen, copies=copies, alpha=alpha)
+        return
     draws, cells = draw.at(null, replicas.n_units), range(count_cells(draw.replicates))
     above = None
     if null == "multeval":
@@ -93,14 +97,11 @@ def null_rows(
         reason = _why_unpaired(better, worse) if unpaired[pair] else _why_none(counts, pair, better, worse)
         known = reason is None
         yield {
-            "model_a": better.name,
-            "model_b": worse.name,
-            "runs_a": len(better.runs),
-            "runs_b": len(worse.runs),
-            "null": null,
-            "null_in_words": null_named(null).null,
-            "statistic": null_named(null).statistic,
+            **head_of(null, better, worse),
             "delta": (-counts.delta[pair] if turned else counts.delta[pair]) + 0.0,
+            "se": None,
+            "df": None,
+            "interval": None,
             "p": p[pair],
             "p_bounds": {"lo": lo[pair], "hi": hi[pair]} if known else None,
             "stable": bool((high[pair] <= alpha) | (low[pair] > alpha)) if known else None,

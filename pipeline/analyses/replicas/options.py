@@ -9,7 +9,7 @@ from pipeline.resampling.replicas.nulls import null_named
 
 __all__ = ["DEFAULT_NULLS", "DEFAULT_RUNS", "ReplicaOptions"]
 
-DEFAULT_NULLS = ("segment-block", "whole-run", "paired-runs", "crossed")
+DEFAULT_NULLS = ("quasi-f", "segment-block", "whole-run", "paired-runs", "crossed")
 """Where nothing is asked for; paired runs only of models whose runs have the same names."""
 
 DEFAULT_RUNS = (1, 2, 3, 5, 10, 20, 50)

@@ -16,8 +16,8 @@ from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.replicas.gains import list_numbers, why_refused
 from pipeline.analyses.replicas.nulls import Draw
 from pipeline.analyses.replicas.options import ReplicaOptions
-from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
+from pipeline.resampling.replicas.p_values import find_p
 from pipeline.resampling.replicas.splits import draw_subsets
 
 __all__ = ["subset_rows"]
@@ -86,8 +86,8 @@ def _test_subsets(
         statistics = tuple(replicas.statistics[place][own[subset]] for place, own in zip(places.tolist(), chosen, strict=True))
         some = Replicas(statistics, replicas.score, replicas.form, replicas.higher_is_better, pairs, replicas.follows)
         draws = draw.at(f"{null} of {number} runs", replicas.n_units, rule=f"subset {subset}")
-        counts = count_null(null, draws, some, cells=range(1), replicates=options.subset_replicates)
-        p[subset], gain[subset] = np.where(counts.delta == 0, 1.0, counts.p), counts.delta
+        found = find_p(null, draws, some, replicates=options.subset_replicates)
+        p[subset], gain[subset] = found.p, found.delta
     return p, gain
 
 

@@ -24,6 +24,9 @@ _TESTS = (
     Column("model_b", "worse"),
     Column("delta", "gain", "score"),
     Column("null", "null"),
+    Column("se", "se", "score"),
+    Column("df", "df", "number"),
+    Column("interval", "interval", "interval"),
     Column("p", "p", "p"),
     Column("p_bounds", "95 % bounds of p", "p-interval"),
     Column("floor", "smallest p", "p"),
@@ -88,7 +91,7 @@ def make_tables(rows: Sequence[Mapping[str, Any]], notes: Mapping[str, str]) -> 
         own = [row for row in rows if row["test_set"] == test_set and row["metric"] == metric]
         shown = (
             ("replicas", "model", _MODELS),
-            ("models against each other", "test", (*_TESTS[:8], _MULTEVAL, *_TESTS[8:])),
+            ("models against each other", "test", (*_TESTS[:11], _MULTEVAL, *_TESTS[11:])),
             ("more runs or more units?", "pair", _VARIANCES),
             ("the gain by number of runs", "gains", _GAINS),
             ("p by number of runs", "subset", _SUBSETS),

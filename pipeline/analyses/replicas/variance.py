@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.influence import leave_one_out
-from pipeline.resampling.replicas.components import Components, variance_components
+from pipeline.resampling.replicas.components import Components, unit_values, variance_components
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 
-__all__ = ["FEW_DEGREES", "Variances", "take_apart", "unit_values"]
+__all__ = ["FEW_DEGREES", "Variances", "take_apart"]
 
 FEW_DEGREES = 10
 """Of freedom of σ²_run: with fewer its 95 % interval reaches from half of it to three times as much, or further."""
@@ -113,13 +112,3 @@ def take_apart(replicas: Replicas, seen: ObservedReplicas) -> Variances:
     if not all(np.isfinite(array).all() for array in values):
         return Variances(None, runs, replicas.n_units, seen.identical, "a run has no score without one of its units")
     return Variances(variance_components(values, replicas.pairs), runs, replicas.n_units, seen.identical)
-
-
-def unit_values(replicas: Replicas, seen: ObservedReplicas) -> list[NDArray[np.float64]]:
-    """Return (run, unit) values of each model whose means are the scores of its runs."""
-    values = []
-    for array, scores in zip(replicas.statistics, seen.by_run, strict=True):
-        without = leave_one_out(np.ascontiguousarray(array.transpose(1, 0, 2)), replicas.score)
-        moved = (replicas.n_units - 1) * (without.mean(axis=1, keepdims=True) - without)
-        values.append(scores[:, None] + moved)
-    return values

@@ -18,9 +18,9 @@ from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.type_one.tests import Tested
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.nulls import NULLS
 from pipeline.resampling.replicas.outputs import Replicas, mean_of, score_sums
+from pipeline.resampling.replicas.p_values import find_p
 from pipeline.resampling.replicas.permutations import draw_orders
 from pipeline.resampling.replicas.splits import Splits
 
@@ -129,9 +129,9 @@ def ask_runs(
         made = _make(pool, scored, splits, slice(start, start + step))
         for null in NULLS:
             if not (null.needs_equal_runs and unequal):
-                counts = count_null(null.name, draws[null.name], made, cells=range(1), replicates=replicates)
-                p[null.name].append(np.where(counts.delta == 0, 1.0, counts.p))
-                exact[null.name] &= bool(counts.enumerated.all())
+                found = find_p(null.name, draws[null.name], made, replicates=replicates)
+                p[null.name].append(found.p)
+                exact[null.name] &= found.exact
     return [
         Tested(
             null.name,

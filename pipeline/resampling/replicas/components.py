@@ -13,7 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Components", "variance_components"]
+from pipeline.resampling.influence import leave_one_out
+from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
+
+__all__ = ["Components", "squares_within", "unit_values", "variance_components"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ def variance_components(values: Sequence[NDArray[np.float64]], pairs: NDArray[np
         raise ValueError(f"variance components need at least 2 units, not {units}")
     runs = np.array([len(array) for array in values])
     means = np.array([array.mean(axis=0) for array in values])
-    squares = np.array([_squares_of(array) for array in values])  # Σ of runs, Σ of e
+    squares = np.array([squares_within(array) for array in values])  # Σ of runs, Σ of e
     covariance = np.atleast_2d(np.cov(means))
     a, b = pairs.T
     degrees = runs[a] + runs[b] - 2
@@ -83,8 +86,22 @@ def variance_components(values: Sequence[NDArray[np.float64]], pairs: NDArray[np
     )
 
 
-def _squares_of(array: NDArray[np.float64]) -> tuple[float, float]:
+def squares_within(array: NDArray[np.float64]) -> tuple[float, float]:
     """Return the sums of squares of runs and of runs × units within one system."""
     centred = array - array.mean(axis=0)
     by_run = centred.mean(axis=1)
     return array.shape[1] * float(by_run @ by_run), float(((centred - by_run[:, None]) ** 2).sum())
+
+
+def unit_values(replicas: Replicas, seen: ObservedReplicas) -> list[NDArray[np.float64]]:
+    """Return (run, unit) values of each model whose means are the scores of its runs.
+
+    Of a metric that is no mean they are linearised: run r has s_r + (n − 1)(mean_j s_(j) − s_(i)) on unit i, with s_(i) its score
+    without unit i.
+    """
+    values = []
+    for array, scores in zip(replicas.statistics, seen.by_run, strict=True):
+        without = leave_one_out(np.ascontiguousarray(array.transpose(1, 0, 2)), replicas.score)
+        moved = (replicas.n_units - 1) * (without.mean(axis=1, keepdims=True) - without)
+        values.append(scores[:, None] + moved)
+    return values

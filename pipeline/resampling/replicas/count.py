@@ -262,6 +262,8 @@ def count_null(
         What `observe_replicas` gave, where it is at hand.
     """
     name = null_named(null).name
+    if null_named(null).computed:
+        raise ValueError(f"{name!r} is computed from mean squares, not counted")
     if name in SHUFFLES:
         return randomize_replicas(
             name, draws, replicas, cells=cells, replicates=replicates, memory_bytes=memory_bytes, observed=observed

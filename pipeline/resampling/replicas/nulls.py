@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FEWEST_RUNS", "NULLS", "REASONS", "Null", "NullCounts", "null_named", "smallest_p"]
+__all__ = ["FEWEST_RUNS", "NULLS", "REASONS", "Null", "NullCounts", "counted_nulls", "null_named", "smallest_p"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Null:
         Smallest p, with b replicates.
     statistic : {"mean of run scores", "score of pooled runs"}
     needs_equal_runs : bool
+    computed : bool
+        p is computed from mean squares (`pipeline.resampling.replicas.quasi_f`); nothing is drawn or counted.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Null:
     floor: str
     statistic: Literal["mean of run scores", "score of pooled runs"] = "mean of run scores"
     needs_equal_runs: bool = False
+    computed: bool = False
 
 
 NULLS = (
@@ -82,6 +85,14 @@ NULLS = (
         needs_equal_runs=True,
     ),
     Null(
+        name="quasi-f",
+        permutes="nothing: mean squares of runs, units and outputs are compared with the gain",
+        assumes="independent runs and independent units, two runs or more; allows S×unit and run effects",
+        null="the mean scores of A and B are equal, over new runs and new units",
+        floor="0",
+        computed=True,
+    ),
+    Null(
         name="crossed",
         permutes="nothing: runs of each system and units are both drawn with replacement",
         assumes="independent runs and independent units; five runs or more",
@@ -108,6 +119,11 @@ def null_named(name: str) -> Null:
     raise ValueError(f"there is no null {name!r}; there are {', '.join(null.name for null in NULLS)}")
 
 
+def counted_nulls() -> tuple[Null, ...]:
+    """Return the nulls whose p is counted, by `pipeline.resampling.replicas.count`."""
+    return tuple(null for null in NULLS if not null.computed)
+
+
 def smallest_p(name: str, runs_a: int, runs_b: int, replicates: int | None) -> float:
     """Return the smallest p of a null: with so many random replicates, or with all arrangements where that is None.
 
@@ -126,8 +142,11 @@ def smallest_p(name: str, runs_a: int, runs_b: int, replicates: int | None) -> f
     raise ValueError(f"the arrangements of {name!r} are not enumerated")
 
 
-REASONS = ("", "identical", "unequal runs", "undefined score")
-"""Why a pair has no ordinary p: its systems are identical (p = 1); the null needs as many runs of A as of B; δ is undefined."""
+REASONS = ("", "identical", "unequal runs", "undefined score", "one run", "one unit", "undefined without a unit", "no spread")
+"""Why a pair has no ordinary p: its systems are identical (p = 1); the null needs as many runs of A as of B; δ is undefined.
+
+The others are of the quasi-F alone, which needs two runs, two units and a spread.
+"""
 
 FEWEST_RUNS = 5
 """Below so many runs of either system the crossed bootstrap is not to be relied on."""

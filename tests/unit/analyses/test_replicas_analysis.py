@@ -24,6 +24,7 @@ from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.components import variance_components
 from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.outputs import Replicas
+from pipeline.resampling.replicas.quasi_f import quasi_f
 from pipeline.study.schema import MetricSpec
 from pipeline.tasks.report import scored_statistics
 
@@ -127,6 +128,20 @@ def replicas(names: list[str], pairs: list[list[int]]) -> Replicas:
 def draws(purpose: str) -> Draws:
     units = len(set(DOCUMENT.tolist()))
     return Draws(draw_key(seed=7, purpose=purpose, test_set="bench", size="full", rule="prefix"), units, units)
+
+
+def test_the_quasi_f_of_a_study_is_that_of_the_kernel_with_its_interval(made, scored, cube):
+    asked = ask(scored, cube, "test", nulls="quasi-f")
+    rows = [row for row in asked if {row["model_a"], row["model_b"]} <= set(MODELS)]
+    direct = quasi_f(replicas(list(MODELS), [[0, 1], [0, 2], [1, 2]]))
+    for row, p, se, degrees, delta in zip(rows, direct.p, direct.se, direct.degrees, np.abs(direct.delta), strict=True):
+        assert [row[key] for key in ("p", "se", "df")] == pytest.approx([p, se, degrees], rel=1e-12)
+        assert row["delta"] == pytest.approx(delta)
+        assert (row["interval"]["lo"] + row["interval"]["hi"]) / 2 == pytest.approx(delta)
+        assert (row["interval"]["lo"] > 0) == (p < 0.05)
+    twins = next(row for row in asked if {row["model_a"], row["model_b"]} == {"south", "twin"})
+    assert (twins["p"], twins["interval"], twins["note"].split(":")[0]) == (1, None, "identical")
+    assert [row["holm"] for row in asked] == pytest.approx(holm(np.array([row["p"] for row in asked])))
 
 
 @pytest.mark.parametrize("null", NULLS)
@@ -276,7 +291,7 @@ def test_runs_are_paired_by_name_and_not_by_order(scored, cube):
         signs = np.array(np.meshgrid(*[[1, -1]] * 4)).reshape(4, -1)
         assert row["p"] == np.mean(np.abs(difference @ signs) >= abs(sum(difference)))
     nameless = ask(scored, relabel(cube, replica=lambda s, r: ""), "test")
-    assert {row["null"] for row in nameless} == {"segment-block", "whole-run", "crossed"}
+    assert {row["null"] for row in nameless} == {"quasi-f", "segment-block", "whole-run", "crossed"}
 
 
 def test_identical_models_have_p_1_and_the_words(made):

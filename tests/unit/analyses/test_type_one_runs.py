@@ -17,9 +17,9 @@ from pipeline.analyses.type_one.runs import MIXED, SPLIT
 from pipeline.errors import StudyError
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.nulls import NULLS
 from pipeline.resampling.replicas.outputs import Replicas
+from pipeline.resampling.replicas.p_values import find_p
 from pipeline.resampling.replicas.splits import split_runs
 
 FALSE_ALARM = 1e-6
@@ -81,7 +81,7 @@ def test_every_null_is_asked_of_every_way() -> None:
         for sides in ways:
             groups = tuple(np.stack([values[list(g)], np.ones((2, 40), np.int64)], axis=2) for g in sides)
             pair = Replicas(groups, mean, "ratio", True, np.array([[0, 1]]))
-            p.append(count_null(null.name, Draws(key, 40, 40), pair, cells=range(1), replicates=199).p[0])
+            p.append(find_p(null.name, Draws(key, 40, 40), pair, replicates=199).p[0])
         row = only(rows, SPLIT, null.name)
         assert set(row["quantiles"]) == set(p)
         assert row["rejected_10"] == sum(value <= 0.1 for value in p)
