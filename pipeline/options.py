@@ -39,6 +39,7 @@ _KINDS = {
     "bool_type": "true or false",
     "tuple_type": "a list",
     "dict_type": "a mapping",
+    "mapping_type": "a mapping",
 }
 """What a type asks for, in the words that are used of the rest of a study."""
 

@@ -17,7 +17,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.analyses.pairs import BORDERLINE, PairTable, describe_copies, describe_one_sided, find_base, list_slices, read_pairs
+from pipeline.analyses.pair_classes import find_base
+from pipeline.analyses.pairs import BORDERLINE, PairTable, describe_copies, describe_one_sided, list_slices, read_pairs
 from pipeline.analyses.presentation import in_parts, name_procedure, say_intervals, select
 from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, share_of_weight, system_interval
 from pipeline.interfaces import Analysis, Column, Figure, Finding, Section, Table

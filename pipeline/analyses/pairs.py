@@ -16,13 +16,10 @@ __all__ = [
     "BORDERLINE",
     "FULL",
     "PairTable",
-    "Relation",
     "Window",
     "describe_copies",
     "describe_one_sided",
-    "find_base",
     "find_copies",
-    "find_relation",
     "has_value",
     "list_slices",
     "percentile_of",
@@ -75,27 +72,10 @@ class PairTable:
         """Pairs that are not identical, have a gain and a p-value, and are counted once whatever copies there are."""
         return ~self.identical & ~self.copied & np.isfinite(self.p) & np.isfinite(self.gain)
 
-
-@dataclass(frozen=True)
-class Relation:
-    """What a coordinate says of each system, to split pairs into same and different."""
-
-    name: str
-    values: dict[str, str]
-
-    def classes(self, table: PairTable, *, combinations: bool = False) -> dict[str, NDArray[np.bool_]]:
-        """Return masks of pairs by class: ``same``, ``different``, and each combination of two values if asked.
-
-        A pair of which either system has no value is in no class.
-        """
-        a = np.array([self.values.get(name, "") for name in table.better], dtype=object)
-        b = np.array([self.values.get(name, "") for name in table.worse], dtype=object)
-        known = (a != "") & (b != "")
-        masks = {"same": known & (a == b), "different": known & (a != b)}
-        if combinations:
-            labels = np.array([" × ".join(sorted((x, y))) for x, y in zip(a, b, strict=True)], dtype=object)
-            masks |= {str(label): known & (labels == label) for label in sorted(set(labels[known]))}
-        return masks
+    @property
+    def measured(self) -> NDArray[np.bool_]:
+        """Pairs that are not identical, have a gain and a standard error, and are counted once whatever copies there are."""
+        return ~self.identical & ~self.copied & np.isfinite(self.gain) & np.isfinite(self.se) & (self.se > 0)
 
 
 def has_value(value: object) -> bool:
@@ -103,31 +83,6 @@ def has_value(value: object) -> bool:
     if value is None or (isinstance(value, float | np.floating) and not np.isfinite(value)):
         return False
     return str(value) not in {"", "nan", "None"}
-
-
-def _by_system(cube: xr.Dataset, name: str) -> dict[str, str]:
-    if name not in cube.variables or cube[name].dims != ("system",):
-        return {}
-    pairs = zip(cube["system"].values.tolist(), cube[name].values.tolist(), strict=True)
-    return {str(system): str(value) for system, value in pairs if has_value(value)}
-
-
-def find_relation(cube: xr.Dataset, asked: str | None) -> Relation | None:
-    """Return the coordinate that splits the pairs: the one asked for, the study's, else ``model``, else ``group``."""
-    wanted = asked or cube.attrs.get("relation") or None
-    for name in [wanted] if wanted else ["model", "group"]:
-        values = _by_system(cube, str(name))
-        # A coordinate with one system a value (a model column that repeats the name) splits nothing.
-        if values and (wanted or len(set(values.values())) < len(values)):
-            return Relation(str(name), values)
-    return None
-
-
-def find_base(cube: xr.Dataset) -> dict[str, str]:
-    """Return the base model of each system where the systems are replicas of base models, else nothing."""
-    replicas = any(set(_by_system(cube, name).values()) - {"-1"} for name in ("replica", "sample"))
-    models = _by_system(cube, "model")
-    return models if replicas and len(set(models.values())) < len(models) else {}
 
 
 def list_slices(cube: xr.Dataset) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_weights
 
-__all__ = ["LEVEL", "REPLICATES", "SystemBootstrap", "share_of_weight", "system_interval", "weighted_percentile"]
+__all__ = ["LEVEL", "REPLICATES", "SystemBootstrap", "share_of_weight", "system_interval"]
 
 REPLICATES = 2000
 LEVEL = 0.95
@@ -90,26 +90,6 @@ class SystemBootstrap:
         key = draw_key(seed=self.seed, purpose="vertices", test_set=self.test_set, size=self.test_size, rule=rule)
         counts = draw_weights(Draws(key=key, n_units=size, n_draws=size), 0, replicates)
         return np.asarray(counts, dtype=np.float64).reshape(replicates, size)
-
-
-def weighted_percentile(values: NDArray[np.float64], weights: NDArray[np.float64], percentile: float) -> NDArray[np.float64]:
-    """Return the type 7 percentile of ``values`` repeated ``weights`` times, for each row of weights; NaN for an empty row.
-
-    Examples
-    --------
-    >>> weighted_percentile(np.array([1.0, 2.0, 4.0]), np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 0.0]]), 75.0).tolist()
-    [3.0, 2.0]
-    """
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    last = np.cumsum(weights[:, order], axis=1)
-    total = last[:, -1]
-    position = np.maximum(total - 1, 0) * percentile / 100
-    low = np.floor(position)
-    below = np.minimum((last <= low[:, None]).sum(axis=1), len(values) - 1)
-    above = np.minimum((last <= np.minimum(low + 1, total - 1)[:, None]).sum(axis=1), len(values) - 1)
-    result = ordered[below] + (position - low) * (ordered[above] - ordered[below])
-    return np.where(total > 0, result, np.nan)
 
 
 def share_of_weight(hits: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDArray[np.float64]:

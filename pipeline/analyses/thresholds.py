@@ -1,16 +1,17 @@
-"""Which gain is usually significant? Answered as Berg-Kirkpatrick and others (2012) do.
+"""Which gain is usually significant? Answered from the borderline pairs, and from the standard errors of all pairs.
 
-Each pair is ordered so that its gain is not negative and has the one-sided strict p-value of their Figure 1. Of the pairs with
-p in [.04, .06] the 95th percentile of the gains is the threshold: 95 % of the borderline differences were at most as large.
-Two-sided thresholds would be 1.96/1.645, 19 % higher. A threshold describes this test set and systems like these.
-
-It draws no figure of its own: its band and line are marks (`_marks`) in the scatters of `pipeline.report.figures`.
+Each pair is ordered so that its gain is not negative and has the one-sided strict p-value of Figure 1 of Berg-Kirkpatrick and
+others (2012). Of the pairs with p in [.04, .06] the 95th percentile of the gains is their threshold: 95 % of the borderline
+differences were at most as large. Few studies have enough borderline pairs. Since p is nearly 1 − Φ(gain/se), a pair is borderline
+at the gain 1.645 se: the 95th percentile of 1.645 se over all pairs of a class needs no pair in the window, and meets the other
+threshold where the window is full. Two-sided thresholds would be 1.96/1.645, 19 % higher. A threshold describes this test set and
+systems like these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,67 +19,46 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from pipeline.analyses.kinship import kinship_rows
+from pipeline.analyses.pair_classes import ALL, DIFFERENT, SAME, PairClass, Relation, find_base, find_relation, read_classes
 from pipeline.analyses.pairs import (
     BORDERLINE,
-    FULL,
     PairTable,
     Window,
     describe_copies,
     describe_one_sided,
-    find_base,
-    find_relation,
     list_slices,
     percentile_of,
     read_pairs,
     read_units,
 )
-from pipeline.analyses.presentation import baseline_of, decimals_of, say_intervals, select, title_of
-from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, system_interval, weighted_percentile
-from pipeline.interfaces import Analysis, Column, Finding, Headline, Mark, Section, Table
-from pipeline.interfaces.wording import format_interval, format_number
+from pipeline.analyses.system_sample import Sampled, describe_interval, sample_systems
+from pipeline.analyses.threshold_pages import SECTION, describe_rules, draw_thresholds, mark_scatters, show_tables, state_thresholds
+from pipeline.interfaces import Analysis, Finding
 from pipeline.options import read_options
 
-__all__ = ["FEW_PAIRS", "ThresholdOptions", "Thresholds"]
+__all__ = ["FEW_PAIRS", "NEAR", "ThresholdOptions", "Thresholds"]
 
 FEW_PAIRS = 20
 """Pairs in the window: of fewer a threshold says little."""
+NEAR = (0.005, 0.3)
+"""The p-values of pairs that are not far from borderline: standard errors grow with the gain where systems differ much."""
 
 _STEPS = 50
 _CONVERGED = 1e-10
-NOTES = (
-    "A threshold is the {percentile:g}th percentile (type 7) of the gains of the pairs with a one-sided p in [{low:g}, {high:g}]; "
-    "two-sided thresholds are about 19 % higher.",
-    "It describes this test set and systems like these; it is no substitute for the test (Berg-Kirkpatrick et al. 2012).",
-    "Intervals resample systems, not pairs, at an address made from the study's seed: they come out the same every time.",
-    "The logistic gain is where a logistic curve of (p ≤ α) on the gain, over all pairs, reaches 1 − α.",
-)
-
-
-SECTION = Section("thresholds", "Thresholds", after="figures")
-_COLUMNS = (
-    Column("units", "units", "count"),
-    Column("pairs_of", "pairs of"),
-    Column("gain", "threshold", "score"),
-    Column("interval", "95 % interval", "interval"),
-    Column("pairs_in_window", "in window", "count"),
-    Column("systems_in_window", "systems", "count"),
-    Column("median_gain", "median", "score"),
-    Column("gaussian_gain", "{z} se", "score"),
-    Column("logistic_gain", "logistic", "score"),
-    Column("remark", "remark"),
-)
 
 
 @dataclass(frozen=True)
 class ThresholdOptions:
-    """Options: ``relation`` names the coordinate that splits pairs, ``combinations`` adds a class for each two of its values."""
+    """Options: ``relation`` names the coordinate that splits pairs, ``classes`` and ``combinations`` add classes by its values."""
 
     window: tuple[float, float] = BORDERLINE
     percentile: float = 95.0
     relation: str | None = None
     combinations: bool = False
+    classes: Mapping[str, Any] = field(default_factory=dict)
     alpha: float | None = None
-    interval_replicates: int = REPLICATES
+    permutations: int = 1999
 
     def __post_init__(self) -> None:
         if len(self.window) != 2:
@@ -86,13 +66,21 @@ class ThresholdOptions:
         self.spec.holds(np.zeros(1))
         if self.alpha is not None and not 0 < self.alpha < 1:
             raise ValueError(f"alpha {self.alpha} must be between 0 and 1")
-        if not 100 <= self.interval_replicates <= 100_000:
-            raise ValueError(f"interval_replicates {self.interval_replicates} must be between 100 and 100000")
+        if not 99 <= self.permutations <= 1_000_000:
+            raise ValueError(f"permutations {self.permutations} must be between 99 and 1000000")
+        read_classes(self.classes)
 
     @property
     def spec(self) -> Window:
         """The window and the percentile."""
         return Window(*self.window, percentile=self.percentile)
+
+    def classes_of(self, relation: Relation | None, table: PairTable) -> list[PairClass]:
+        """Return the classes of the pairs of a table: all, same and different, those that are named, the combinations if asked."""
+        if relation is None:
+            return [ALL]
+        named = [*read_classes(self.classes), *(relation.combinations(table) if self.combinations else ())]
+        return [ALL, SAME, DIFFERENT, *{kind.label: kind for kind in named}.values()]
 
 
 class Thresholds(Analysis):
@@ -107,11 +95,11 @@ class Thresholds(Analysis):
         read_options(ThresholdOptions, options, analysis=self.name)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
-        """Return a row for each test set, metric, procedure, test size and class of pairs."""
+        """Return a row for each test set, metric, procedure, test size and class of pairs, and kinship among the details."""
         chosen = read_options(ThresholdOptions, options, analysis=self.name)
         rows = [row for name, cube in cubes.items() for row in _rows(name, cube, chosen)]
-        notes = [note.format(percentile=chosen.spec.percentile, low=chosen.spec.low, high=chosen.spec.high) for note in NOTES]
-        notes += describe_one_sided(cubes)
+        kinship = [row for name, cube in cubes.items() for row in _kinship(name, cube, chosen)]
+        notes = [*describe_rules(chosen.spec, NEAR, FEW_PAIRS), *describe_one_sided(cubes)]
         if any(find_relation(cube, chosen.relation) is None for cube in cubes.values()):
             wanted = chosen.relation or "model or group"
             notes.append(f"Pairs are not split everywhere: no coordinate {wanted} says which systems belong together.")
@@ -120,59 +108,55 @@ class Thresholds(Analysis):
             self.name,
             tuple(rows),
             tuple(notes),
-            tables=tuple(_tables(rows, notes)),
+            {"kinship": tuple(kinship)},
+            tables=tuple(show_tables(rows, kinship, notes)),
+            figures=tuple(draw_thresholds(cubes, rows)),
             sections=(SECTION,),
-            headlines=tuple(_headlines(cubes, rows)),
-            marks=tuple(mark for row in rows if row["test_size"] == FULL for mark in _marks(cubes, row)),
+            csv={"thresholds": rows, "kinship": kinship},
+            headlines=tuple(state_thresholds(cubes, rows, few=FEW_PAIRS)),
+            marks=tuple(mark_scatters(cubes, rows)),
         )
 
 
 def _rows(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator[dict[str, Any]]:
-    relation = find_relation(cube, options.relation)
-    base = find_base(cube)
+    relation, base = find_relation(cube, options.relation), find_base(cube)
     alpha = float(options.alpha if options.alpha is not None else cube.attrs.get("alpha", 0.05))
     for metric, procedure in list_slices(cube):
         for size, units in read_units(cube).items():
             table = read_pairs(cube, metric=metric, test_size=size, procedure=procedure)
-            classes: dict[str, NDArray[np.bool_]] = {"all": np.ones(len(table.gain), dtype=np.bool_)}
-            if relation is not None:
-                classes |= relation.classes(table, combinations=options.combinations)
-            systems = SystemBootstrap(table.systems, base, int(cube.attrs.get("seed", 0)), name, size)
-            for label, members in classes.items():
+            sampled = sample_systems(table.systems, base, relation)
+            for kind in options.classes_of(relation, table):
+                members = relation.mask(table, kind) if relation is not None else np.ones(len(table.gain), dtype=np.bool_)
                 yield {
                     "test_set": name,
                     "metric": metric,
                     "test_size": size,
                     "units": units,
                     "procedure": procedure,
-                    "relation": label,
+                    "relation": kind.label,
                     "relation_by": relation.name if relation is not None else None,
-                    **_row(table, members, systems, options, alpha),
+                    "values": [list(two) for two in kind.values],
+                    **_from_window(table, members, sampled, options.spec),
+                    **_from_errors(table, members, sampled, options.spec),
+                    **_from_curve(table, members, alpha),
+                    "window": [options.spec.low, options.spec.high],
+                    "percentile": options.spec.percentile,
                 }
 
 
-def _row(
-    table: PairTable, members: NDArray[np.bool_], systems: SystemBootstrap, options: ThresholdOptions, alpha: float
-) -> dict[str, Any]:
-    spec = options.spec
+def _from_window(table: PairTable, members: NDArray[np.bool_], sampled: Sampled, spec: Window) -> dict[str, Any]:
+    """Return the threshold of the borderline pairs of a class."""
     usable = members & table.usable
     inside = usable & spec.holds(table.p)
     gains = table.gain[inside]
     gain = percentile_of(gains, spec.percentile)
-    interval, interval_reason = system_interval(
-        systems,
-        table.first[inside],
-        table.second[inside],
-        lambda weights: weighted_percentile(gains, weights, spec.percentile),
-        replicates=options.interval_replicates,
-    )
-    curve, curve_reason = fit_logistic(table.gain[usable], table.p[usable] <= alpha, share=1 - alpha)
     few = f"only {len(gains)} pairs in the window: fewer than {FEW_PAIRS} say little" if 0 < len(gains) < FEW_PAIRS else None
+    interval, note = describe_interval(sampled, gains, table.first[inside], table.second[inside], spec.percentile)
     return {
         "gain": gain,
         "reason": None if gain is not None else f"no pair has a p-value in [{spec.low:g}, {spec.high:g}]",
         "interval": interval,
-        "interval_note": interval_reason or systems.note,
+        "interval_note": note,
         "pairs_in_window": len(gains),
         "systems_in_window": len({*table.first[inside].tolist(), *table.second[inside].tolist()}),
         "pairs": int(usable.sum()),
@@ -183,67 +167,54 @@ def _row(
         "median_gain": float(np.median(gains)) if len(gains) else None,
         "gaussian_gain": gaussian_gain(table.se[inside], spec),
         "gaussian_z": spec.z,
-        "logistic_gain": curve,
-        "logistic_reason": curve_reason,
-        "alpha": alpha,
-        "window": [spec.low, spec.high],
-        "percentile": spec.percentile,
     }
 
 
-def _tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
-    """Go through the tables, one a test set, metric and procedure."""
-    keys = ("test_set", "metric", "procedure")
-    for place in dict.fromkeys(tuple(row[key] for key in keys) for row in rows):
-        where = dict(zip(keys, place, strict=True))
-        own = select(rows, **where)
-        z = f"{own[0]['gaussian_z']:.3f}"
-        gaussian = (
-            f"{z} se: what the median of the gains in the window would be for Gaussian differences, {z} times the median se there."
-        )
-        columns = tuple(replace(column, head=column.head.format(z=z)) for column in _COLUMNS)
-        caption = " ".join(dict.fromkeys([*notes, gaussian, *say_intervals(own)]))
-        yield Table(title_of(where), where, columns, caption, SECTION.key, tuple(map(_shown, own)))
+def _from_errors(table: PairTable, members: NDArray[np.bool_], sampled: Sampled, spec: Window) -> dict[str, Any]:
+    """Return the thresholds by the standard errors of all pairs of a class, and of those that are not far from borderline."""
+    measured = members & table.measured
+    near = measured & (table.p >= NEAR[0]) & (table.p <= NEAR[1])
+    borderline = spec.z * table.se
+    values, first, second = borderline[measured], table.first[measured], table.second[measured]
+    interval, note = describe_interval(sampled, values, first, second, spec.percentile)
+    return {
+        "se_gain": percentile_of(values, spec.percentile),
+        "se_interval": interval,
+        "se_interval_note": note,
+        "se_pairs": int(measured.sum()),
+        "near_gain": percentile_of(borderline[near], spec.percentile) if int(near.sum()) >= FEW_PAIRS else None,
+        "near_pairs": int(near.sum()),
+        "near_p": list(NEAR),
+    }
 
 
-def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
-    by = f" {row['relation_by']}" if row["relation"] in {"same", "different"} else ""
-    remark = "; ".join(words for words in (row["reason"], row["warning"]) if words)
-    return {**row, "pairs_of": f"{row['relation']}{by}", "remark": remark or None}
+def _from_curve(table: PairTable, members: NDArray[np.bool_], alpha: float) -> dict[str, Any]:
+    usable = members & table.usable
+    curve, reason = fit_logistic(table.gain[usable], table.p[usable] <= alpha, share=1 - alpha)
+    return {"logistic_gain": curve, "logistic_reason": reason, "alpha": alpha}
 
 
-def _headlines(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Headline]:
-    """Go through what verdicts say of the borderline pairs of the full test sets."""
-    for row in select(rows, test_size=FULL, relation="all"):
-        # Thresholds are of all pairs, also of those outside the family of a baseline.
-        if row["gain"] is None or baseline_of(cubes[row["test_set"]]) is not None:
-            continue
-        digits = decimals_of(cubes, row["metric"])
-        pairs, gain, size = row["pairs_in_window"], format_number(row["gain"], digits), f"n = {row['units']:,}"
-        if row["warning"]:
-            count = "1 borderline pair" if pairs == 1 else f"{pairs} borderline pairs"
-            sentence = f"The threshold at this size ({size}), {gain}, rests on only {count}: treat it as a rough guide."
-        else:
-            interval = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
-            sentence = (
-                f"At this size ({size}) gains above {gain}{interval} are usually significant: "
-                f"the {row['percentile']:g}th percentile of the gains of {pairs:,} borderline pairs."
-            )
-        yield Headline({key: row[key] for key in ("test_set", "metric", "procedure")}, sentence)
-
-
-def _marks(cubes: Mapping[str, xr.Dataset], row: Mapping[str, Any]) -> Iterator[Mark]:
-    """Go through what the scatters show: the window as a band, and a line at the threshold."""
-    where = {key: row[key] for key in ("test_set", "metric", "procedure")}
-    low, high = row["window"]
-    if row["relation"] == "all":
-        caption = f"The band is p in [{low:g}, {high:g}], a dashed line the {row['percentile']:g}th percentile of the gains in it."
-        yield Mark(where, "p", (low, high), caption=caption, relation=row["relation_by"])
-    if row["gain"] is not None:
-        gain, pairs = format_number(row["gain"], decimals_of(cubes, row["metric"])), row["pairs_in_window"]
-        count = f"{pairs} pair{'' if pairs == 1 else 's'}"
-        alt = f"Threshold, {row['relation']}: {gain} from {count}."
-        yield Mark(where, "gain", row["gain"], f"{gain}, {count}", alt, pairs=row["relation"], relation=row["relation_by"])
+def _kinship(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator[dict[str, Any]]:
+    """Go through the ratios of standard errors: by test set, metric and test size; no procedure changes them."""
+    relation = find_relation(cube, options.relation)
+    if relation is None:
+        return
+    for metric, procedure in dict(list_slices(cube)).items():
+        for size, units in read_units(cube).items():
+            table = read_pairs(cube, metric=metric, test_size=size, procedure=procedure)
+            where = {"test_set": name, "metric": metric, "test_size": size, "units": units, "relation_by": relation.name}
+            # All and different are no classes of their own here: one has no others, the other is the rest of same.
+            classes = options.classes_of(relation, table)[1:2] + options.classes_of(relation, table)[3:]
+            for row in kinship_rows(
+                table,
+                relation,
+                classes,
+                permutations=options.permutations,
+                seed=int(cube.attrs.get("seed", 0)),
+                test_set=name,
+                test_size=size,
+            ):
+                yield where | row
 
 
 def gaussian_gain(se: NDArray[np.float64], window: Window) -> float | None:

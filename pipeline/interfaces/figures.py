@@ -55,7 +55,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Mark:
-    """A line or a band that an analysis adds to the report's scatter of confidence against gain.
+    """A line, a band or a class of pairs that an analysis adds to the report's scatter of confidence against gain.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class Mark:
         ``test_set``, ``metric`` and ``procedure`` of the scatter.
     axis : {"gain", "p"}
         A line stands at a gain; a band lies between two p.
-    at : float or tuple of float
-        The gain, or both ends of the band.
+    at : float or tuple of float, optional
+        The gain, or both ends of the band; None where the class of pairs is to be seen and nothing else.
     label : str
         Written at a line.
     alt : str
@@ -72,19 +72,22 @@ class Mark:
     caption : str
         Added to the caption, once where several marks say the same.
     pairs : str
-        Of which class of pairs: ``all``, ``same`` or ``different``.
+        Of which class of pairs: ``all``, ``same``, ``different`` or another name, with its ``values``.
     relation : str, optional
         The coordinate that says which systems are the same: points are drawn by it.
+    values : tuple of (str, str)
+        What the coordinate says of the two systems of such pairs, ``*`` for anything; empty for ``all``, ``same``, ``different``.
     """
 
     where: Mapping[str, str]
     axis: Literal["gain", "p"]
-    at: float | tuple[float, float]
+    at: float | tuple[float, float] | None
     label: str = ""
     alt: str = ""
     caption: str = ""
     pairs: str = "all"
     relation: str | None = None
+    values: tuple[tuple[str, str], ...] = ()
 
 
 def tidy_axes(axes: Axes, *, x: str, y: str) -> None:

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from pipeline.analyses.pairs import PairTable, Relation, find_relation, read_pairs
+from pipeline.analyses.pair_classes import DIFFERENT, SAME, PairClass, Relation, find_relation
+from pipeline.analyses.pairs import PairTable, read_pairs
 from pipeline.interfaces import Finding, Mark
 from pipeline.interfaces.figures import GRID, INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import shorten
@@ -27,8 +28,10 @@ MOST_SYSTEMS = 20
 MOST_POINTS = 4000
 POINTS_IN_ALL = 20_000
 SURE = 0.0005
-COLOURS = {"same": PALETTE[0], "different": PALETTE[1], "all": INK}
-MARKERS = {"same": "o", "different": "^", "all": "o"}
+COLOURS = {"same": PALETTE[0], "different": PALETTE[1], "other": GRID, "all": INK}
+MARKERS = {"same": "o", "different": "^", "other": "s", "all": "o"}
+NAMED = tuple(zip(PALETTE[2:] * 2, "DvPX*<hp", strict=True))
+"""Colour and shape of the classes of pairs that a study names; where there are more, pairs are drawn as same and different."""
 
 
 def draw_all(given: ReportInput, report: Report) -> list[Drawing]:
@@ -106,7 +109,10 @@ def _draw_scatter(
     digits: int,
     most_points: int,
 ) -> Drawing:
-    classes = _classes(table, relation)
+    named = {mark.pairs: PairClass(mark.pairs, mark.values) for mark in marks if mark.values}
+    drawn = [*named.values()] if len(named) <= len(NAMED) else []
+    classes = _classes(table, relation, drawn)
+    styles = _styles(drawn)
     right = _right_end(table)
     alt = " ".join([_describe_points(table, digits), *(mark.alt for mark in marks if mark.alt)])
     caption = " ".join(["Each point is a pair.", *dict.fromkeys(mark.caption for mark in marks if mark.caption)])
@@ -114,15 +120,18 @@ def _draw_scatter(
         for mark in marks:
             if isinstance(mark.at, tuple):
                 axes.axhspan(1 - mark.at[1], 1 - mark.at[0], color=GRID, alpha=0.28, linewidth=0)
-        _draw_points(axes, table, classes, relation, right, rasterized=int(table.usable.sum()) > most_points)
-        for mark in marks:
-            if mark.pairs in COLOURS and (mark.pairs != "all" or len(classes) == 1):
-                _draw_line(axes, mark, right)
+        _draw_points(axes, table, classes, relation, right, styles, rasterized=int(table.usable.sum()) > most_points)
+        lines = [mark for mark in marks if mark.pairs in classes or (mark.pairs == "all" and len(classes) == 1)]
+        at = [(mark.at, mark.label, styles[mark.pairs][0]) for mark in lines if isinstance(mark.at, float) and mark.at <= right]
+        for height, (gain, label, colour) in enumerate(at):
+            _draw_line(axes, gain, label, colour, left=gain > 0.7 * right, height=height)
         axes.set_xlim(0, right)
         axes.set_ylim(min(0.48, 1 - float(table.p[table.usable].max())), 1.008)
         tidy_axes(axes, x=f"gain in {metric}", y="confidence, 1 − p (one-sided)")
         axes.legend(loc="lower right", markerscale=1.4)
         svg = finish(figure, title=title, alt=alt)
+    if len(named) > len(drawn):
+        caption += f" {len(named)} classes are more than there are colours: pairs are drawn as same and different."
     beyond = int((table.usable & (table.gain > right)).sum())
     if beyond == 1:
         caption += f" 1 pair with a larger gain, with p < {SURE:g}, lies to the right of the axis."
@@ -139,14 +148,26 @@ def _describe_points(table: PairTable, digits: int) -> str:
     return f"{count}: {spans}confidence from {confidence.min():.3f} to {confidence.max():.3f}."
 
 
-def _classes(table: PairTable, relation: Relation | None) -> dict[str, NDArray[np.bool_]]:
-    """Return the usable pairs by class, the largest class first: it is drawn below the others."""
-    masks = relation.classes(table) if relation is not None else {}
-    classes = {label: mask & table.usable for label, mask in masks.items()}
-    rest = table.usable & ~np.any([*classes.values(), np.zeros_like(table.usable)], axis=0)
+def _classes(table: PairTable, relation: Relation | None, named: Sequence[PairClass]) -> dict[str, NDArray[np.bool_]]:
+    """Return the usable pairs by class, the largest class first: it is drawn below the others.
+
+    A pair is drawn once: of the classes that hold it, as the first of those that are named, else as same or different.
+    """
+    classes: dict[str, NDArray[np.bool_]] = {}
+    rest = table.usable
+    if relation is not None:
+        for kind in (*named, SAME, DIFFERENT):
+            classes[kind.label] = rest & relation.mask(table, kind)
+            rest = rest & ~classes[kind.label]
     classes["other" if any(mask.any() for mask in classes.values()) else "all"] = rest
     filled = {label: mask for label, mask in classes.items() if mask.any()}
     return dict(sorted(filled.items(), key=lambda item: -int(item[1].sum())))
+
+
+def _styles(named: Sequence[PairClass]) -> dict[str, tuple[str, str]]:
+    """Return colour and shape of each class."""
+    own = {kind.label: style for kind, style in zip(named, NAMED, strict=False)}
+    return {label: (colour, MARKERS[label]) for label, colour in COLOURS.items()} | own
 
 
 def _right_end(table: PairTable) -> float:
@@ -161,6 +182,7 @@ def _draw_points(
     classes: Mapping[str, NDArray[np.bool_]],
     relation: Relation | None,
     right: float,
+    styles: Mapping[str, tuple[str, str]],
     *,
     rasterized: bool,
 ) -> None:
@@ -171,9 +193,9 @@ def _draw_points(
             table.gain[shown],
             1 - table.p[shown],
             s=13,
-            marker=MARKERS.get(label, "s"),
+            marker=styles[label][1],
             facecolors="none",
-            edgecolors=COLOURS.get(label, PALETTE[2]),
+            edgecolors=styles[label][0],
             linewidths=0.7,
             alpha=0.75,
             label=f"{words} ({int(mask.sum()):,})",
@@ -182,17 +204,14 @@ def _draw_points(
         )
 
 
-def _draw_line(axes: Axes, mark: Mark, right: float) -> None:
-    if isinstance(mark.at, tuple) or mark.at > right:
-        return
-    colour, left = COLOURS[mark.pairs], mark.pairs == "same" and mark.at > 0.3 * right
-    axes.axvline(mark.at, color=colour, linewidth=1.1, linestyle=(0, (4, 3)))
+def _draw_line(axes: Axes, gain: float, label: str, colour: str, *, left: bool, height: int) -> None:
+    """Draw the line of a threshold; the labels of several lines stand one above the other."""
+    axes.axvline(gain, color=colour, linewidth=1.1, linestyle=(0, (4, 3)))
     axes.annotate(
-        mark.label,
-        (mark.at, 0.03),
+        label,
+        (gain, 0.03),
         xycoords=("data", "axes fraction"),
-        # Two lines that lie close to the left end are labelled one above the other.
-        xytext=(-4, 0) if left else (4, 12 if mark.pairs == "same" else 0),
+        xytext=(-4 if left else 4, 12 * height),
         textcoords="offset points",
         ha="right" if left else "left",
         color=colour,

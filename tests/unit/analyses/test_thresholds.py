@@ -1,10 +1,14 @@
 import numpy as np
 import pytest
+from matplotlib.figure import Figure as Canvas
 from support.synthetic_cubes import build_cube, gaussian_cube
 
+from pipeline.analyses.pair_classes import PairClass, read_classes
 from pipeline.analyses.pairs import Window, percentile_of
-from pipeline.analyses.system_bootstrap import SystemBootstrap, system_interval, weighted_percentile
+from pipeline.analyses.system_bootstrap import SystemBootstrap, system_interval
+from pipeline.analyses.system_sample import sample_systems
 from pipeline.analyses.thresholds import Thresholds, fit_logistic
+from pipeline.errors import StudyError
 
 
 def row_of(finding, relation="all", size="full"):
@@ -15,13 +19,6 @@ def row_of(finding, relation="all", size="full"):
 def test_the_percentile_is_of_type_seven_by_hand():
     # h = (5 - 1) * 0.95 = 3.8: between the 4th and 5th value, 4 + 0.8 * (9 - 4).
     assert percentile_of(np.array([9.0, 1.0, 2.0, 4.0, 3.0]), 95) == pytest.approx(8.0)
-
-
-def test_the_weighted_percentile_is_that_of_repeated_values():
-    rng = np.random.default_rng(1)
-    values, weights = rng.normal(size=30), rng.integers(0, 4, size=(50, 30)).astype(float)
-    expected = [np.percentile(np.repeat(values, row.astype(int)), 95) for row in weights]
-    assert weighted_percentile(values, weights, 95.0) == pytest.approx(expected)
 
 
 def test_the_threshold_is_the_percentile_of_the_gains_in_the_window():
@@ -46,7 +43,8 @@ def test_equal_spread_gives_the_gaussian_median_gain():
     assert row["pairs_in_window"] > 20
     assert 1.5547 * unit < row["median_gain"] < 1.7508 * unit
     assert row["gaussian_gain"] == pytest.approx(1.644854 * unit, rel=1e-5)
-    assert row["interval"]["lo"] <= row["gain"] <= row["interval"]["hi"]
+    assert row["se_gain"] == pytest.approx(1.644854 * unit, rel=1e-5)
+    assert (row["interval"], row["se_interval"]) == (None, None)  # 60 systems are too few for the upper end of a 95th percentile
 
 
 def test_same_and_different_pairs_are_apart_and_add_up():
@@ -88,15 +86,6 @@ def test_neither_the_order_of_pairs_nor_of_systems_changes_a_number():
     one = Thresholds().find({"news": build_cube(scores, names)}, {})
     two = Thresholds().find({"news": build_cube(scores[order], [names[i] for i in order])}, {})
     assert one.rows == two.rows
-
-
-def test_the_interval_is_the_same_every_time_and_differs_by_seed():
-    rng = np.random.default_rng(6)
-    cube = build_cube(rng.normal(50, 1, 30), [f"s{i}" for i in range(30)], se=rng.uniform(0.3, 0.9, (1, 435)))
-    first, second = (row_of(Thresholds().find({"news": cube}, {}))["interval"] for _ in range(2))
-    other = row_of(Thresholds().find({"news": cube.assign_attrs(seed=8)}, {}))["interval"]
-    assert first == second
-    assert first != other
 
 
 def test_replicas_are_drawn_within_their_base_model():
@@ -169,6 +158,174 @@ def test_the_gaussian_quantile_is_that_of_the_middle_of_the_window():
     row = row_of(Thresholds().find({"news": cube}, {"window": [0.09, 0.11]}))
     assert row["gaussian_z"] == pytest.approx(1.281552, abs=1e-6)
     assert row["gaussian_gain"] == pytest.approx(row["gaussian_z"] * 1.0)
+
+
+def test_the_threshold_by_standard_errors_needs_no_pair_in_the_window():
+    """Gains are of 20 and more standard errors; by hand: 1.645 times .3, .4, …, 1.2 has its 95th percentile at 1.155 · 1.645."""
+    se = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2])
+    row = row_of(Thresholds().find({"news": build_cube(np.array([0.0, 30.0, 70.0, 120.0, 180.0]), list("abcde"), se=se)}, {}))
+    assert (row["gain"], row["pairs_in_window"], row["near_gain"], row["near_pairs"]) == (None, 0, None, 0)
+    assert row["se_gain"] == pytest.approx(1.6448536 * 1.155)
+    assert row["se_pairs"] == 10
+    assert "worth" in row["se_interval_note"]
+
+
+def disjoint_pairs(z, se):
+    """A cube of pairs that share no system, each with a gain of so many standard errors."""
+    names = [f"s{i:03d}" for i in range(2 * len(z))]
+    scores = np.zeros(len(names))
+    scores[::2] = np.asarray(z) * np.asarray(se)
+    pairs = list(zip(names[::2], names[1::2], strict=True))
+    return build_cube(scores, names, se=np.asarray(se)[None], pairs=pairs)
+
+
+def test_the_threshold_near_borderline_leaves_out_pairs_that_are_far_from_it():
+    """By hand: p of 1.5 se is .067, of 5 se 3e-7; ten of forty pairs are far and ten times as uncertain."""
+    row = row_of(Thresholds().find({"news": disjoint_pairs([1.5] * 30 + [5.0] * 10, [1.0] * 30 + [10.0] * 10)}, {}))
+    assert row["se_gain"] == pytest.approx(16.448536)
+    assert (row["near_pairs"], row["near_gain"]) == (30, pytest.approx(1.6448536))
+    few = row_of(Thresholds().find({"news": disjoint_pairs([1.5] * 19 + [5.0] * 10, [1.0] * 19 + [10.0] * 10)}, {}))
+    assert (few["near_pairs"], few["near_gain"]) == (19, None)
+
+
+@pytest.mark.parametrize(
+    ("z", "told"),
+    [
+        ([1.645] * 25, "1.645 are usually significant: the 95th percentile of the gains of 25 borderline pairs."),
+        (
+            [1.645] + [1.3] * 24,
+            "1.645 are usually significant: 1.645 times the 95th percentile of the standard errors of the 25 pairs with p in "
+            "[0.005, 0.3], since there is only 1 borderline pair.",
+        ),
+        (
+            [6.0] * 25,
+            "1.645 are usually significant: 1.645 times the 95th percentile of the standard errors of all 25 pairs, since there "
+            "are no borderline pairs.",
+        ),
+        ([1.645] + [6.0] * 5, "1.645, rests on only 1 borderline pair: treat it as a rough guide."),
+        ([6.0] * 6, None),
+    ],
+)
+def test_verdicts_say_what_the_threshold_rests_on(z, told):
+    headlines = Thresholds().find({"news": disjoint_pairs(z, [1.0] * len(z))}, {}).headlines
+    assert [headline.sentence.endswith(told or "") for headline in headlines] == [True] * (told is not None)
+
+
+def test_seventy_five_systems_have_an_interval_and_sixty_of_five_families_have_none():
+    rng = np.random.default_rng(10)
+    spread = rng.uniform(0.3, 0.9, 75)
+    first, second = np.triu_indices(75, 1)
+    names = [f"s{i:03d}" for i in range(75)]
+    cube = build_cube(rng.normal(50, 1, 75), names, se=np.hypot(spread[first], spread[second])[None])
+    row = row_of(Thresholds().find({"news": cube}, {"percentile": 75}))
+    assert row["se_interval"]["lo"] < row["se_gain"] < row["se_interval"]["hi"]
+    assert row["se_interval"]["method"] == "order statistics, systems as drawn"
+    kin = build_cube(rng.normal(50, 1, 75), names, se=cube["se"].values[0], coords={"group": [f"g{i % 5}" for i in range(75)]})
+    of_kin = row_of(Thresholds().find({"news": kin}, {"percentile": 75}))
+    assert of_kin["se_interval"] is None
+    assert "worth 5 independent ones (systems by group), and the 75th percentile takes 13" in of_kin["se_interval_note"]
+
+
+def test_replicas_of_three_base_models_are_drawn_within_them():
+    sampled = sample_systems(("x0", "x1", "y0", "z0"), {"x0": "x", "x1": "x", "y0": "y", "z0": "z"}, None)
+    assert sampled.sample.stratum.tolist() == [0, 0, 1, 2]
+    assert sampled.sample.draw.tolist() == [0, 1, 2, 3]
+    assert "there are 3; it holds for these base models alone" in sampled.note
+    four = sample_systems(("w0", "x0", "x1", "y0", "z0"), {n: n[0] for n in ("w0", "x0", "x1", "y0", "z0")}, None)
+    assert four.sample.draw.tolist() == [0, 1, 1, 2, 3]
+    assert four.note is None
+
+
+def kin_cube(models="aaabbbccc", factor=0.6, attrs=None):
+    """Systems of three models, a pair of one model ``factor`` times as uncertain as others of the same gain."""
+    rng = np.random.default_rng(12)
+    names = [f"s{i:02d}" for i in range(len(models))]
+    scores = rng.normal(50, 3, len(models))
+    first, second = np.triu_indices(len(models), 1)
+    same = np.array([models[i] == models[j] for i, j in zip(first, second, strict=True)])
+    gain = np.abs(scores[first] - scores[second])
+    level = 1 + 0.1 * gain.mean()
+    se = 1 + 0.1 * gain + (factor - 1) * level * same
+    return build_cube(scores, names, se=se[None], coords={"model": list(models)}, attrs=attrs)
+
+
+def test_kinship_is_the_planted_ratio_with_the_p_of_all_arrangements():
+    """Nine systems in threes: 9!/(3!)³ = 1680 arrangements, 3! of which have the same three groups."""
+    finding = Thresholds().find({"news": kin_cube()}, {})
+    (row,) = finding.details["kinship"]
+    assert (row["relation"], row["relation_by"], row["pairs"], row["other_pairs"]) == ("same", "model", 9, 27)
+    assert row["ratio"] == pytest.approx(0.6)
+    assert (row["p"], row["arrangements"], row["exact"]) == (pytest.approx(6 / 1680), 1680, True)
+    assert list(finding.files["kinship"]) == [row]
+
+
+def test_drawn_labels_of_kinship_have_an_address():
+    fewer = {"permutations": 999}
+    one, same, other = (
+        Thresholds().find({"news": kin_cube(factor=0.97, attrs={"seed": seed})}, fewer).details["kinship"][0] for seed in (1, 1, 2)
+    )
+    assert (one["arrangements"], one["exact"]) == (1000, False)
+    assert one == same
+    assert one["p"] != other["p"]
+
+
+def test_any_classes_of_pairs_have_rows_marks_and_ratios():
+    named = {"a and others": ["a", "*"], "b with c": [["b", "c"]]}
+    finding = Thresholds().find({"news": kin_cube()}, {"classes": named, "combinations": True})
+    pairs = {row["relation"]: row["pairs"] for row in finding.rows}
+    assert pairs == {
+        "all": 36, "same": 9, "different": 27, "a and others": 21, "b with c": 9,
+        "a × a": 3, "a × b": 9, "a × c": 9, "b × b": 3, "b × c": 9, "c × c": 3,
+    }  # fmt: skip
+    assert [row["relation"] for row in finding.details["kinship"]] == [
+        label for label in pairs if label not in {"all", "different"}
+    ]
+    marked = {mark.pairs: mark.values for mark in finding.marks if mark.axis == "gain"}
+    assert marked["a and others"] == (("a", "*"),)
+    assert marked.keys() == pairs.keys()
+    (figure,) = finding.figures
+    assert all(f"{label}:" in figure.alt for label in ("a and others", "b × c"))
+    axes = Canvas().subplots()
+    figure.draw(axes)
+    assert len(axes.get_yticklabels()) == len(pairs)
+
+
+def test_more_classes_than_fit_one_figure_are_all_drawn():
+    cube = kin_cube(models="abcdefgabcdefg")
+    finding = Thresholds().find({"news": cube}, {"combinations": True})
+    drawn = [figure.alt.count(" by se.") for figure in finding.figures]
+    assert (len(finding.rows), drawn) == (31, [20, 11])
+
+
+def test_a_system_without_a_value_is_dealt_no_label():
+    with_strangers = kin_cube(models="aaabbbccc")
+    names = [*with_strangers["system"].values.tolist(), "t1", "t2"]
+    rng = np.random.default_rng(1)
+    cube = build_cube(rng.normal(50, 3, 11), names, se=rng.uniform(1, 2, (1, 55)), coords={"model": [*"aaabbbccc", "", ""]})
+    (row,) = Thresholds().find({"news": cube}, {}).details["kinship"]
+    assert (row["pairs"], row["other_pairs"], row["arrangements"]) == (9, 27, 1680)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"same": ["a", "b"]}, "'same' is the name of a class that there is already"),
+        ({"x": "a"}, "must be two values, or a list of two values each, not 'a'"),
+        ({"x": [["a", "b", "c"]]}, "must be two values"),
+        ({"x": []}, "must be two values"),
+        ({"x": [["a", ""]]}, "must have words as values"),
+    ],
+)
+def test_classes_that_cannot_be_are_refused_at_their_place(given, words):
+    with pytest.raises(StudyError) as refused:
+        Thresholds().check({"classes": given})
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.where) == ("P104", "analyses.thresholds.classes")
+    assert words in problem.message
+
+
+def test_two_values_alone_are_one_combination():
+    assert read_classes({"x": ["a", 1]}) == (PairClass("x", (("a", "1"),)),)
 
 
 def test_the_ends_of_the_window_belong_to_it():

@@ -1,0 +1,224 @@
+"""What a report shows of thresholds: tables, a figure of the classes, sentences of verdicts, and marks in the scatters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import xarray as xr
+
+from pipeline.analyses.kinship import KINSHIP_NOTES
+from pipeline.analyses.pairs import FULL, Window
+from pipeline.analyses.presentation import baseline_of, decimals_of, name_procedure, say_intervals, select, title_of
+from pipeline.interfaces import Column, Figure, Headline, Mark, Section, Table
+from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.wording import format_interval, format_number, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["SECTION", "describe_rules", "draw_thresholds", "mark_scatters", "show_tables", "state_thresholds"]
+
+SECTION = Section("thresholds", "Thresholds", after="figures")
+MOST_CLASSES = 20
+"""Classes in one figure."""
+
+_LONGEST = 40
+_KEYS = ("test_set", "metric", "procedure")
+_NOTES = (
+    "A threshold is the {percentile:g}th percentile (type 7) of the gains of the pairs with a one-sided p in [{low:g}, {high:g}]; "
+    "two-sided thresholds are about 19 % higher.",
+    "By se: {z:.3f} times the {percentile:g}th percentile of the standard errors of all pairs of the class, which needs no pair in "
+    "the window; near: the same of the pairs with p in [{near_low:g}, {near_high:g}], where there are {few}. Standard errors grow "
+    "with the gain where systems differ much, and the second is then nearer to the window.",
+    "It describes this test set and systems like these; it is no substitute for the test (Berg-Kirkpatrick et al. 2012).",
+    "Intervals are for the population that the systems come from, on this test set. They are shown where the systems are many "
+    "enough for an upper end; intervals from resampled systems are too low.",
+    "The logistic gain is where a logistic curve of (p ≤ α) on the gain, over all pairs, reaches 1 − α.",
+)
+_COLUMNS = (
+    Column("units", "units", "count"),
+    Column("pairs_of", "pairs of"),
+    Column("gain", "threshold", "score"),
+    Column("interval", "95 % interval", "interval"),
+    Column("pairs_in_window", "in window", "count"),
+    Column("systems_in_window", "systems", "count"),
+    Column("se_gain", "by se", "score"),
+    Column("se_interval", "95 % interval", "interval"),
+    Column("se_pairs", "pairs", "count"),
+    Column("near_gain", "near", "score"),
+    Column("near_pairs", "pairs near", "count"),
+    Column("median_gain", "median", "score"),
+    Column("gaussian_gain", "{z} se", "score"),
+    Column("logistic_gain", "logistic", "score"),
+    Column("remark", "remark"),
+)
+_KINSHIP_COLUMNS = (
+    Column("units", "units", "count"),
+    Column("pairs_of", "pairs of"),
+    Column("pairs", "pairs", "count"),
+    Column("other_pairs", "others", "count"),
+    Column("median_se", "median se", "score"),
+    Column("other_median_se", "of others", "score"),
+    Column("ratio", "ratio, gain held", "number"),
+    Column("p", "p", "p"),
+    Column("counted", "arrangements"),
+    Column("reason", "remark"),
+)
+
+
+def describe_rules(spec: Window, near: tuple[float, float], few: int) -> list[str]:
+    """Return the sentences that must stand beside thresholds."""
+    words = {"percentile": spec.percentile, "low": spec.low, "high": spec.high, "z": spec.z}
+    return [note.format(**words, near_low=near[0], near_high=near[1], few=few) for note in _NOTES]
+
+
+def show_tables(rows: Sequence[Mapping[str, Any]], kinship: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
+    """Go through the tables: thresholds by test set, metric and procedure, kinship by test set and metric."""
+    for place in dict.fromkeys(tuple(row[key] for key in _KEYS) for row in rows):
+        where = dict(zip(_KEYS, place, strict=True))
+        own = select(rows, **where)
+        z = f"{own[0]['gaussian_z']:.3f}"
+        gaussian = (
+            f"{z} se: what the median of the gains in the window would be for Gaussian differences, {z} times the median se there."
+        )
+        columns = tuple(replace(column, head=column.head.format(z=z)) for column in _COLUMNS)
+        caption = " ".join(dict.fromkeys([*notes, gaussian, *say_intervals(own)]))
+        yield Table(title_of(where), where, columns, caption, SECTION.key, tuple(map(_shown, own)))
+    for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in kinship):
+        where = {"test_set": test_set, "metric": metric}
+        shown = tuple(_shown_kinship(row) for row in select(kinship, **where))
+        title = f"Standard errors by {shown[0]['relation_by']} · {test_set} · {metric}"
+        yield Table(title, where, _KINSHIP_COLUMNS, " ".join(KINSHIP_NOTES), SECTION.key, shown)
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return f"{row['relation']} {row['relation_by']}" if row["relation"] in {"same", "different"} else str(row["relation"])
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    remark = "; ".join(words for words in (row["reason"], row["warning"]) if words)
+    return {**row, "pairs_of": _name(row), "remark": remark or None}
+
+
+def _shown_kinship(row: Mapping[str, Any]) -> dict[str, Any]:
+    number = row["arrangements"]
+    counted = None if number is None else f"all {number:,}" if row["exact"] else f"{number:,}"
+    return {**row, "pairs_of": _name(row), "counted": counted}
+
+
+def state_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], *, few: int) -> Iterator[Headline]:
+    """Go through what verdicts say of the gains that are usually significant on the full test sets."""
+    for row in select(rows, test_size=FULL, relation="all"):
+        # Thresholds are of all pairs, also of those outside the family of a baseline.
+        if baseline_of(cubes[row["test_set"]]) is not None:
+            continue
+        sentence = _state(row, decimals_of(cubes, row["metric"]), few)
+        if sentence is not None:
+            yield Headline({key: row[key] for key in _KEYS}, sentence)
+
+
+def _state(row: Mapping[str, Any], digits: int, few: int) -> str | None:
+    pairs, here = row["pairs_in_window"], f"At this size (n = {row['units']:,}) gains above"
+    if pairs >= few:
+        ends = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
+        return (
+            f"{here} {format_number(row['gain'], digits)}{ends} are usually significant: "
+            f"the {row['percentile']:g}th percentile of the gains of {pairs:,} borderline pairs."
+        )
+    count = "1 borderline pair" if pairs == 1 else f"{pairs} borderline pairs"
+    if row["se_pairs"] >= few:
+        near = row["near_gain"] is not None
+        gain, interval = (row["near_gain"], None) if near else (row["se_gain"], row["se_interval"])
+        ends = f" {format_interval(interval, digits)}" if interval else ""
+        whose = "all {:,} pairs".format(row["se_pairs"])
+        if near:
+            whose = "the {:,} pairs with p in [{:g}, {:g}]".format(row["near_pairs"], *row["near_p"])
+        return (
+            f"{here} {format_number(gain, digits)}{ends} are usually significant: {row['gaussian_z']:.3f} times the "
+            f"{row['percentile']:g}th percentile of the standard errors of {whose}, since there {'is' if pairs == 1 else 'are'} "
+            f"{f'only {count}' if pairs else 'no borderline pairs'}."
+        )
+    if not pairs:
+        return None
+    size = f"n = {row['units']:,}"
+    gain = format_number(row["gain"], digits)
+    return f"The threshold at this size ({size}), {gain}, rests on only {count}: treat it as a rough guide."
+
+
+def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Mark]:
+    """Go through what the scatters show: the window as a band, the classes of pairs, and a line at each threshold."""
+    for row in select(rows, test_size=FULL):
+        where = {key: row[key] for key in _KEYS}
+        low, high = row["window"]
+        if row["relation"] == "all":
+            share = f"{row['percentile']:g}th percentile"
+            caption = f"The band is p in [{low:g}, {high:g}], a dashed line the {share} of the gains in it."
+            yield Mark(where, "p", (low, high), caption=caption, relation=row["relation_by"])
+        values = tuple((str(x), str(y)) for x, y in row["values"])
+        of = {"pairs": row["relation"], "relation": row["relation_by"], "values": values}
+        if row["gain"] is None:
+            yield Mark(where, "gain", None, **of)
+            continue
+        gain, pairs = format_number(row["gain"], decimals_of(cubes, row["metric"])), row["pairs_in_window"]
+        count = f"{pairs} pair{'' if pairs == 1 else 's'}"
+        alt = f"Threshold, {row['relation']}: {gain} from {count}."
+        yield Mark(where, "gain", row["gain"], f"{gain}, {count}", alt, **of)
+
+
+def draw_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
+    """Go through the figures of the classes of pairs of the full test sets, where there are several, so many at a time as fit."""
+    full = [row for row in rows if row["test_size"] == FULL and (row["gain"] is not None or row["se_gain"] is not None)]
+    for place in dict.fromkeys(tuple(row[key] for key in _KEYS) for row in full):
+        where = dict(zip(_KEYS, place, strict=True))
+        own = select(full, **where)
+        if len(own) < 2:
+            continue
+        digits, name = decimals_of(cubes, where["metric"]), "Thresholds by class of pairs, {test_set}, {metric}".format(**where)
+        parts = [own[at : at + MOST_CLASSES] for at in range(0, len(own), MOST_CLASSES)]
+        for number, some in enumerate(parts, start=1):
+            part = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
+            title = f"{name}{name_procedure(cubes, where['procedure'])}{part}"
+            alt = " ".join(_describe(row, digits) for row in some)
+            caption = (
+                "Filled: the threshold among borderline pairs. Hollow: by the standard errors of all pairs of the class; "
+                "cross: of those near borderline. Lines are 95 % intervals, where there are any."
+            )
+            draw, size = partial(_draw, some, where["metric"]), (7.2, 1.3 + 0.28 * len(some))
+            yield Figure("thresholds", title, alt, caption, draw, "thresholds", SECTION.key, size=size)
+
+
+def _describe(row: Mapping[str, Any], digits: int) -> str:
+    window = "none in the window" if row["gain"] is None else f"{format_number(row['gain'], digits)} in the window"
+    return f"{_name(row)}: {window}, {format_number(row['se_gain'], digits)} by se."
+
+
+def _draw(rows: Sequence[Mapping[str, Any]], metric: str, axes: Axes) -> None:
+    marks = (
+        ("gain", "interval", "o", PALETTE[0], "borderline pairs"),
+        ("se_gain", "se_interval", "s", PALETTE[1], "standard errors of all pairs"),
+        ("near_gain", None, "x", INK, "of pairs near borderline"),
+    )
+    for shift, (key, interval, marker, colour, label) in zip((0.18, 0.0, -0.18), marks, strict=True):
+        there = [(row[key], len(rows) - 1 - place + shift, row[interval] if interval else None) for place, row in enumerate(rows)]
+        there = [one for one in there if one[0] is not None]
+        fill = colour if marker == "o" else "none"
+        axes.plot(
+            [x for x, _, _ in there],
+            [y for _, y, _ in there],
+            marker,
+            color=colour,
+            markerfacecolor=fill,
+            markersize=5,
+            label=label,
+        )
+        for _, y, ends in there:
+            if ends is not None:
+                axes.hlines(y, ends["lo"], ends["hi"], color=colour, linewidth=1.4)
+    axes.set_yticks(range(len(rows)), [f"{shorten(_name(row), _LONGEST)} ({row['se_pairs']:,})" for row in rows][::-1])
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_xlim(left=0)
+    tidy_axes(axes, x=f"gain in {metric}", y="")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
