@@ -270,6 +270,17 @@ def test_the_command_line_starts_without_heavy_packages() -> None:
     assert printed.strip() == "[]"
 
 
+def test_the_values_of_procedures_and_presets_are_read_without_what_computes_them() -> None:
+    # A module may compute too: it imports Numba and SciPy within the function.
+    code = (
+        "import sys; from pipeline.procedures.registry import PROCEDURES; from pipeline.presets.registry import PRESETS;"
+        "PROCEDURES.usable(), PRESETS.usable();"
+        "print([m for m in ('numba', 'scipy', 'sacrebleu', 'xarray') if m in sys.modules])"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
 def test_no_two_test_modules_have_one_name() -> None:
     # pytest imports them by their bare name: the second would be refused, on a fresh checkout only.
     paths = [path for path in (ROOT / "tests").rglob("*.py") if "fixtures" not in path.parts]  # scripts that made files

@@ -1,8 +1,8 @@
-"""The textbook tests of paired units: McNemar, sign, paired t, Wilcoxon; for all pairs at once.
+"""The textbook tests of signs and ranks of paired units: McNemar, sign, Wilcoxon; for all pairs at once.
 
-They are cross-checks, and the honest choice where few units are discordant. Each has a null of its own: only the paired t is
-about the gain. SciPy computes them but for the logarithms of tails that floats cannot hold, which come from the incomplete beta
-function here.
+They are cross-checks, and the honest choice where few units are discordant. Each has a null of its own, and none is about the gain.
+SciPy computes them but for the logarithms of tails that floats cannot hold, which come from the incomplete beta function here, and
+those of Student's law too.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from pipeline.inference.direct.result import LABELS, METHODS, REASONS, Bounds, D
 from pipeline.inference.direct.scores import MEMORY, differences, has_two_values, is_mean, why_no_numerators
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.measures import Measure, Observed
-from pipeline.resampling.observe import TOLERANCE
 
-__all__ = ["log_binomial_tail", "log_student_tail", "mcnemar", "mcnemar_mid_p", "paired_t", "sign_test", "wilcoxon"]
+__all__ = ["log_binomial_tail", "log_student_tail", "mcnemar", "mcnemar_mid_p", "sign_test", "wilcoxon"]
 
 _SAFE = 1e-280
 _SMALL = 2.0**-53
@@ -144,46 +143,6 @@ def sign_test(measure: Measure, observed: Observed, *, budget: Budget = QUICK, m
     label = np.where(is_mean(measure), code_of("", LABELS), code_of("numerators", LABELS))
     found = _coins(wins, losses, mid_p=False)
     return assemble(found, observed=observed, reason=refused, method="exact", label=label, about_gain=False)
-
-
-def paired_t(measure: Measure, observed: Observed, *, budget: Budget = QUICK, memory_bytes: int = MEMORY) -> DirectP:
-    """Compute the paired t-test: the gain over its standard error, Student's law with n − 1 degrees of freedom.
-
-    Where the score is a mean of units this is `scipy.stats.ttest_rel`, because the jackknife standard error is the usual one
-    then. Elsewhere it is the same test on the jackknife pseudo-values δ + (n − 1)(mean δ₋ᵢ − δ₋ᵢ), for a ratio
-    δ + (n − 1)(dᵢ − δcᵢ)/(C − cᵢ), centred: the ordinary linearisation within 1/n (Miller 1974, doi:10.1093/biomet/61.1.1).
-
-    Parameters
-    ----------
-    measure : Measure
-    observed : Observed
-    budget, memory_bytes : optional
-        As of other procedures; of no use here.
-
-    Returns
-    -------
-    DirectP
-    """
-    units = len(measure.statistics)
-    first, second = np.abs(observed.score[measure.pairs.T])
-    with np.errstate(invalid="ignore"):  # undefined scores are nan, and stay it
-        flat = observed.se <= TOLERANCE * (first + second)
-    reason = np.select(
-        [
-            np.full(flat.shape, measure.stratum is not None),  # the standard error then has no n − 1 degrees of freedom
-            np.full(flat.shape, units < 2),
-            np.isnan(observed.se),
-            flat & (observed.delta != 0),
-        ],
-        [code_of(name, REASONS) for name in ("within strata", "one unit", "undefined without a unit", "no spread")],
-        np.int8(0),
-    ).astype(np.int8)
-    t = np.divide(np.abs(observed.delta), observed.se, out=np.zeros(len(reason)), where=(reason == 0) & ~flat)
-    tail = log_student_tail(t, max(units - 1, 1))
-    both = np.minimum(tail + _LN2, 0.0)
-    label = np.where(is_mean(measure), code_of("t law", LABELS), code_of("jackknife t", LABELS))
-    found = {"one-sided": (tail, tail), "two-sided": (both, both)}
-    return assemble(found, observed=observed, reason=reason, method="asymptotic", label=label)
 
 
 def wilcoxon(measure: Measure, observed: Observed, *, budget: Budget = QUICK, memory_bytes: int = MEMORY) -> DirectP:

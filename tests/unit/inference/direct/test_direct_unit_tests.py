@@ -12,9 +12,13 @@ from support.enumeration import coin_p_values
 
 from pipeline.inference.direct import unit_tests
 from pipeline.inference.direct.result import LABELS, METHODS
-from pipeline.inference.direct.unit_tests import log_binomial_tail, log_student_tail, mcnemar, paired_t, sign_test, wilcoxon
+from pipeline.inference.direct.unit_tests import log_binomial_tail, log_student_tail, mcnemar, sign_test, wilcoxon
 from pipeline.procedures.direct import direct_tests
 from pipeline.resampling.observe import observe
+
+
+def paired_t(measure, observed):
+    return direct_tests(["paired-t"], measure, observed)["paired-t"]
 
 
 def columns(measure, observed, pair):
