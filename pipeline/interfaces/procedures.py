@@ -1,7 +1,8 @@
 """Significance tests as values: what each supposes and needs, how it is computed, and what a report says of it.
 
 A procedure is data. Where it names code (`compute`, `counter`), that is text, "module:function", which is imported when something
-is computed: listing procedures, checking a study and planning it load no numbers.
+is computed: listing procedures, checking a study and planning it load neither SciPy nor Numba. A function in the same module as the
+value imports them itself.
 """
 
 from __future__ import annotations
