@@ -118,6 +118,7 @@ INTERVAL_REASONS = (
     "not-in-the-family",
     "not-a-ratio",
     "rounding",
+    "not-0-1",
 )
 """Of ``interval_reason``: why a pair has no interval."""
 

@@ -27,6 +27,8 @@ BELONGS_TO = {
     "bca": "it has levels of its own: no p of the table belongs to it",
     "studentised": "it leaves 0 out where the p of t*, twice that of the smaller side, is below α",
     "simultaneous-studentised": "it covers all pairs of the family together: it leaves 0 out where the p of max |t*| is below α",
+    "tango": "it leaves 0 out where McNemar's |wins − losses|/√m is above the normal quantile; no p of the table belongs to it",
+    "bonett-price": "it counts a win and a loss more than there are: no p of the table belongs to it",
     "simultaneous": "it covers all pairs of the family together; max-T separates those that leave 0 out, and maybe more",
 }
 """What an interval says of a p, by its method."""

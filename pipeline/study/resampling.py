@@ -41,7 +41,9 @@ def _sizes(value: Any) -> Any:
     return sizes
 
 
-IntervalName = Literal["symmetric", "basic", "percentile", "bca", "simultaneous", "studentised", "simultaneous-studentised"]
+IntervalName = Literal[
+    "symmetric", "basic", "percentile", "bca", "simultaneous", "studentised", "simultaneous-studentised", "tango", "bonett-price"
+]
 
 
 ProcedureName = Annotated[str, AfterValidator(known_name(PROCEDURES, "procedure"))]

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from pipeline.inference.direct.result import REASONS, code_of
 from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.observe import ratio_factor
 
-__all__ = ["MEMORY", "denominator_groups", "differences", "has_two_values", "is_mean", "why_no_numerators"]
+__all__ = ["MEMORY", "denominator_groups", "differences", "gain_of_a_win", "has_two_values", "is_mean", "why_no_numerators"]
 
 MEMORY = 2**26
 """Bytes of a block of pairs × units."""
@@ -84,6 +85,28 @@ def has_two_values(measure: Measure) -> NDArray[np.bool_]:
         for value in (least[system], most[system]):
             result &= (value == low) | (value == high)
     return np.asarray(result)
+
+
+def gain_of_a_win(measure: Measure) -> NDArray[np.float64]:
+    """Return what one discordant unit adds to the gain of the system that has it right, where units score one of two values.
+
+    The gain is this times wins less losses, and wins and losses are all discordant units.
+
+    Returns
+    -------
+    (pair,) float64
+        In points; nan where a pair's score is no mean of two values.
+    """
+    found = np.full(len(measure.pairs), np.nan)
+    chosen = is_mean(measure)
+    if chosen.any():
+        chosen &= has_two_values(measure)
+        first, second = measure.pairs[chosen].T
+        numerators, denominators = measure.statistics[:, :, 0], measure.statistics[0, :, 1]
+        low, high = (np.stack([ends[first], ends[second]]) for ends in (numerators.min(axis=0), numerators.max(axis=0)))
+        points = ratio_factor(measure) * (high.max(axis=0) - low.min(axis=0)) / (denominators[first] * len(measure.statistics))
+        found[chosen] = np.where(points > 0, points, np.nan)
+    return found
 
 
 def differences(

@@ -17,6 +17,7 @@ from pipeline.inference.families import order_family
 from pipeline.inference.few_units import reach_of_floors
 from pipeline.inference.intervals import METHODS, intervals
 from pipeline.inference.max_t import MaxT, StepDown, simultaneous
+from pipeline.inference.proportions import PROPORTIONS, proportion_intervals
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence import leave_one_out, pair_moments
@@ -140,6 +141,8 @@ def read_kept(
         found |= studentised.intervals
         for name in again:
             p[methods.index(name)] = studentised.p[name]
+    of_rates = [name for name in methods if name in PROPORTIONS]
+    found |= proportion_intervals(measure, observed, alpha=alpha, methods=of_rates) if of_rates else {}
     ends = np.full((len(methods), pairs, 2), np.nan)
     reason = np.zeros((len(methods), pairs), np.int8)
     for position, name in enumerate(methods):

@@ -1,0 +1,58 @@
+"""A study that asks for intervals of rates shows the first that a metric has, and says why another has none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.studies import run_cli, write_study
+
+import pipeline
+from pipeline.inference.proportions import bonett_price, tango
+
+ITEMS = 60
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rates")
+    rng = np.random.default_rng(4)
+    right = (rng.random((ITEMS, 2)) < [0.9, 0.97]).astype(int)
+    (folder / "right.csv").write_text("item,old,new\n" + "".join(f"q{k},{a},{b}\n" for k, (a, b) in enumerate(right.tolist())))
+    graded = rng.integers(0, 5, (ITEMS, 2))
+    (folder / "graded.csv").write_text("item,old,new\n" + "".join(f"q{k},{a},{b}\n" for k, (a, b) in enumerate(graded.tolist())))
+    write_study(
+        folder / "study.yaml",
+        test_sets={name: {"format": "scores", "outputs": f"{name}.csv"} for name in ("right", "graded")},
+        metrics=["mean"],
+        resampling={"replicates": 200, "keep_replicates": 200, "intervals": ["tango", "bonett-price", "symmetric"]},
+    )
+    done = run_cli("run", "study.yaml", "--serial", "-q", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / done.stdout.strip().splitlines()[-1]
+
+
+def test_the_first_interval_that_a_metric_has_is_shown(run: Path) -> None:
+    report = json.loads((run / "report" / "report.json").read_text())
+    shown = {row["test_set"]: row for row in report["pairs"]}
+    assert shown["graded"]["interval"]["method"] == "symmetric"
+    assert shown["graded"]["intervals"]["tango"] == {"lo": None, "hi": None}
+    row = shown["right"]
+    table = np.loadtxt(run.parents[1] / "right.csv", delimiter=",", skiprows=1, usecols=(1, 2))
+    wins, losses = int((table[:, 1] > table[:, 0]).sum()), int((table[:, 0] > table[:, 1]).sum())
+    assert row["system_a"] == "new"
+    expected = [float(end) for end in tango(np.array(wins), np.array(losses), ITEMS)]
+    assert [row["interval"]["lo"], row["interval"]["hi"]] == pytest.approx(expected)
+    assert (row["interval"]["method"], row["interval"]["convention"], row["interval"]["p_raw"]) == ("tango", None, None)
+    own = row["intervals"]["bonett-price"]
+    assert [own["lo"], own["hi"]] == pytest.approx([float(end) for end in bonett_price(np.array(wins), np.array(losses), ITEMS)])
+
+
+def test_the_cube_says_why_there_is_none(run: Path) -> None:
+    cubes = pipeline.open_run(run)
+    for test_set, words in (("right", {"none"}), ("graded", {"not-0-1"})):
+        codes = cubes[test_set]["interval_reason"].sel(interval_method=["tango", "bonett-price"])
+        meanings = cubes[test_set]["interval_reason"].attrs["flag_meanings"].split()
+        assert {meanings[code] for code in codes.values.ravel().tolist()} == words
