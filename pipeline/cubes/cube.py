@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from zarr.codecs import ZstdCodec
 
 from pipeline.cubes.checked import seal
+from pipeline.cubes.declarations import INFLUENCE
 from pipeline.cubes.layout import CubeLayout, chunk_shape, cube_name
 from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, UNIT_EFFECTS, VARIABLES, Variable
 from pipeline.store import digest, write_json
@@ -89,6 +90,14 @@ class CubeWriter:
         """Write what units do to each (pair,)."""
         at = self.layout.positions(metric=metric, test_size=size)
         for variable, value in zip(UNIT_EFFECTS, (correlation, design_effect, reason), strict=True):
+            self._put(variable.name, at, value)
+
+    def write_influence(
+        self, metric: str, size: str, *, share: ArrayLike, unit: ArrayLike, without: ArrayLike, win: ArrayLike
+    ) -> None:
+        """Write what single units do to each (pair,)."""
+        at = self.layout.positions(metric=metric, test_size=size)
+        for variable, value in zip(INFLUENCE, (share, unit, without, win), strict=True):
             self._put(variable.name, at, value)
 
     def write_cells(

@@ -4,6 +4,7 @@
 - What codes mean, by position: the words that stand in the attributes of variables, once.
 - The p-values by which pairs are judged, and every adjustment beside them (`DECISIONS`).
 - What units do to each pair (`UNIT_EFFECTS`), which only some cubes hold.
+- The unit that each pair hangs on most (`INFLUENCE`).
 
 All other variables are declared in `variables`, which puts the whole table together.
 """
@@ -17,6 +18,7 @@ from typing import Any
 __all__ = [
     "DECISIONS",
     "HOLM",
+    "INFLUENCE",
     "INTERVAL_REASONS",
     "MAX_T",
     "METHODS",
@@ -218,3 +220,39 @@ UNIT_EFFECTS = (
     ),
 )
 """What units do to each pair; only where items are known to stand in units or documents."""
+
+_INFLUENCE = "Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 21, doi:10.1201/9780429246593"
+
+INFLUENCE = (
+    Variable(
+        "largest_share",
+        _PAIRS,
+        "float64",
+        _NAN,
+        "1",
+        "share of the gain's jackknife variance that comes from the one unit of the largest influence",
+        _INFLUENCE,
+    ),
+    Variable(
+        "largest_unit", _PAIRS, "int64", -1, "1", "position of that unit, in the order of first items; -1 where there is none"
+    ),
+    Variable(
+        "delta_without",
+        _PAIRS,
+        "float64",
+        _NAN,
+        "points",
+        "observed gain of system_a over system_b without that unit",
+        _INFLUENCE,
+    ),
+    Variable(
+        "gain_of_a_win",
+        _PAIRS,
+        "float64",
+        _NAN,
+        "points",
+        "what one unit that only one of the systems has right adds to its gain, where units score one of two values such as 0 and "
+        "1; NaN elsewhere",
+    ),
+)
+"""What single units do to each pair."""

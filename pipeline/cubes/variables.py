@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from pipeline.cubes.declarations import (
     DECISIONS,
+    INFLUENCE,
     INTERVAL_REASONS,
     MAX_T,
     METHODS,
@@ -252,6 +253,7 @@ VARIABLES: Mapping[str, Variable] = {
             "with shared denominators, all by as much",
             PITMAN,
         ),
+        *INFLUENCE,
         *COUNTS,
         *SUMS,
         _count("empty", "on which a score is undefined (0/0)"),

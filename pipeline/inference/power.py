@@ -17,6 +17,7 @@ from scipy.special import betainc, betaincinv, chdtri, nctdtr, ndtr, ndtri, stdt
 
 __all__ = [
     "POWER",
+    "critical_value",
     "critical_wins",
     "detectable_gain",
     "exact_detectable_gain",
@@ -57,6 +58,18 @@ def level_of(critical: _Floats, freedom: _Floats | float | None = None) -> _Floa
     """
     c = np.asarray(critical, np.float64)
     return np.asarray(2 * (ndtr(-c) if freedom is None else stdtr(np.asarray(freedom, np.float64), -c)))
+
+
+def critical_value(level: _Floats | float, freedom: _Floats | float | None = None) -> _Floats:
+    """Return how many standard errors a test of a two-sided level rejects beyond: the inverse of `level_of`.
+
+    Examples
+    --------
+    >>> critical_value(np.array([0.05])).round(3).tolist(), critical_value(np.array([0.05]), 4.0).round(3).tolist()
+    ([1.96], [2.776])
+    """
+    tail = np.asarray(level, np.float64) / 2
+    return np.asarray(-ndtri(tail) if freedom is None else -stdtrit(np.asarray(freedom, np.float64), tail))
 
 
 def detectable_gain(

@@ -14,6 +14,7 @@ from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.alignment import spread_published
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
+from pipeline.report.detectable import add_detectable
 from pipeline.report.document import SCHEMA_VERSION, Report
 from pipeline.report.experiment_wise import count_errors
 from pipeline.report.facts import FamilyCounts, FamilyName, ItemClusters, MetricRow, Strata, TestSetRow, TestSizeRow
@@ -101,6 +102,7 @@ def _family(given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: Famil
         unit=_unit(given, cube),
         intervals=resampling.intervals,
     )
+    rows = add_detectable(rows, cube, place, alpha=alpha)
     rows = add_tool_p(rows, cube, metric=place.metric, procedure=place.procedure)
     board, clusters = rank_systems(rows, cube, place, family=asked, alpha=alpha)
     error = count_errors(rows, cube, place, family=asked, alpha=alpha)

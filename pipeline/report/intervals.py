@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.report.cube_facts import read_variable
-from pipeline.report.rows import Interval, MethodInterval, MethodIntervalWithP
+from pipeline.report.pair_parts import Interval, MethodInterval, MethodIntervalWithP
 from pipeline.report.values import plain
 
 __all__ = ["BELONGS_TO", "BOOTSTRAP_T", "HISTOGRAM_HALF_WIDTH", "Methods", "choose_intervals", "half_widths", "read_intervals"]

@@ -37,7 +37,8 @@ from pipeline.report.cube_facts import (
     without_spread,
 )
 from pipeline.report.intervals import Methods, choose_intervals, half_widths, read_intervals
-from pipeline.report.rows import Interval, PairTails, PairVerdict, RawP
+from pipeline.report.pair_parts import Interval
+from pipeline.report.rows import PairTails, PairVerdict, RawP
 from pipeline.report.values import plain
 from pipeline.report.verdicts import Evidence, judge_pairs, read_equivalence
 

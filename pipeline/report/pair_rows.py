@@ -15,9 +15,12 @@ from pipeline.report.pair_fields import PairColumns, read_columns
 from pipeline.report.rows import Adjustment, FamilyKey, OtherAdjustments, PairRow
 from pipeline.report.values import format_p, plain
 
-__all__ = ["beside_exact", "exact_test", "is_biased", "list_pairs", "name_exact"]
+__all__ = ["NOTICEABLE", "beside_exact", "exact_test", "is_biased", "is_clustered", "list_pairs", "name_exact"]
 
 ALL_PAIRS = FamilyOf()
+
+NOTICEABLE = 1.1
+"""Design effect above which items are not drawn without a remark: a test at .05 then rejects 6.2 % of true nulls."""
 
 
 def exact_test(metric: str) -> str:
@@ -33,6 +36,11 @@ def name_exact(metric: str) -> str:
 def is_biased(row: PairRow) -> bool:
     """Tell whether the bias of the bootstrap is above a quarter of the standard error."""
     return row.bias is not None and row.se is not None and row.se > 0 and abs(row.bias) > 0.25 * row.se
+
+
+def is_clustered(row: PairRow) -> bool:
+    """Tell whether items are drawn though they are known to stand together, and the gain varies more for it."""
+    return row.units == row.items and row.design_effect is not None and row.design_effect > NOTICEABLE
 
 
 def _say_exact(row: PairRow) -> str:
@@ -96,7 +104,7 @@ def _make_rows(
     effective: float | None,
     margin: float | None,
 ) -> Iterator[PairRow]:
-    """Yield the row of each pair without its note."""
+    """Yield the row of each pair without its note, and without what `pipeline.report.detectable` adds."""
     reading = PROCEDURES[place.procedure]
     why = _why_no_max_t(cube, place.procedure, family) if all(value is None for value in of.max_t) else None
     size = sum(p is not None for p in of.holm)
@@ -164,6 +172,10 @@ def _make_rows(
             few_discordant=few,
             verdict=of.verdict[k],
             note=None,
+            items=plain(cube.attrs.get("n_items")) or None,
+            acceleration=None,
+            leverage=None,
+            minimum_detectable_effect=None,
         )
 
 
@@ -243,6 +255,8 @@ def _doubts(row: PairRow) -> Iterator[str]:
             if row.se == 0
             else "interval: its quantile is off the histogram's grid, or beyond the kept replicates"
         )
+    if is_clustered(row):
+        yield f"design effect {row.design_effect:.2f}: items are drawn though they stand together, and p is too small"
     if row.few_discordant:
         m = row.discordant
         yield f"few discordant units (m = {m} < {FEW_DISCORDANT}): {_say_exact(row)}"

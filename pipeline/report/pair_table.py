@@ -13,6 +13,7 @@ from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.document import Report
 from pipeline.report.doubts import say_missing
 from pipeline.report.intervals import BELONGS_TO, BOOTSTRAP_T
+from pipeline.report.pair_rows import is_clustered
 from pipeline.report.presets import add_tool_column
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import MISSING, format_ends, format_number, format_p
@@ -24,6 +25,7 @@ MOST_PAIRS = 400
 MARKS = {
     "*": "the verdict is so near α that another random seed could change it",
     "†": "fewer than 20 units on which the two systems differ: p adjusted is at least that of an exact test",
+    "§": "items are drawn though they stand together in documents, and the gain varies more for it: p is too small",
     "‡": "equivalent, and yet separated from zero: a difference within the margin",
 }
 """What stands behind a verdict, and what it means."""
@@ -33,7 +35,7 @@ _Rows: TypeAlias = Sequence[PairRow]
 
 def mark_of(row: PairRow) -> str:
     """Return the marks behind a pair's verdict, keys of `MARKS`."""
-    marks = {"*": row.stable is False, "†": row.few_discordant, "‡": row.differs_within_margin}
+    marks = {"*": row.stable is False, "†": row.few_discordant, "§": is_clustered(row), "‡": row.differs_within_margin}
     return "".join(mark for mark, holds in marks.items() if holds)
 
 
@@ -57,6 +59,8 @@ def _columns(
     if whole:
         yield f"{100 * (1 - report.alpha):g} % interval", lambda row: format_ends(row.interval, digits)
     yield "se", lambda row: format_number(row.se, digits)
+    if any(row.minimum_detectable_effect for row in shown):
+        yield "MDE", lambda row: format_number(_detectable(row), digits)
     yield "m", lambda row: MISSING if row.discordant is None else f"{row.discordant:,}"
     yield "p", lambda row: format_p(row.p, log10=row.log10_p)
     yield "p adjusted", lambda row: format_p(row.p_adjusted, log10=row.log10_p if row.p_adjusted == row.p else None)
@@ -98,6 +102,10 @@ def _interval_p(row: PairRow) -> float | None:
     return None if row.interval is None else row.interval.p_raw
 
 
+def _detectable(row: PairRow) -> float | None:
+    return row.minimum_detectable_effect.gain if row.minimum_detectable_effect else None
+
+
 def _tail(row: PairRow) -> str:
     """Return the two-sided tail with its error, where it was estimated, and its label; nothing where there is none."""
     tail = row.tail and row.tail.two_sided
@@ -124,6 +132,10 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
             yield f"The interval is the {_NAMES.get(method, method)} one of {of} replicates{adjusted}: {BELONGS_TO[method]}."
     else:
         yield f"The better system comes first; p is two-sided, {PROCEDURES[where.procedure].formula}."
+    effect = next((row.minimum_detectable_effect for row in shown if row.minimum_detectable_effect), None)
+    if effect is not None:
+        exactly = ", by binomial sums over the discordant units" if effect.law == "binomial" else ""
+        yield f"MDE: minimum detectable effect, the smallest gain found with {100 * effect.power:.0f} % power{exactly}."
     yield from _beside(rows, shown)
     if _convention(rows) == "below-zero":
         yield "Below 0: #(δ* < 0)/b, the p of the interval; no verdict uses it."

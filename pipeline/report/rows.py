@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from pipeline.report.pair_parts import Interval, Leverage, MethodInterval, MethodIntervalWithP, MinimumDetectableEffect
+
 __all__ = [
     "Adjustment",
     "BoardRow",
@@ -20,10 +22,7 @@ __all__ = [
     "ErrorRow",
     "FamilyKey",
     "InFamily",
-    "Interval",
     "Label",
-    "MethodInterval",
-    "MethodIntervalWithP",
     "OtherAdjustments",
     "PairRow",
     "PairTails",
@@ -135,38 +134,12 @@ class Adjustment:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """The interval that stands beside a pair's p, and the p that belongs to it."""
-
-    method: str
-    level: float
-    convention: str | None
-    lo: float
-    hi: float
-    p_raw: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class MethodInterval:
-    """The ends of one method's interval; None where there is none."""
-
-    lo: float | None
-    hi: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class MethodIntervalWithP(MethodInterval):
-    """The ends of a bootstrap-t interval, with the p of t*."""
-
-    p: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class PairRow:
     """Two systems, the better one first, on one test set by one metric and procedure at the full size.
 
     ``delta`` is the gain of ``system_a``, ``p`` the two-sided p of the procedure, ``p_adjusted`` the one that decides; None outside
-    the family, as is ``verdict``. ``tool_p`` has the number of the study's preset under its name, and the reason why it is missing.
+    the family, as is ``verdict``. ``items`` are those that the units are made of. ``tool_p`` has the number of the study's preset
+    under its name, and the reason why it is missing.
     """
 
     test_set: str
@@ -222,6 +195,10 @@ class PairRow:
     few_discordant: bool
     verdict: PairVerdict | None
     note: str | None
+    items: int | None
+    acceleration: float | None
+    leverage: Leverage | None
+    minimum_detectable_effect: MinimumDetectableEffect | None
     tool_p: Mapping[str, float | str | None] | None = None
 
 

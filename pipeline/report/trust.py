@@ -12,6 +12,7 @@ from pipeline.report.alignment import count_missing
 from pipeline.report.document import Report
 from pipeline.report.doubts import replicates_needed, say_missing
 from pipeline.report.experiment_wise import describe_errors
+from pipeline.report.influence import check_influence
 from pipeline.report.pair_rows import exact_test, is_biased
 from pipeline.report.rows import PairRow
 from pipeline.report.trainings import count_failures
@@ -70,6 +71,7 @@ def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
     yield "Few units", *_few_units(report)
     yield from check_units(report)
     yield "Few discordant units", *_few_discordant(pairs, total)
+    yield from check_influence(pairs)
     if any(PROCEDURES[procedure].centred_at_gain for procedure in report.procedures):
         yield "Bias of the bootstrap", *_bias(pairs, total)
     yield "Empty replicates", *_empty(pairs)

@@ -11,23 +11,24 @@ import xarray as xr
 from scipy.special import ndtr, ndtri
 
 from pipeline.inference.few_units import expected_rejection
+from pipeline.inference.power import critical_value
 from pipeline.inference.unit_guard import expected_stratified_rejection, guard_units, warning_words
 from pipeline.interfaces import Check
 from pipeline.report.document import Report
 from pipeline.report.facts import ItemClusters, Strata, TestSetRow
+from pipeline.report.pair_rows import NOTICEABLE, is_clustered
 from pipeline.report.rows import PairRow
 
 __all__ = [
     "check_units",
+    "count_size",
     "count_units",
+    "describe_design_effect",
     "expect_rejection",
     "sign_strata",
     "trust_independence",
     "unit_reasons",
 ]
-
-NOTICEABLE = 1.1
-"""Median design effect above which items are not drawn without a remark: a test at .05 then rejects 6.2 % of true nulls."""
 
 _Effects = Mapping[tuple[str, str, str], float]
 """By metric and pair."""
@@ -54,6 +55,20 @@ def count_units(items: int | None, units: int, unit: str, form: str | None = Non
         return f"{units:,} {noun}"
     drawn = f"{units:,} {unit}s" if unit == "document" else f"{units:,} units ({unit})"
     return drawn if items is None else f"{items:,} {noun} in {drawn}"
+
+
+def count_size(items: int | None, units: int, unit: str) -> str:
+    """Return n: the units that are drawn, and the items that they are made of.
+
+    Examples
+    --------
+    >>> count_size(500, 500, "item"), count_size(500, 50, "document"), count_size(12, 3, "genre")
+    ('n = 500', 'n = 50 documents (500 items)', 'n = 3 units of genre (12 items)')
+    """
+    if unit == "item":
+        return f"n = {units:,}"
+    noun = f"{unit}s" if unit == "document" else f"units of {unit}"
+    return f"n = {units:,} {noun}" + (f" ({items:,} items)" if items is not None else "")
 
 
 _ITEMS = {
@@ -108,6 +123,35 @@ def check_units(report: Report) -> Iterator[tuple[str, bool, str]]:
         found = [_strata(*one) for one in within]
         tails = " Tails below 10/b are counted, not computed."
         yield "Strata", any(bad for bad, _ in found), " ".join(words for _, words in found) + tails
+
+
+def describe_design_effect(pairs: Sequence[PairRow], test_set: TestSetRow) -> str:
+    """Say with a verdict on items what drawing what they stand in would do to it; nothing where that changes little."""
+    clusters, rows = test_set.clusters, [row for row in pairs if row.in_family and is_clustered(row)]
+    if clusters is None or not rows:
+        return ""
+    effects = {(row.metric, row.system_a, row.system_b): row.design_effect or 1.0 for row in rows}
+    several = f" of {len(rows):,} of the pairs" if len(rows) > 1 else ""
+    told = (
+        f"This verdict is on items, which stand in {clusters.count:,} {clusters.column}s: drawing these multiplies the variance"
+        f"{several} {_spread(effects)}, and a test of items at .05 rejects about "
+        f"{100 * _rejected(median(effects.values())):.0f} % of true nulls"
+    )
+    won = [row for row in rows if row.separated and row.se and row.delta is not None]
+    lost = sum(not _holds(row, clusters.effective) for row in won)
+    if lost:
+        which = "the difference is" if len(pairs) == 1 else f"{lost:,} of the separated pairs {'is' if lost == 1 else 'are'}"
+        told += f"; by {clusters.column}s {which} not separated"
+    return f"{told}."
+
+
+def _holds(row: PairRow, clusters: float) -> bool:
+    """Tell whether a separated pair's gain is beyond its critical value by the standard error of clusters, G − 1 its freedom."""
+    level = row.minimum_detectable_effect.level if row.minimum_detectable_effect else None
+    if level is None or clusters <= 1:
+        return clusters > 1
+    wider = (row.se or 0.0) * np.sqrt(row.design_effect or 1.0)
+    return bool((row.delta or 0.0) > critical_value(level, clusters - 1) * wider)
 
 
 def trust_independence(report: Report) -> list[Check]:

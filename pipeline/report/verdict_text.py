@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.report.adjustment import title_of
 from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
+from pipeline.report.detectable import describe_detectable
 from pipeline.report.document import Report
 from pipeline.report.doubts import (
     MOST_NAMED,
@@ -24,6 +25,7 @@ from pipeline.report.doubts import (
 )
 from pipeline.report.pair_rows import beside_exact
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
+from pipeline.report.units import count_size, describe_design_effect
 from pipeline.report.values import format_ends, format_number, format_p
 
 __all__ = ["count_phrase", "describe_verdict"]
@@ -53,16 +55,19 @@ def _judge(report: Report, place: FamilyKey, pairs: Sequence[PairRow]) -> Iterat
     if not pairs:
         yield f"There is no pair to compare{'' if baseline is None else f' with {baseline}'}."
         return
-    (metric,) = (metric for metric in report.test_set(place.test_set).metrics if metric.name == place.metric)
+    test_set = report.test_set(place.test_set)
+    (metric,) = (metric for metric in test_set.metrics if metric.name == place.metric)
     falling = metric.higher_is_better is False
+    size = count_size(test_set.items, test_set.units, test_set.unit)
     if len(pairs) == 1:
-        yield from _two(pairs, alpha, digits, falling)
+        yield from _two(pairs, alpha, digits, falling, size)
     else:
-        yield from _many(pairs, report.board_of[place], baseline, alpha, digits, falling)
+        yield from _many(pairs, report.board_of[place], baseline, alpha, digits, falling, size)
+    yield from filter(None, [describe_design_effect(pairs, test_set), describe_detectable(pairs, digits, test_set.unit)])
     yield from (row.sentence for finding in report.findings for row in finding.headlines if family_of(row) == place)
 
 
-def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool) -> Iterator[str]:
+def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, size: str) -> Iterator[str]:
     row = pairs[0]
     a, b, verdict = row.system_a, row.system_b, row.verdict
     if row.identical:
@@ -104,7 +109,7 @@ def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool) -> 
             f"({p}): {a} is not called better, nor {b}."
         )
     else:
-        yield f"{a} is ahead of {b} by {gain}{order}; the two are not separated at this n = {row.units:,} ({p})."
+        yield f"{a} is ahead of {b} by {gain}{order}; the two are not separated at this {size} ({p})."
     if row.p_equivalence_holm is not None and verdict != "equivalent":
         yield (
             f"Equivalence within the margin of {row.margin:g} is not shown (p = {format_p(row.p_equivalence_holm)}); that "
@@ -120,6 +125,7 @@ def _many(
     alpha: float,
     digits: int,
     falling: bool,
+    size: str,
 ) -> Iterator[str]:
     family = pairs[0].adjustment.family_size
     among = f"{title_of(pairs)}, two-sided {pairs[0].procedure}, α = {alpha:g}"
@@ -138,7 +144,7 @@ def _many(
             "replicates."
         )
     else:
-        yield _counts(pairs, family)
+        yield _counts(pairs, family, size)
     yield from doubts_of_many(pairs, alpha)
 
 
@@ -178,7 +184,7 @@ def _against(board: Sequence[BoardRow], baseline: str, among: str, digits: int, 
     return f"Of {others:,} systems compared with {baseline} ({score}), {found} ({among}). {end}"
 
 
-def _counts(pairs: Sequence[PairRow], family: int) -> str:
+def _counts(pairs: Sequence[PairRow], family: int, size: str) -> str:
     separated = sum(row.separated for row in pairs)
     count = Counter("identical" if row.identical else row.verdict for row in pairs)
     count["not separated"] += count["inconclusive"]
@@ -188,7 +194,7 @@ def _counts(pairs: Sequence[PairRow], family: int) -> str:
         parts = [f"{separated:,} of {family:,} pair{'' if family == 1 else 's'} {'is' if separated == 1 else 'are'} separated"]
     if count["not separated"]:
         equal = "it is equal" if count["not separated"] == 1 else "they are equal"
-        words = f"not separated at this n = {pairs[0].units:,}, which does not show that {equal}"
+        words = f"not separated at this {size}, which does not show that {equal}"
         parts.append(f"{count_phrase(count['not separated'])} {words}")
     if count["equivalent"]:
         both = sum(bool(row.differs_within_margin) for row in pairs)

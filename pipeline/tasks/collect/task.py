@@ -18,6 +18,7 @@ from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout, MetricInfo
 from pipeline.cubes.variables import CHUNKS, UNIT_EFFECTS
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.units import UnitEffects, effective_units, unit_effects
 from pipeline.items.stored import load_frame, load_grouping, number_groups
@@ -30,6 +31,7 @@ from pipeline.procedures.direct import direct_tests
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.record.manifest import Manifest, read_inventory, read_manifest
 from pipeline.resampling.influence import leave_one_out
+from pipeline.resampling.leverage import pair_leverage
 from pipeline.resampling.measures import BINS
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.grouping import DOCUMENT, ITEM
@@ -128,6 +130,7 @@ def collect(task: Task, runs: Path) -> Receipt:
                 own = tuple(column for column in columns if column.metric.name == metric.name)
                 part = make_part(run.store, test_set, layout, own[0], size)  # procedures have systems and statistics in common
                 _write_observed(cube, part)
+                _write_influence(cube, part)
                 if clusters is not None:
                     effects = measure_clusters(run.store, test_set, clusters, own[0], part)
                     cube.write_unit_effects(metric.name, size.label, **vars(effects))
@@ -222,6 +225,15 @@ def _write_observed(cube: CubeWriter, part: Part) -> None:
         identical=observed.identical,
         p_sign_flip=part.p_sign_flip,
     )
+
+
+def _write_influence(cube: CubeWriter, part: Part) -> None:
+    """Write the unit that each pair hangs on most, and what a win is worth where units score one of two values."""
+    measure = part.measure
+    found = pair_leverage(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)
+    without = part.turn(found.without if measure.higher_is_better else -found.without)
+    win = gain_of_a_win(measure)
+    cube.write_influence(part.metric, part.size.label, share=found.share, unit=found.unit, without=without, win=win)
 
 
 def _write_statistics(

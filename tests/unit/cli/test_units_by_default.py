@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,18 @@ def test_no_verdict_rests_on_items_where_documents_are_known(folder: Path, tmp_p
     items = report_of(study(folder, unit="item"), tmp_path)
     assert (items["unit"], items["pairs"][0]["units"], items["pairs"][0]["verdict"]) == ("item", ITEMS, "better")
     assert trust_of(items)["Items in documents"]["status"] == "check"
+    # The verdict on items carries what documents would do: in its sentence, in its row, on the terminal.
+    carried = items["verdict"][0]["sentences"][1]
+    assert carried.startswith("This verdict is on items, which stand in 50 documents: drawing these multiplies the variance by ")
+    assert carried.endswith("; by documents the difference is not separated.")
+    assert "design effect" in items["pairs"][0]["note"]
+    text = summarise(read_report(items), width=80)
+    assert "better §\n" in text
+    assert "\ncheck: Items in documents. " in text
+    # Of documents, how large a gain they could have shown, and how many a gain as large needs.
+    first, effect, *_ = document["verdict"][0]["sentences"]
+    assert "not separated at this n = 50 documents (500 items) (" in first
+    assert re.search(r"\(minimum detectable effect\) is 0\.\d+; a true gain of 0\.\d+ needs about \d+ documents\.$", effect)
 
 
 def test_a_test_set_without_documents_stands_beside_one_that_has_them(folder: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from pipeline.inference.power import (
+    critical_value,
     critical_wins,
     detectable_gain,
     exact_detectable_gain,
@@ -50,6 +51,8 @@ def test_levels_and_critical_values_are_one_another_s() -> None:
     c = np.array([1.96, 3.5])
     assert level_of(c) == pytest.approx(2 * stats.norm.sf(c), rel=1e-12)
     assert level_of(c, np.array([4.0, 30.0])) == pytest.approx(2 * stats.t.sf(c, [4, 30]), rel=1e-12)
+    for freedom in (None, 4.0):
+        assert critical_value(level_of(c, freedom), freedom) == pytest.approx(c, rel=1e-9)
 
 
 def tail(wins: int, trials: int, chance: Fraction | float) -> Fraction | float:

@@ -47,7 +47,7 @@ def test_the_null_is_free_of_direction():
 
 
 def test_equal_scores_are_not_told_as_a_gain():
-    (first,) = sentences(build_cube(np.array([50.0, 50.0]), list("ab")))
+    first, *_ = sentences(build_cube(np.array([50.0, 50.0]), list("ab")))
     assert first == "a and b have the same score, 50.000, though they differ on 200 units: neither is ahead, p = 1."
 
 

@@ -1,0 +1,69 @@
+"""Checks on how single units move gains: skewness, and units that make much of a gain's variance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from pipeline.procedures.registry import PROCEDURES
+from pipeline.report.rows import PairRow
+
+__all__ = ["SKEWED", "WEIGHTY", "check_influence"]
+
+SKEWED = 0.03
+"""|acceleration| above which a tail of the bootstrap or of Student's law at .025 is off by more than a tenth of itself."""
+
+WEIGHTY = 0.2
+"""Share of a gain's variance that one unit makes, above which it is remarked on."""
+
+_JUDGED = ("better", "not separated", "not decided", "equivalent", "inconclusive")
+
+_MOST = 3  # pairs whose verdict turns that are named
+
+
+def check_influence(pairs: Sequence[PairRow]) -> Iterator[tuple[str, bool, str]]:
+    """Yield the checks on skewness and leverage of pairs with a verdict: name, whether to check, and the words."""
+    judged = [row for row in pairs if row.verdict in _JUDGED and PROCEDURES[row.procedure].needs_units]
+    bent = [(abs(row.acceleration), row) for row in judged if row.acceleration is not None]
+    if bent:
+        yield "Skewness", *_skewness(bent)
+    moved = [row for row in judged if row.leverage is not None]
+    if moved:
+        yield "Leverage", *_leverage(moved)
+
+
+def _name(row: PairRow) -> str:
+    return f"{row.system_a} and {row.system_b}, {row.metric} on {row.test_set}"
+
+
+def _skewness(bent: Sequence[tuple[float, PairRow]]) -> tuple[bool, str]:
+    most, row = max(bent, key=lambda of: of[0])
+    many = [a for a, _ in bent if a > SKEWED]
+    count = f"The influence of units on the gain is skewed, |acceleration| above {SKEWED:g}: {len(many):,} of {len(bent):,}"
+    if not many:
+        return False, f"{count}; the largest is {most:.3f}."
+    needed = math.ceil(row.units * (most / SKEWED) ** 2)
+    return True, (
+        f"{count}, at most {most:.3f} ({_name(row)}). Tests of such gains reject too often on one side, and intervals are off to "
+        f"it. Acceleration falls with the root of the number of units: that pair needs about {needed:,}. An exact test "
+        "(`exact-sign-flip`) does not depend on it for its level where outputs are exchangeable."
+    )
+
+
+def _leverage(moved: Sequence[PairRow]) -> tuple[bool, str]:
+    shares = [(row.leverage.share, row) for row in moved if row.leverage is not None]
+    most, row = max(shares, key=lambda of: of[0])
+    heavy = [row for share, row in shares if share > WEIGHTY]
+    count = f"One unit makes more than {100 * WEIGHTY:.0f} % of a gain's variance: {len(heavy):,} of {len(shares):,}"
+    if not heavy or row.leverage is None:
+        return False, f"{count}; the largest share is {100 * most:.1f} %."
+    gain = f"{row.delta:.4g}" if row.delta is not None else "undefined"
+    told = (
+        f"{count}, at most {100 * most:.0f} % ({_name(row)}: unit {row.leverage.unit + 1:,} of {row.units:,}; the gain is {gain}, "
+        f"without it {row.leverage.delta_without:.4g})."
+    )
+    turned = [row for row in heavy if row.leverage is not None and row.leverage.turns]
+    if turned:
+        more = f" and {len(turned) - _MOST:,} more" if len(turned) > _MOST else ""
+        told += f" Without its unit the verdict would turn of {'; '.join(map(_name, turned[:_MOST]))}{more}."
+    return True, f"{told} Look at these units; more units, or a score that bounds what one of them can do, help."

@@ -1,0 +1,60 @@
+"""Parts of a pair's row: intervals, what could have been shown, and the unit that the gain hangs on most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Interval", "Leverage", "MethodInterval", "MethodIntervalWithP", "MinimumDetectableEffect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The interval that stands beside a pair's p, and the p that belongs to it."""
+
+    method: str
+    level: float
+    convention: str | None
+    lo: float
+    hi: float
+    p_raw: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MethodInterval:
+    """The ends of one method's interval; None where there is none."""
+
+    lo: float | None
+    hi: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MethodIntervalWithP(MethodInterval):
+    """The ends of a bootstrap-t interval, with the p of t*."""
+
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MinimumDetectableEffect:
+    """The smallest true gain that is found with some power, at the level that the pair has in its family.
+
+    ``units_needed`` find the observed gain with this power, if it is the true one. ``reason`` says why there is no such gain.
+    """
+
+    gain: float | None
+    power: float
+    level: float | None
+    law: Literal["Gaussian", "Student", "binomial"]
+    units_needed: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Leverage:
+    """The one unit that adds most to a gain's variance: its position, its share, the gain without it, whether the verdict turns."""
+
+    unit: int
+    share: float
+    delta_without: float
+    turns: bool | None

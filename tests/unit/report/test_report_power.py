@@ -1,0 +1,181 @@
+"""What a report says of gains that a test set could have shown, of skewness, and of units on which a gain hangs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import build_document, make_report
+
+PAIR = ("metric", "test_size", "pair")
+
+
+def cube(scores: list[float], **variables: Any) -> Any:
+    made = build_cube(
+        np.array(scores), list("abcdef")[: len(scores)], se=variables.pop("se", 0.5), sizes=variables.pop("sizes", None)
+    )
+    attrs = variables.pop("attrs", {})
+    shape = made["se"].shape
+    return made.assign({name: (PAIR, np.broadcast_to(np.asarray(x), shape)) for name, x in variables.items()}).assign_attrs(attrs)
+
+
+def built(one: Any, **resampling: Any) -> dict[str, Any]:
+    return build_document(make_report({"news": one}, analyses=(), resampling=resampling))
+
+
+def told(document: dict[str, Any], check: str) -> dict[str, str] | None:
+    return next((row for row in document["trust"] if row["check"] == check), None)
+
+
+def effect_of(document: dict[str, Any]) -> dict[str, Any]:
+    (row,) = document["pairs"]
+    found: dict[str, Any] = row["minimum_detectable_effect"]
+    return found
+
+
+def test_a_pair_alone_is_told_the_gain_that_it_could_have_shown() -> None:
+    document = built(cube([50.4, 50.0]))
+    found = effect_of(document)
+    assert (found["law"], found["power"]) == ("Student", 0.8)
+    assert found["level"] == pytest.approx(0.05)
+    gain = found["gain"]
+    assert stats.nct.sf(stats.t.isf(0.025, 999), 999, gain / 0.5) == pytest.approx(0.8, abs=1e-9)
+    needed = 1000 * (0.5 / 0.4) ** 2 * (stats.norm.isf(0.025) + stats.norm.ppf(0.8)) ** 2 + stats.norm.isf(0.025) ** 2 / 2
+    assert found["units_needed"] == np.ceil(needed)
+    sentence = document["verdict"][0]["sentences"][1]
+    assert f"(minimum detectable effect) is {gain:.3f}" in sentence
+    assert f"a true gain of 0.400 needs about {found['units_needed']:,} items" in sentence
+
+
+def test_nothing_is_added_to_the_verdict_where_the_gain_is_separated() -> None:
+    document = built(cube([55.0, 50.0]))
+    assert effect_of(document)["gain"] == pytest.approx(1.402, abs=0.01)  # the row has it all the same
+    assert "detectable" not in " ".join(document["verdict"][0]["sentences"])
+
+
+def test_in_a_family_the_level_is_that_of_the_pairs_that_are_left() -> None:
+    document = built(cube([60.0, 50.2, 50.1, 50.0]))
+    open_ = [row for row in document["pairs"] if row["verdict"] == "not separated"]
+    assert len(open_) == 3
+    for row in document["pairs"]:
+        assert row["minimum_detectable_effect"]["level"] == pytest.approx(0.05 / 3)
+    (sentence,) = (s for s in document["verdict"][0]["sentences"] if "detectable" in s)
+    assert sentence.startswith("The smallest gains that these pairs show with 80 % power (minimum detectable effects) are 1.6")
+
+
+def test_a_simultaneous_interval_gives_its_own_critical_value() -> None:
+    one = cube([50.2, 50.1, 50.0])
+    names = ["simultaneous"]
+    delta, se = one["observed_delta"].values, one["se"].values
+    ends = np.stack([delta - 2.5 * se, delta + 2.5 * se], axis=-1)[None, None]
+    dims = ("procedure", "interval_method", *PAIR)
+    one = one.assign(interval=((*dims, "bound"), ends), interval_reason=(dims, np.zeros(ends.shape[:-1], np.int8)))
+    one = one.assign_coords(interval_method=names, bound=["lower", "upper"])
+    for row in built(one, intervals=["simultaneous"])["pairs"]:
+        assert row["interval"]["method"] == "simultaneous"
+        assert row["minimum_detectable_effect"]["level"] == pytest.approx(2 * stats.t.sf(2.5, 999), rel=1e-6)
+        assert row["minimum_detectable_effect"]["gain"] == pytest.approx(0.5 * (2.5 + 0.8416), rel=2e-3)
+
+
+def test_scores_of_two_values_have_binomial_sums() -> None:
+    m, n = 40, 1000
+    document = built(cube([50.8, 50.0], gain_of_a_win=0.1, discordant=m))  # 0.8 points: 24 wins, 16 losses
+    found = effect_of(document)
+    assert found["law"] == "binomial"
+    theta = (found["gain"] / 0.1 / m + 1) / 2
+    k = int(stats.binom.isf(0.025, m, 0.5)) + 1
+    assert stats.binom.sf(k - 1, m, theta) == pytest.approx(0.8, abs=1e-9)
+    trials = np.arange(1, 3000)
+    power = stats.binom.sf(stats.binom.isf(0.025, trials, 0.5), trials, 0.6)
+    assert found["units_needed"] == (trials[np.flatnonzero(power < 0.8)[-1]] + 1) * n / m
+
+
+def test_too_few_discordant_units_could_show_no_gain() -> None:
+    document = built(cube([50.3, 50.0], gain_of_a_win=0.1, discordant=5))
+    found = effect_of(document)
+    assert (found["gain"], found["reason"]) == (None, "with 5 discordant units no exact p is below 0.062")
+    (sentence,) = (s for s in document["verdict"][0]["sentences"] if s.startswith("No gain could have been shown: with 5"))
+    assert "needs about" in sentence
+
+
+def test_units_are_told_with_their_items() -> None:
+    one = cube([50.2, 50.0], attrs={"unit": "document", "n_items": 9000, "effective_units": 900.0})
+    document = built(one)
+    assert "not separated at this n = 1,000 documents (9,000 items) (" in document["verdict"][0]["sentences"][0]
+    assert "about" in document["verdict"][0]["sentences"][1]
+    assert document["verdict"][0]["sentences"][1].endswith(" documents.")
+    assert document["pairs"][0]["items"] == 9000
+    assert "not separated at this n = 1,000 (" in built(cube([50.2, 50.0]))["verdict"][0]["sentences"][0]
+
+
+CLUSTERS = {"column": "document", "count": 40, "effective": 40.0}
+
+
+@pytest.mark.parametrize(("gain", "lost"), [(1.2, True), (5.0, False)])
+def test_a_verdict_on_items_carries_the_design_effect(gain: float, lost: bool) -> None:
+    one = cube([50.0 + gain, 50.0], design_effect=4.0, intra_cluster_correlation=0.1, attrs={"clusters": CLUSTERS})
+    document = built(one)
+    (row,) = document["pairs"]
+    assert row["verdict"] == "better"
+    assert "design effect 4.00" in row["note"]
+    sentence = document["verdict"][0]["sentences"][1]
+    assert sentence.startswith(
+        "This verdict is on items, which stand in 40 documents: drawing these multiplies the variance by 4.00"
+    )
+    assert "rejects about 33 % of true nulls" in sentence  # 2 Φ(−1.96/2) = .327
+    assert sentence.endswith("by documents the difference is not separated.") == lost
+
+
+def test_documents_as_units_and_small_effects_leave_the_verdict_alone() -> None:
+    drawn = {"unit": "document", "n_items": 9000, "effective_units": 900.0, "clusters": CLUSTERS}
+    for one in (
+        cube([51.2, 50.0], design_effect=4.0, attrs=drawn),
+        cube([51.2, 50.0], design_effect=1.05, attrs={"clusters": CLUSTERS}),
+    ):
+        document = built(one)
+        assert "This verdict is on items" not in " ".join(document["verdict"][0]["sentences"])
+        assert "design effect" not in (document["pairs"][0]["note"] or "")
+
+
+@pytest.mark.parametrize(("acceleration", "status"), [(0.01, "ok"), (-0.06, "check")])
+def test_skewness_is_a_line_of_trust(acceleration: float, status: str) -> None:
+    document = built(cube([50.2, 50.0], acceleration=acceleration))
+    row = told(document, "Skewness")
+    assert row is not None
+    assert row["status"] == status
+    assert document["pairs"][0]["acceleration"] == acceleration
+    if status == "check":
+        assert "1 of 1, at most 0.060 (a and b, bleu on news)" in row["detail"]
+        assert "that pair needs about 4,000." in row["detail"]  # 1000 · (.06/.03)²
+
+
+def test_acceleration_is_of_the_better_system() -> None:
+    document = built(cube([50.0, 50.2], acceleration=0.06))
+    assert (document["pairs"][0]["system_a"], document["pairs"][0]["acceleration"]) == ("b", -0.06)
+    assert told(built(cube([50.2, 50.0])), "Skewness") is None  # a cube that does not have it
+
+
+@pytest.mark.parametrize(("share", "without", "status", "turns"), [(0.02, 1.2, "ok", False), (0.4, 0.2, "check", True)])
+def test_leverage_is_a_line_of_trust(share: float, without: float, status: str, turns: bool) -> None:
+    given = {"largest_share": share, "largest_unit": 6, "delta_without": without}
+    document = built(cube([51.2, 50.0], **given, sizes={"full": 200}))
+    row = told(document, "Leverage")
+    assert row is not None
+    assert row["status"] == status
+    assert document["pairs"][0]["leverage"] == {"unit": 6, "share": share, "delta_without": without, "turns": turns}
+    if turns:
+        assert "at most 40 % (a and b, bleu on news: unit 7 of 200; the gain is 1.2, without it 0.2)" in row["detail"]
+        assert "the verdict would turn of a and b, bleu on news." in row["detail"]
+
+
+def test_a_gain_that_one_unit_hides_turns_to_better_without_it() -> None:
+    """se is .5, and .5 · √(1 − .64 · 200/199) · … = .3 without the unit: a gain of .9 is then three of them."""
+    given = {"largest_share": 0.64, "largest_unit": 0, "delta_without": 0.9}
+    document = built(cube([50.6, 50.0], **given, sizes={"full": 200}))
+    assert document["pairs"][0]["verdict"] == "not separated"
+    assert document["pairs"][0]["leverage"]["turns"] is True
+    given["delta_without"] = 0.55
+    assert built(cube([50.6, 50.0], **given, sizes={"full": 200}))["pairs"][0]["leverage"]["turns"] is False
