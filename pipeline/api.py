@@ -102,6 +102,7 @@ def compare_study(
     columns: Mapping[str, str] | None = None,
     replicates: int | None = None,
     seed: int | None = None,
+    across_families: str = "none",
     alpha: float = 0.05,
     preset: str | None = None,
 ) -> LoadedStudy:
@@ -127,6 +128,8 @@ def compare_study(
         A file with the document of each item.
     unit : str, optional
         What is drawn: ``item``, ``document``, or a column. By default documents where they are given or marked in the files.
+    across_families : {"none", "holm", "benjamini-bogomolov"}
+        How p is corrected for the number of families, which are the metrics here.
     replicates, seed : int, optional
         By default 100 000 and 20120712, or what the preset has.
     preset : str, optional
@@ -163,7 +166,7 @@ def compare_study(
             where="-b, --replicates",
             help="b = 1,000,000 finds p-values down to 1e-6, within seconds for a handful of systems",
         )
-    resampling: dict[str, Any] = {"alpha": alpha}
+    resampling: dict[str, Any] = {"alpha": alpha, "across_families": across_families}
     if preset is None:
         resampling["replicates"] = 100_000
     given = {"procedures": list(procedures) or None, "replicates": replicates, "unit": unit or ("document" if documents else None)}
@@ -200,7 +203,8 @@ def compare(
     runs : str or Path, optional
         Keep the run there; by default nothing is kept.
     **options
-        As for `compare_study`: metrics, procedures, format, missing, documents, unit, columns, replicates, seed, alpha, preset.
+        As for `compare_study`: metrics, procedures, format, missing, documents, unit, columns, replicates, seed, across_families,
+        alpha, preset.
 
     Raises
     ------

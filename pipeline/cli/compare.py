@@ -49,6 +49,13 @@ __all__: list[str] = []
 @click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
 @click.option("--seed", type=int, help="Seed of all random draws. [20120712, or the preset's]")
+@click.option(
+    "--across-families",
+    type=click.Choice(["none", "holm", "benjamini-bogomolov"]),
+    default="none",
+    show_default=True,
+    help="How p is corrected for the number of metrics.",
+)
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
 @click.option("--runs", type=click.Path(file_okay=False, path_type=Path), help="Keep the run in this folder. [nothing is kept]")
 @json_option
@@ -66,6 +73,7 @@ def compare(
     columns: str | None,
     replicates: int | None,
     seed: int | None,
+    across_families: str,
     alpha: float,
     runs: Path | None,
     as_json: bool,
@@ -122,6 +130,7 @@ def compare(
             columns=named,
             replicates=replicates,
             seed=seed,
+            across_families=across_families,
             alpha=alpha,
             runs=runs,
             progress=progress,

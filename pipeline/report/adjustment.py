@@ -13,10 +13,13 @@ from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_
 from pipeline.report.cube_facts import read_variable
 from pipeline.report.rows import PairRow
 
-__all__ = ["ADJUSTMENTS", "Adjusted", "FamilyOf", "adjust", "name_adjustment", "references", "title_of"]
+__all__ = ["ACROSS_TITLES", "ADJUSTMENTS", "Adjusted", "FamilyOf", "adjust", "name_adjustment", "references", "title_of"]
 
 ADJUSTMENTS = {"max_t": "max-T", "holm": "Holm", "max_t_and_holm": "the larger of max-T and Holm"}
 """Whose adjusted p decides, by the name in ``adjustment.by``, and what it is called."""
+
+ACROSS_TITLES = {"holm": "Holm", "benjamini-bogomolov": "Benjamini and Bogomolov"}
+"""Corrections across families, by the name in ``adjustment.across.by``, and what they are called."""
 
 _MAX_T = "max-t"  # in cubes
 
@@ -131,9 +134,11 @@ def name_adjustment(pairs: Sequence[PairRow]) -> str:
 
 
 def title_of(pairs: Sequence[PairRow]) -> str:
-    """Return adjustment and size of a family: ``max-T over 171 pairs``."""
+    """Return adjustment and size of a family: ``max-T over 171 pairs``, and what corrects across families."""
     family = pairs[0].adjustment.family_size if pairs else 0
-    return f"{name_adjustment(pairs)} over {family:,} pair{'' if family == 1 else 's'}"
+    across = pairs[0].adjustment.across if pairs else None
+    more = f", {ACROSS_TITLES[across.by]} over {across.families:,} families" if across is not None else ""
+    return f"{name_adjustment(pairs)} over {family:,} pair{'' if family == 1 else 's'}{more}"
 
 
 def references(bases: Collection[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
@@ -11,13 +11,14 @@ import xarray as xr
 
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.procedures.registry import PROCEDURES
+from pipeline.report.across_families import Correction, correct_across, count_families
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.alignment import spread_published
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
 from pipeline.report.detectable import add_detectable
 from pipeline.report.document import SCHEMA_VERSION, Report
 from pipeline.report.experiment_wise import count_errors
-from pipeline.report.facts import FamilyCounts, FamilyName, ItemClusters, MetricRow, Strata, TestSetRow, TestSizeRow
+from pipeline.report.facts import FamilyName, ItemClusters, MetricRow, Strata, TestSetRow, TestSizeRow
 from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
 from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_systems, rank_systems
@@ -53,7 +54,9 @@ def build_report(given: ReportInput) -> Report:
     cubes = {FamilyKey(name, *place): cube for name, cube in given.cubes.items() for place in list_slices(cube)}
     refuse_unshowable(given.findings, cubes)
     asked = FamilyOf(study.resampling.family, study.resampling.family_baseline)
-    families = [_family(given, cube, place, asked) for place, cube in cubes.items()]
+    within = {place: _pairs(given, cube, place, asked) for place, cube in cubes.items()}
+    corrections = _correct_across(given, within)
+    families = [_family(given, cube, place, asked, within[place], corrections) for place, cube in cubes.items()]
     units = list(dict.fromkeys(_unit(given, cube) for cube in given.cubes.values()))
     report = Report(
         schema_version=SCHEMA_VERSION,
@@ -65,7 +68,13 @@ def build_report(given: ReportInput) -> Report:
         unit=units[0] if len(units) == 1 else None,
         signature=[family.signature for family in families],
         family=FamilyName(asked.name, asked.baseline),
-        families=_count_families(given),
+        families=count_families(
+            within,
+            corrections,
+            first=next(iter(within)).procedure if within else None,
+            total=sum(cube.sizes["test_size"] for cube in cubes.values()),
+            alpha=study.resampling.alpha,
+        ),
         preset=describe_preset(given),
         versions=plain(given.versions),
         test_sets=[_test_set(given, name, cube) for name, cube in given.cubes.items()],
@@ -91,18 +100,46 @@ def build_report(given: ReportInput) -> Report:
     return replace(report, trust=[*describe_trust(report), *trust_preset(report)])
 
 
-def _family(given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyOf) -> _Family:
-    resampling, alpha = given.study.resampling, given.study.resampling.alpha
-    rows = list_pairs(
+def _pairs(
+    given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyOf, correction: Correction | None = None
+) -> list[PairRow]:
+    resampling = given.study.resampling
+    return list_pairs(
         cube,
         place,
-        alpha=alpha,
+        alpha=resampling.alpha,
         margins=resampling.margin,
         family=asked,
         unit=_unit(given, cube),
         intervals=resampling.intervals,
+        correction=correction,
     )
-    rows = add_detectable(rows, cube, place, alpha=alpha)
+
+
+def _correct_across(given: ReportInput, within: Mapping[FamilyKey, Sequence[PairRow]]) -> dict[str, Correction]:
+    """Return the correction across the families of each procedure; none where a study asks for none."""
+    by, alpha = given.study.resampling.across_families, given.study.resampling.alpha
+    if by == "none":
+        return {}
+    procedures = dict.fromkeys(place.procedure for place in within)
+    return {
+        name: correct_across({place: rows for place, rows in within.items() if place.procedure == name}, by=by, alpha=alpha)
+        for name in procedures
+    }
+
+
+def _family(
+    given: ReportInput,
+    cube: xr.Dataset,
+    place: FamilyKey,
+    asked: FamilyOf,
+    rows: list[PairRow],
+    corrections: Mapping[str, Correction],
+) -> _Family:
+    alpha, correction = given.study.resampling.alpha, corrections.get(place.procedure)
+    if correction is not None:
+        rows = _pairs(given, cube, place, asked, correction)
+    rows = add_detectable(rows, cube, place, alpha=alpha if correction is None else correction.level)
     rows = add_tool_p(rows, cube, metric=place.metric, procedure=place.procedure)
     board, clusters = rank_systems(rows, cube, place, family=asked, alpha=alpha)
     error = count_errors(rows, cube, place, family=asked, alpha=alpha)
@@ -169,13 +206,6 @@ def _made_with(given: ReportInput, name: str, own: Any) -> Any:
 def _unit(given: ReportInput, cube: xr.Dataset) -> str:
     """Return what is drawn of a test set: what its cube says, where that says nothing what the study does."""
     return str(cube.attrs.get("unit") or given.study.resampling.unit or "item")
-
-
-def _count_families(given: ReportInput) -> FamilyCounts:
-    """Count the families of tests: within one of them p-values are adjusted, between them they are not."""
-    slices = {name: len(list(list_slices(cube))) for name, cube in given.cubes.items()}
-    total = sum(slices[name] * cube.sizes["test_size"] for name, cube in given.cubes.items())
-    return FamilyCounts(total=total, full_size=sum(slices.values()))
 
 
 def _sign(given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyOf, rows: Sequence[PairRow]) -> SignatureRow:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
-from pipeline.report.adjustment import name_adjustment
+from pipeline.report.adjustment import ACROSS_TITLES, name_adjustment
 from pipeline.report.document import Report
 from pipeline.report.pair_rows import exact_test, name_exact
 from pipeline.report.rows import FamilyKey, PairRow
@@ -55,6 +55,10 @@ def is_against(row: PairRow, alpha: float) -> bool:
 
 def doubts_of_one(row: PairRow, alpha: float) -> Iterator[str]:
     """Say what to know beside the verdict of a single pair."""
+    across = row.adjustment.across
+    if across is not None and across.within is not None:
+        by = f"{ACROSS_TITLES[across.by]} over {across.families:,} families"
+        yield f"That p is corrected by {by}; within its own family the pair has p = {format_p(across.within)}."
     yield from _why_larger(row, alpha)
     if row.se is None:
         yield "The standard error is undefined, as a score without one of the units is 0/0: no difference is claimed."

@@ -10,12 +10,14 @@ from pipeline.interfaces import Check, Column
 
 __all__ = [
     "AbsentSystem",
+    "AcrossFamilies",
     "Cells",
     "ChapterRow",
     "FailedTask",
     "Failure",
     "FamilyCounts",
     "FamilyName",
+    "FamilyP",
     "FigureBlock",
     "FindingBlock",
     "HeadlineRow",
@@ -160,11 +162,42 @@ class FamilyName:
 
 
 @dataclass(frozen=True, slots=True)
+class AcrossFamilies:
+    """How a pair's p is corrected for the number of families, the level at which each of them is tested, and p before that."""
+
+    by: Literal["holm", "benjamini-bogomolov"]
+    families: int
+    level: float
+    within: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyP:
+    """The p of "some pair of this family differs", corrected across families."""
+
+    test_set: str
+    metric: str
+    procedure: str
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class FamilyCounts:
-    """How many families of tests there are, at all test sizes and at the full one."""
+    """How many families of tests there are, and what is corrected for their number.
+
+    ``total`` is at all test sizes, ``full_size`` at the full one; ``judged`` are those that verdicts come from, with any p by the
+    study's first procedure. ``any_false_if_independent`` is the chance that one of these rejects falsely if nothing differs, and
+    nothing is corrected across them. ``level`` is at what each is tested. ``differing`` has the p of "some pair differs" of each,
+    corrected across families; it is empty where nothing is.
+    """
 
     total: int
     full_size: int
+    judged: int
+    across: Literal["none", "holm", "benjamini-bogomolov"]
+    level: float
+    any_false_if_independent: float
+    differing: Sequence[FamilyP]
 
 
 @dataclass(frozen=True, slots=True)

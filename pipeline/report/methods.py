@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.interfaces import Method
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.adjustment import references
+from pipeline.report.adjustment import ACROSS_TITLES, references
 from pipeline.report.cube_facts import BEYOND_THE_BUDGET
 from pipeline.report.document import Report
 from pipeline.report.presets import preset_methods
@@ -60,6 +60,7 @@ def describe_methods(report: Report) -> list[Method]:
         _TAILS: any(row.tail or row.tail_reason == BEYOND_THE_BUDGET for row in report.pairs),
         _FEW_UNITS: any(row.p_few_units is not None for row in report.pairs),
         _EQUIVALENCE: any(row.margin is not None for row in report.pairs),
+        **{_ACROSS[by]: report.families.across == by for by in _ACROSS},
     }
     return methods + [method for method, used in conditions.items() if used]
 
@@ -109,6 +110,29 @@ _MAX_T = Method(
     "https://doi.org/10.1198/016214504000000539",
 )
 
+_ACROSS = {
+    "holm": Method(
+        "Many families, Holm",
+        "level = α/k",
+        "The F families of a procedure at the full size, one a test set and metric, and tests of equivalence as families of their "
+        "own, are tested at α/k by p-values that are adjusted within each. k is at first F; a family whose pairs are all rejected "
+        "leaves, and the others share its part. The chance of any false rejection in any family is at most α, whatever their "
+        "dependence. Some pair of a family differs where its smallest p is rejected by Holm over families.",
+        "Holm 1979, Scandinavian Journal of Statistics 6:65-70; Goeman and Solari 2010, doi:10.1214/10-AOS829",
+        "https://doi.org/10.1214/10-AOS829",
+    ),
+    "benjamini-bogomolov": Method(
+        "Many families, Benjamini and Bogomolov",
+        "level = R α/F",
+        "Of the F families of a procedure at the full size, one a test set and metric, and tests of equivalence as families of "
+        "their own, Benjamini and Hochberg's procedure selects R by their smallest p; all are tested at R α/F by p-values that are "
+        "adjusted within each. Of the selected families a share of at most α is expected to have a false rejection, if families "
+        "are independent or positively dependent.",
+        "Benjamini and Bogomolov 2014, doi:10.1111/rssb.12028",
+        "https://doi.org/10.1111/rssb.12028",
+    ),
+}
+
 
 def _bases(report: Report) -> dict[str, None]:
     return dict.fromkeys(row.adjustment.by for row in report.pairs)
@@ -122,9 +146,10 @@ def methods_paragraph(report: Report) -> str:
     where = "; ".join(
         f"{t.name}: {count_units(t.items, t.units, t.unit, t.format)}, {t.systems} systems, {t.pairs:,} pairs" for t in sets
     )
-    families = report.families.full_size
+    families, across = report.families.full_size, report.families.across
     units = " and ".join(dict.fromkeys(f"{t.unit}s" for t in sets))
     count = "" if families == 1 else f", {families:,} families in all"
+    count += "" if across == "none" else f", and by the method of {ACROSS_TITLES[across]} across them"
     procedures = report.procedures
     titles = " and by ".join(PROCEDURES[procedure].title for procedure in procedures)
     judged = [row.adjustment.by for row in report.pairs if row.procedure == procedures[0]]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import xarray as xr
 
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.procedures.registry import PROCEDURES
+from pipeline.report.across_families import Correction
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, NO_SPREAD, read_unit_effect
 from pipeline.report.pair_fields import PairColumns, read_columns
@@ -66,30 +68,40 @@ def list_pairs(
     margins: Mapping[str, float] | None = None,
     family: FamilyOf = ALL_PAIRS,
     intervals: Sequence[str] = (),
+    correction: Correction | None = None,
 ) -> list[PairRow]:
     """Return the rows of all pairs of one metric by one procedure at the full size, the largest gain first.
 
-    Pairs outside the family have no adjusted p and no verdict.
+    Pairs outside the family have no adjusted p and no verdict. With a correction across families the pairs are judged by it.
     """
     # A procedure that cannot test a margin counted nothing against it.
     margin = (margins or {}).get(place.metric) if PROCEDURES[place.procedure].tests_margin else None
     units = int(cube["n_units"].sel(test_size=FULL).item())
     effective: float | None = plain(cube.attrs.get("effective_units")) or (units if unit == "item" else None)
     uncounted = _why_uncounted(cube, place.metric, margin)
-    of = read_columns(
+    read = partial(
+        read_columns,
         cube,
         metric=place.metric,
         test_size=FULL,
         procedure=place.procedure,
-        alpha=alpha,
         margin=margin,
         family=family,
         intervals=intervals,
         effective=effective,
         counted=uncounted is None,
     )
+    of = read(alpha=alpha)
+    stable = of.stable
+    if correction is not None:
+        # Where the level is beyond the replicates of the adjustment that decides, nothing is known of other draws.
+        at = read(alpha=correction.level)
+        stable = at.stable if at.adjusted_by == of.adjusted_by else [None] * len(of.stable)
     rows = []
-    for row, against in zip(_make_rows(cube, of, place, family, units, effective, margin), of.against, strict=True):
+    made = _make_rows(cube, of, place, family, units, effective, margin)
+    for row, against, holds in zip(made, of.against, stable, strict=True):
+        if correction is not None:
+            row = correction.apply(row, stable=holds)
         note = "; ".join(_remarks(row, against, family, uncounted))
         rows.append(replace(row, note=note) if note else row)
     return sorted(rows, key=lambda row: (-(row.delta or 0.0), row.system_a, row.system_b))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from pipeline.report.facts import AcrossFamilies
 from pipeline.report.pair_parts import Interval, Leverage, MethodInterval, MethodIntervalWithP, MinimumDetectableEffect
 
 __all__ = [
@@ -131,6 +132,7 @@ class Adjustment:
     family_size: int
     others: OtherAdjustments
     reason: str | None
+    across: AcrossFamilies | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pipeline.report.document import Report
 from pipeline.report.pair_table import MARKS, mark_of, pair_table
 from pipeline.report.presets import tell_preset, trust_preset
 from pipeline.report.rows import BoardRow, PairRow, Verdict, family_of
+from pipeline.report.trust import FAMILIES
 from pipeline.report.units import count_units
 from pipeline.report.view import align_text
 from pipeline.report.views import view_all
@@ -42,7 +43,7 @@ def conclude(verdicts: Sequence[Verdict], *, most: int = 5) -> list[str]:
 
 
 def list_doubts(checks: Sequence[Check]) -> list[str]:
-    """Return a line for each check that found something, then for each that was not made: why, in a sentence.
+    """Return what p is corrected for; a line for each check that found something; and for each that was not made: why.
 
     Examples
     --------
@@ -50,7 +51,8 @@ def list_doubts(checks: Sequence[Check]) -> list[str]:
     >>> list_doubts([Check(*row) for row in told])
     ['check: Few units. 12 items.', 'not checked: Independence. No one knows.']
     """
-    lines = [f"check: {row.check}. {_cut(row.detail)}" for row in checks if row.status == "check"]
+    lines = [f"{'check: ' * (row.status == 'check')}{row.check}. {row.detail}" for row in checks if row.check == FAMILIES]
+    lines += [f"check: {row.check}. {_cut(row.detail)}" for row in checks if row.status == "check" and row.check != FAMILIES]
     unmade = [(row.check, row.detail.partition(". ")) for row in checks if row.status == "not checked"]
     return lines + [f"not checked: {name}. {_cut(first)}{'.' * bool(stop)}" for name, (first, stop, _) in unmade]
 

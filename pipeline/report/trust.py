@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Check
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.adjustment import name_adjustment
+from pipeline.report.adjustment import ACROSS_TITLES, name_adjustment
 from pipeline.report.alignment import count_missing
 from pipeline.report.document import Report
 from pipeline.report.doubts import replicates_needed, say_missing
@@ -19,10 +19,12 @@ from pipeline.report.trainings import count_failures
 from pipeline.report.units import check_units, count_units, trust_independence
 from pipeline.report.values import format_p
 
-__all__ = ["FEW_UNITS", "describe_trust"]
+__all__ = ["FAMILIES", "FEW_UNITS", "describe_trust"]
 
 FEW_UNITS = 50
 DRAFT = 100_000
+FAMILIES = "Families"
+"""The check that says what p-values are corrected for and what not: every report has it, and so has the terminal."""
 LEVEL = "Calibration of the test"
 """The check that no report goes without: whether the tests hold their level on the study's own data."""
 
@@ -64,7 +66,7 @@ def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
     unknown = sum(row.stable is None and row.in_family and row.p is not None for row in pairs)
     detail = f"Verdicts so near α that another random seed could change them (*): {unstable:,} {total}."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
-    yield "Families", *_families(report)
+    yield FAMILIES, *_families(report)
     errors = describe_errors(report)
     if errors:
         yield "Without adjustment", False, errors
@@ -131,14 +133,37 @@ def _enough(report: Report) -> tuple[bool, str]:
 
 
 def _families(report: Report) -> tuple[bool, str]:
-    total, full = report.families.total, report.families.full_size
-    used = dict.fromkeys(name_adjustment(rows) for rows in report.pairs_of.values())
-    count = "1 family" if total == 1 else f"{total:,} families"
-    detail = f"{count} of tests (test set × metric × test size × procedure), {full:,} at the full size."
-    if used:
-        detail += f" Verdicts are corrected by {' or '.join(used)}"
-        detail += " within each family, not across families." if total > 1 else "."
-    return full > 1, detail
+    """Say what p-values are corrected for and what not, and whether that is left to the reader."""
+    counts, alpha = report.families, report.alpha
+    judged = [rows for place, rows in report.pairs_of.items() if place.procedure == report.procedures[0]]
+    pairs, by = sum(row.p_adjusted is not None for rows in judged for row in rows), dict.fromkeys(map(name_adjustment, judged))
+    others = counts.total - counts.judged
+    are = "is" if others == 1 else "are"
+    rest = f" {others:,} more, at smaller test sizes or by further procedures, {are} not among them." if others > 0 else ""
+    if counts.judged <= 1:
+        corrected = f"p adjusted is corrected for its {pairs:,} pairs by {' or '.join(by)}"
+        none = "no pair could be tested" if pairs == 0 else "one pair is tested, and there is nothing to correct for"
+        return False, f"1 family of tests (test set × metric): {none if pairs <= 1 else corrected}.{rest}"
+    head = (
+        f"{counts.judged:,} families of tests (test set × metric) with {pairs:,} pairs: p adjusted is corrected by "
+        f"{' or '.join(by)} within each family"
+    )
+    if counts.across == "none":
+        chance, most = counts.any_false_if_independent, min(1.0, counts.judged * alpha)
+        return True, (
+            f"{head}, not across families. If no systems differed, some pair would be separated with a chance of {chance:.2g} "
+            f"if the families were independent (1 − {1 - alpha:g}^{counts.judged}), and of {most:.2g} at most; "
+            f"resampling.across_families (compare: --across-families) corrects for that.{rest}"
+        )
+    promise = {
+        "holm": f"the chance of any false verdict is at most {alpha:g}",
+        "benjamini-bogomolov": f"of the families with any verdict a share of at most {alpha:g} is expected to have a false one",
+    }[counts.across]
+    differ = sum(row.p is not None and row.p <= alpha for row in counts.differing if row.procedure == report.procedures[0])
+    return False, (
+        f"{head}, and by {ACROSS_TITLES[counts.across]} across families, which tests each at {counts.level:.3g}: {promise}. "
+        f"In {differ:,} of them some pair differs. Intervals are not corrected across families.{rest}"
+    )
 
 
 def _few_units(report: Report) -> tuple[bool, str]:

@@ -16,14 +16,15 @@ _ANEW: tuple[KeyPath, ...] = (
     ("resampling", "alpha"),
     ("resampling", "family"),
     ("resampling", "baseline"),
+    ("resampling", "across_families"),
     ("analyses",),
     ("systems", "relation"),
     ("report",),
 )
 _INTERVALS: KeyPath = ("resampling", "intervals")
 _HELP = (
-    "a report can be asked for another resampling.alpha, .family, .baseline or .intervals (of those computed), analyses, "
-    "systems.relation and report"
+    "a report can be asked for another resampling.alpha, .family, .baseline, .across_families or .intervals (of those "
+    "computed), analyses, systems.relation and report"
 )
 
 

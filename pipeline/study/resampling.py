@@ -89,6 +89,10 @@ class Resampling(Frozen):
     baseline: str | None = Field(
         default=None, description="The system that others are compared with, of against-baseline and of presets that have one."
     )
+    across_families: Literal["none", "holm", "benjamini-bogomolov"] = Field(
+        default="none",
+        description="How p is corrected for the number of families (test set × metric), beside the pairs of each.",
+    )
     margin: Mapping[str, Annotated[float, Field(gt=0.0)]] = Field(
         default={}, description="Equivalence margin in metric points, by metric."
     )

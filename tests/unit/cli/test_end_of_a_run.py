@@ -66,7 +66,7 @@ def test_a_run_ends_with_its_verdict_and_the_path_of_its_report(done: tuple[Path
     (verdict,) = (line for line in ended.stderr.splitlines() if VERDICT.match(line))
     *_, last = ended.stderr.splitlines()
     assert last == f"report: {page}"
-    # After the verdict, whatever is not in order.
+    # After the verdict, what p is corrected for, and whatever is not in order.
     trust = json.loads((page.parent / "report.json").read_text())["trust"]
     found = {status: [row["check"] for row in trust if row["status"] == status] for status in ("check", "not checked")}
     assert "Enough replicates" not in found["check"]
@@ -74,7 +74,8 @@ def test_a_run_ends_with_its_verdict_and_the_path_of_its_report(done: tuple[Path
     assert {"Independence of items"} <= set(found["not checked"])
     after = ended.stderr.partition(verdict)[2].splitlines()[1:-1]
     told = [line.partition(". ")[0] for line in after]
-    assert told == [f"{status}: {name}" for status, names in found.items() for name in names]
+    assert "Families" not in found["check"]
+    assert told == ["Families", *(f"{status}: {name}" for status, names in found.items() for name in names)]
 
 
 def test_a_run_that_is_done_already_says_the_same(done: tuple[Path, Any]) -> None:
@@ -82,7 +83,7 @@ def test_a_run_that_is_done_already_says_the_same(done: tuple[Path, Any]) -> Non
     again = invoke("run", str(folder / "study.yaml"), "--serial", "--runs", str(folder / "runs"))
     assert again.stdout == ended.stdout
     assert "done already" in again.stderr
-    assert [line for line in again.stderr.splitlines() if "done already" not in line] == ended.stderr.splitlines()[-5:]
+    assert [line for line in again.stderr.splitlines() if "done already" not in line] == ended.stderr.splitlines()[-6:]
     quiet = invoke("run", str(folder / "study.yaml"), "--serial", "--quiet", "--runs", str(folder / "runs"))
     assert (quiet.stdout, quiet.stderr) == (ended.stdout, "")
 

@@ -123,3 +123,20 @@ def test_a_long_table_of_any_header_is_compared_with_its_columns_named(folder: P
     with pytest.raises(DataError, match="P209") as caught:
         compare("long.csv", columns={"item": "nr"}, replicates=100)
     assert "name the column: `--columns '{system: …}'`" in str(caught.value.problems[0].help)
+
+
+def test_several_metrics_are_said_to_be_several_families_and_corrected_for_where_that_is_asked(tmp_path: Path) -> None:
+    labels = {"gold": "0110" * 25, "x": "0110" * 20 + "1010" * 5, "y": "0110" * 23 + "1001" * 2}
+    for name, text in labels.items():
+        (tmp_path / f"{name}.labels").write_text("\n".join(text) + "\n")
+    metrics = [part for name in ("accuracy", "precision", "recall", "f1") for part in ("-m", name)]
+    asked = ["compare", *(str(tmp_path / f"{name}.labels") for name in "xy"), "-r", str(tmp_path / "gold.labels"), *metrics]
+    plain = CliRunner().invoke(cli, [*asked, "-b", "500", "-q"], catch_exceptions=False).stdout
+    (line,) = (line for line in plain.splitlines() if "Families" in line)
+    assert line.startswith("check: Families. 4 families of tests (test set × metric) with 4 pairs: p adjusted is corrected by ")
+    assert "not across families" in line
+    assert "a chance of 0.19 if the families were independent (1 − 0.95^4), and of 0.2 at most" in line
+    holm = CliRunner().invoke(cli, [*asked, "-b", "500", "-q", "--across-families", "holm"], catch_exceptions=False).stdout
+    (line,) = (line for line in holm.splitlines() if "Families" in line)
+    assert line.startswith("Families. 4 families")
+    assert "by Holm across families" in line

@@ -186,11 +186,23 @@ def test_families_are_counted():
     sizes = {"100": 100, "200": 200, "full": 400}
     cubes = {name: build_cube(np.array([50.0, 53.0]), list("ab"), name=name, sizes=sizes) for name in ("news", "talks")}
     document = build_document(make_report(cubes, analyses=()))
-    assert document["families"] == {"total": 6, "full_size": 2}
+    assert document["families"] == {
+        "total": 6,
+        "full_size": 2,
+        "judged": 2,
+        "across": "none",
+        "level": 0.05,
+        "any_false_if_independent": pytest.approx(1 - 0.95**2),
+        "differing": [],
+    }
     row = trust(document, "Families")
     assert row["status"] == "check"
-    assert "6 families" in row["detail"]
-    assert "2 at the full size" in row["detail"]
+    assert row["detail"] == (
+        "2 families of tests (test set × metric) with 2 pairs: p adjusted is corrected by Holm within each family, not across "
+        "families. If no systems differed, some pair would be separated with a chance of 0.098 if the families were independent "
+        "(1 − 0.95^2), and of 0.1 at most; resampling.across_families (compare: --across-families) corrects for that. 4 more, at "
+        "smaller test sizes or by further procedures, are not among them."
+    )
 
 
 def test_the_monte_carlo_error_of_the_panel_is_of_the_two_sided_p():
