@@ -9,6 +9,10 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
+import pipeline
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "pipeline"
 REFERENCE_SYSTEMS = ROOT / "workflows" / "reference_systems" / "reference_systems"
@@ -250,6 +254,14 @@ def test_reference_systems_import_the_public_surface_and_no_sibling_but_helpers(
         if not name.startswith("_"):
             offenders += [f"{name} imports {sibling}" for sibling in sorted(siblings) if not sibling.startswith("_")]
     assert offenders == []
+
+
+def test_the_reference_systems_ask_for_a_range_of_versions_that_has_this_one() -> None:
+    # An unbounded `pipeline` would be met by a package of another kind that has the name, or by interfaces that changed.
+    project = tomllib.loads((REFERENCE_SYSTEMS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (needed,) = (Requirement(one) for one in project["dependencies"] if Requirement(one).name == "pipeline")
+    assert needed.specifier.contains(pipeline.__version__)
+    assert {specifier.operator for specifier in needed.specifier} == {">=", "<"}
 
 
 def test_resampling_loads_neither_dask_nor_xarray_nor_zarr() -> None:

@@ -1,17 +1,20 @@
-"""Analyses by name, those of other installed packages too, and those that are asked where a study names none."""
+"""Analyses by name, those of other installed packages too, those that are asked where a study names none, and what they return."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from pipeline.errors import PipelineError, PluginError, StudyError
-from pipeline.interfaces import Analysis
+from pipeline.interfaces import Analysis, Finding
 from pipeline.options import suggest
 from pipeline.plugins import check_members, complete_class, import_plugin, in_tree, list_plugins
 
-__all__ = ["analyses_of_compare", "default_analyses", "load_analysis", "null_laboratories"]
+__all__ = ["accept_finding", "analyses_of_compare", "default_analyses", "load_analysis", "null_laboratories"]
 
 _FAMILY = "analyses"
 
@@ -31,12 +34,16 @@ def load_analysis(name: str, options: Mapping[str, Any] | None = None, *, test_s
     Raises
     ------
     PluginError
-        P301 where there is no such analysis, P302 where it cannot be loaded or fails on its options, P308 where it has no `find`.
+        P301 where there is no such analysis, P302 where it cannot be loaded, has another name or fails on its options, P308 where
+        it has no `find`.
     StudyError
         Where an option is unknown or its value is of no use.
     """
     analysis: Analysis = complete_class(import_plugin(_FAMILY, name), Analysis)()
     check_members("analysis", name, analysis, Analysis)
+    if analysis.name != name:
+        message = f"the analysis '{name}' names itself {analysis.name!r}"
+        raise PluginError.of("P302", message, help="give the class the name of its entry point: studies and reports use it")
     known = [] if test_sets is None else list(test_sets)
     try:
         analysis.check(options or {})
@@ -55,6 +62,55 @@ def load_analysis(name: str, options: Mapping[str, Any] | None = None, *, test_s
                 help=suggest(named, known),
             )
     return analysis
+
+
+def accept_finding(name: str, found: Any) -> Finding:
+    """Return what an analysis found, with a reason in every row that has a number which is not finite.
+
+    A report shows such a number as missing, and says why: by the row's own ``reason``, or else by naming its keys.
+
+    Raises
+    ------
+    PluginError
+        P314 where it is no finding, or that of another analysis: rows, figures and files of two analyses would be mixed up.
+
+    Examples
+    --------
+    >>> accept_finding("gaps", Finding("gaps", ({"gap": float("nan")},))).rows[0]["reason"]
+    'no finite number was found for gap'
+    """
+    if not isinstance(found, Finding) or found.analysis != name:
+        what = f"a finding of {found.analysis!r}" if isinstance(found, Finding) else f"a {type(found).__name__}"
+        raise PluginError.of(
+            "P314", f"the analysis '{name}' returned {what}", help=f"return pipeline.interfaces.Finding({name!r}, …)"
+        )
+    return replace(
+        found,
+        rows=tuple(map(_reasoned, found.rows)),
+        details=_reasoned(found.details),
+        tables=tuple(one if one.rows is None else replace(one, rows=tuple(map(_reasoned, one.rows))) for one in found.tables),
+        csv=None if found.csv is None else {file: tuple(map(_reasoned, rows)) for file, rows in found.csv.items()},
+    )
+
+
+def _reasoned(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row with the reason why a number is missing, where one is and the row gives none."""
+    absent = [str(key) for key, value in row.items() if not _is_finite(value)]
+    if not absent or row.get("reason"):
+        return row
+    return {**row, "reason": f"no finite number was found for {', '.join(absent)}"}
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether there is no nan or infinity in a value, nor within it."""
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(map(_is_finite, value))
+    if isinstance(value, float | np.floating | np.ndarray):
+        numbers = np.asarray(value)
+        return numbers.dtype.kind != "f" or bool(np.isfinite(numbers).all())
+    return True
 
 
 def default_analyses() -> tuple[str, ...]:

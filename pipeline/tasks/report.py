@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pipeline.analyses.registry import load_analysis
+from pipeline.analyses.registry import accept_finding, load_analysis
 from pipeline.cubes.reading import open_cubes, open_statistics
 from pipeline.errors import StoreError, name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
@@ -193,5 +193,5 @@ def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics
         analysis = load_analysis(spec.name, options)
         if isinstance(analysis, TakesStatistics):
             analysis = analysis.with_statistics(scored_statistics(run.cubes, cubes, metrics))
-        findings.append(analysis.find(cubes, options))
+        findings.append(accept_finding(spec.name, analysis.find(cubes, options)))
     return findings

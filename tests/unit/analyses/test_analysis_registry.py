@@ -1,16 +1,58 @@
+from importlib.metadata import EntryPoint, EntryPoints
+
+import numpy as np
 import pytest
 
+from pipeline import plugins
 from pipeline.analyses import load_analysis
+from pipeline.analyses.registry import accept_finding
 from pipeline.errors import PluginError, StudyError
+from pipeline.interfaces import Analysis, Finding, Table
 from pipeline.plugins import list_plugins
 
 
-@pytest.mark.parametrize(
-    "name", ["thresholds", "size-curve", "calibration-transfer", "replicas", "suite", "type-one", "sequential"]
-)
+@pytest.mark.parametrize("name", sorted(list_plugins("analyses")))
 def test_every_declared_analysis_loads_under_its_own_name(name):
     assert load_analysis(name).name == name
-    assert name in list_plugins("analyses")
+
+
+class Other(Analysis):
+    name = "other"
+
+    def find(self, cubes, options):
+        return Finding(self.name, ())
+
+
+def test_an_analysis_called_otherwise_than_its_entry_point_is_refused_before_anything_is_computed(monkeypatch):
+    points = EntryPoints([EntryPoint("this", f"{__name__}:Other", "pipeline.analyses")])
+    monkeypatch.setattr(plugins, "entry_points", lambda: points)
+    with pytest.raises(PluginError, match="P302: the analysis 'this' names itself 'other'"):
+        load_analysis("this")
+
+
+@pytest.mark.parametrize(("found", "told"), [(Finding("other", ()), "a finding of 'other'"), ({"rows": []}, "a dict")])
+def test_a_finding_of_another_name_is_refused(found, told):
+    with pytest.raises(PluginError, match=f"P314: the analysis 'this' returned {told}"):
+        accept_finding("this", found)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), float("inf"), np.float64("nan"), np.array([1.0, -np.inf]), {"lo": 0.0, "hi": float("nan")}, (0.5, float("nan"))],
+)
+def test_a_number_that_is_not_finite_has_a_reason_wherever_it_is_shown(value):
+    """It became null without a word."""
+    row = {"pair": "a b", "gap": value, "other": 1.0}
+    table = Table("Gaps", {}, (), rows=(row,))
+    found = accept_finding("gaps", Finding("gaps", (row,), details=row, tables=(table,), csv={"gaps": [row]}))
+    for shown in (*found.rows, found.details, *found.tables[0].rows, *found.csv["gaps"]):
+        assert shown["reason"] == "no finite number was found for gap"
+        assert shown["gap"] is value
+
+
+def test_a_reason_of_the_analysis_itself_stays_and_whole_rows_get_none():
+    rows = ({"gap": float("nan"), "reason": "one system only"}, {"gap": 0.0, "low": None, "name": "a", "place": np.array([1, 2])})
+    assert accept_finding("gaps", Finding("gaps", rows)).rows == rows
 
 
 def test_a_misspelt_analysis_is_answered_with_the_nearest_name():
