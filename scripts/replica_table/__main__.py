@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from replica_table.model import Noise, gaussian_limit
@@ -14,17 +15,26 @@ from replica_table.rates import ALPHAS, Case, Rate, measure_rates
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "replicas.md"
 MARKED = re.compile(r"(<!-- rates: [^\n]*-->\n).*?(<!-- end of rates -->)", re.DOTALL)
 
-ALL = ("per-output", "r-of-2r", "segment-block", "whole-run", "paired-runs", "crossed", "multeval")
+ALL = ("per-output", "r-of-2r", "segment-block", "whole-run", "paired-runs", "quasi-f", "crossed", "multeval")
+BOTH = ("quasi-f", "crossed")
+"""The nulls about new runs and new units."""
+MIXED = Noise(system_unit=0.7, run=0.1)
 CASES = (
     Case(Noise(), 5, ALL),
     Case(Noise(system_unit=0.7), 5, ALL),
     Case(Noise(run=0.1), 5, ALL),
-    Case(Noise(run=1.0), 3, ("whole-run", "crossed")),
-    Case(Noise(run=1.0), 5, ("whole-run", "crossed")),
-    Case(Noise(run=1.0), 10, ("whole-run", "crossed")),
-    Case(Noise(), 3, ("multeval",)),
+    Case(MIXED, 5, ("segment-block", "whole-run", *BOTH)),
+    Case(Noise(run=1.0), 3, ("whole-run", *BOTH)),
+    Case(Noise(run=1.0), 5, ("whole-run", *BOTH)),
+    Case(Noise(run=1.0), 10, ("whole-run", *BOTH)),
+    Case(Noise(), 3, (*BOTH, "multeval")),
     Case(Noise(), 10, ("multeval",)),
+    *(Case(noise, 3, BOTH) for noise in (Noise(system_unit=0.7), Noise(run=0.1), MIXED)),
+    *(Case(Noise(run=1.0, run_b=0.0), runs, BOTH) for runs in (3, 5)),
+    *(Case(Noise(run=1.0, run_b=0.1), runs, BOTH, runs_b=other) for runs, other in ((3, 6), (6, 3))),
+    *(Case(replace(noise, gain=gain), runs, BOTH) for runs in (3, 5) for noise, gain in ((MIXED, 0.35), (Noise(), 0.25))),
 )
+"""Sources of noise; with a gain the rate is power."""
 SPECIFIED = {
     (Noise(system_unit=0.7), 5): {"r-of-2r": 22, "whole-run": 24, "segment-block": 6, "crossed": 2},
     (Noise(run=0.1), 5): {"segment-block": 14, "r-of-2r": 13, "whole-run": 3, "crossed": 1},
@@ -45,7 +55,7 @@ def main(arguments: list[str]) -> None:
     asked = parser.parse_args(arguments)
     rates: list[Rate] = []
     for case in CASES:
-        print(f"{case.noise.words}, R = {case.runs}", file=sys.stderr, flush=True)
+        print(f"{case.noise.words}, R = {case.runs_in_words}", file=sys.stderr, flush=True)
         rates += measure_rates(case, trials=asked.trials, replicates=asked.replicates, seed=asked.seed)
     command = f"./scripts/replicas --trials {asked.trials} --replicates {asked.replicates} --seed {asked.seed}"
     table = format_rates(rates)
@@ -69,7 +79,7 @@ def _row(rate: Rate) -> list[str]:
     at = [f"{100 * hits / rate.trials:.1f} %" for hits in rate.rejected]
     return [
         case.noise.words,
-        str(case.runs),
+        case.runs_in_words,
         f"`{rate.null}`",
         "–" if specified is None else f"{specified:g} %",
         "–" if limit is None else f"{100 * limit:.1f} %",

@@ -13,8 +13,8 @@ from scipy.stats import beta
 
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.outputs import observe_replicas
+from pipeline.resampling.replicas.p_values import find_p
 from replica_table.model import Noise, simulate
 
 __all__ = ["ALPHAS", "Case", "Rate", "measure_rates"]
@@ -31,6 +31,12 @@ class Case:
     runs: int
     nulls: tuple[str, ...]
     units: int = 100
+    runs_b: int | None = None
+
+    @property
+    def runs_in_words(self) -> str:
+        """Say how many runs there are."""
+        return str(self.runs) if self.runs_b is None else f"{self.runs} and {self.runs_b}"
 
 
 @dataclass(frozen=True)
@@ -54,18 +60,23 @@ def measure_rates(case: Case, *, trials: int, replicates: int, seed: int) -> lis
     """Count rejections of each null of a case, all on the same simulated data."""
     rejected = {null: np.zeros(len(ALPHAS), np.int64) for null in case.nulls}
     for batch, first in enumerate(range(0, trials, _BATCH)):
-        generator = np.random.default_rng([seed, batch, case.runs, *_digits(case.noise)])
-        replicas = simulate(case.noise, trials=min(_BATCH, trials - first), units=case.units, runs=case.runs, generator=generator)
+        generator = np.random.default_rng([seed, batch, case.runs, *_digits(case)])
+        count, runs = min(_BATCH, trials - first), {"runs": case.runs, "runs_b": case.runs_b or case.runs}
+        replicas = simulate(case.noise, trials=count, units=case.units, generator=generator, **runs)
         observed = observe_replicas(replicas)
         for null in case.nulls:
-            key = draw_key(seed=seed, purpose=null, test_set=f"{case.noise} {batch}", size=str(case.units), rule=str(case.runs))
-            counts = count_null(
-                null, Draws(key, case.units, case.units), replicas, cells=range(1), replicates=replicates, observed=observed
+            key = draw_key(
+                seed=seed, purpose=null, test_set=f"{case.noise.label} {batch}", size=str(case.units), rule=str(case.runs)
             )
+            draws = Draws(key, case.units, case.units)
+            p = find_p(null, draws, replicas, replicates=replicates, observed=observed).p
             # Exactly at alpha counts as rejected; floats of hits/arrangements may miss it by a rounding error.
-            rejected[null] += np.array([(counts.p <= alpha + 1e-12).sum() for alpha in ALPHAS])
+            rejected[null] += np.array([(p <= alpha + 1e-12).sum() for alpha in ALPHAS])
     return [Rate(case, null, trials, tuple(found.tolist())) for null, found in rejected.items()]
 
 
-def _digits(noise: Noise) -> tuple[int, int]:
-    return round(1000 * noise.system_unit), round(1000 * noise.run)
+def _digits(case: Case) -> tuple[int, ...]:
+    noise = case.noise
+    further = (noise.run_b or 0.0, noise.gain, (case.runs_b or 0) / 1000)
+    numbers = (noise.system_unit, noise.run, *(further if any(further) else ()))
+    return tuple(round(1000 * number) for number in numbers)
