@@ -167,7 +167,8 @@ def _join_coordinates(path: Mapping[str, str], file: Mapping[str, str]) -> dict[
     """Return what a path and its file say of a system; runs in the file of a run are replicas of the model all the same."""
     if "replica" not in path or "replica" not in file:
         return {**path, **file}
-    return {**file, "model": path["model"], "replica": f"{path['replica']}/{file['replica']}"}
+    trained = {name: value for name, value in file.items() if name != "runs_are"}  # what runs are, the path says
+    return {**trained, "model": path["model"], "replica": f"{path['replica']}/{file['replica']}"}
 
 
 def _republish(items: Items) -> dict[str, tuple[float, float]]:

@@ -22,9 +22,11 @@ from pipeline.report.facts import FamilyName, ItemClusters, MetricRow, Strata, T
 from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
 from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_systems, rank_systems
+from pipeline.report.model_text import describe_models
+from pipeline.report.models import judge_models
 from pipeline.report.pair_rows import list_pairs
 from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
-from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, PairRow, SignatureRow
+from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, PairRow, SignatureRow, Verdict
 from pipeline.report.trust import describe_trust
 from pipeline.report.units import expect_rejection, sign_strata, unit_reasons
 from pipeline.report.values import plain
@@ -56,6 +58,8 @@ def build_report(given: ReportInput) -> Report:
     asked = FamilyOf(study.resampling.family, study.resampling.family_baseline)
     within = {place: _pairs(given, cube, place, asked) for place, cube in cubes.items()}
     corrections = _correct_across(given, within)
+    # Against a baseline the study names a system, and its verdicts are about systems.
+    models = [judge_models(gains, alpha=study.resampling.alpha) for gains in given.models if asked.baseline is None]
     families = [_family(given, cube, place, asked, within[place], corrections) for place, cube in cubes.items()]
     units = list(dict.fromkeys(_unit(given, cube) for cube in given.cubes.values()))
     report = Report(
@@ -79,11 +83,13 @@ def build_report(given: ReportInput) -> Report:
         versions=plain(given.versions),
         test_sets=[_test_set(given, name, cube) for name, cube in given.cubes.items()],
         systems=[row for name, cube in given.cubes.items() for row in list_systems(cube, name)],
+        models=[row for judged in models for row in judged.models],
+        model_pairs=[row for judged in models for row in judged.pairs],
         leaderboard=list(chain.from_iterable(family.board for family in families)),
         pairs=list(chain.from_iterable(family.pairs for family in families)),
         clusters=list(chain.from_iterable(family.clusters for family in families)),
         experiment_wise=[family.error for family in families if family.error is not None],
-        sections=list_sections(given.findings),
+        sections=list_sections(given.findings, of_models=bool(models)),
         findings=describe_findings(given.findings),
         notes={finding.analysis: list(finding.notes) for finding in given.findings},
         reasons=(NO_RANKS if asked.baseline is not None else {}) | _reasons(given) | unit_reasons(given.cubes, units),
@@ -96,8 +102,12 @@ def build_report(given: ReportInput) -> Report:
     )
     # Sentences are written from the report's own rows: a verdict by the first procedure of the study, then what to trust.
     judged = [place for place in report.places if place.procedure == report.procedures[0]]
-    report = replace(report, verdict=[describe_verdict(report, place) for place in judged])
+    report = replace(report, verdict=[_describe(report, place) for place in judged])
     return replace(report, trust=[*describe_trust(report), *trust_preset(report)])
+
+
+def _describe(report: Report, place: FamilyKey) -> Verdict:
+    return describe_models(report, place) if report.model_pairs_of(place) else describe_verdict(report, place)
 
 
 def _pairs(

@@ -24,6 +24,7 @@ from pipeline.report.facts import (
     TestSetRow,
     TrainingRow,
 )
+from pipeline.report.model_rows import ModelPairRow, ModelRow
 from pipeline.report.rows import (
     BoardRow,
     ClusterRow,
@@ -72,6 +73,8 @@ class Report:
     versions: Mapping[str, str | None]
     test_sets: Sequence[TestSetRow]
     systems: Sequence[SystemRow]
+    models: Sequence[ModelRow]
+    model_pairs: Sequence[ModelPairRow]
     leaderboard: Sequence[BoardRow]
     pairs: Sequence[PairRow]
     clusters: Sequence[ClusterRow]
@@ -106,6 +109,14 @@ class Report:
     def board_of(self) -> Mapping[FamilyKey, Sequence[BoardRow]]:
         """The leaderboard of each family."""
         return group_by_family(self.leaderboard)
+
+    def models_of(self, place: FamilyKey) -> Sequence[ModelRow]:
+        """Return the models of a test set and metric, the best first; none where verdicts are about systems."""
+        return [row for row in self.models if (row.test_set, row.metric) == (place.test_set, place.metric)]
+
+    def model_pairs_of(self, place: FamilyKey) -> Sequence[ModelPairRow]:
+        """Return the pairs of models of a test set and metric, the largest gain first."""
+        return [row for row in self.model_pairs if (row.test_set, row.metric) == (place.test_set, place.metric)]
 
     def test_set(self, name: str) -> TestSetRow:
         """Return what is known of a test set."""

@@ -36,7 +36,7 @@ NAMED = tuple(zip(PALETTE[2:] * 2, "DvPX*<hp", strict=True))
 
 def draw_all(given: ReportInput, report: Report) -> list[Drawing]:
     """Draw every figure in the order of the page; the report's own are numbered here, those of findings in the document."""
-    own = {"ranks": _leaderboards(report), "confidence": _scatters(given, report)}
+    own = {"models": _models(report), "ranks": _leaderboards(report), "confidence": _scatters(given, report)}
     drawings = [
         replace(drawing, file=f"{name}-{number:02d}.svg")
         for name, drawn in own.items()
@@ -55,6 +55,35 @@ def draw_finding(finding: Finding, described: FindingBlock) -> Iterator[Drawing]
                 axes.remove()
             figure.draw(whole if figure.panels else axes)
             yield Drawing(**asdict(words), svg=finish(whole, title=figure.title, alt=figure.alt))
+
+
+def _models(report: Report) -> Iterator[Drawing]:
+    """Draw the runs of models, their means, and the spread of these."""
+    for test_set, metric in dict.fromkeys((place.test_set, place.metric) for place in report.places):
+        rows = [row for row in report.models if (row.test_set, row.metric) == (test_set, metric) and row.score is not None]
+        shown = rows[:MOST_SYSTEMS]
+        if len(shown) < 2:
+            continue
+        digits = report.decimals(metric)
+        title = f"Models on {test_set}, {metric}"
+        best = shown[0]
+        alt = f"{len(rows)} models; {best.model} has the best mean, {format_number(best.score, digits)}, over {best.runs} runs."
+        with canvas(7.2, 0.9 + 0.24 * len(shown)) as (figure, axes):
+            y = np.arange(len(shown))[::-1]
+            low, high = ([getattr(row, name) for row in shown] for name in ("lowest", "highest"))
+            axes.hlines(y, low, high, color=PALETTE[0], linewidth=1.2, alpha=0.6)
+            spread = np.array([row.sd or 0.0 for row in shown])
+            mean = np.array([row.score for row in shown], np.float64)
+            axes.hlines(y, mean - spread, mean + spread, color=PALETTE[0], linewidth=6, alpha=0.3)
+            axes.plot(mean, y, "o", color=PALETTE[0], markersize=4.5)
+            axes.set_yticks(y, [f"{shorten(row.model, 34)} · {row.runs}" for row in shown])
+            axes.set_ylim(-0.8, len(shown) - 0.2)
+            tidy_axes(axes, x=metric, y="")
+            axes.grid(False, axis="y")
+            svg = finish(figure, title=title, alt=alt)
+        caption = "Dot: mean over a model's runs, whose number stands beside its name. Bar: one standard deviation. Line: all runs."
+        caption += f" Shown: the first {len(shown)}." if len(rows) > len(shown) else ""
+        yield Drawing("models", "", title, alt, caption, svg, "models.csv")
 
 
 def _leaderboards(report: Report) -> Iterator[Drawing]:

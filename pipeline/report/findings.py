@@ -28,8 +28,11 @@ CHAPTERS = {
 }
 """The report's own chapters in the order of the page."""
 
-_OWN_FIGURES = ("ranks", "confidence")
-_OWN_FILES = ("pairs", "pair_sizes", "systems", "leaderboard", "clusters", "alignment", "trainings")
+OF_RUNS = {"leaderboard": "Single runs", "pairs": "Pairs of single runs"}
+"""The chapters that are details where verdicts are about models: what they are called there."""
+
+_OWN_FIGURES = ("models", "ranks", "confidence")
+_OWN_FILES = ("models", "model_pairs", "pairs", "pair_sizes", "systems", "leaderboard", "clusters", "alignment", "trainings")
 _FORMS: Mapping[str, Callable[[Any, int], str]] = {
     "text": lambda value, _: str(value),
     "written": lambda value, _: str(value),
@@ -89,6 +92,7 @@ def _complaints(finding: Finding) -> Iterator[tuple[str, str]]:
     for section in finding.sections:
         if not re.fullmatch("[a-z][a-z0-9-]*", section.key) or section.key in {
             *CHAPTERS,
+            "models",
             "verdict",
             "trust",
             "method",
@@ -142,11 +146,17 @@ def _strays(finding: Finding, places: Collection[FamilyKey]) -> Iterator[tuple[s
             yield f"{what}: {dict(where)}", f"say {', '.join(FamilyKey._fields)}, as the report has them"
 
 
-def list_sections(findings: Sequence[Finding]) -> list[ChapterRow]:
-    """Return the chapters of the report and the sections of analyses in the order of the page."""
+def list_sections(findings: Sequence[Finding], *, of_models: bool = False) -> list[ChapterRow]:
+    """Return the chapters of the report and the sections of analyses in the order of the page.
+
+    Where verdicts are about models, the chapter on models comes first, and those on single runs last.
+    """
+    chapters = CHAPTERS
+    if of_models:
+        chapters = {"models": "Models", **{key: title for key, title in CHAPTERS.items() if key not in OF_RUNS}, **OF_RUNS}
     opened = list(dict.fromkeys(section for finding in findings for section in finding.sections))
     places = []
-    for key, title in CHAPTERS.items():
+    for key, title in chapters.items():
         places.append(ChapterRow(key, title))
         places += [ChapterRow(section.key, section.title) for section in opened if section.after == key]
     return places

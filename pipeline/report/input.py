@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import xarray as xr
 
+from pipeline.analyses.replicas.models import ModelGains
 from pipeline.interfaces import Finding
 from pipeline.report.facts import Cells, Failure, TrainingRow
 from pipeline.study.schema import Study
@@ -26,6 +27,8 @@ class ReportInput:
         The cubes by test set name.
     findings : sequence of Finding
         What the analyses found.
+    models : sequence of ModelGains
+        What the runs of models say of them, by test set and metric; none where verdicts are about systems.
     alignment : sequence of mapping
         One row a test set and system: ``test_set, system, items, missing, duplicates`` and what else is known.
     warnings : sequence of str
@@ -45,6 +48,7 @@ class ReportInput:
     study: Study
     cubes: Mapping[str, xr.Dataset]
     findings: Sequence[Finding]
+    models: Sequence[ModelGains] = ()
     alignment: Sequence[Cells] = ()
     warnings: Sequence[str] = ()
     failures: Sequence[Failure] = ()

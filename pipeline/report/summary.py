@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from pipeline.interfaces import Check
 from pipeline.report.document import Report
+from pipeline.report.model_text import model_views
 from pipeline.report.pair_table import MARKS, mark_of, pair_table
 from pipeline.report.presets import tell_preset, trust_preset
-from pipeline.report.rows import BoardRow, PairRow, Verdict, family_of
+from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
 from pipeline.report.trust import FAMILIES
 from pipeline.report.units import count_units
 from pipeline.report.view import align_text
@@ -19,6 +21,8 @@ from pipeline.report.views import view_all
 __all__ = ["choose_pairs", "conclude", "fit", "list_doubts", "summarise"]
 
 SHOWN = ("better", "worse", "gain", "p", "exact", "p adjusted", "Holm eq.", "verdict")
+BOARD_OF_MODELS = ("rank", "model", "runs", "mean", "sd", "rank interval")
+PAIRS_OF_MODELS = ("better", "worse", "gain", "interval", "p", "p adjusted", "verdict")
 BOARD = ("rank", "system", "score", "rank interval", "letters")
 
 MOST_CHARACTERS = 400
@@ -89,6 +93,10 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
     lower = {family_of(row) for row in report.signature if "|higher:worse" in row.line}
     for verdict in report.verdict:
         place, test_set = family_of(verdict), report.test_set(verdict.test_set)
+        if report.model_pairs_of(place):
+            lines = _tell_models(report, place, most_pairs, rest)
+            blocks.append("\n".join([*lines, "", *(fit(sentence, width) for sentence in verdict.sentences)]))
+            continue
         board, rows = shown[place], report.pairs_of[place]
         listed = choose_pairs(rows, report.board_of[place], most_pairs)
         pairs = pair_table(report, place, listed, "", digits=report.decimals(verdict.metric), tables=1)
@@ -113,6 +121,18 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
     warned = [f"warning: {warning}" for warning in report.warnings]
     told = ["\n".join(fit(line, width) for line in lines) for lines in (doubts, warned) if lines]
     return "\n\n".join([*blocks, *told, *(fit(line, width) for line in tell_preset(report))])
+
+
+def _tell_models(report: Report, place: FamilyKey, most_pairs: int, rest: str) -> list[str]:
+    """Return models by mean score and their pairs; single runs are counted."""
+    board, pairs = model_views(report, place)
+    test_set, runs = report.test_set(place.test_set), len(report.pairs_of[place])
+    lines = [f"{board.title} · {count_units(test_set.items, test_set.units, test_set.unit, test_set.format)}", ""]
+    shown = replace(pairs, rows=pairs.rows[:most_pairs])
+    lines += [*align_text(board.pick(BOARD_OF_MODELS)), "", *align_text(shown.pick(PAIRS_OF_MODELS))]
+    if len(pairs.rows) > most_pairs:
+        lines.append(f"… {len(pairs.rows) - most_pairs:,} more pairs of models {rest}")
+    return [*lines, f"… {runs:,} pairs of single {report.model_pairs_of(place)[0].repeated}s {rest}"]
 
 
 def choose_pairs(rows: Sequence[PairRow], board: Sequence[BoardRow], most: int) -> Sequence[PairRow]:

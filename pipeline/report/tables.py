@@ -74,6 +74,8 @@ def make_tables(report: Report, cubes: Mapping[str, xr.Dataset], findings: Seque
     tables: dict[str, Sequence[Cells]] = {
         "pairs.csv": document["pairs"],
         "systems.csv": document["systems"],
+        "models.csv": document["models"],
+        "model_pairs.csv": document["model_pairs"],
         "leaderboard.csv": document["leaderboard"],
         "clusters.csv": [{**asdict(row), "groups": _join(row)} for row in report.clusters],
         "alignment.csv": document["alignment"],

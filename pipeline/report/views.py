@@ -8,6 +8,7 @@ from pipeline.report.adjustment import name_adjustment
 from pipeline.report.document import Report
 from pipeline.report.findings import table_cells
 from pipeline.report.leaderboard import LETTERS
+from pipeline.report.model_text import model_views
 from pipeline.report.pair_table import pair_table
 from pipeline.report.rows import FamilyKey, Label, SystemRow, family_of
 from pipeline.report.trainings import training_views
@@ -22,7 +23,9 @@ _FACTS: Mapping[str, Callable[[SystemRow], Label]] = {"model": lambda row: row.m
 
 def view_all(report: Report) -> list[View]:
     """Return every table of a report; those of a section are in its order."""
+    places = {(place.test_set, place.metric): place for place in reversed(report.places)}
     return [
+        *(view for place in reversed(places.values()) if report.model_pairs_of(place) for view in model_views(report, place)),
         *_leaderboards(report),
         *_findings(report),
         *training_views(report),

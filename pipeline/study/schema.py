@@ -183,6 +183,13 @@ class Report(Frozen):
         default=True,
         description="Report how often the tests reject true nulls made of the study's own outputs, whatever `analyses` has.",
     )
+    verdict_about: Literal["auto", "methods", "systems", "runs"] = Field(
+        default="auto",
+        description=(
+            "Where systems are runs of models: methods (new runs), these finished systems, or single runs; auto: methods where "
+            "runs are trainings, systems where they are samples or prompts of one model."
+        ),
+    )
 
 
 class Study(Frozen):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.analyses.registry import accept_finding, load_analysis
+from pipeline.analyses.replicas.models import ModelGains, compare_models
 from pipeline.cubes.reading import open_cubes, open_statistics
 from pipeline.errors import StoreError, name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
@@ -165,6 +166,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         study=asked,
         cubes=cubes,
         findings=tuple(_findings(asked, cubes, run, manifest.inputs.metrics)),
+        models=tuple(_models(asked, cubes, run, manifest.inputs.metrics)),
         alignment=alignment,
         warnings=warnings,
         failures=failures,
@@ -184,6 +186,19 @@ def _versions(run: RunDirectory) -> dict[str, str]:
         return {}
     sound = isinstance(versions, dict) and all(isinstance(version, str) for version in versions.values())
     return versions if sound else {}
+
+
+def _models(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> Iterator[ModelGains]:
+    """Yield what runs say of their models, by test set and metric, where there are several of each."""
+    about = study.report.verdict_about
+    if about == "runs" or not any({"model", "replica"} <= set(cube.variables) for cube in cubes.values()):
+        return
+    for test_set, of_metric in scored_statistics(run.cubes, cubes, metrics).items():
+        for metric, scored in of_metric.items():
+            claim = None if about == "auto" else about
+            found = compare_models(cubes[test_set], scored, test_set=test_set, metric=metric, claim=claim)
+            if found is not None:
+                yield found
 
 
 def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> list[Finding]:

@@ -7,7 +7,7 @@ without unit i. Their mean is the run's score, their spread its jackknife varian
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,12 +43,13 @@ class Variances:
     identical: NDArray[np.bool_]
     reason: str | None = None
 
-    def variance(self, pair: int, *, more_runs: int = 0, more_units: int = 0) -> float | None:
-        """Return Var δ of a pair with so many more runs of each model and so many more units."""
+    def variance(self, pair: int, *, more_runs: int = 0, more_units: int = 0, new_runs: bool = True) -> float | None:
+        """Return Var δ of a pair with so many more runs of each model and so many more units; ``new_runs`` counts their effects."""
         if self.components is None or self.identical[pair]:
             return None
         a, b = self.runs[pair].tolist()
-        found = self.components.difference_variance(runs_a=a + more_runs, runs_b=b + more_runs, units=self.units + more_units)
+        components = self.components if new_runs else replace(self.components, run=np.zeros_like(self.components.run))
+        found = components.difference_variance(runs_a=a + more_runs, runs_b=b + more_runs, units=self.units + more_units)
         return float(found[pair])
 
     def share(self, pair: int, parts: tuple[str, ...]) -> float:

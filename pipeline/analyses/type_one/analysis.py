@@ -22,7 +22,7 @@ from pipeline.analyses.type_one.rows import PROBABILITIES, describe, nothing
 from pipeline.analyses.type_one.runs import MIXED, SPLIT
 from pipeline.analyses.type_one.tables import make_tables
 from pipeline.analyses.type_one.tests import ask_nulls
-from pipeline.analyses.type_one.words import check_level
+from pipeline.analyses.type_one.words import check_level, check_runs
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import read_options
 from pipeline.resampling.address import draw_key
@@ -94,7 +94,7 @@ class TypeOne(Analysis):
                 "type_one": [{key: value for key, value in row.items() if key != "quantiles"} for row in found],
                 "type_one_quantiles": list_quantiles(found),
             },
-            checks=(check_level(found),),
+            checks=tuple(filter(None, (check_level(found), check_runs(found)))),
         )
 
     def _part_runs(

@@ -7,11 +7,13 @@ from typing import Any
 
 from pipeline.analyses.type_one.pairs import BY_DOCUMENT, SWAPPED
 from pipeline.analyses.type_one.rows import interval
+from pipeline.analyses.type_one.runs import MIXED, SPLIT
 from pipeline.interfaces import Check
 
-__all__ = ["check_level"]
+__all__ = ["check_level", "check_runs"]
 
 _CHECK = "Calibration of the test"
+_RUNS = "Null data sets made of runs"
 _ALPHA = 0.05
 
 
@@ -43,6 +45,47 @@ def check_level(rows: Sequence[Mapping[str, Any]]) -> Check:
     unknown = {_place(row) for row in together} != {_place(row) for row in alike if row["test_set"] in clustered}
     liberal = any(_is_liberal(row, len(rated)) for row in rated)
     return Check(_CHECK, "check" if liberal or unknown else "ok", " ".join(told))
+
+
+_RECOMMENDED = "quasi-f"
+_FEWEST_WAYS = 20  # of fewer ways to part runs a rate of .05 is none or one of them
+
+
+def check_runs(rows: Sequence[Mapping[str, Any]]) -> Check | None:
+    """Return what was found on null data sets made of runs; None where no model has several.
+
+    A procedure of the study compares two single outputs. That it rejects more than its level here is no fault of the procedure: it
+    says that what is found of two runs must not be said of their models.
+    """
+    made = [row for row in rows if row["design"] in (SPLIT, MIXED) and row["rate_05"] is not None]
+    single = [row for row in made if row["in_study"]]
+    if not single:
+        return None
+    told = [f"{_rates_of_runs(single)} of null data sets in which one run stands for its model."]
+    models = [row for row in made if row["procedure"] == _RECOMMENDED]
+    if models:
+        told.append(f"{_rates_of_runs(models)} of those in which models have several runs each.")
+    misleading = any(_exceeds(row, len(single)) for row in single)
+    if misleading:
+        told.append("A verdict on two single runs is none on their models.")
+    liberal = any(_exceeds(row, len(models)) for row in models)
+    return Check(_RUNS, "check" if misleading or liberal else "ok", " ".join(told))
+
+
+def _exceeds(row: Mapping[str, Any], rates: int) -> bool:
+    """Say whether a rate is above its level; where all ways to part runs were taken it is so by more than one of them."""
+    if row["interval_05"] is not None:
+        return _is_liberal(row, rates)
+    return bool(row["nulls"] >= _FEWEST_WAYS and (row["rejected_05"] - 1) / row["nulls"] > _ALPHA)
+
+
+def _rates_of_runs(rows: Sequence[Mapping[str, Any]]) -> str:
+    told = []
+    for name in dict.fromkeys(row["procedure"] for row in rows):
+        rates = [row["rate_05"] for row in rows if row["procedure"] == name]
+        low, high = _percent(min(rates)), _percent(max(rates))
+        told.append(f"at .05 {name} rejects {low if low == high else f'{low} to {high}'} %")
+    return "; ".join(told)[0].upper() + "; ".join(told)[1:]
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:

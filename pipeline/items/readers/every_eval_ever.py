@@ -107,7 +107,7 @@ class EveryEvalEverReader(ScoredFormat):
                 raise refuse_shape(source, epochs[""][0].line, "the epoch", "there, as that of other samples is", None)
             for epoch, chosen in epochs.items():
                 items = self._as_items(chosen, source, options, whole.unknown)
-                coordinates = {} if alone else {"model": label, "replica": epoch}
+                coordinates = {} if alone else {"model": label, "replica": epoch, "runs_are": "samples"}
                 published = {"score": whole.score} if alone and len(models) == 1 and whole.score is not None else {}
                 directions = {"score": False} if whole.less_is_better and is_mean_of(whole.score, items.columns["score"]) else {}
                 name = label if alone else f"{label}/{epoch}"

@@ -132,7 +132,7 @@ class HelmReader(ScoredFormat):
                 source,
                 tuple(trial.values[metrics[0]][name][0] for name in ids),
                 numbered=False,
-                coordinates={} if alone else {"model": named, "replica": str(number)},
+                coordinates={} if alone else {"model": named, "replica": str(number), "runs_are": "prompts"},
                 # With several trials the file tells the mean over them, which is that of no system.
                 published=published if alone and published is not None else {},
             )

@@ -145,7 +145,7 @@ class InspectReader(Reader):
                 kept,
                 [k for k, sample in enumerate(kept) if sample.epoch == epoch],
                 columns,
-                coordinates={"model": name, "replica": str(epoch)},
+                coordinates={"model": name, "replica": str(epoch), "runs_are": "samples"},
             )
             for epoch in sorted({sample.epoch for sample in kept})
         }

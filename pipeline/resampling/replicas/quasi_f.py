@@ -50,6 +50,8 @@ class QuasiF:
         2 P(T ≥ |δ|/se), two-sided; 1 where the two are identical or score the same, nan where there is none.
     reason : int8
         Position in `pipeline.resampling.replicas.nulls.REASONS`.
+    unit_se : float64
+        √V_unit, of the gain of these very runs on new units, with n − 1 degrees of freedom; nan with one unit.
     """
 
     delta: NDArray[np.float64]
@@ -57,6 +59,7 @@ class QuasiF:
     degrees: NDArray[np.float64]
     p: NDArray[np.float64]
     reason: NDArray[np.int8]
+    unit_se: NDArray[np.float64]
 
     def interval(self, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return δ ± t se at a level; nan where there is no standard error."""
@@ -121,4 +124,4 @@ def quasi_f(replicas: Replicas, *, observed: ObservedReplicas | None = None) -> 
     p = np.where(known, p, np.nan)
     p[(reason == REASONS.index("identical")) | (seen.delta == 0) & (known | (reason == REASONS.index("no spread")))] = 1.0
     se, degrees = (np.where(known, number, np.nan) for number in (se, degrees))
-    return QuasiF(seen.delta, se, degrees, p, reason)
+    return QuasiF(seen.delta, se, degrees, p, reason, np.sqrt(by_unit))

@@ -14,7 +14,9 @@ from pipeline.analyses import load_analysis
 from pipeline.analyses.type_one.analysis import TypeOne
 from pipeline.analyses.type_one.as_is import AS_THEY_ARE
 from pipeline.analyses.type_one.runs import MIXED, SPLIT
+from pipeline.analyses.type_one.words import check_runs
 from pipeline.errors import StudyError
+from pipeline.interfaces import Check
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.nulls import NULLS
@@ -86,6 +88,46 @@ def test_every_null_is_asked_of_every_way() -> None:
         assert set(row["quantiles"]) == set(p)
         assert row["rejected_10"] == sum(value <= 0.1 for value in p)
     assert {row["procedure"] for row in rows if row["design"] == SPLIT} == {*(null.name for null in NULLS), "paired-bootstrap"}
+
+
+def runs_checked(rates: dict[str, tuple[int, int]], *, every: bool = True) -> Check | None:
+    """Check rows of nulls, rejected and all, by procedure; of the study is the bootstrap."""
+    rows = [
+        {
+            "design": SPLIT, "procedure": name, "in_study": name == "paired-bootstrap", "rejected_05": hits, "nulls": nulls,
+            "rate_05": hits / nulls, "interval_05": None if every else {}, "reference": None,
+        }
+        for name, (hits, nulls) in rates.items()
+    ]  # fmt: skip
+    return check_runs([*rows, {"design": "outputs swapped", "procedure": "paired-bootstrap", "rate_05": 0.9}])
+
+
+def test_trust_tells_how_often_single_runs_of_one_model_are_called_different() -> None:
+    check = runs_checked({"paired-bootstrap": (44, 126), "quasi-f": (6, 126), "crossed": (60, 126)})
+    assert check is not None
+    assert (check.check, check.status) == ("Null data sets made of runs", "check")
+    assert "paired-bootstrap rejects 34.9 % of null data sets in which one run stands for its model" in check.detail
+    assert "quasi-f rejects 4.8 % of those in which models have several runs each" in check.detail
+    assert "crossed" not in check.detail
+    assert check.detail.endswith("A verdict on two single runs is none on their models.")
+
+
+@pytest.mark.parametrize(
+    ("rates", "every", "status"),
+    [
+        ({"paired-bootstrap": (5, 126), "quasi-f": (6, 126)}, True, "ok"),
+        ({"paired-bootstrap": (5, 126), "quasi-f": (20, 126)}, True, "check"),
+        ({"paired-bootstrap": (2, 10), "quasi-f": (1, 10)}, True, "ok"),  # of ten ways one or two tell nothing
+        ({"paired-bootstrap": (14, 200), "quasi-f": (10, 200)}, False, "ok"),  # 7 % of 200 may be chance
+        ({"paired-bootstrap": (40, 200), "quasi-f": (10, 200)}, False, "check"),
+    ],
+)
+def test_a_rate_above_its_level_asks_for_a_check_unless_it_may_be_chance(rates, every, status) -> None:
+    assert runs_checked(rates, every=every).status == status
+
+
+def test_without_runs_nothing_is_told_of_them() -> None:
+    assert runs_checked({}) is None
 
 
 @pytest.mark.statistical

@@ -129,7 +129,7 @@ def test_epochs_are_replicas_and_no_items(tmp_path: Path) -> None:
         "north/1": (("a", "b"), ("1", "0")),
         "north/2": (("a",), ("0",)),
     }
-    assert found["north/2"].coordinates == {"model": "north", "replica": "2"}
+    assert found["north/2"].coordinates == {"model": "north", "replica": "2", "runs_are": "samples"}
     assert not found["north/1"].published
     mixed = put(tmp_path / "y.jsonl", lines(*epochs, row("c", 1)))
     (problem,) = problems_of(EEE, mixed)

@@ -120,7 +120,7 @@ def test_trials_are_replicas_where_there_are_several(tmp_path: Path) -> None:
     assert list(found) == ["north/0", "north/1"]
     assert [found[name].columns["em"] for name in found] == [("1", "0"), ("1", "1")]
     assert found["north/1"].ids == ("b", "a")
-    assert found["north/1"].coordinates == {"model": "north", "replica": "1"}
+    assert found["north/1"].coordinates == {"model": "north", "replica": "1", "runs_are": "prompts"}
     assert not found["north/0"].published  # the mean over trials is that of none of them
 
 

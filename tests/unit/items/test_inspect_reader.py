@@ -136,8 +136,8 @@ def test_samples_that_failed_or_were_invalidated_are_missing_and_never_nought() 
 def test_epochs_are_replicas_of_the_system() -> None:
     outputs, warnings = read_all(EPOCHS)
     assert {name: dict(items.coordinates) for name, items in outputs.items()} == {
-        "s/1": {"model": "s", "replica": "1"},
-        "s/2": {"model": "s", "replica": "2"},
+        "s/1": {"model": "s", "replica": "1", "runs_are": "samples"},
+        "s/2": {"model": "s", "replica": "2", "runs_are": "samples"},
     }
     assert [items.ids for items in outputs.values()] == [NAMES, NAMES]
     assert outputs["s/1"].columns["match"] == ("0", "1", "0", "1", "0", "1")

@@ -1,0 +1,85 @@
+"""The rows of a report that are about models, whose systems are runs; frozen values as in `pipeline.report.rows`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["GainInterval", "ModelPairRow", "ModelRow", "ModelVerdict"]
+
+ModelVerdict: TypeAlias = Literal["better", "not separated", "identical", "not measured"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A model on a test set by a metric: mean and spread over its runs, and the ranks that separated pairs of models leave open.
+
+    ``sd`` is the standard deviation of the scores of runs, ``lowest`` and ``highest`` are the ends of these scores. A model with
+    one run, or a system that is no run of a model, has no rank.
+    """
+
+    test_set: str
+    metric: str
+    rank: int | None
+    model: str
+    runs: int
+    score: float | None
+    sd: float | None
+    lowest: float | None
+    highest: float | None
+    rank_low: int | None
+    rank_high: int | None
+    beats: int
+    beaten_by: int
+
+
+@dataclass(frozen=True, slots=True)
+class GainInterval:
+    """The interval of a gain, at 1 − α."""
+
+    lo: float
+    hi: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPairRow:
+    """Two models, the better one first.
+
+    ``claim`` says what the p is about, *methods* (new runs and new units) or *systems* (these runs, new units), ``repeated`` what
+    a run is called; ``p_adjusted`` is by Holm over the pairs of models, and decides. ``p_floor`` is what p is at least where few
+    units differ. ``run_share`` is the share of the variance of the gain that comes of runs. ``se_more_runs`` and
+    ``se_more_units`` are what the standard error would be with so many more of either.
+    """
+
+    test_set: str
+    metric: str
+    claim: Literal["methods", "systems"]
+    null: str
+    repeated: str
+    model_a: str
+    model_b: str
+    runs_a: int
+    runs_b: int
+    score_a: float | None
+    score_b: float | None
+    delta: float | None
+    se: float | None
+    df: float | None
+    interval: GainInterval | None
+    p: float | None
+    p_floor: float | None
+    p_adjusted: float | None
+    family_size: int
+    discordant: int
+    units: int
+    run_share: float | None
+    variance_unit: float | None
+    variance_system_unit: float | None
+    variance_run: float | None
+    variance_residual: float | None
+    more_runs: int
+    se_more_runs: float | None
+    more_units: int
+    se_more_units: float | None
+    verdict: ModelVerdict
+    reason: str | None

@@ -1,0 +1,197 @@
+"""What is said of models, from the rows about them: sentences for a verdict, tables for pages and the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pipeline.report.document import Report
+from pipeline.report.model_rows import ModelPairRow, ModelRow
+from pipeline.report.rows import FamilyKey, Verdict, family_of
+from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
+from pipeline.report.view import View
+
+__all__ = ["MODEL_BOARD", "MODEL_PAIRS", "describe_models", "model_views", "say_claim"]
+
+PARTS = ("σ² unit", "σ² S×unit", "σ² run", "σ² e")
+MODEL_BOARD = ("rank", "model", "runs", "mean", "sd", "lowest", "highest", "rank interval", "better than", "worse than")
+MODEL_PAIRS = ("better", "worse", "gain", "interval", "se", "df", "p", "p adjusted", "runs' share", *PARTS, "verdict")
+_TESTS = {"methods": "quasi-F", "systems": "t-test of the means over {runs} of each {unit}"}
+
+
+def say_claim(claim: str, unit: str) -> str:
+    """Say what a p is about.
+
+    Examples
+    --------
+    >>> say_claim("methods", "item")
+    'a claim about methods: new runs and new items'
+    """
+    return (
+        f"a claim about methods: new runs and new {unit}s"
+        if claim == "methods"
+        else f"a claim about these finished systems on new {unit}s"
+    )
+
+
+def describe_models(report: Report, place: FamilyKey) -> Verdict:
+    """Return a few sentences on the models of a test set and metric, and what analyses add."""
+    models, pairs = report.models_of(place), report.model_pairs_of(place)
+    headlines = [row.sentence for finding in report.findings for row in finding.headlines if family_of(row) == place]
+    return Verdict(*place, sentences=[*_judge(report, place, models, pairs), *headlines])
+
+
+def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: Sequence[ModelPairRow]) -> Iterator[str]:
+    digits, unit = report.decimals(place.metric), report.test_set(place.test_set).unit
+    run, claim = pairs[0].repeated, pairs[0].claim
+    test = _TESTS[claim].format(runs=f"{run}s", unit=unit)
+    falling = any(m.name == place.metric and m.higher_is_better is False for m in report.test_set(place.test_set).metrics)
+    lower = " (lower is better)" if falling else ""
+    if len(pairs) == 1:
+        yield _two(pairs[0], report, test, digits, unit, run, lower)
+        told = pairs[0]
+    else:
+        ranked = [row for row in models if row.rank is not None]
+        if not ranked:
+            yield "No model has a defined score."
+            return
+        yield _leader(ranked, pairs, report, test, digits, unit, run, lower)
+        told = _nearest(ranked, pairs)
+        separated, family = sum(row.verdict == "better" for row in pairs), pairs[0].family_size
+        rest = family - separated
+        words = (
+            f"{separated:,} of {family:,} pairs of models are separated"
+            if rest
+            else f"All {family:,} pairs of models are separated"
+        )
+        yield words + (f"; {rest:,} {'is' if rest == 1 else 'are'} not, which does not show that they are equal." if rest else ".")
+    yield from _budget(told, digits, unit, run, alone=len(pairs) == 1)
+
+
+def _two(row: ModelPairRow, report: Report, test: str, digits: int, unit: str, run: str, lower: str) -> str:
+    a, b = row.model_a, row.model_b
+    if row.verdict == "identical":
+        return f"{a} and {b} are identical, {run} by {run}: there is no difference to test."
+    if row.verdict == "not measured":
+        return f"{a} and {b} cannot be compared: {row.reason}."
+    ends = f" {format_interval({'lo': row.interval.lo, 'hi': row.interval.hi}, digits)}" if row.interval else ""
+    over = f"{row.runs_a}" if row.runs_a == row.runs_b else f"{row.runs_a} and {row.runs_b}"
+    means = f" (means over {over} {run}s {format_number(row.score_a, digits)} and {format_number(row.score_b, digits)}{lower})"
+    gain = f"{format_number(row.delta, digits)}{ends}{means}"
+    how = f"{_say_p(row)}, two-sided {test}, α = {report.alpha:g}; {say_claim(row.claim, unit)}"
+    if row.verdict == "better":
+        return f"{a} is better than {b} by {gain}; the difference is separated from zero ({how})."
+    if not row.delta:
+        return f"{a} and {b} have the same mean score, {format_number(row.score_a, digits)}: neither is ahead."
+    return f"{a} is ahead of {b} by {gain}; the two are not separated at this n = {row.units:,} ({how})."
+
+
+def _say_p(row: ModelPairRow) -> str:
+    if row.se and row.delta and row.df is not None and row.p_floor != row.p:
+        return f"t = {row.delta / row.se:.2f} with {row.df:.3g} degrees of freedom, p = {format_p(row.p)}"
+    return f"p = {format_p(row.p)}"
+
+
+def _leader(
+    ranked: Sequence[ModelRow],
+    pairs: Sequence[ModelPairRow],
+    report: Report,
+    test: str,
+    digits: int,
+    unit: str,
+    run: str,
+    lower: str,
+) -> str:
+    best = [row for row in ranked if row.rank == 1]
+    score = format_number(best[0].score, digits) + lower
+    family = f"Holm over {pairs[0].family_size:,} pairs of models, two-sided {test}, α = {report.alpha:g}"
+    how = f"{family}; {say_claim(pairs[0].claim, unit)}"
+    if len(best) > 1:
+        return f"{', '.join(row.model for row in best[:-1])} and {best[-1].model} share the best mean score, {score} ({how})."
+    first, others = best[0], len(ranked) - 1
+    spread = "" if first.sd is None else f", sd {format_number(first.sd, digits)} over {first.runs} {run}s"
+    if first.beats == others:
+        claim = "separated from all other models"
+    elif not first.beats:
+        claim = f"not separated from any of the {others:,} other models"
+    else:
+        claim = f"separated from {first.beats:,} of the {others:,} other models"
+    return f"{first.model} has the best mean score, {score}{spread}, and is {claim} ({how})."
+
+
+def _nearest(ranked: Sequence[ModelRow], pairs: Sequence[ModelPairRow]) -> ModelPairRow:
+    """Return the pair of the best model and the next."""
+    names = {ranked[0].model, ranked[1].model} if len(ranked) > 1 else set()
+    return next((row for row in pairs if {row.model_a, row.model_b} == names), pairs[0])
+
+
+def _budget(row: ModelPairRow, digits: int, unit: str, run: str, *, alone: bool) -> Iterator[str]:
+    """Say what more runs or more units would make of the standard error, and what runs contribute."""
+    if row.se is None or row.se_more_runs is None or row.se_more_units is None:
+        return
+    of = "the gain" if alone else f"the gain of {row.model_a} over {row.model_b}"
+    share = ""
+    if row.claim == "methods" and row.run_share is not None:
+        share = f"{run}s make {format_share(row.run_share)} of its variance, and "
+    runs, units = (format_number(se, digits) for se in (row.se_more_runs, row.se_more_units))
+    more = f"{row.more_runs:,} more {run}s of either model" if run == "run" else f"{row.more_runs:,} more {run}s of each {unit}"
+    yield (
+        f"The standard error of {of} is {format_number(row.se, digits)}: {share}it would be about {runs} with {more}, {units} with "
+        f"{row.more_units:,} more {unit}s."
+    )
+    if alone and None not in (parts := _components(row)):
+        whole = sum(max(part or 0.0, 0.0) for part in parts) or 1.0
+        names = (unit, f"model × {unit}", run, f"{run} × {unit}")
+        told = ", ".join(f"{name} {format_share(max(part or 0.0, 0.0) / whole)}" for name, part in zip(names, parts, strict=True))
+        yield f"Variance of the score of one {unit} in one {run}: {told}."
+
+
+def _components(row: ModelPairRow) -> tuple[float | None, ...]:
+    return (row.variance_unit, row.variance_system_unit, row.variance_run, row.variance_residual)
+
+
+def model_views(report: Report, place: FamilyKey) -> Iterator[View]:
+    """Yield the leaderboard of models and the table of their pairs."""
+    digits, unit = report.decimals(place.metric), report.test_set(place.test_set).unit
+    models, pairs = report.models_of(place), report.model_pairs_of(place)
+    run, claim = pairs[0].repeated, pairs[0].claim
+    title, text = f"{place.test_set} · {place.metric}", frozenset({"model", "better", "worse", "verdict"})
+    caption = (
+        f"Mean and standard deviation (sd) of the scores of a model's {run}s, and the lowest and highest of them. Rank interval: "
+        f"the ranks that the separated pairs of models leave open. Models with one {run} have no rank."
+    )
+    yield View("models", f"{title} · models", MODEL_BOARD, tuple(_board_cells(row, digits) for row in models), caption, text)
+    test = _TESTS[claim].format(runs=f"{run}s", unit=unit)
+    caption = (
+        f"Two-sided p by the {test}: {say_claim(claim, unit)}. p adjusted is by Holm over {pairs[0].family_size:,} pairs of "
+        f"models, and decides; the interval, gain ± t se at 1 − α, is not adjusted. Runs' share: of the variance of the gain, "
+        f"that due to {run}s. σ²: components of the variance of one {unit}'s score in one {run}; S×unit is that of models and "
+        f"{unit}s together. Where fewer than 20 {unit}s differ, p is at least that of swapping the outputs of whole {unit}s."
+    )
+    yield View("models", f"{title} · pairs of models", MODEL_PAIRS, tuple(_pair_cells(row, digits) for row in pairs), caption, text)
+
+
+def _board_cells(row: ModelRow, digits: int) -> tuple[str, ...]:
+    scores = (format_number(value, digits) for value in (row.score, row.sd, row.lowest, row.highest))
+    ranks = MISSING if row.rank is None else f"{row.rank_low}–{row.rank_high}"
+    return (str(row.rank or MISSING), row.model, str(row.runs), *scores, ranks, str(row.beats), str(row.beaten_by))
+
+
+def _pair_cells(row: ModelPairRow, digits: int) -> tuple[str, ...]:
+    ends = MISSING if row.interval is None else format_interval({"lo": row.interval.lo, "hi": row.interval.hi}, digits)
+    share = MISSING if row.run_share is None else format_share(row.run_share)
+    degrees = MISSING if row.df is None else f"{row.df:.3g}"
+    gain, se = (format_number(value, digits) for value in (row.delta, row.se))
+    parts = (MISSING if part is None else f"{part:.3g}" for part in _components(row))
+    return (
+        row.model_a,
+        row.model_b,
+        gain,
+        ends,
+        se,
+        degrees,
+        format_p(row.p),
+        format_p(row.p_adjusted),
+        share,
+        *parts,
+        row.verdict,
+    )

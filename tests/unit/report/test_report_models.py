@@ -1,0 +1,143 @@
+"""Where systems are runs of models, verdict, tables, figures and the terminal are about models; single runs are details."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from scipy import stats
+from support.epochs import answer, write_logs
+from support.studies import PAGES, run_cli, write_study
+
+RUNS = {"wide": (1.5, 4), "deep": (0.0, 4), "old": (-0.1, 4)}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A study of three models with four seeds each, and a system that is no run."""
+    folder = tmp_path_factory.mktemp("models")
+    rng = np.random.default_rng(3)
+    question = rng.normal(60, 5, 80)
+    columns, known = {"rule": question + rng.normal(0, 3, 80)}, ["system,model,replica", "rule,,"]
+    for model, (gain, seeds) in RUNS.items():
+        suits = rng.normal(gain, 1, 80)
+        for seed in range(seeds):
+            columns[f"{model}/{seed}"] = question + suits + rng.normal(0, 0.3) + rng.normal(0, 3, 80)
+            known.append(f"{model}/{seed},{model},{seed}")
+    rows = [",".join(["item", *columns]), *(f"q{i}," + ",".join(f"{c[i]:.2f}" for c in columns.values()) for i in range(80))]
+    (folder / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (folder / "systems.csv").write_text("\n".join(known) + "\n", encoding="utf-8")
+    study = write_study(
+        folder / "study.yaml",
+        test_sets={"quiz": {"format": "scores", "outputs": "scores.csv"}},
+        systems={"table": "systems.csv"},
+        metrics=["mean"],
+        resampling={"replicates": 2000, "keep_replicates": 2000},
+        analyses=[],
+        report=PAGES,
+    )
+    done = run_cli("run", study, "--serial", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "said.txt").write_text(done.stderr, encoding="utf-8")
+    return folder / done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def document(made) -> dict:
+    return json.loads((made / "report" / "report.json").read_text(encoding="utf-8"))
+
+
+def test_the_verdict_names_models_the_claim_and_the_spread_of_runs(document, made):
+    (verdict,) = document["verdict"]
+    lead = verdict["sentences"][0]
+    best = document["models"][0]
+    assert lead.startswith(f"wide has the best mean score, {best['score']:.3f}, sd {best['sd']:.3f} over 4 runs")
+    assert "Holm over 3 pairs of models, two-sided quasi-F" in lead
+    assert "a claim about methods: new runs and new items" in lead
+    assert not re.search(r"(wide|deep|old)/\d", " ".join(verdict["sentences"]))
+    assert "runs make" in " ".join(verdict["sentences"])
+    assert lead.split(",")[0] in (made.parents[1] / "said.txt").read_text(encoding="utf-8")
+
+
+def test_pages_begin_with_models_and_end_with_single_runs(document, made):
+    keys = [section["key"] for section in document["sections"]]
+    assert (keys[0], keys[-2:]) == ("models", ["leaderboard", "pairs"])
+    page = (made / "report" / "report.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", page, re.MULTILINE)
+    assert headings.index("Models") < headings.index("Confidence against gain") < headings.index("Single runs")
+    assert re.search(r"figures/([a-z]+)-01", page)[1] == "models"
+    first_table = re.search(r"^### (.*)$", page, re.MULTILINE)[1]
+    assert first_table == "quiz · mean · models"
+    html = (made / "report" / "index.html").read_text(encoding="utf-8")
+    assert html.index('id="models"') < html.index('id="leaderboard"')
+    assert "Models on quiz, mean" in html
+
+
+def test_tables_have_the_models_of_the_document(document, made):
+    for name, key in (("models.csv", "models"), ("model_pairs.csv", "model_pairs")):
+        with (made / "report" / "tables" / name).open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert [row["rank" if key == "models" else "p"] for row in rows] == [
+            "" if value is None else str(value) for value in (row["rank" if key == "models" else "p"] for row in document[key])
+        ]
+    assert [row["model"] for row in document["models"]][-1] == "rule"
+    assert {row["claim"] for row in document["model_pairs"]} == {"methods"}
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [("systems", "t-test of the means over runs of each item"), ("runs", "max-T over 78 pairs"), ("methods", "quasi-F")],
+)
+def test_a_report_can_be_about_something_else(made, about, told, tmp_path):
+    run_cli("report", made, "--set", f"report.verdict_about={about}", "--set", "report.formats=[json]", "-o", tmp_path, cwd=made)
+    other = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert told in other["verdict"][0]["sentences"][0]
+    assert bool(other["models"]) == (about != "runs")
+
+
+def test_epochs_of_a_log_are_judged_by_the_means_of_questions(tmp_path):
+    right = answer(1153)
+    done = run_cli("compare", *write_logs(tmp_path, right), "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    paired = stats.ttest_rel(*(own.mean(axis=0) for own in right.values()))
+    assert round(paired.statistic, 2) == 2.77
+    (row,) = document["model_pairs"]
+    assert (row["model_a"], row["claim"], row["repeated"], row["verdict"]) == ("north", "systems", "sample", "better")
+    assert [row["p"], row["df"]] == pytest.approx([paired.pvalue, 59])
+    said = " ".join(document["verdict"][0]["sentences"])
+    assert "t = 2.77 with 59 degrees of freedom" in said
+    assert "a claim about these finished systems on new items" in said
+    assert "with 3 more samples of each item" in said
+    assert "with 60 more items" in said
+    assert "Variance of the score of one item in one sample: item " in said
+    assert "north/1" not in said
+
+
+def test_the_terminal_shows_models_and_counts_single_samples(tmp_path):
+    done = run_cli("compare", *write_logs(tmp_path, answer(1153)), "-b", "1000", cwd=tmp_path)
+    assert re.search(r"^ *1  north +3  ", done.stdout, re.MULTILINE)
+    assert "15 pairs of single samples" in done.stdout
+    assert "north/1" not in done.stdout
+
+
+def test_the_headline_of_the_quickstart_names_a_model_and_no_training(tmp_path):
+    """The quickstart's own study with three trainings of each model, in place of 25, and few replicates."""
+    study = yaml.safe_load((Path(__file__).resolve().parents[3] / "workflows" / "quickstart.yaml").read_text(encoding="utf-8"))
+    study["training"]["resamples"] = [{"method": "bootstrap", "fraction": 1.0, "replicas": 3}]
+    study["training"]["models"].pop("forest")
+    del study["test_sets"]["digits-rotated"]
+    study |= {"analyses": [], "resampling": {"replicates": 500}, "report": {"formats": ["json"], "null_laboratory": False}}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    done = run_cli("run", "study.yaml", "--serial", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    path = tmp_path / done.stdout.strip() / "report" / "report.json"
+    lead = json.loads(path.read_text(encoding="utf-8"))["verdict"][0]["sentences"][0]
+    assert re.match(r"(neighbours|logistic) (is better than|is ahead of) (neighbours|logistic) by ", lead)
+    assert "a claim about methods" in lead
+    assert "/bootstrap" not in lead + done.stderr.split("report:")[0].splitlines()[-1]
