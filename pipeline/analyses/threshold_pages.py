@@ -150,8 +150,11 @@ def _state(row: Mapping[str, Any], digits: int, few: int) -> str | None:
     return f"The threshold at this size ({size}), {gain}, rests on only {count}: treat it as a rough guide."
 
 
-def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Mark]:
-    """Go through what the scatters show: the window as a band, the classes of pairs, and a line at each threshold."""
+def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], *, few: int) -> Iterator[Mark]:
+    """Go through what the scatters show: the window as a band, the classes of pairs, and a line at each threshold.
+
+    Where no pair is in the window, the line is at the threshold by standard errors.
+    """
     for row in select(rows, test_size=FULL):
         where = {key: row[key] for key in _KEYS}
         low, high = row["window"]
@@ -161,13 +164,17 @@ def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, A
             yield Mark(where, "p", (low, high), caption=caption, relation=row["relation_by"])
         values = tuple((str(x), str(y)) for x, y in row["values"])
         of = {"pairs": row["relation"], "relation": row["relation_by"], "values": values}
-        if row["gain"] is None:
+        digits, pairs = decimals_of(cubes, row["metric"]), row["pairs_in_window"]
+        if row["gain"] is not None:
+            gain, count = format_number(row["gain"], digits), f"{pairs} pair{'' if pairs == 1 else 's'}"
+            alt = f"Threshold, {row['relation']}: {gain} from {count}."
+            yield Mark(where, "gain", row["gain"], f"{gain}, {count}", alt, **of)
+        elif row["se_pairs"] >= few:
+            gain = f"{format_number(row['se_gain'], digits)} by se"
+            caption = "Where no pair of a class is in the band, its line is at the threshold by standard errors (by se)."
+            yield Mark(where, "gain", row["se_gain"], gain, f"Threshold, {row['relation']}: {gain}.", caption, **of)
+        else:
             yield Mark(where, "gain", None, **of)
-            continue
-        gain, pairs = format_number(row["gain"], decimals_of(cubes, row["metric"])), row["pairs_in_window"]
-        count = f"{pairs} pair{'' if pairs == 1 else 's'}"
-        alt = f"Threshold, {row['relation']}: {gain} from {count}."
-        yield Mark(where, "gain", row["gain"], f"{gain}, {count}", alt, **of)
 
 
 def draw_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
@@ -203,9 +210,13 @@ def _draw(rows: Sequence[Mapping[str, Any]], metric: str, axes: Axes) -> None:
         ("se_gain", "se_interval", "s", PALETTE[1], "standard errors of all pairs"),
         ("near_gain", None, "x", INK, "of pairs near borderline"),
     )
+    largest = 0.0
     for shift, (key, interval, marker, colour, label) in zip((0.18, 0.0, -0.18), marks, strict=True):
         there = [(row[key], len(rows) - 1 - place + shift, row[interval] if interval else None) for place, row in enumerate(rows)]
         there = [one for one in there if one[0] is not None]
+        if not there:
+            continue
+        largest = max([largest, *(x for x, _, _ in there), *(ends["hi"] for _, _, ends in there if ends is not None)])
         fill = colour if marker == "o" else "none"
         axes.plot(
             [x for x, _, _ in there],
@@ -221,6 +232,6 @@ def _draw(rows: Sequence[Mapping[str, Any]], metric: str, axes: Axes) -> None:
                 axes.hlines(y, ends["lo"], ends["hi"], color=colour, linewidth=1.4)
     axes.set_yticks(range(len(rows)), [f"{shorten(_name(row), _LONGEST)} ({row['se_pairs']:,})" for row in rows][::-1])
     axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.set_xlim(left=0)
+    axes.set_xlim(0, 1.06 * largest)
     tidy_axes(axes, x=f"gain in {metric}", y="")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)

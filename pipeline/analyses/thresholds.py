@@ -111,7 +111,7 @@ class Thresholds(Analysis):
             sections=(SECTION,),
             csv={"thresholds": rows, "kinship": kinship},
             headlines=tuple(state_thresholds(cubes, rows, few=FEW_PAIRS)),
-            marks=tuple(mark_scatters(cubes, rows)),
+            marks=tuple(mark_scatters(cubes, rows, few=FEW_PAIRS)),
         )
 
 
@@ -147,7 +147,8 @@ def _from_window(table: PairTable, members: NDArray[np.bool_], sampled: Sampled,
     inside = usable & spec.holds(table.p)
     gains = table.gain[inside]
     gain = percentile_of(gains, spec.percentile)
-    few = f"only {len(gains)} pairs in the window: fewer than {FEW_PAIRS} say little" if 0 < len(gains) < FEW_PAIRS else None
+    count = f"{len(gains)} pair{'' if len(gains) == 1 else 's'}"
+    few = f"only {count} in the window: fewer than {FEW_PAIRS} say little" if 0 < len(gains) < FEW_PAIRS else None
     interval, note = describe_interval(sampled, gains, table.first[inside], table.second[inside], spec.percentile)
     return {
         "gain": gain,

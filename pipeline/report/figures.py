@@ -159,6 +159,8 @@ def _draw_scatter(
         tidy_axes(axes, x=f"gain in {metric}", y="confidence, 1 − p (one-sided)")
         axes.legend(loc="lower right", markerscale=1.4)
         svg = finish(figure, title=title, alt=alt)
+    if drawn:
+        caption += " A pair of several named classes is drawn as the first of them."
     if len(named) > len(drawn):
         caption += f" {len(named)} classes are more than there are colours: pairs are drawn as same and different."
     beyond = int((table.usable & (table.gain > right)).sum())

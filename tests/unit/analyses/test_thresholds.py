@@ -290,6 +290,18 @@ def test_any_classes_of_pairs_have_rows_marks_and_ratios():
     assert len(axes.get_yticklabels()) == len(pairs)
 
 
+def test_the_line_of_a_class_without_borderline_pairs_is_at_its_threshold_by_standard_errors():
+    """Of 25 pairs far from borderline; where a pair is in the window, or the pairs are few, it is not."""
+
+    def line(z):
+        marks = Thresholds().find({"news": disjoint_pairs(z, [1.0] * len(z))}, {}).marks
+        return [(mark.at, mark.label) for mark in marks if mark.axis == "gain"]
+
+    assert line([6.0] * 25) == [(pytest.approx(1.6448536), "1.645 by se")]
+    assert line([6.0] * 24 + [1.65]) == [(pytest.approx(1.65), "1.650, 1 pair")]
+    assert line([6.0] * 19) == [(None, "")]
+
+
 def test_more_classes_than_fit_one_figure_are_all_drawn():
     cube = kin_cube(models="abcdefgabcdefg")
     finding = Thresholds().find({"news": cube}, {"combinations": True})
