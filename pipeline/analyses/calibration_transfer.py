@@ -8,7 +8,7 @@ systems. A pair that is tied on the other test set has no sign: it is counted ap
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,7 +29,7 @@ from pipeline.analyses.pairs import (
 )
 from pipeline.analyses.presentation import in_parts, name_procedure, say_intervals, select
 from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, share_of_weight, system_interval
-from pipeline.interfaces import Analysis, Column, Figure, Finding, Section, Table
+from pipeline.interfaces import Analysis, Column, Figure, Finding, ScoredStatistics, Section, Table
 from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import shorten
 from pipeline.options import meant, read_options
@@ -83,11 +83,19 @@ class CalibrationOptions:
             raise ValueError(f"interval_replicates {self.interval_replicates} must be between 100 and 100000")
 
 
+@dataclass(frozen=True, eq=False)
 class CalibrationTransfer(Analysis):
     """The share of pairs that keep their order on another test set, by p-value."""
 
     name: ClassVar[str] = "calibration-transfer"
     default_place: ClassVar[int | None] = 3
+    items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of the items by test set, where they are known."""
+
+    def with_statistics(self, statistics: Mapping[str, Mapping[str, ScoredStatistics]]) -> CalibrationTransfer:
+        """Return the analysis that knows which items test sets have in common."""
+        some = {name: next(iter(of_set.values())) for name, of_set in statistics.items() if of_set}
+        return CalibrationTransfer({name: tuple(map(str, one.data["item"].values.tolist())) for name, one in some.items()})
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are unknown or of no use."""
@@ -111,10 +119,11 @@ class CalibrationTransfer(Analysis):
                 elif other not in cubes:
                     rows.append(_nothing(base, other, _absent(other, cubes)))
                 else:
-                    rows += _rows(base, other, cubes, chosen)
+                    shared = count_shared(self.items.get(base, ()), self.items.get(other, ()))
+                    rows += [row | {"shared_items": shared} for row in _rows(base, other, cubes, chosen)]
         of_base = {base: cubes[base]} if base is not None and base in cubes else {}
         copies = describe_copies(of_base)
-        notes = (*NOTES, *describe_one_sided(of_base), *([copies] if copies else []))
+        notes = (*NOTES, *_describe_shared(rows, self.items), *describe_one_sided(of_base), *([copies] if copies else []))
         return Finding(
             self.name,
             tuple(rows),
@@ -125,6 +134,29 @@ class CalibrationTransfer(Analysis):
             sections=(SECTION,),
             csv={"calibration": rows},
         )
+
+
+def count_shared(base: Sequence[str], other: Sequence[str]) -> int | None:
+    """Count the items of another test set that the base has too, by name; None where names are unknown or mere line numbers.
+
+    Examples
+    --------
+    >>> count_shared(["q1", "q2", "q3"], ["q3", "q4"]), count_shared(["1", "2"], ["1", "2", "3"])
+    (1, None)
+    """
+    if not base or not other or any(list(ids) == [str(line) for line in range(1, len(ids) + 1)] for ids in (base, other)):
+        return None
+    return len(set(base) & set(other))
+
+
+def _describe_shared(rows: Sequence[Mapping[str, Any]], items: Mapping[str, Sequence[str]]) -> list[str]:
+    """Say which other test sets are not of other items; items are called the same in both."""
+    told = {row["against"]: row for row in rows if row["shared_items"]}
+    return [
+        f"{other} has {row['shared_items']:,} of its {len(items[other]):,} items in common with {row['test_set']}, by their names: "
+        "signs agree more often there than on items of its own."
+        for other, row in told.items()
+    ]
 
 
 def _absent(name: str, cubes: Mapping[str, xr.Dataset]) -> str:
@@ -152,6 +184,7 @@ def _nothing(base: str | None, against: str | None, reason: str, **where: Any) -
         "interval_note": None,
         "warning": None,
         "unmatched_pairs": None,
+        "shared_items": None,
     }
 
 

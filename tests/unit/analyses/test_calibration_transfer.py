@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+import xarray as xr
 from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.calibration_transfer import CalibrationTransfer
+from pipeline.interfaces import ScoredStatistics
 
 
 def bins_of(finding):
@@ -42,6 +44,40 @@ def test_a_system_absent_on_the_other_set_is_counted_not_guessed():
     cubes["other"] = build_cube(np.array([60.0, 40.0, 50.0]), list("dcb"), name="other")
     rows = bins_of(CalibrationTransfer().find(cubes, {"bins": [0.05]}))
     assert (rows[0.05]["pairs"], rows[0.05]["unmatched_pairs"]) == (1, 2)
+
+
+def with_items(**items):
+    """Statistics of no use but for the names of their items."""
+
+    def of(names):
+        data = xr.Dataset(coords={"item": np.array(names, dtype=object)})
+        return {"bleu": ScoredStatistics(data, lambda sums: sums[0], "general", higher_is_better=True)}
+
+    return CalibrationTransfer().with_statistics({name: of(names) for name, names in items.items()})
+
+
+def test_another_test_set_of_the_same_items_is_told():
+    finding = with_items(news=["q1", "q2", "q3"], other=["q2", "q3", "q4", "q5"]).find(base_and_other(), {})
+    assert {row["shared_items"] for row in finding.rows} == {2}
+    (note,) = [note for note in finding.notes if "in common" in note]
+    assert note.startswith("other has 2 of its 4 items in common with news, by their names")
+    assert all(note in table.caption for table in finding.tables)
+
+
+@pytest.mark.parametrize(
+    ("items", "shared"),
+    [
+        ({"news": ["q1"], "other": ["q2"]}, 0),
+        ({"news": ["1", "2"], "other": ["1", "2", "3"]}, None),  # mere line numbers
+        ({"news": ["7", "1"], "other": ["1", "2"]}, None),
+        ({"news": ["q1"]}, None),
+        ({}, None),
+    ],
+)
+def test_items_that_are_others_or_have_no_names_are_not_called_shared(items, shared):
+    finding = with_items(**items).find(base_and_other(), {})
+    assert {row["shared_items"] for row in finding.rows} == {shared}
+    assert not any("in common" in note for note in finding.notes)
 
 
 def test_one_test_set_gives_null_with_the_reason():
