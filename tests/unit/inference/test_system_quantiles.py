@@ -168,3 +168,14 @@ def test_the_planted_threshold_of_the_window_is_in_the_interval() -> None:
         covered += found.lo is not None and found.hi is not None and found.lo <= truth <= found.hi
     assert shown >= 150
     assert covered >= 0.93 * shown
+
+
+def test_pairs_of_exactly_the_percentile_are_worth_the_systems_that_make_them() -> None:
+    """Eight of 80 systems make every pair with the value 2, a fifth of all: the percentile is 2, and eight systems say little."""
+    first, second = np.triu_indices(80, 1)
+    values = np.where((first < 8) | (second < 8), 2.0, 1.0)
+    assert np.mean(values == 2.0) == pytest.approx(604 / 3160)
+    assert np.percentile(values, 95) == 2.0
+    found = quantile_interval(values, first, second, 0.95, systems=alone(80))
+    assert found.pairs < 50
+    assert found.hi is None
