@@ -67,6 +67,7 @@ TAILS = "Davison & Hinkley 1997, Bootstrap Methods and their Application, doi:10
 
 
 _NAN = float("nan")
+_SYSTEM = ("metric", "test_size", "system")
 _PAIRS = ("metric", "test_size", "pair")
 _CELLS = ("procedure", *_PAIRS, "cell")
 _TESTS = ("procedure", "convention", *_PAIRS)
@@ -221,7 +222,8 @@ VARIABLES: Mapping[str, Variable] = {
             "score on a kept replicate of the bootstrap",
             EFRON,
         ),
-        Variable("observed_score", ("metric", "test_size", "system"), "float64", _NAN, "points", "score on the test set itself"),
+        Variable("observed_score", _SYSTEM, "float64", _NAN, "points", "score on the test set itself"),
+        Variable("units_right", _SYSTEM, "int64", -1, "units", "units that are right if all score 0 or one other value, else -1"),
         Variable(
             "observed_delta",
             _PAIRS,

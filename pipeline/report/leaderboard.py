@@ -10,10 +10,11 @@ import numpy as np
 import xarray as xr
 
 from pipeline.analyses.pairs import has_value
+from pipeline.inference.proportions import wilson
 from pipeline.inference.ranks import CLUSTERS, Separation, name_letters, rank_intervals, separate
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, metric_fact
-from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, PairRow, SystemRow
+from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, PairRow, ScoreInterval, SystemRow
 from pipeline.report.values import plain
 
 __all__ = ["LETTERS", "MOST_LETTERED", "Standing", "letters_of", "list_systems", "rank_systems"]
@@ -45,8 +46,9 @@ def rank_systems(pairs: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *
     scores: dict[str, float | None] = {name: plain(value) for name, value in zip(names, values, strict=True)}
     sign = -1.0 if metric_fact(cube, "higher_is_better", place.metric) is not False else 1.0
     order = sorted(names, key=lambda name: (scores[name] is None, sign * (scores[name] or 0.0), name))
+    intervals = _score_intervals(cube, names, place.metric, alpha=alpha)
     if family.baseline is not None:
-        return Standing(_against(pairs, order, scores, family.baseline, place), [])
+        return Standing(_against(pairs, order, scores, intervals, family.baseline, place), [])
     found = _relate(pairs, names, scores, alpha=alpha)
     ranks, beats, beaten = rank_intervals(found), found.beats.sum(axis=1).tolist(), found.beats.sum(axis=0).tolist()
     clusters = list(_list_clusters(found, names, place))
@@ -58,6 +60,7 @@ def rank_systems(pairs: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *
             rank=rank[own],
             name=name,
             score=scores[name],
+            interval=intervals.get(name),
             rank_low=low[own],
             rank_high=high[own],
             beats=beats[own],
@@ -70,8 +73,28 @@ def rank_systems(pairs: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *
     return Standing(board, clusters)
 
 
+def _score_intervals(cube: xr.Dataset, names: Sequence[str], metric: str, *, alpha: float) -> dict[str, ScoreInterval]:
+    """Return Wilson's interval of the score of each system, where units score 0 or one other value."""
+    where = {"metric": metric, "test_size": FULL}
+    if "units_right" not in cube.variables:  # cubes of earlier versions
+        return {}
+    right, score = (np.asarray(cube[name].sel(where).values) for name in ("units_right", "observed_score"))
+    units = int(cube["n_units"].sel(test_size=FULL))
+    best = int(right.argmax())
+    if right[best] <= 0:  # of units that score 0 alone, nobody knows what another would
+        return {}
+    ends = (end * score[best] * units / right[best] for end in wilson(right, units, alpha=alpha))
+    rows = zip(names, *(end.tolist() for end in ends), strict=True)
+    return {name: ScoreInterval("wilson", 1 - alpha, lo, hi) for name, lo, hi in rows}
+
+
 def _against(
-    pairs: Sequence[PairRow], order: Sequence[str], scores: Mapping[str, float | None], baseline: str, place: FamilyKey
+    pairs: Sequence[PairRow],
+    order: Sequence[str],
+    scores: Mapping[str, float | None],
+    intervals: Mapping[str, ScoreInterval],
+    baseline: str,
+    place: FamilyKey,
 ) -> list[BoardRow]:
     """Return systems with their verdict against the baseline, seen from them: better, worse, or what else it is."""
     members = [row for row in pairs if row.in_family]
@@ -87,6 +110,7 @@ def _against(
                 rank=None,
                 name=name,
                 score=scores[name],
+                interval=intervals.get(name),
                 rank_low=None,
                 rank_high=None,
                 beats=better[name],

@@ -29,6 +29,7 @@ __all__ = [
     "PairTails",
     "PairVerdict",
     "RawP",
+    "ScoreInterval",
     "SharedReplicates",
     "SignatureRow",
     "SystemRow",
@@ -219,8 +220,21 @@ class SystemRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreInterval:
+    """The interval of a system's own score, in points of the metric."""
+
+    method: Literal["wilson"]
+    level: float
+    lo: float
+    hi: float
+
+
+@dataclass(frozen=True, slots=True)
 class BoardRow:
-    """Where a system stands in a family: its rank with those that are not excluded, or its verdict against the baseline."""
+    """Where a system stands in a family: its rank with those that are not excluded, or its verdict against the baseline.
+
+    ``interval`` is that of its score, where units score 0 or one other value; None elsewhere.
+    """
 
     test_set: str
     metric: str
@@ -228,6 +242,7 @@ class BoardRow:
     rank: int | None
     name: str
     score: float | None
+    interval: ScoreInterval | None
     rank_low: int | None
     rank_high: int | None
     beats: int

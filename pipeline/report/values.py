@@ -10,6 +10,7 @@ import numpy as np
 
 from pipeline.interfaces.wording import MISSING, format_interval, format_number, format_p, format_share
 from pipeline.report.pair_parts import Interval
+from pipeline.report.rows import ScoreInterval
 
 __all__ = ["MISSING", "format_ends", "format_interval", "format_number", "format_p", "format_share", "plain"]
 
@@ -41,6 +42,6 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def format_ends(interval: Interval | None, digits: int) -> str:
-    """Return the two ends of the interval of a gain in brackets."""
+def format_ends(interval: Interval | ScoreInterval | None, digits: int) -> str:
+    """Return the two ends of the interval of a gain or a score in brackets."""
     return MISSING if interval is None else format_interval({"lo": interval.lo, "hi": interval.hi}, digits)

@@ -12,13 +12,16 @@ from pipeline.report.model_text import model_views
 from pipeline.report.pair_table import pair_table
 from pipeline.report.rows import FamilyKey, Label, SystemRow, family_of
 from pipeline.report.trainings import training_views
-from pipeline.report.values import MISSING, format_number
+from pipeline.report.values import MISSING, format_ends, format_number
 from pipeline.report.view import View
 
 __all__ = ["view_all"]
 
 _FACTS: Mapping[str, Callable[[SystemRow], Label]] = {"model": lambda row: row.model, "group": lambda row: row.group}
 """What stands beside the names of systems, where it says more than they do."""
+
+
+_WILSON = "The interval is Wilson's, of a system's own score: whether two overlap says little of their difference."
 
 
 def view_all(report: Report) -> list[View]:
@@ -45,9 +48,12 @@ def _leaderboards(report: Report) -> Iterator[View]:
         digits = report.decimals(where.metric)
         name = name_adjustment(report.pairs_of[where])
         at, rows = f"by {name} at α = {report.alpha:g}", []
-        for row in report.board_of[where]:
+        board = report.board_of[where]
+        scored = ("score", f"{100 * (1 - report.alpha):g} % interval") if any(row.interval for row in board) else ("score",)
+        for row in board:
             system = known[row.test_set, row.name]
-            cells = (row.name, *(str(_FACTS[fact](system) or MISSING) for fact in facts), format_number(row.score, digits))
+            own = (format_number(row.score, digits), format_ends(row.interval, digits))
+            cells = (row.name, *(str(_FACTS[fact](system) or MISSING) for fact in facts), *own[: len(scored)])
             if baseline is not None:
                 rows.append((*cells, row.against_baseline or MISSING))
                 continue
@@ -55,15 +61,17 @@ def _leaderboards(report: Report) -> Iterator[View]:
             ends = (str(row.beats), str(row.beaten_by), row.letters or MISSING)
             rows.append((MISSING if row.rank is None else str(row.rank), *cells, ranks, *ends))
         if baseline is not None:
-            columns: tuple[str, ...] = ("system", *facts, "score", f"than {baseline}")
+            columns: tuple[str, ...] = ("system", *facts, *scored, f"than {baseline}")
             caption = f"Than {baseline}: the verdict {at}, over the pairs of {baseline} alone, which give no ranks."
+            caption += f" {_WILSON}" * (len(scored) > 1)
             yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, columns[-1]}))
             continue
-        columns = ("rank", "system", *facts, "score", "rank interval", "better than", "worse than", "letters")
+        columns = ("rank", "system", *facts, *scored, "rank interval", "better than", "worse than", "letters")
         caption = (
             f"Rank interval: the ranks that pairs separated {at} leave open, for all systems together. "
             "Better than, worse than: how many systems it is separated from. Systems with the same score share a rank. "
         )
+        caption += f"{_WILSON} " * (len(scored) > 1)
         refused = [row.reason for row in report.clusters if family_of(row) == where and row.definition == LETTERS and row.reason]
         lettered = len(rows) > 2 and not refused  # of two systems the verdict says as much
         if lettered:

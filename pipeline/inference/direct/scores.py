@@ -15,7 +15,16 @@ from pipeline.inference.direct.result import REASONS, code_of
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import ratio_factor
 
-__all__ = ["MEMORY", "denominator_groups", "differences", "gain_of_a_win", "has_two_values", "is_mean", "why_no_numerators"]
+__all__ = [
+    "MEMORY",
+    "count_right",
+    "denominator_groups",
+    "differences",
+    "gain_of_a_win",
+    "has_two_values",
+    "is_mean",
+    "why_no_numerators",
+]
 
 MEMORY = 2**26
 """Bytes of a block of pairs × units."""
@@ -107,6 +116,22 @@ def gain_of_a_win(measure: Measure) -> NDArray[np.float64]:
         points = ratio_factor(measure) * (high.max(axis=0) - low.min(axis=0)) / (denominators[first] * len(measure.statistics))
         found[chosen] = np.where(points > 0, points, np.nan)
     return found
+
+
+def count_right(measure: Measure) -> NDArray[np.int64]:
+    """Count the units that each system has right, where every unit of all systems scores 0 or one other value.
+
+    Returns
+    -------
+    (system,) int64
+        The score is this times the score of a unit that is right, over the number of units; −1 of all systems where it is not.
+    """
+    numerators, denominators = measure.statistics[:, :, 0], measure.statistics[:, :, 1:2]
+    right = numerators != 0
+    mean = measure.form == "ratio" and denominators.min() == denominators.max() and denominators.min() > 0
+    if not mean or len(np.unique(numerators[right])) != 1 or numerators[right][0] < 0:
+        return np.full(numerators.shape[1], -1, np.int64)
+    return np.asarray(right.sum(axis=0), np.int64)
 
 
 def differences(

@@ -18,7 +18,7 @@ from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout, MetricInfo
 from pipeline.cubes.variables import CHUNKS, UNIT_EFFECTS
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T
-from pipeline.inference.direct.scores import gain_of_a_win
+from pipeline.inference.direct.scores import count_right, gain_of_a_win
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.units import UnitEffects, effective_units, unit_effects
 from pipeline.items.stored import load_frame, load_grouping, number_groups
@@ -224,6 +224,7 @@ def _write_observed(cube: CubeWriter, part: Part) -> None:
         discordant=observed.discordant,
         identical=observed.identical,
         p_sign_flip=part.p_sign_flip,
+        right=count_right(part.measure)[part.position],
     )
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.studies import run_cli, write_study
+from scipy.stats import binomtest
+from support.studies import PAGES, run_cli, write_study
 
 import pipeline
 from pipeline.inference.proportions import bonett_price, tango
@@ -28,6 +29,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         test_sets={name: {"format": "scores", "outputs": f"{name}.csv"} for name in ("right", "graded")},
         metrics=["mean"],
         resampling={"replicates": 200, "keep_replicates": 200, "intervals": ["tango", "bonett-price", "symmetric"]},
+        analyses=[],
+        report=PAGES,
     )
     done = run_cli("run", "study.yaml", "--serial", "-q", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -56,3 +59,30 @@ def test_the_cube_says_why_there_is_none(run: Path) -> None:
         codes = cubes[test_set]["interval_reason"].sel(interval_method=["tango", "bonett-price"])
         meanings = cubes[test_set]["interval_reason"].attrs["flag_meanings"].split()
         assert {meanings[code] for code in codes.values.ravel().tolist()} == words
+
+
+def test_the_leaderboard_has_the_interval_of_each_rate_by_wilson(run: Path) -> None:
+    report = json.loads((run / "report" / "report.json").read_text())
+    for row in report["leaderboard"]:
+        if row["test_set"] == "graded":
+            assert row["interval"] is None
+            continue
+        own = binomtest(round(row["score"] * ITEMS), ITEMS).proportion_ci(0.95, method="wilson")
+        assert (row["interval"]["method"], row["interval"]["level"]) == ("wilson", 0.95)
+        assert [row["interval"]["lo"], row["interval"]["hi"]] == pytest.approx([own.low, own.high])
+    page = (run / "report" / "report.md").read_text().split("\n## Leaderboard")[1].split("\n## ")[0]
+    graded, right = page.split("### right")
+    assert "95 % interval" in right
+    assert "Wilson" in right
+    assert "95 % interval" not in graded
+
+
+def test_another_level_has_another_interval(run: Path) -> None:
+    done = run_cli(
+        "report", str(run), "--set", "resampling.alpha=0.2", "--set", "report.formats=[json]", "-o", "other", cwd=run.parents[1]
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads((run.parents[1] / "other" / "report.json").read_text())
+    row = next(row for row in report["leaderboard"] if row["test_set"] == "right")
+    own = binomtest(round(row["score"] * ITEMS), ITEMS).proportion_ci(0.8, method="wilson")
+    assert [row["interval"]["lo"], row["interval"]["hi"]] == pytest.approx([own.low, own.high])

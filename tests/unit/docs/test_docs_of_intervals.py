@@ -1,6 +1,6 @@
 """The coverage of intervals of rates that docs/intervals.md shows is what counting all data sets gives.
 
-``PYTHONPATH=tests python tests/unit/docs/test_docs_of_intervals.py`` writes the table anew: no draws, a few seconds.
+``PYTHONPATH=tests python tests/unit/docs/test_docs_of_intervals.py`` writes the tables anew: no draws, a few seconds.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
-from scipy.stats import multinomial
+from scipy.stats import binom, multinomial
 
-from pipeline.inference.proportions import bonett_price, tango
+from pipeline.inference.proportions import bonett_price, tango, wilson
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "intervals.md"
-MARKED = re.compile(r"(<!-- coverage: rates -->\n).*?(<!-- end -->)", re.DOTALL)
+MARKED = re.compile(r"(<!-- coverage: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 CASES = [
     (20, 0.1, 0.0), (20, 0.1, 0.05), (20, 0.3, 0.0), (20, 0.3, 0.1),
     (50, 0.05, 0.0), (50, 0.05, 0.025), (50, 0.2, 0.0), (50, 0.2, 0.1),
@@ -80,11 +81,38 @@ def test_the_law_behind_the_symmetric_interval_is_that_of_resampling() -> None:
     np.testing.assert_allclose([lo[0], hi[0]], [0.25 - half, 0.25 + half])
 
 
-def test_the_table_of_coverage_is_counted() -> None:
-    (shown,) = [match.group(0) for match in MARKED.finditer(PAGE.read_text(encoding="utf-8"))]
-    assert shown == f"<!-- coverage: rates -->\n{table()}<!-- end -->"
+def of_one_rate() -> str:
+    """Wilson's interval of one rate: a row a number of units, a column a rate."""
+    rates = (0.5, 0.8, 0.9, 0.95, 0.99)
+    lines = ["| units | " + " | ".join(f"{rate:g}" for rate in rates) + " |", "| --- " * (len(rates) + 1) + "|"]
+    for n in (10, 20, 50, 100, 1000):
+        hits = np.arange(n + 1)
+        found = (misses(wilson(hits, n), binom.pmf(hits, n, rate), rate) for rate in rates)
+        lines.append(f"| {n} | " + " | ".join(f"{100 * above:.1f} + {100 * below:.1f}" for above, below in found) + " |")
+    return "\n".join(lines) + "\n"
+
+
+TABLES = {"rates": table, "rate": of_one_rate}
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_the_tables_of_coverage_are_counted(name: str) -> None:
+    (shown,) = [match.group(0) for match in MARKED.finditer(PAGE.read_text(encoding="utf-8")) if match.group(2) == name]
+    assert shown == f"<!-- coverage: {name} -->\n{TABLES[name]()}<!-- end -->"
+
+
+@pytest.mark.parametrize("n", [10, 20, 50, pytest.param(100, marks=pytest.mark.slow)])
+def test_intervals_of_rates_come_near_their_level_everywhere(n: int) -> None:
+    wins, losses = all_counts(n)
+    for method, most in ((tango, 0.0684), (bonett_price, 0.0622)):
+        found = method(wins, losses, n)
+        for rate in np.linspace(0.02, 0.6, 30):
+            for gain in rate * np.linspace(0, 0.95, 20):
+                rates = [(rate + gain) / 2, (rate - gain) / 2, 1 - rate]
+                chance = multinomial.pmf(np.stack([wins, losses, n - wins - losses], axis=1), n, rates)
+                assert sum(misses(found, chance, gain)) <= most
 
 
 if __name__ == "__main__":
     text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(MARKED.sub(lambda match: match.group(1) + table() + match.group(2), text), encoding="utf-8")
+    PAGE.write_text(MARKED.sub(lambda match: match.group(1) + TABLES[match.group(2)]() + match.group(3), text), encoding="utf-8")

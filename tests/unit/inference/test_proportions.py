@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binomtest, norm
 
+from pipeline.inference.direct.scores import count_right
 from pipeline.inference.intervals import INTERVAL_REASONS
 from pipeline.inference.proportions import PROPORTIONS, bonett_price, proportion_intervals, tango, wilson
 from pipeline.resampling.measures import Measure
@@ -140,3 +141,13 @@ def test_what_is_no_rate_is_refused() -> None:
         wilson(np.array([0]), 0)
     with pytest.raises(ValueError, match="alpha"):
         tango(np.array([0]), np.array([0]), 3, alpha=1.0)
+
+
+def test_units_that_are_right_are_counted_where_scores_are_zero_or_one_other_value() -> None:
+    right = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 0], [1, 0, 0]])
+    assert count_right(build(right)).tolist() == [3, 1, 1]
+    assert count_right(build(25 * right, decimals=1)).tolist() == [3, 1, 1]
+    assert count_right(build(right, better=False)).tolist() == [3, 1, 1]
+    for other in (right + 1, right * [[1, 2, 1]], -right, 0 * right):
+        assert count_right(build(other)).tolist() == [-1, -1, -1]
+    assert count_right(build(right, form="general")).tolist() == [-1, -1, -1]
