@@ -26,14 +26,17 @@ from pipeline.inference.power import (
 )
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.cube_facts import FULL, read_floats
-from pipeline.report.pair_parts import Leverage, MinimumDetectableEffect
+from pipeline.report.model_rows import ModelPairRow
+from pipeline.report.pair_parts import Interval, Leverage, MinimumDetectableEffect
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_number, plain
 
-__all__ = ["add_detectable", "describe_detectable"]
+__all__ = ["add_detectable", "describe_detectable", "describe_detectable_of_models"]
 
 _OPEN = ("not separated", "not decided", "inconclusive")
 """Verdicts beside which the smallest gain that could have been shown is told."""
+
+_SAME = 1e-12  # levels that are 1 − α, but for rounding
 
 _Floats = NDArray[np.float64]
 
@@ -77,12 +80,16 @@ def _ask(rows: Sequence[PairRow], cube: xr.Dataset, procedure: str, alpha: float
     worth = rows[0].effective_units
     freedom = max(worth - strata, 0.0) if worth is not None and PROCEDURES[procedure].few_units else None
     se, gain = (np.array([np.nan if x is None else x for x in of]) for of in ([r.se for r in rows], [r.delta for r in rows]))
-    ends = [row.interval if row.interval and row.interval.method.startswith("simultaneous") else None for row in rows]
+    ends = [row.interval if row.interval and _is_of_the_family(row.interval, alpha) else None for row in rows]
     half = np.array([np.nan if end is None else (end.hi - end.lo) / 2 for end in ends])
     still = sum(row.in_family and row.p is not None and not row.identical and not row.separated for row in rows)
     critical = np.divide(half, se, out=np.full(len(rows), np.nan), where=se > 0)
     critical = np.where(np.isfinite(critical), critical, critical_value(alpha / max(still, 1), freedom))
     return _Asked(gain, se, critical, level_of(critical, freedom), freedom)
+
+
+def _is_of_the_family(interval: Interval, alpha: float) -> bool:
+    return interval.method.startswith("simultaneous") and abs(interval.level - (1 - alpha)) < _SAME
 
 
 def _effects(rows: Sequence[PairRow], asked: _Asked, win: _Floats) -> list[MinimumDetectableEffect | None]:
@@ -145,10 +152,9 @@ def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
     if len(known) > 1:
         if not gains:
             return "None of them could have shown a gain: on so few discordant units no exact p is small enough."
-        least, most = (format_number(end, digits) for end in (min(gains), max(gains)))
-        spread = f"{least} to {most} (median {format_number(median(gains), digits)})" if least != most else least
         none = f"; {len(known) - len(gains):,} could show none" if len(gains) < len(known) else ""
-        return f"The smallest gains that these pairs show with {power} (minimum detectable effects) are {spread}{none}."
+        told = f"The smallest gains that these pairs show with {power} (minimum detectable effects)"
+        return f"{told} are {_spread(gains, digits)}{none}."
     ((row, effect),) = known
     noun = f"{unit}s" if unit in ("item", "document") else f"units of {unit}"
     needed = f"a true gain of {format_number(row.delta, digits)} needs about {effect.units_needed or 0:,} {noun} for {power}"
@@ -156,3 +162,22 @@ def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
         return f"No gain could have been shown: {effect.reason}{f'; {needed}' if effect.units_needed else ''}."
     least = f"The smallest gain shown here with {power} (minimum detectable effect) is {format_number(effect.gain, digits)}"
     return f"{least}{f'; {needed}'.removesuffix(f' for {power}') if effect.units_needed else ''}."
+
+
+def describe_detectable_of_models(pairs: Sequence[ModelPairRow], digits: int, *, alpha: float) -> str:
+    """Return a sentence on what pairs of models that are not separated could have shown, with as many runs and units as these."""
+    known = [row for row in pairs if row.verdict == "not separated" and row.se]
+    if not known:
+        return ""
+    freedom = np.array([np.inf if row.df is None else row.df for row in known])
+    se = np.array([row.se for row in known], np.float64)
+    gains = detectable_gain(se, level=alpha / len(known), freedom=freedom).tolist()
+    what = "gain" if len(known) == 1 else "gains"
+    verb, effects = ("is", "effect") if len(known) == 1 else ("are", "effects")
+    told = f"The smallest {what} shown with {100 * POWER:.0f} % power by as many runs and units (minimum detectable {effects})"
+    return f"{told} {verb} {_spread(gains, digits)}."
+
+
+def _spread(gains: Sequence[float], digits: int) -> str:
+    least, most = (format_number(end, digits) for end in (min(gains), max(gains)))
+    return f"{least} to {most} (median {format_number(median(gains), digits)})" if least != most else least

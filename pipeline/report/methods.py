@@ -147,18 +147,26 @@ def methods_paragraph(report: Report) -> str:
         f"{t.name}: {count_units(t.items, t.units, t.unit, t.format)}, {t.systems} systems, {t.pairs:,} pairs" for t in sets
     )
     families, across = report.families.full_size, report.families.across
-    units = " and ".join(dict.fromkeys(f"{t.unit}s" for t in sets))
+    units = " and ".join(dict.fromkeys(f"{t.unit}s" if t.unit in _NOUNS else f"units of {t.unit}" for t in sets))
     count = "" if families == 1 else f", {families:,} families in all"
     count += "" if across == "none" else f", and by the method of {ACROSS_TITLES[across]} across them"
-    procedures = report.procedures
-    titles = " and by ".join(PROCEDURES[procedure].title for procedure in procedures)
-    judged = [row.adjustment.by for row in report.pairs if row.procedure == procedures[0]]
+    procedures = [PROCEDURES[name] for name in report.procedures]
+    titles = " and by ".join(procedure.title for procedure in procedures)
+    judged = [row.adjustment.by for row in report.pairs if row.procedure == procedures[0].name]
     baseline = report.family.baseline
     what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
-    first = f", verdicts those of {PROCEDURES[procedures[0]].title}" if len(procedures) > 1 else ""
+    first = f", verdicts those of {procedures[0].title}" if len(procedures) > 1 else ""
+    told = f"{where}; {', '.join(metrics)}"
+    if any(procedure.draws for procedure in procedures):
+        drawn = f" with b = {sets[0].replicates or 0:,} replicates shared by all systems (seed {report.seed}; {told})"
+    else:
+        drawn = f" ({told})"
+    p = "(s + 1)/(b + 1) (Phipson and Smyth, 2010)" if procedures[0].draws else procedures[0].formula
     return (
-        f"We compared {what} by {titles} over {units} with b = {sets[0].replicates or 0:,} "
-        f"replicates shared by all systems (seed {report.seed}; {where}; {', '.join(metrics)}). P-values are two-sided, "
-        f"(s + 1)/(b + 1) (Phipson and Smyth, 2010), and corrected by {references(judged)} within each test set and metric"
-        f"{count}, at α = {report.alpha:g}{first}; thresholds follow Berg-Kirkpatrick et al. (2012)."
+        f"We compared {what} by {titles} over {units}{drawn}. P-values are two-sided, {p}, and corrected by {references(judged)} "
+        f"within each test set and metric{count}, at α = {report.alpha:g}{first}."
     )
+
+
+_NOUNS = ("item", "document")
+"""Units that have a plural; others are columns of the study."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pipeline.report.detectable import describe_detectable_of_models
 from pipeline.report.document import Report
 from pipeline.report.model_rows import ModelPairRow, ModelRow
 from pipeline.report.rows import FamilyKey, Verdict, family_of
+from pipeline.report.units import count_size
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
 from pipeline.report.view import View
 
@@ -64,6 +66,7 @@ def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: 
             else f"All {family:,} pairs of models are separated"
         )
         yield words + (f"; {rest:,} {'is' if rest == 1 else 'are'} not, which does not show that they are equal." if rest else ".")
+    yield from filter(None, [describe_detectable_of_models(pairs, digits, alpha=report.alpha)])
     yield from _budget(told, digits, unit, run, alone=len(pairs) == 1)
 
 
@@ -78,11 +81,13 @@ def _two(row: ModelPairRow, report: Report, test: str, digits: int, unit: str, r
     means = f" (means over {over} {run}s {format_number(row.score_a, digits)} and {format_number(row.score_b, digits)}{lower})"
     gain = f"{format_number(row.delta, digits)}{ends}{means}"
     how = f"{_say_p(row)}, two-sided {test}, α = {report.alpha:g}; {say_claim(row.claim, unit)}"
+    test_set = report.test_set(row.test_set)
+    size = count_size(test_set.items, row.units, test_set.unit)
     if row.verdict == "better":
         return f"{a} is better than {b} by {gain}; the difference is separated from zero ({how})."
     if not row.delta:
         return f"{a} and {b} have the same mean score, {format_number(row.score_a, digits)}: neither is ahead."
-    return f"{a} is ahead of {b} by {gain}; the two are not separated at this n = {row.units:,} ({how})."
+    return f"{a} is ahead of {b} by {gain}; the two are not separated at this {size} ({how})."
 
 
 def _say_p(row: ModelPairRow) -> str:

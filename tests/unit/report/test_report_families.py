@@ -131,3 +131,18 @@ def test_tests_of_equivalence_are_families_too(by, expected):
 def test_other_names_are_refused():
     with pytest.raises(ValueError, match="across_families"):
         build(by="sidak")
+
+
+def test_the_paragraph_for_a_paper_says_what_was_drawn_and_nothing_else():
+    cube = build_cube(np.array([50.0, 53.0]), ["a", "b"])
+    told = methods_paragraph(read_report(build_document(make_report({"news": cube}, analyses=()))))
+    assert "over items with b = 1,000,000 replicates shared by all systems (seed " in told
+    assert "threshold" not in told  # no such analysis was asked for
+    documents = cube.assign_attrs(unit="speaker", n_items=9000, effective_units=900.0)
+    told = methods_paragraph(read_report(build_document(make_report({"news": documents}, analyses=()))))
+    assert "over units of speaker with b = " in told
+    computed = cube.assign_coords(procedure=["mcnemar"])
+    told = methods_paragraph(read_report(build_document(make_report({"news": computed}, analyses=()))))
+    assert "replicates" not in told
+    assert "seed" not in told
+    assert "P-values are two-sided, min(1, 2 P(X ≥ max(wins, losses)))" in told

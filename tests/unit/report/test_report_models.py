@@ -64,6 +64,19 @@ def test_the_verdict_names_models_the_claim_and_the_spread_of_runs(document, mad
     assert lead.split(",")[0] in (made.parents[1] / "said.txt").read_text(encoding="utf-8")
 
 
+def test_models_that_are_not_separated_are_told_the_gain_that_these_runs_and_units_show(document):
+    open_ = [row for row in document["model_pairs"] if row["verdict"] == "not separated"]
+    assert open_, "nothing is tested"
+    (sentence,) = (s for s in document["verdict"][0]["sentences"] if "minimum detectable effect" in s)
+    for row in open_:
+        found = min(map(float, re.findall(r"\d+\.\d{3}", sentence)), key=lambda gain: abs(power(row, gain, len(open_)) - 0.8))
+        assert power(row, found, len(open_)) == pytest.approx(0.8, abs=0.002)
+
+
+def power(row, gain, pairs):
+    return stats.nct.sf(stats.t.isf(0.05 / pairs / 2, row["df"]), row["df"], gain / row["se"])
+
+
 def test_pages_begin_with_models_and_end_with_single_runs(document, made):
     keys = [section["key"] for section in document["sections"]]
     assert (keys[0], keys[-2:]) == ("models", ["leaderboard", "pairs"])
