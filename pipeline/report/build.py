@@ -23,7 +23,7 @@ from pipeline.report.findings import describe_findings, list_sections, refuse_un
 from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_systems, rank_systems
 from pipeline.report.model_text import describe_models
-from pipeline.report.models import judge_models
+from pipeline.report.models import judge_all, trust_models
 from pipeline.report.pair_rows import list_pairs
 from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
 from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, PairRow, SignatureRow, Verdict
@@ -59,7 +59,8 @@ def build_report(given: ReportInput) -> Report:
     within = {place: _pairs(given, cube, place, asked) for place, cube in cubes.items()}
     corrections = _correct_across(given, within)
     # Against a baseline the study names a system, and its verdicts are about systems.
-    models = [judge_models(gains, alpha=study.resampling.alpha) for gains in given.models if asked.baseline is None]
+    gains, across = given.models if asked.baseline is None else (), study.resampling.across_families != "none"
+    models = judge_all(gains, alpha=study.resampling.alpha, across=across)
     families = [_family(given, cube, place, asked, within[place], corrections) for place, cube in cubes.items()]
     units = list(dict.fromkeys(_unit(given, cube) for cube in given.cubes.values()))
     report = Report(
@@ -103,7 +104,7 @@ def build_report(given: ReportInput) -> Report:
     # Sentences are written from the report's own rows: a verdict by the first procedure of the study, then what to trust.
     judged = [place for place in report.places if place.procedure == report.procedures[0]]
     report = replace(report, verdict=[_describe(report, place) for place in judged])
-    return replace(report, trust=[*describe_trust(report), *trust_preset(report)])
+    return replace(report, trust=[*describe_trust(report), *trust_models(report), *trust_preset(report)])
 
 
 def _describe(report: Report, place: FamilyKey) -> Verdict:

@@ -58,7 +58,7 @@ def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: 
             return
         yield _leader(ranked, pairs, report, test, digits, unit, run, lower)
         told = _nearest(ranked, pairs)
-        separated, family = sum(row.verdict == "better" for row in pairs), pairs[0].family_size
+        separated, family = sum(row.verdict == "better" for row in pairs), sum(row.p is not None for row in pairs)
         rest = family - separated
         words = (
             f"{separated:,} of {family:,} pairs of models are separated"

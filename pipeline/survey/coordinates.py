@@ -66,6 +66,7 @@ def read_coordinates(
             if system in known:
                 known[system] |= row
         told = [*_no_systems(study, table, systems), *_no_rows(study, table, [s for s in systems if s not in trained])]
+        told += _no_runs(study, table)
     relation = study.systems.relation
     if relation is not None:
         lacking = [system for system in systems if not known[system].get(relation)]
@@ -94,6 +95,17 @@ def _no_systems(study: Study, table: Mapping[str, _Row], systems: Sequence[str])
         yield f"{study.systems.table}, line {table[name][0]}: {name!r} is no system{meant}"
     if len(unknown) > _MOST_SHOWN:
         yield f"{study.systems.table} has {len(unknown) - _MOST_SHOWN} more rows of no system"
+
+
+_RUNS_ARE = ("trainings", "samples", "prompts")
+
+
+def _no_runs(study: Study, table: Mapping[str, _Row]) -> Iterator[str]:
+    """Tell which rows say of runs what nobody knows: they count as trainings."""
+    unknown = {row["runs_are"]: line for line, row in table.values() if row.get("runs_are", _RUNS_ARE[0]) not in _RUNS_ARE}
+    for said, line in unknown.items():
+        known = ", ".join(map(repr, _RUNS_ARE))
+        yield f"{study.systems.table}, line {line}: runs_are is {said!r}, and counts as 'trainings'; known are {known}"
 
 
 def _no_rows(study: Study, table: Mapping[str, _Row], systems: Sequence[str]) -> Iterator[str]:

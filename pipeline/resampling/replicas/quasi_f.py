@@ -102,8 +102,7 @@ def quasi_f(replicas: Replicas, *, observed: ObservedReplicas | None = None) -> 
     squares = np.array([squares_within(array) for array in values])  # Σ of runs, Σ of e
     with np.errstate(divide="ignore", invalid="ignore"):  # one run or one unit: nan, and refused below
         of_run, of_e = (squares / np.stack([runs - 1, (runs - 1) * (units - 1)], axis=1) / (units * runs)[:, None]).T
-        apart = means[a] - means[b]
-        by_unit = ((apart - apart.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / (units - 1) / units
+        by_unit = np.array([_sum_of_squares(means[x] - means[y]) for x, y in replicas.pairs.tolist()]) / (units - 1) / units
         by_run, by_e = of_run[a] + of_run[b], of_e[a] + of_e[b]
         variance = np.maximum(by_unit + by_run - by_e, np.maximum(by_unit, by_run))
         shares = by_unit**2 / (units - 1)
@@ -125,3 +124,9 @@ def quasi_f(replicas: Replicas, *, observed: ObservedReplicas | None = None) -> 
     p[(reason == REASONS.index("identical")) | (seen.delta == 0) & (known | (reason == REASONS.index("no spread")))] = 1.0
     se, degrees = (np.where(known, number, np.nan) for number in (se, degrees))
     return QuasiF(seen.delta, se, degrees, p, reason, np.sqrt(by_unit))
+
+
+def _sum_of_squares(values: NDArray[np.float64]) -> float:
+    """Return the sum of squares about the mean; a pair at a time, since there may be many pairs of many units."""
+    apart = values - values.mean()
+    return float(apart @ apart)

@@ -9,7 +9,7 @@ from support.synthetic_runs import build
 
 from pipeline.analyses.replicas.models import compare_models
 from pipeline.inference.multiplicity import holm
-from pipeline.report.models import judge_models
+from pipeline.report.models import judge_all, judge_models
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.replicas.quasi_f import quasi_f
 
@@ -111,3 +111,15 @@ def test_the_budget_is_that_of_the_components_and_leaves_run_effects_out_of_a_cl
     system_unit, run, rest = (max(float(part[0]), 0.0) for part in (parts.system_unit, parts.run, parts.residual))
     assert methods.se_with(0, more_units=50) == pytest.approx(np.sqrt(2 * system_unit / 100 + (run + rest / 100) * 2 / 4))
     assert systems.se_with(0, more_runs=4) == pytest.approx(np.sqrt(2 * system_unit / 50 + rest / 50 * 2 / 8))
+
+
+def test_across_test_sets_holm_is_over_the_pairs_of_all_of_them():
+    given = [gains(MODELS), gains({name: own[:, ::-1] + (name == "b") * 1500 for name, own in MODELS.items()})]
+    within, across = (judge_all(given, alpha=0.05, across=across) for across in (False, True))
+    adjusted = holm(np.concatenate([one.p for one in given]))
+    assert sorted(row.p_adjusted for judged in across for row in judged.pairs) == pytest.approx(sorted(adjusted))
+    assert {row.family_size for judged in across for row in judged.pairs} == {6}
+    assert {row.family_size for judged in within for row in judged.pairs} == {3}
+    assert any(
+        a.p_adjusted > w.p_adjusted for x, y in zip(across, within, strict=True) for a, w in zip(x.pairs, y.pairs, strict=True)
+    )

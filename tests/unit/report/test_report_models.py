@@ -102,6 +102,12 @@ def test_tables_have_the_models_of_the_document(document, made):
     assert {row["claim"] for row in document["model_pairs"]} == {"methods"}
 
 
+def test_trust_says_what_pairs_of_models_are_corrected_for(document):
+    (check,) = (row for row in document["trust"] if row["check"] == "Pairs of models")
+    assert (check["status"], check["detail"]) == ("ok", "3 pairs of models, corrected by Holm.")
+    assert not any(row["check"] == "Runs of one training set" for row in document["trust"])
+
+
 @pytest.mark.parametrize(
     ("about", "told"),
     [("systems", "t-test of the means over runs of each item"), ("runs", "max-T over 78 pairs"), ("methods", "quasi-F")],
@@ -153,4 +159,7 @@ def test_the_headline_of_the_quickstart_names_a_model_and_no_training(tmp_path):
     lead = json.loads(path.read_text(encoding="utf-8"))["verdict"][0]["sentences"][0]
     assert re.match(r"(neighbours|logistic) (is better than|is ahead of) (neighbours|logistic) by ", lead)
     assert "a claim about methods" in lead
+    trust = {row["check"]: row for row in json.loads(path.read_text(encoding="utf-8"))["trust"]}
+    assert trust["Pairs of models"]["detail"] == "1 pair of models, corrected by Holm."
+    assert trust["Runs of one training set"]["status"] == "not checked"
     assert "/bootstrap" not in lead + done.stderr.split("report:")[0].splitlines()[-1]

@@ -55,6 +55,14 @@ def test_many_rows_of_no_system_are_counted(tmp_path: Path) -> None:
     assert told[-1] == "systems.csv has 4 more rows of no system"
 
 
+def test_what_runs_are_is_told_where_nobody_knows_it(tmp_path: Path) -> None:
+    found = inputs_of(tmp_path, "system,model,replica,runs_are\nnorth,a,1,epochs\nsouth,a,2,samples\nwest,b,1,\n")
+    (told,) = found.test_sets[0].warnings
+    assert told == (
+        "systems.csv, line 2: runs_are is 'epochs', and counts as 'trainings'; known are 'trainings', 'samples', 'prompts'"
+    )
+
+
 def test_the_typing_error_is_told_where_a_relation_lacks(tmp_path: Path) -> None:
     (problem,) = refused(tmp_path, "system,group\nnorht,a\nsouth,a\nwest,b\n", relation="group")
     assert problem.code == "P232"
