@@ -23,8 +23,6 @@ from pipeline.analyses.kinship import kinship_rows
 from pipeline.analyses.pair_classes import ALL, DIFFERENT, SAME, PairClass, Relation, find_base, find_relation, read_classes
 from pipeline.analyses.pairs import (
     BORDERLINE,
-    FEW_PAIRS,
-    NEAR,
     PairTable,
     Window,
     describe_copies,
@@ -39,7 +37,12 @@ from pipeline.analyses.threshold_pages import SECTION, describe_rules, draw_thre
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import read_options
 
-__all__ = ["ThresholdOptions", "Thresholds"]
+__all__ = ["FEW_PAIRS", "NEAR", "ThresholdOptions", "Thresholds"]
+
+FEW_PAIRS = 20
+"""Pairs in the window: of fewer a threshold says little."""
+NEAR = (0.005, 0.3)
+"""The p-values of pairs that are not far from borderline: standard errors grow with the gain where systems differ much."""
 
 _STEPS = 50
 _CONVERGED = 1e-10
@@ -171,7 +174,7 @@ def _from_window(table: PairTable, members: NDArray[np.bool_], sampled: Sampled,
 def _from_errors(table: PairTable, members: NDArray[np.bool_], sampled: Sampled, spec: Window) -> dict[str, Any]:
     """Return the thresholds by the standard errors of all pairs of a class, and of those that are not far from borderline."""
     measured = members & table.measured
-    near = members & table.near
+    near = measured & (table.p >= NEAR[0]) & (table.p <= NEAR[1])
     borderline = spec.z * table.se
     values, first, second = borderline[measured], table.first[measured], table.second[measured]
     interval, note = describe_interval(sampled, values, first, second, spec.percentile)

@@ -74,17 +74,12 @@ class CubeWriter:
         se: ArrayLike,
         discordant: ArrayLike,
         identical: ArrayLike,
-        p_sign_flip: ArrayLike | None = None,
-        right: ArrayLike | None = None,
+        **others: ArrayLike,
     ) -> None:
-        """Write what holds on the test set itself: ``score`` and ``right`` (system,), the others (pair,)."""
+        """Write what holds on the test set itself: ``score`` (system,), the others (pair,), and more variables by their names."""
         at = self.layout.positions(metric=metric, test_size=size)
         values = {"observed_score": score, "observed_delta": delta, "se": se, "discordant": discordant, "identical": identical}
-        if p_sign_flip is not None:
-            values["p_sign_flip"] = p_sign_flip
-        if right is not None:
-            values["units_right"] = right
-        for name, value in values.items():
+        for name, value in (values | others).items():
             self._put(name, at, value)
 
     def write_unit_effects(

@@ -3,7 +3,7 @@
 - `Variable`, the declaration.
 - What codes mean, by position: the words that stand in the attributes of variables, once.
 - The p-values by which pairs are judged, and every adjustment beside them (`DECISIONS`).
-- What units do to each pair (`UNIT_EFFECTS`), which only some cubes hold.
+- What the units of each pair look like (`UNIT_SHAPES`), and what they do to it (`UNIT_EFFECTS`), which only some cubes hold.
 - The unit that each pair hangs on most (`INFLUENCE`).
 
 All other variables are declared in `variables`, which puts the whole table together.
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
+    "BCA",
     "DECISIONS",
     "HOLM",
     "INFLUENCE",
@@ -26,8 +27,10 @@ __all__ = [
     "P_REASONS",
     "TAIL_REASONS",
     "TOOL_REASONS",
+    "UNDECIDED",
     "UNIT_EFFECTS",
     "UNIT_REASONS",
+    "UNIT_SHAPES",
     "Variable",
 ]
 
@@ -135,6 +138,9 @@ TOOL_REASONS = (
 )
 """Of ``tool_reason``: why a pair has no number of the tool's own."""
 
+UNDECIDED = ("none", "few-units-with-heavy-tails", "too-few-effective-units")
+"""Of ``undecided``: why a small p of a pair is no verdict."""
+
 
 _NAN = float("nan")
 _PAIRS = ("metric", "test_size", "pair")
@@ -157,7 +163,7 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "two-sided p-value of a bootstrap corrected for few units by Student's t; NaN for other procedures",
+        "two-sided p-value of a bootstrap corrected for few units by Student's t, as Holm adjusts it; NaN for other procedures",
         "Hesterberg 2015, doi:10.1080/00031305.2015.1089789",
     ),
     Variable(
@@ -166,9 +172,18 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "the p-value that the pair is judged by: two-sided, corrected for few units and adjusted for its family at the study's "
-        "level, all pairs of this test set, metric, test size and procedure, or those with the baseline",
+        "the p-value that the pair is judged by: two-sided, adjusted for its family, all pairs of this test set, metric, test size "
+        "and procedure, or those with the baseline; of the paired bootstrap by studentised max-T, else by Holm",
         f"{MAX_T}; {HOLM}",
+    ),
+    Variable(
+        "undecided",
+        ("procedure", *_PAIRS),
+        "int8",
+        -1,
+        "1",
+        "why p_adjusted is no verdict however small it is; -1 where nothing was written",
+        flags=UNDECIDED,
     ),
     Variable(
         "p_by_adjustment",
@@ -176,12 +191,29 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "p-values of every convention by every adjustment, not corrected for few units but by max-t, which is read off the kept "
-        "replicates; `p_adjusted` is the one that decides",
+        "p-values of every convention by every adjustment, not corrected for few units but by max-t, which is studentised and read "
+        "off the kept replicates; `p_adjusted` is the one that decides",
         f"{HOLM}; {MAX_T}",
     ),
 )
 """Of each pair and procedure; the last one of each convention and adjustment too."""
+
+
+BCA = "DiCiccio & Efron 1996, doi:10.1214/ss/1032280214"
+
+UNIT_SHAPES = (
+    Variable(
+        "acceleration",
+        _PAIRS,
+        "float64",
+        _NAN,
+        "1",
+        "a sixth of the skewness of the units' influence on the gain of system_a, over the root of their number",
+        BCA,
+    ),
+    Variable("kurtosis", _PAIRS, "float64", _NAN, "1", "of the units' influence on the gain, 3 of a Gaussian"),
+)
+"""Of each pair."""
 
 
 _DONNER_KOVAL = "Donner & Koval 1980, doi:10.2307/2530491"

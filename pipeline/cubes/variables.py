@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.cubes.declarations import (
+    BCA,
     DECISIONS,
     INFLUENCE,
     INTERVAL_REASONS,
@@ -21,6 +22,7 @@ from pipeline.cubes.declarations import (
     TAIL_REASONS,
     TOOL_REASONS,
     UNIT_EFFECTS,
+    UNIT_SHAPES,
     Variable,
 )
 
@@ -61,7 +63,6 @@ BERG_KIRKPATRICK = (
 )
 EFRON = "Efron & Tibshirani 1993, An Introduction to the Bootstrap, doi:10.1201/9780429246593"
 CLOPPER_PEARSON = "Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404"
-BCA = "DiCiccio & Efron 1996, doi:10.1214/ss/1032280214"
 PITMAN = "Pitman 1937, doi:10.2307/2984124"
 TAILS = "Davison & Hinkley 1997, Bootstrap Methods and their Application, doi:10.1017/CBO9780511802843"
 
@@ -242,6 +243,7 @@ VARIABLES: Mapping[str, Variable] = {
             "jackknife standard error of the observed gain; within strata where units are drawn within them",
             EFRON,
         ),
+        *UNIT_SHAPES,
         *UNIT_EFFECTS,
         Variable("discordant", _PAIRS, "int64", -1, "units", "units on which the statistics of the two systems differ"),
         Variable("identical", _PAIRS, "bool", False, "1", "the statistics of all units are equal"),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from pipeline.inference.few_units import FEW_EFFECTIVE, SMALLEST, holm_within_reach
+from pipeline.inference.few_units import SMALLEST, holm_within_reach
 from pipeline.inference.multiplicity import benjamini_hochberg, holm
 from pipeline.inference.p_values import clopper_pearson
 
@@ -33,7 +33,7 @@ __all__ = [
     "without_zero",
 ]
 
-AdjustedBy = Literal["max_t", "holm", "max_t_and_holm"]
+AdjustedBy = Literal["max_t", "holm"]
 
 _Floats = NDArray[np.float64]
 
@@ -44,9 +44,8 @@ class Decision:
 
     Parameters
     ----------
-    by : {"max_t", "holm", "max_t_and_holm"}
-        Which adjustment decides, or the larger of both. It depends on what was asked for, on the number of units, and on whether
-        any pair of the family has a max-T: where every pair is identical or gains the same on all units, Holm decides.
+    by : {"max_t", "holm"}
+        Which adjustment decides. It depends on what was asked for, never on the pairs.
     p : (pair,) float64
         The adjusted p-values that decide; nan where a pair has none, and outside the family.
     own : (pair,) float64
@@ -64,14 +63,11 @@ class Decision:
     benjamini_hochberg: _Floats
 
 
-def decide_family(
-    p: _Floats, *, corrected: _Floats, floor: _Floats, max_t: _Floats, replicates: int, units: float | None, alpha: float
-) -> Decision:
+def decide_family(p: _Floats, *, corrected: _Floats, floor: _Floats, max_t: _Floats, replicates: int, alpha: float) -> Decision:
     """Return the p-values by which the pairs of one family are judged.
 
-    Step-down max-T where enough scores were kept that its smallest p, 1/(b + 1), is at most α, also of a family of one pair; else
-    Holm. Both are corrected for few units, and neither goes below the floor of few discordant units. With fewer than
-    `FEW_EFFECTIVE` units no p is below Holm's either.
+    Studentised step-down max-T where enough replicates were kept that its smallest p, 1/(b + 1), is at most α, also of a family of
+    one pair; else Holm over p-values corrected for few units. Neither goes below the floor of few discordant units.
 
     Parameters
     ----------
@@ -82,27 +78,15 @@ def decide_family(
     floor : (pair,) float64
         From `pipeline.inference.few_units.evidence_floor`.
     max_t : (pair,) float64
-        From `pipeline.inference.max_t`, of a family that knew its floors; all nan where nothing was kept.
+        From `pipeline.inference.studentised_max_t`; nan of pairs without a standard error, of which no difference is claimed.
     replicates : int
-        b of max-T.
-    units : float or None
-        Effective ones; None where they are not known, which are taken for many.
+        b of max-T; 0 where no replicate was kept, or those kept are not of this family.
     alpha : float
-
-    Notes
-    -----
-    The floor bounds max-T twice. Pairs are ordered, and replicates are compared, with no more than the floor allows
-    (`pipeline.inference.few_units.reach_of_floors`), which corrects it for the number of pairs; here the floor is held against the
-    result. Both make statistics smaller, never larger, and a step-down procedure stays valid then: the error rate of
-    the family is bounded by that of max-T without floors.
-
-    Max-T is below Holm by what the pairs have in common. Few units estimate that badly, as they do skewness: 15 systems with equal
-    exponential scores on 20 units are separated by max-T alone in 18 % of families, of 5.
 
     Examples
     --------
     >>> nothing = np.full(2, np.nan)
-    >>> given = {"corrected": np.array([0.03, 0.2]), "floor": np.array([0.07, 0.0]), "units": 300.0, "alpha": 0.05}
+    >>> given = {"corrected": np.array([0.03, 0.2]), "floor": np.array([0.07, 0.0]), "alpha": 0.05}
     >>> decide_family(np.array([0.01, 0.1]), **given, max_t=nothing, replicates=0).p.tolist()
     [0.14, 0.2]
     >>> decide_family(np.array([0.01, 0.1]), **given, max_t=np.array([0.05, 0.21]), replicates=999).p.tolist()
@@ -110,15 +94,12 @@ def decide_family(
     """
     if not p.shape == corrected.shape == floor.shape == max_t.shape:
         raise ValueError(f"p {p.shape}, corrected {corrected.shape}, floor {floor.shape}, max_t {max_t.shape} are of other pairs")
-    own = np.maximum(np.fmax(without_zero(p), corrected), floor)
-    own = np.where(np.isfinite(p), own, np.nan)
-    adjusted = np.where(np.isfinite(p), np.maximum(max_t, floor), np.nan)
+    there = np.isfinite(p)
+    own = np.where(there, np.maximum(np.fmax(without_zero(p), corrected), floor), np.nan)
     by_holm = holm(own)
-    by: AdjustedBy = "holm"
-    if np.isfinite(adjusted).any() and (replicates + 1) * alpha >= 1:
-        by = "max_t_and_holm" if units is not None and units < FEW_EFFECTIVE else "max_t"
-    decides = {"max_t": adjusted, "holm": by_holm, "max_t_and_holm": np.maximum(adjusted, by_holm)}[by]
-    return Decision(by, decides, own, adjusted, by_holm, benjamini_hochberg(own))
+    by: AdjustedBy = "max_t" if (replicates + 1) * alpha >= 1 else "holm"
+    adjusted = np.where(there & (replicates > 0), np.maximum(np.where(np.isnan(max_t), 1.0, max_t), floor), np.nan)
+    return Decision(by, adjusted if by == "max_t" else by_holm, own, adjusted, by_holm, benjamini_hochberg(own))
 
 
 def without_zero(p: _Floats) -> _Floats:

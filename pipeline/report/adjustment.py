@@ -10,12 +10,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
+from pipeline.inference.studentised_max_t import replicates_again
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.cube_facts import read_variable
 from pipeline.report.rows import PairRow
 
 __all__ = ["ACROSS_TITLES", "ADJUSTMENTS", "Adjusted", "FamilyOf", "adjust", "name_adjustment", "references", "title_of"]
 
-ADJUSTMENTS = {"max_t": "max-T", "holm": "Holm", "max_t_and_holm": "the larger of max-T and Holm"}
+ADJUSTMENTS = {"max_t": "max-T", "holm": "Holm"}
 """Whose adjusted p decides, by the name in ``adjustment.by``, and what it is called."""
 
 ACROSS_TITLES = {"holm": "Holm", "benjamini-bogomolov": "Benjamini and Bogomolov"}
@@ -85,7 +87,6 @@ def adjust(
     *,
     corrected: NDArray[np.float64],
     floor: NDArray[np.float64],
-    units: float | None,
     family: FamilyOf,
     alpha: float,
     **where: str,
@@ -95,7 +96,7 @@ def adjust(
     Parameters
     ----------
     cube : Dataset
-    p, corrected, floor, units
+    p, corrected, floor
         As `decide_family` takes them.
     family : FamilyOf
     alpha : float
@@ -104,9 +105,9 @@ def adjust(
     """
     member = family.members(cube)
     max_t, replicates = _max_t(cube, family, member, **where)
-    kept = int(replicates.max(initial=0)) if replicates is not None else int(cube.attrs.get("kept") or 0)
     own = np.where(member, p, np.nan)
-    decision = decide_family(own, corrected=corrected, floor=floor, max_t=max_t, replicates=kept, units=units, alpha=alpha)
+    again = 0 if replicates is None else replicates_again(int(cube.attrs.get("kept") or 0))
+    decision = decide_family(own, corrected=corrected, floor=floor, max_t=max_t, replicates=again, alpha=alpha)
     bounds = None
     if decision.by != "holm" and replicates is not None:
         # s is what (s + 1)/(b + 1) says.
@@ -123,9 +124,9 @@ def _max_t(
         return nothing, None
     p = read_variable(cube, "p_by_adjustment", convention="two-sided-plus-one", adjustment=_MAX_T, **where)
     replicates = read_variable(cube, "max_t_replicates", **where)
-    if p is None:
+    if p is None or replicates is None or not PROCEDURES[where["procedure"]].keeps_scores:
         return nothing, None
-    return np.where(member, p, np.nan), None if replicates is None else np.where(member, replicates, -1).astype(np.int64)
+    return np.where(member, p, np.nan), np.where(member, replicates, -1).astype(np.int64)
 
 
 def name_adjustment(pairs: Sequence[PairRow]) -> str:
@@ -143,7 +144,8 @@ def title_of(pairs: Sequence[PairRow]) -> str:
 
 def references(bases: Collection[str]) -> str:
     """Name the adjustments that a paragraph must cite."""
-    max_t = "step-down max-T over the kept replicates, corrected for few units (Romano and Wolf, 2005)"
-    holm = "Holm's method over p-values corrected for few units"
-    words = {"max_t": max_t, "holm": holm, "max_t_and_holm": f"the larger of {max_t} and {holm}"}
+    words = {
+        "max_t": "studentised step-down max-T over the kept replicates (Romano and Wolf, 2005)",
+        "holm": "Holm's method over p-values corrected for few units",
+    }
     return " or ".join(words[basis] for basis in ADJUSTMENTS if basis in bases) or "Holm's method"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pipeline.inference.direct.result import LABELS
 from pipeline.inference.direct.result import REASONS as NO_P
 from pipeline.inference.families import lacks_spread
+from pipeline.inference.undecided import UNDECIDED
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.rows import PairTails, Tail
 from pipeline.report.values import plain
@@ -36,6 +37,7 @@ __all__ = [
     "read_reasons",
     "read_tail_reasons",
     "read_tails",
+    "read_undecided",
     "read_unit_effect",
     "read_variable",
     "summed",
@@ -138,6 +140,14 @@ def read_reasons(cube: xr.Dataset, **where: str) -> list[str | None]:
 def read_labels(cube: xr.Dataset, **where: str) -> list[str | None]:
     """Say what the p-value of each pair is worth where it is approximate; None where nothing must be said."""
     return [_LABELS.get(flag or "") for flag in read_flags(cube, "p_label", **where)]
+
+
+_UNDECIDED = _by_flag({reason: reason for reason in UNDECIDED})
+
+
+def read_undecided(cube: xr.Dataset, **where: str) -> list[str | None]:
+    """Say why a small p of each pair is no verdict; None where it is one, or the cube is silent."""
+    return [_UNDECIDED.get(flag or "") for flag in read_flags(cube, "undecided", **where)]
 
 
 def read_unit_effect(cube: xr.Dataset, name: str, *, metric: str) -> list[float | None]:

@@ -23,7 +23,6 @@ from pipeline.report.adjustment import Adjusted, FamilyOf, adjust
 from pipeline.report.cube_facts import (
     NO_SPREAD,
     count_of,
-    effective_units_of,
     read_exact,
     read_flags,
     read_floats,
@@ -31,6 +30,7 @@ from pipeline.report.cube_facts import (
     read_reasons,
     read_tail_reasons,
     read_tails,
+    read_undecided,
     read_variable,
     summed,
     whole_numbers,
@@ -86,7 +86,7 @@ class PairColumns:
     tail: list[PairTails | None]
     tail_reason: list[str | None]
     in_family: list[bool]
-    adjusted_by: Literal["max_t", "holm", "max_t_and_holm"]
+    adjusted_by: Literal["max_t", "holm"]
     p_adjusted: _Numbers
     max_t: _Numbers
     holm: _Numbers
@@ -96,6 +96,7 @@ class PairColumns:
     p_ahead: _Numbers
     p_behind: _Numbers
     separated: list[bool]
+    undecided: list[str | None]
     against: list[bool]
     verdict: list[PairVerdict | None]
     differs_within_margin: list[bool | None]
@@ -172,7 +173,7 @@ def read_columns(
     reading = PROCEDURES[procedure]
     seen = _observe(cube, reading, **where)
     tested = _test(cube, reading, effective, **full)
-    known = _weigh(cube, seen, tested, family=family, effective=effective, alpha=alpha, **full)
+    known = _weigh(cube, seen, tested, family=family, alpha=alpha, **full)
     adjusted = known.adjusted
     within = None
     if margin is not None and counted:
@@ -225,6 +226,7 @@ def read_columns(
         p_ahead=plain(nothing if within is None else within.p_ahead),
         p_behind=plain(nothing if within is None else within.p_behind),
         separated=judged.separated.tolist(),
+        undecided=read_undecided(cube, **full),
         against=judged.against.tolist(),
         verdict=judged.verdict,
         differs_within_margin=judged.differs_within_margin,
@@ -272,17 +274,12 @@ def _weigh(
     tested: _Tested,
     *,
     family: FamilyOf,
-    effective: float | None,
     alpha: float,
     **full: str,
 ) -> Evidence:
     """Adjust the p-values for their family, and put together what verdicts are made of."""
     p = np.where(seen.flat & np.isfinite(tested.verdict), 1.0, tested.verdict)  # as in the family of max-T
-    worth = effective_units_of(cube, full["test_size"])
-    units = effective if worth is None else worth
-    adjusted: Adjusted = adjust(
-        cube, p, corrected=tested.corrected, floor=seen.floor, units=units, family=family, alpha=alpha, **full
-    )
+    adjusted: Adjusted = adjust(cube, p, corrected=tested.corrected, floor=seen.floor, family=family, alpha=alpha, **full)
     return Evidence(
         gain=np.abs(seen.delta),
         se=seen.se,
@@ -294,6 +291,7 @@ def _weigh(
         replicates=tested.replicates,
         estimated=np.array([method == "tail" for method in tested.methods], np.bool_),
         adjusted=adjusted,
+        undecided=np.array([reason is not None for reason in read_undecided(cube, **full)], np.bool_),
     )
 
 

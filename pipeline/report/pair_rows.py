@@ -181,6 +181,7 @@ def _make_rows(
             p_behind=of.p_behind[k],
             differs_within_margin=of.differs_within_margin[k],
             separated=of.separated[k],
+            undecided=of.undecided[k] if of.in_family[k] and not identical else None,
             few_discordant=few,
             verdict=of.verdict[k],
             note=None,

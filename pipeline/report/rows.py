@@ -41,7 +41,7 @@ __all__ = [
 
 Label: TypeAlias = str | int | float | None
 PairVerdict: TypeAlias = Literal[
-    "better", "not separated", "equivalent", "inconclusive", "identical", "not measured", "not testable"
+    "better", "not separated", "not decided", "equivalent", "inconclusive", "identical", "not measured", "not testable"
 ]
 
 
@@ -129,7 +129,7 @@ class OtherAdjustments:
 class Adjustment:
     """Whose adjusted p decides, over how many pairs, what others give, and why one of them is missing."""
 
-    by: Literal["max_t", "holm", "max_t_and_holm"]
+    by: Literal["max_t", "holm"]
     family_size: int
     others: OtherAdjustments
     reason: str | None
@@ -141,8 +141,8 @@ class PairRow:
     """Two systems, the better one first, on one test set by one metric and procedure at the full size.
 
     ``delta`` is the gain of ``system_a``, ``p`` the two-sided p of the procedure, ``p_adjusted`` the one that decides; None outside
-    the family, as is ``verdict``. ``items`` are those that the units are made of. ``tool_p`` has the number of the study's preset
-    under its name, and the reason why it is missing.
+    the family, as is ``verdict``; ``undecided`` says why no difference is claimed, however small p is. ``items`` are those that the
+    units are made of. ``tool_p`` has the number of the study's preset under its name, and the reason why it is missing.
     """
 
     test_set: str
@@ -195,6 +195,7 @@ class PairRow:
     p_behind: float | None
     differs_within_margin: bool | None
     separated: bool
+    undecided: str | None
     few_discordant: bool
     verdict: PairVerdict | None
     note: str | None

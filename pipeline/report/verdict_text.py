@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pipeline.inference.undecided import explain_undecided
 from pipeline.report.adjustment import title_of
 from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.detectable import describe_detectable
@@ -101,6 +102,8 @@ def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, siz
         units = f" on {row.discordant:,} units" if row.discordant is not None else ""
         own = "p = 1" if row.p == 1 else f"and the p of {row.procedure} is not about the score ({p})"
         yield f"{a} and {b} have the same score, {scores[0]}, though they differ{units}: neither is ahead, {own}."
+    elif verdict == "not decided":
+        yield f"{a} is ahead of {b} by {gain}{order}; not decided: {explain_undecided(row.undecided or '', units=row.units)} ({p})."
     elif verdict == "better":
         yield f"{a} is better than {b} by {gain}{order}; the difference is separated from zero ({p})."
     elif is_against(row, alpha):
@@ -196,6 +199,10 @@ def _counts(pairs: Sequence[PairRow], family: int, size: str) -> str:
         equal = "it is equal" if count["not separated"] == 1 else "they are equal"
         words = f"not separated at this {size}, which does not show that {equal}"
         parts.append(f"{count_phrase(count['not separated'])} {words}")
+    if count["not decided"]:
+        first = next(row for row in pairs if row.verdict == "not decided")
+        why = explain_undecided(first.undecided or "", units=first.units)
+        parts.append(f"{count_phrase(count['not decided'])} not decided: {why}")
     if count["equivalent"]:
         both = sum(bool(row.differs_within_margin) for row in pairs)
         besides = f" ({both:,} of them separated from zero all the same)" if both else ""

@@ -46,6 +46,8 @@ class Evidence:
     estimated : (pair,) bool
         p is computed, and its error that of an estimate.
     adjusted : Adjusted
+    undecided : (pair,) bool
+        No difference is claimed, however small p is.
     """
 
     gain: _Floats
@@ -58,6 +60,7 @@ class Evidence:
     replicates: _Floats
     estimated: _Flags
     adjusted: Adjusted
+    undecided: _Flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +143,7 @@ def judge_pairs(
         against = rejected & (known.one_sided > 0.5)
         separated = rejected & ~against & (known.gain > 0) & ~known.identical & np.isfinite(known.se)
         separated &= ~known.flat
+    held, separated = separated & known.undecided, separated & ~known.undecided
     measured = np.isfinite(adjusted.decision.own)
     p_holm = holm(within.own) if within is not None else np.full(len(measured), np.nan)
     if margin:
@@ -149,7 +153,7 @@ def judge_pairs(
         verdict = np.array(VERDICTS)[found.verdict].tolist()
         differs = found.differs_within_margin.tolist()
     else:
-        cases = {"identical": known.identical, "not measured": ~measured, "better": separated}
+        cases = {"identical": known.identical, "not measured": ~measured, "better": separated, "not decided": held}
         verdict = np.select(list(cases.values()), [np.array(name) for name in cases], np.array("not separated")).tolist()
         differs = [None] * len(measured)
     verdict = [NOT_TESTABLE if flat else word for flat, word in zip(known.flat.tolist(), verdict, strict=True)]
@@ -172,8 +176,8 @@ def _stable(cube: xr.Dataset, known: Evidence, within: Equivalence | None, alpha
     difference = _difference(cube, known, p, alpha, **where)
     if difference is None:
         return [None] * len(p)
-    # Without a standard error no difference is claimed, whatever p is.
-    holds = difference.stable | ~np.isfinite(known.se)
+    # Without a standard error no difference is claimed, whatever p is, nor where none can be decided.
+    holds = difference.stable | ~np.isfinite(known.se) | known.undecided
     if within is not None:
         other = decide(bound_counted(within.hits, _trials(known), p=within.p_plus_one), alpha=alpha, floor=within.least)
         holds = other.surely | (~other.possibly & holds)
@@ -190,16 +194,10 @@ def _difference(cube: xr.Dataset, known: Evidence, p: _Floats, alpha: float, **w
     if len(found) < len(TWO_SIDED):
         return None
     bounds = bound_counted(np.sum(found, axis=0), _trials(known), p=p)
-    by_holm = decide(bounds, alpha=alpha, floor=adjusted.least)
     if adjusted.decision.by == "holm":
-        return by_holm
+        return decide(bounds, alpha=alpha, floor=adjusted.least)
     max_t: Bounds | None = adjusted.max_t_bounds
-    if max_t is None:
-        return None
-    by_max_t = decide_max_t(max_t, alpha=alpha, floor=adjusted.floor)
-    if adjusted.decision.by == "max_t":
-        return by_max_t
-    return Decisions(surely=by_max_t.surely & by_holm.surely, possibly=by_max_t.possibly & by_holm.possibly)
+    return None if max_t is None else decide_max_t(max_t, alpha=alpha, floor=adjusted.floor)
 
 
 def _trials(known: Evidence) -> NDArray[np.int64]:

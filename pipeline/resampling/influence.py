@@ -18,18 +18,21 @@ _ROUNDING = 2.0**-48  # of the scores: differences that vary by no more vary by 
 
 @dataclass(frozen=True, eq=False)
 class PairMoments:
-    """Second and third moments of the jackknife of each pair's difference of scores.
+    """Second, third and fourth moments of the jackknife of each pair's difference of scores.
 
     Parameters
     ----------
     se : (pair,) float64
         As `pair_errors`, bit for bit.
     acceleration : (pair,) float64
-        A sixth of the skewness of the influence values; nan where ``se`` is 0, but for rounding, or undefined.
+        A sixth of the skewness of the influence values, over √n; nan where ``se`` is 0, but for rounding, or undefined.
+    kurtosis : (pair,) float64
+        n Σu⁴ / (Σu²)² of the influence values, 3 of a Gaussian; nan as the acceleration.
     """
 
     se: NDArray[np.float64]
     acceleration: NDArray[np.float64]
+    kurtosis: NDArray[np.float64]
 
 
 def leave_one_out(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArray[np.float64]:
@@ -94,7 +97,7 @@ def pair_errors(
 def pair_moments(
     scores: NDArray[np.float64], pairs: NDArray[np.int64], *, stratum: NDArray[np.integer] | None = None
 ) -> PairMoments:
-    """Return the jackknife standard error of each pair's difference of scores, and its acceleration.
+    """Return the jackknife standard error of each pair's difference of scores, its acceleration and its kurtosis.
 
     With u_i = mean d − d_i, d_i the difference without unit i: a = Σ u_i³ / (6 (Σ u_i²)^(3/2)) (Efron 1987,
     doi:10.1080/01621459.1987.10478410). It changes its sign with the order of the pair, and where lower scores are better.
@@ -168,41 +171,45 @@ def _pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArr
 
 
 @kernel
-def _pair_moments(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _pair_moments(
+    scores: NDArray[np.float64], pairs: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     # Beside `_pair_errors`, not in its place: who asks for errors only does not wait for the cubes.
     units = scores.shape[1]
-    errors, accelerations = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
+    errors, accelerations, kurtoses = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
     if units < 2:
-        return errors, accelerations
+        return errors, accelerations, kurtoses
     for pair in range(len(pairs)):
         a, b = scores[pairs[pair, 0]], scores[pairs[pair, 1]]
         total = 0.0
         for unit in range(units):
             total += a[unit] - b[unit]
         mean = total / units
-        squares = cubes = 0.0
+        squares = cubes = fourth = 0.0
         for unit in range(units):
             deviation = (a[unit] - b[unit]) - mean
             squares += deviation * deviation
             cubes -= deviation * deviation * deviation
+            fourth += deviation * deviation * (deviation * deviation)
         errors[pair] = math.sqrt((units - 1) / units * squares)
         noise = _ROUNDING * (abs(a[0]) + abs(b[0]))
         if squares > units * noise * noise:
             accelerations[pair] = cubes / (6.0 * squares * math.sqrt(squares))
-    return errors, accelerations
+            kurtoses[pair] = units * fourth / (squares * squares)
+    return errors, accelerations, kurtoses
 
 
 @kernel
 def _stratified_moments(
     scores: NDArray[np.float64], pairs: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     units = scores.shape[1]
-    errors, accelerations = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
+    errors, accelerations, kurtoses = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
     if sizes.max() < 2:
-        return errors, accelerations
+        return errors, accelerations, kurtoses
     for pair in range(len(pairs)):
         a, b = scores[pairs[pair, 0]], scores[pairs[pair, 1]]
-        variance = squares = cubes = 0.0
+        variance = squares = cubes = fourth = 0.0
         varying = begin = 0
         for size in sizes:
             if size > 1:
@@ -215,6 +222,7 @@ def _stratified_moments(
                     deviation = (a[unit] - b[unit]) - mean
                     within += deviation * deviation
                     cubes -= deviation * deviation * deviation
+                    fourth += deviation * deviation * (deviation * deviation)
                 variance += size / (size - 1) * within
                 squares += within
                 varying = begin
@@ -223,7 +231,8 @@ def _stratified_moments(
         noise = _ROUNDING * (abs(a[varying]) + abs(b[varying]))
         if squares > units * noise * noise:
             accelerations[pair] = cubes / (6.0 * squares * math.sqrt(squares))
-    return errors, accelerations
+            kurtoses[pair] = units * fourth / (squares * squares)
+    return errors, accelerations, kurtoses
 
 
 @kernel

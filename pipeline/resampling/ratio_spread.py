@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 
-__all__ = ["LOST", "spread_by_products", "spread_directly"]
+__all__ = ["LOST", "side_by_side", "spread_by_products", "spread_directly"]
 
 LOST = -1.0
 """In place of a Σu² of which too little is known."""
@@ -143,15 +143,22 @@ def spread_directly(
     gain, spread : (pair, replicate) float64
         What is filled.
     """
+    _spread_directly(sums, rows, columns, pairs, side_by_side(weights), sizes, gain, spread)
+
+
+def side_by_side(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return (tile, unit, replicate) weights: some replicates side by side, unit after unit; 0 in those that fill up the last tile.
+
+    Each tile is whole, as rows with gaps between them cost four times the time.
+    """
     count, units = weights.shape
     width = min(max(_TILE // units // _NARROWEST, 1) * _NARROWEST, _WIDEST)
     tiles = -(-count // width)
-    # Some replicates side by side, unit after unit, and each tile whole: rows with gaps between them cost four times the time.
     across = np.zeros((tiles, units, width), np.float32)
     for tile in range(tiles):
         drawn = weights[tile * width : (tile + 1) * width]
         across[tile, :, : len(drawn)] = drawn.T
-    _spread_directly(sums, rows, columns, pairs, across, sizes, gain, spread)
+    return across
 
 
 @kernel

@@ -15,13 +15,17 @@ from support.studies import PAGES, write_study
 from pipeline.api import open_run, run
 from pipeline.cli.main import cli
 from pipeline.errors import StudyError
-from pipeline.inference.families import order_family
-from pipeline.inference.few_units import StudentTails, evidence_floor, reach_of_floors
-from pipeline.inference.max_t import MaxT, StepDown
+from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.multiplicity import holm
+from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
+from pipeline.inference.studentised_max_t import StudentisedMaxT, studentised_max_t
 from pipeline.report.document import read_report
 from pipeline.report.views import view_all
+from pipeline.resampling.address import draw_key
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.measures import Measure
+from pipeline.resampling.observe import observe
 
 ITEMS, REPLICATES = 120, 4000
 WHERE = {"metric": "mean", "test_size": "full"}
@@ -64,17 +68,16 @@ def against(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[
     return finished(tmp_path_factory.mktemp("one"), family="against-baseline", baseline="base", **asked)
 
 
-def counted(cube: xr.Dataset, chosen: np.ndarray) -> MaxT:
-    """Max-T of some pairs, from the scores that the cube keeps."""
-    values = {name: cube[name].sel(WHERE).values for name in ("observed_score", "observed_delta", "se", "identical")}
-    pairs = np.stack([cube["a"].values, cube["b"].values], axis=1)[chosen]
-    known = {"score": values["observed_score"], "delta": values["observed_delta"][chosen], "se": values["se"][chosen]}
-    floor = evidence_floor(*(cube[name].sel(WHERE).values[chosen] for name in ("discordant", "p_sign_flip")))
-    reach = reach_of_floors(cube["score"].sel(WHERE).values, pairs, **known, floor=floor)
-    family = order_family(pairs, **known, identical=values["identical"][chosen], tails=StudentTails(ITEMS), reach=reach)
-    counts = StepDown(family)
-    counts.add(cube["score"].sel(WHERE).values)
-    return counts.result()
+def counted(cube: xr.Dataset, chosen: np.ndarray, folder: Path) -> StudentisedMaxT:
+    """Max-T of some pairs, from the file, the address of the draws, and the scores that the cube keeps."""
+    table = np.loadtxt(folder / "scores.csv", delimiter=",", skiprows=1, usecols=range(1, 6), dtype=np.int64)
+    pairs = np.stack([cube["a"].values, cube["b"].values], axis=1)
+    statistics = np.stack([table, np.ones_like(table)], axis=2)
+    measure = Measure(statistics, lambda sums: sums[0] / sums[1], "ratio", True, pairs, np.ones(5, bool))
+    draws = Draws(draw_key(seed=7, purpose="paired-bootstrap", test_set="bench", size="full", rule="prefix"), ITEMS, ITEMS)
+    floor = evidence_floor(*(cube[name].sel(WHERE).values for name in ("discordant", "p_sign_flip")))
+    scores = cube["score"].sel(WHERE).values
+    return studentised_max_t(measure, observe(measure), draws=draws, scores=scores, floor=floor, member=chosen)
 
 
 def row_of(report: dict[str, Any], a: str, b: str) -> dict[str, Any]:
@@ -83,15 +86,15 @@ def row_of(report: dict[str, Any], a: str, b: str) -> dict[str, Any]:
 
 
 def test_a_baseline_s_family_is_adjusted_for_its_own_pairs_alone(against) -> None:
-    cube, _, _ = against
+    cube, _, root = against
     inside = (cube["system_a"].values == "base") | (cube["system_b"].values == "base")
     assert inside.sum() == 4  # its copy's pairs are with the same outputs, and are outside
     assert np.isnan(cube["p_by_adjustment"].values[..., ~inside]).all()
     p = cube["p_value"].sel(**TEST, convention="two-sided-plus-one").values
     adjusted = cube["p_by_adjustment"].sel(**TEST, convention="two-sided-plus-one")
     np.testing.assert_allclose(adjusted.sel(adjustment="holm").values[inside], holm(p[inside]))
-    expected = counted(cube, inside)
-    np.testing.assert_array_equal(adjusted.sel(adjustment="max-t").values[inside], expected.p)
+    expected = counted(cube, inside, root.parent.parent)
+    np.testing.assert_array_equal(adjusted.sel(adjustment="max-t").values, expected.p)
     b = cube["max_t_replicates"].sel(TEST).values
     assert set(b[inside & (cube["identical"].sel(WHERE).values == 0)]) == {REPLICATES}
     assert set(b[~inside]) == {-1}
@@ -127,9 +130,13 @@ def test_a_report_says_nothing_of_pairs_outside_and_gives_no_ranks(against) -> N
 
 
 def test_max_t_decides_where_scores_are_kept_and_its_own_bounds_tell_whether_it_is_stable(everybody) -> None:
-    cube, report, _ = everybody
-    expected = counted(cube, np.ones(cube.sizes["pair"], np.bool_))
-    stable = expected.stable(0.05)
+    cube, report, root = everybody
+    expected = counted(cube, np.ones(cube.sizes["pair"], np.bool_), root.parent.parent)
+    hits = np.rint(expected.p * (REPLICATES + 1)).astype(np.int64) - 1
+    lo, hi = clopper_pearson(np.minimum(hits, REPLICATES), np.full(10, REPLICATES), 1 - 0.01 / 10)
+    ends = zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True)
+    floor = np.array([row_of(report, a, b)["p_floor"] or 0.0 for a, b in ends])
+    stable = (np.maximum(hi, floor) <= 0.05) | (np.maximum(lo, floor) > 0.05)
     for pair, (a, b) in enumerate(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True)):
         row = row_of(report, a, b)
         assert row["adjustment"]["by"] == "max_t"

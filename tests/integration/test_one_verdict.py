@@ -96,7 +96,7 @@ def test_a_comparison_and_a_study_of_one_file_have_the_same_pairs(tmp_path: Path
     compared, studied = compare(path), report_of(run(path))
     for key in ("pairs", "leaderboard", "clusters", "verdict"):
         assert compared[key] == studied[key]
-    assert {row["adjustment"]["by"] for row in compared["pairs"]} == {"max_t_and_holm"}
+    assert {row["adjustment"]["by"] for row in compared["pairs"]} == {"max_t"}
 
 
 @pytest.mark.parametrize("kept", [B, 0])
@@ -105,9 +105,10 @@ def test_eight_items_that_no_exact_test_separates_are_not_separated(eight: Path,
     document = report_of(root)
     (row,) = document["pairs"]
     assert row["p"] < 0.04
-    assert (row["p_exact"], row["p_adjusted"], row["verdict"]) == (0.0625, 0.0625, "not separated")
+    assert (row["p_exact"], row["verdict"]) == (0.0625, "not separated")
+    assert row["p_adjusted"] >= 0.0625
     told = " ".join(document["verdict"][0]["sentences"])
-    assert "not separated at this n = 8 (two-sided p = 0.0625, paired-bootstrap, α = 0.05)" in told
+    assert f"not separated at this n = 8 (two-sided p = {format_p(row['p_adjusted'])}, paired-bootstrap, α = 0.05)" in told
     assert "too small" not in told
     assert f"paired-bootstrap by itself has p = {format_p(row['p'])}" in told
 
@@ -127,7 +128,8 @@ def test_seven_wins_and_a_loss_are_no_difference(tmp_path: Path) -> None:
     document = compare(table(tmp_path / "scores.csv", {"new": right[:, 0], "old": right[:, 1]}))
     (row,) = document["pairs"]
     assert row["p"] < 0.05
-    assert (row["verdict"], row["p_adjusted"]) == ("not separated", 18 / 256)
+    assert row["verdict"] == "not separated"
+    assert row["p_adjusted"] >= 18 / 256
 
 
 def test_no_pair_of_six_equal_skewed_systems_is_separated(tmp_path: Path) -> None:
@@ -185,7 +187,7 @@ def test_p_is_one_number_in_the_document_the_tables_the_cube_and_on_the_terminal
     boots = [row for row in document["pairs"] if row["procedure"] == "paired-bootstrap"]
     assert {row["p"] for row in boots if row["p_raw"]["two_sided"] == 0} == {1 / (B + 1)}
     sizes = list(csv.DictReader(read(root / "report" / "tables" / "pair_sizes.csv")))
-    assert {cells["adjusted_by"] for cells in sizes if cells["procedure"] == "paired-bootstrap"} == {"max_t_and_holm"}
+    assert {cells["adjusted_by"] for cells in sizes if cells["procedure"] == "paired-bootstrap"} == {"max_t"}
     for cells in sizes:
         at = {"metric": "mean", "test_size": "30", "procedure": cells["procedure"]}
         pair = place[frozenset((cells["system_a"], cells["system_b"]))]
@@ -218,7 +220,7 @@ def test_eight_units_that_differ_are_judged_by_all_swaps_whatever_the_metric(tmp
     assert len(rows) == 2
     for row in rows:
         assert row["p"] < 0.05, row["metric"]
-        assert row["p_floor"] == row["p_adjusted"] == pytest.approx(0.0703125), row["metric"]
+        assert row["p_adjusted"] >= row["p_floor"] == pytest.approx(0.0703125), row["metric"]
         assert row["p_exact"] == pytest.approx(0.0703125), row["metric"]
         assert row["verdict"] == "not separated"
 
@@ -243,5 +245,23 @@ def test_where_nothing_can_be_tested_no_procedure_calls_a_system_better(tmp_path
         replicates=B,
         seed=SEED,
     )
-    assert [row["p_adjusted"] for row in document["pairs"]] == [1.0, 1.0]
+    assert [row["p_adjusted"] > 0.3 for row in document["pairs"]] == [True, True]
     assert {row["verdict"] for row in document["pairs"]} == {"not separated"}
+    assert {row["undecided"] for row in document["pairs"]} == {"too few effective units"}
+
+
+def test_few_units_with_heavy_tails_are_not_decided(tmp_path: Path) -> None:
+    """Thirty gains of about 1, one of them 2.6: p is small, and the one shows that others like it may be missing."""
+    gain = np.round(1 + 0.3 * np.random.default_rng(2).normal(size=30), 1)
+    gain[7] = 2.6
+    document = compare(table(tmp_path / "scores.csv", {"new": 5 + gain, "old": np.full(30, 5.0), "older": np.full(30, 4.0) - gain}))
+    rows = {frozenset((row["system_a"], row["system_b"])): row for row in document["pairs"]}
+    row = rows[frozenset(("new", "old"))]
+    assert (row["verdict"], row["separated"], row["undecided"]) == ("not decided", False, "few units with heavy tails")
+    assert row["p_adjusted"] <= 0.05
+    assert row["stable"]
+    best, *_ = document["leaderboard"]
+    assert (best["name"], best["beats"], best["rank_high"]) == ("new", 0, 3)
+    told = " ".join(document["verdict"][0]["sentences"])
+    assert "3 are not decided: n = 30 units with heavy tails" in told
+    assert "more units would help" in told

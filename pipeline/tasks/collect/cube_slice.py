@@ -15,6 +15,7 @@ from pipeline.items.stored import load_frame
 from pipeline.plan.comparisons import Comparison, Size
 from pipeline.plan.inputs import TestSetInputs
 from pipeline.procedures.registry import PROCEDURES
+from pipeline.resampling.influence import PairMoments, leave_one_out, pair_moments
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.store.runs import Store
@@ -58,6 +59,7 @@ class Part:
     turned: NDArray[np.bool_]  # the statistics are sorted the other way round than the pair
     measure: Measure
     observed: Observed
+    moments: PairMoments
     tested: Tested
     p_sign_flip: NDArray[np.float64]  # exact two-sided, of pairs on few discordant units
 
@@ -95,8 +97,9 @@ def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column:
     )
     tested = replace(_tested(layout, position), tails=_tails(store, test_set, size, measure))
     observed = observe(measure)
+    moments = pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)
     flips = sign_flips_of_few(measure, observed)
-    return Part(column.metric.name, size, position, flat, a > b, measure, observed, tested, flips)
+    return Part(column.metric.name, size, position, flat, a > b, measure, observed, moments, tested, flips)
 
 
 def _tested(layout: CubeLayout, position: NDArray[np.int64]) -> Tested:

@@ -1,4 +1,4 @@
-"""What the kept replicates of a comparison say of all its pairs: intervals and max-T, from one reading.
+"""What the kept replicates of a comparison say of all its pairs: the max-T that decides, and intervals, from one reading.
 
 Replicates are kept up to `SCORES_BYTES`: of very many systems only the first are looked at, the same whatever the machine.
 """
@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T, bootstrap_t
 from pipeline.inference.families import order_family
-from pipeline.inference.few_units import reach_of_floors
 from pipeline.inference.intervals import METHODS, intervals
 from pipeline.inference.max_t import MaxT, StepDown, simultaneous
 from pipeline.inference.proportions import PROPORTIONS, proportion_intervals
+from pipeline.inference.studentised_max_t import studentised_max_t
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.influence import leave_one_out, pair_moments
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.resampling.studentise import replicates_again
@@ -67,7 +66,7 @@ class KeptReadings:
     p : (method, pair) float64
         What a bootstrap-t interval inverts; nan of the other methods.
     max_t : (pair,) float64
-        Adjusted two-sided p-values (s + 1)/(b + 1), corrected for few units; nan where a pair has none.
+        Adjusted two-sided p-values (s + 1)/(b + 1) of `pipeline.inference.studentised_max_t`; nan where a pair has none.
     max_t_replicates : (pair,) int64
         b; -1 where p is known without replicates, or there is none.
     """
@@ -99,11 +98,13 @@ def read_kept(
     tested: Tested,
     methods: Sequence[str],
     alpha: float,
-    draws: Draws | StratifiedDraws | None = None,
+    draws: Draws | StratifiedDraws,
+    acceleration: NDArray[np.float64] | None = None,
 ) -> KeptReadings:
     """Return intervals by several methods and the family's max-T p-values.
 
-    ``draws`` are those that the scores were kept of: bootstrap-t draws some of them again, as it needs to know the units.
+    ``draws`` are those that the scores were kept of: some are drawn again, as each replicate has a standard error of its own, for
+    which one must know its units. ``acceleration`` is for ``bca``.
     """
     pairs = len(measure.pairs)
     found = intervals(
@@ -115,20 +116,23 @@ def read_kept(
         higher_is_better=measure.higher_is_better,
         alpha=alpha,
         methods=[name for name in methods if name in METHODS],
-        acceleration=_acceleration(measure) if "bca" in methods else None,
+        acceleration=acceleration,
         counts=kept.counts,
         defined=kept.defined,
     )
-    max_t = _step_down(kept, measure, observed, tested)
+    floor = np.zeros(pairs) if tested.floor is None else tested.floor
+    max_t = studentised_max_t(measure, observed, draws=draws, scores=kept.scores, floor=floor, member=tested.member)
     if SIMULTANEOUS in methods:
         found[SIMULTANEOUS] = simultaneous(
-            max_t, delta=observed.delta, identical=observed.identical, se=observed.se, alpha=alpha
+            _step_down(kept, measure, observed, tested),
+            delta=observed.delta,
+            identical=observed.identical,
+            se=observed.se,
+            alpha=alpha,
         ).intervals
     p = np.full((len(methods), pairs), np.nan)
     again = [name for name in methods if name in BOOTSTRAP_T]
     if again:
-        if draws is None:
-            raise ValueError(f"{' and '.join(again)} need the draws of the kept replicates")
         studentised = bootstrap_t(
             measure,
             observed,
@@ -147,20 +151,12 @@ def read_kept(
     reason = np.zeros((len(methods), pairs), np.int8)
     for position, name in enumerate(methods):
         ends[position, :, 0], ends[position, :, 1], reason[position] = found[name].lo, found[name].hi, found[name].reason
-    return KeptReadings(ends, reason, p, max_t.p, _replicates(max_t))
-
-
-def _acceleration(measure: Measure) -> NDArray[np.float64]:
-    return pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum).acceleration
+    return KeptReadings(ends, reason, p, max_t.p, np.where(max_t.family.reason == 0, max_t.replicates, -1))
 
 
 def _step_down(kept: Kept, measure: Measure, observed: Observed, tested: Tested) -> MaxT:
     known: dict[str, Any] = {"score": observed.score, "delta": observed.delta, "se": observed.se}
     higher: dict[str, Any] = {"higher_is_better": measure.higher_is_better}
-    reach = None
-    if tested.floor is not None:
-        floor = np.where(tested.member, tested.floor, 0.0)
-        reach = reach_of_floors(kept.scores, measure.pairs, **known, floor=floor, **higher)
     family = order_family(
         measure.pairs,
         **known,
@@ -169,17 +165,7 @@ def _step_down(kept: Kept, measure: Measure, observed: Observed, tested: Tested)
         chosen=tested.member,
         baseline=tested.baseline,
         tails=tested.tails,
-        reach=reach,
     )
     counted = StepDown(family)
     counted.add(kept.scores)
     return counted.result()
-
-
-def _replicates(found: MaxT) -> NDArray[np.int64]:
-    """Return b of each p, −1 where there is none: a monotone p is the largest so far, its s and b those of the pair that set it."""
-    pair, replicates = found.family.pair, np.full(len(found.p), -1, np.int64)
-    own = (found.hits[pair] + 1) / (found.replicates[pair] + 1)
-    setter = np.maximum.accumulate(np.where(own == np.maximum.accumulate(own), np.arange(len(own)), 0))
-    replicates[pair] = found.replicates[pair][setter]
-    return replicates

@@ -19,6 +19,7 @@ from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, choose_
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues, p_values
+from pipeline.inference.undecided import UnitShape, find_undecided
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Inventory
 from pipeline.procedures.registry import PROCEDURES
@@ -27,6 +28,7 @@ from pipeline.resampling.draws import Draws
 from pipeline.resampling.exact.budget import tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.resampling.strata import StratifiedDraws
+from pipeline.resampling.studentise import replicates_again
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import Part, Tested
 from pipeline.tasks.collect.fold import Cells, fold, kept_scores
@@ -103,6 +105,7 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
     if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"]:
         kept = Kept(_write_scores(cube, part, cells, store), counts, defined)
         asked: dict[str, Any] = {"tested": replace(part.tested, floor=floor), "methods": layout.intervals, "alpha": layout.alpha}
+        asked["acceleration"] = part.moments.acceleration
         readings = read_kept(kept, part.measure, part.observed, **asked, draws=_draws(part, layout, procedure, rule))
         max_t, table["max_t_replicates"] = readings.max_t, readings.max_t_replicates
         if layout.intervals:
@@ -111,7 +114,8 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
         if INTERVAL_P not in layout.without:
             table[INTERVAL_P] = readings.p
     table[BY_ADJUSTMENT] = _adjust(table["p_value"], max_t, part.tested)
-    table |= _decide(part, procedure, table["p_value"], max_t, table.get("max_t_replicates"), alpha=layout.alpha)
+    again = replicates_again(kept.scores.shape[1])
+    table |= _decide(part, procedure, table["p_value"], max_t, again, alpha=layout.alpha)
     if PROCEDURES[procedure].has_tails:
         table |= _tails(part, layout, table["p_reason"] != 0, few, defined, how=tails)
     cube.write_table(part.metric, cells.label, table, procedure=procedure)
@@ -258,11 +262,11 @@ def _decide(
     procedure: str,
     p_value: NDArray[np.float64],
     max_t: NDArray[np.float64],
-    replicates: NDArray[np.int64] | None,
+    replicates: int,
     *,
     alpha: float,
-) -> dict[str, NDArray[np.float64]]:
-    """Return the p of every pair, its correction for few units, and the p that it is judged by."""
+) -> dict[str, NDArray[Any]]:
+    """Return the p of every pair, its correction for few units, the p that it is judged by, and whether that is a verdict."""
     reading, observed, tested = PROCEDURES[procedure], part.observed, part.tested
     p = without_zero(p_value[CONVENTIONS.index(reading.verdict)])
     known = {name: getattr(observed, name) for name in ("score", "delta", "se", "identical")}
@@ -272,12 +276,14 @@ def _decide(
         # The standard error of equal differences is what rounding left of 0: no t is made of it.
         corrected = np.where(flat, np.nan, without_zero(tested.tails.p_value(observed.delta, observed.se)))
     own = np.where(tested.member, np.where(flat & np.isfinite(p), 1.0, p), np.nan)
-    units = None if tested.tails is None else tested.tails.units
-    kept = 0 if replicates is None else int(replicates.max(initial=0))
-    found = decide_family(
-        own, corrected=corrected, floor=part.floor(procedure), max_t=max_t, replicates=kept, units=units, alpha=alpha
-    )
-    return {"p": p, "p_few_units": corrected, "p_adjusted": found.p}
+    floor = part.floor(procedure)
+    found = decide_family(own, corrected=corrected, floor=floor, max_t=max_t, replicates=replicates, alpha=alpha)
+    undecided = np.zeros(len(p), np.int8)
+    if reading.needs_units:
+        units = None if tested.tails is None else tested.tails.units
+        moments = part.moments
+        undecided = find_undecided(UnitShape(units, observed.discordant, moments.acceleration, moments.kurtosis))
+    return {"p": p, "p_few_units": corrected, "p_adjusted": found.p, "undecided": undecided}
 
 
 def write_computed(cube: CubeWriter, part: Part, procedure: str, found: DirectP) -> None:
@@ -285,7 +291,7 @@ def write_computed(cube: CubeWriter, part: Part, procedure: str, found: DirectP)
     adjusted = _adjust(found.p, np.full(found.p.shape[1], np.nan), part.tested)
     values = _computed_table(found, cube.layout.alpha) | {BY_ADJUSTMENT: adjusted}
     nothing = np.full(found.p.shape[1], np.nan)
-    values |= _decide(part, procedure, found.p, nothing, None, alpha=cube.layout.alpha)
+    values |= _decide(part, procedure, found.p, nothing, 0, alpha=cube.layout.alpha)
     cube.write_table(part.metric, part.size.label, values, procedure=procedure)
 
 

@@ -223,8 +223,10 @@ def _write_observed(cube: CubeWriter, part: Part) -> None:
         se=observed.se,
         discordant=observed.discordant,
         identical=observed.identical,
+        acceleration=np.where(part.turned, -part.moments.acceleration, part.moments.acceleration),
+        kurtosis=part.moments.kurtosis,
         p_sign_flip=part.p_sign_flip,
-        right=count_right(part.measure)[part.position],
+        units_right=count_right(part.measure)[part.position],
     )
 
 

@@ -255,7 +255,7 @@ def test_a_replicate_that_repeats_the_gain_has_no_t_whatever_its_rounding():
 
 def test_what_it_refuses():
     statistics = unlike(np.random.default_rng(1), 40)
-    with pytest.raises(ValueError, match="only a ratio"):
+    with pytest.raises(ValueError, match="a metric that is no ratio needs the scores of"):
         next(studentise(Draws(2, 40, 40), make_measure(statistics, form="general"), replicates=10))
     with pytest.raises(ValueError, match="there are 40"):
         next(studentise(Draws(2, 39, 39), make_measure(statistics), replicates=10))

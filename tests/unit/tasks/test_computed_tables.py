@@ -14,6 +14,7 @@ from pipeline.cubes.declarations import P_LABELS, P_REASONS
 from pipeline.inference.direct.result import METHODS, REASONS, DirectP, assemble, code_of
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.procedures.direct import direct_tests
+from pipeline.resampling.influence import PairMoments
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.tasks.collect.cube_slice import Part
@@ -38,6 +39,7 @@ def written(
         size=SimpleNamespace(label="full"),
         tested=tested,
         observed=observed,
+        moments=PairMoments(*(np.full(len(pairs), np.nan) for _ in range(3))),
         measure=SimpleNamespace(pairs=np.array(pairs)),
         floor=lambda procedure: np.zeros(len(pairs)),
     )

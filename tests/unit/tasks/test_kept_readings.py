@@ -1,11 +1,13 @@
-"""What is read off kept replicates where some of them are undefined: each max-T p goes with its own number of replicates."""
+"""What is read off kept replicates: p tells how often the maximum reached t, and families share their replicates."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import COUNTS, Measure
 from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 from pipeline.tasks.collect.cube_slice import Tested
 from pipeline.tasks.collect.kept_scores import Kept, read_kept
 
@@ -17,18 +19,17 @@ def test_p_and_its_replicates_tell_how_often_the_maximum_reached_t() -> None:
     statistics = np.stack([right, np.ones_like(right)], axis=2).astype(np.int64)
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
     measure = Measure(statistics, lambda sums: sums[0] / sums[1], "ratio", True, pairs, np.ones(systems, np.bool_))
-    observed = observe(measure)
-    scores = observed.score[:, None] + rng.normal(0, 0.03, (systems, kept))
-    scores[rng.random(scores.shape) < np.array([0.0, 0.02, 0.0, 0.05, 0.0, 0.1])[:, None]] = np.nan
+    observed, draws = observe(measure), Draws(4, 200, 200)
+    scores = resample(draws, [measure], cells=range(1), replicates=kept, keep_replicates=kept)[0].score
     counted = Kept(scores, np.zeros((len(pairs), len(COUNTS)), np.int64), np.full(len(pairs), kept))
-    tested = Tested(np.ones(len(pairs), np.bool_))
-    found = read_kept(counted, measure, observed, tested=tested, methods=["symmetric"], alpha=0.05)
+    given = {"alpha": 0.05, "draws": draws}
+    found = read_kept(counted, measure, observed, tested=Tested(np.ones(len(pairs), np.bool_)), methods=["symmetric"], **given)
     hits = found.max_t * (found.max_t_replicates + 1) - 1
     np.testing.assert_allclose(hits, np.rint(hits), atol=1e-9)
-    assert len(set(found.max_t_replicates.tolist())) > 1
-    assert (found.max_t_replicates < kept).any()
-    alone = read_kept(counted, measure, observed, tested=Tested((pairs == 2).any(axis=1), 2), methods=["simultaneous"], alpha=0.05)
+    assert set(found.max_t_replicates.tolist()) == {kept}
+    alone = read_kept(counted, measure, observed, tested=Tested((pairs == 2).any(axis=1), 2), methods=["simultaneous"], **given)
     assert (np.isfinite(alone.max_t) == (pairs == 2).any(axis=1)).all()
     assert ((alone.max_t_replicates > 0) == np.isfinite(alone.max_t)).all()
-    absent = read_kept(counted, measure, observed, tested=Tested(np.zeros(len(pairs), np.bool_)), methods=[], alpha=0.05)
+    assert (alone.max_t <= found.max_t)[np.isfinite(alone.max_t)].all()
+    absent = read_kept(counted, measure, observed, tested=Tested(np.zeros(len(pairs), np.bool_)), methods=[], **given)
     assert np.isnan(absent.max_t).all()

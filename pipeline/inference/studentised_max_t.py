@@ -1,0 +1,185 @@
+"""Studentised step-down max-T: the p-values by which the bootstrap judges the pairs of a family, and their simultaneous intervals.
+
+Each pair has t = |δ| / se, each replicate t* = |δ* − δ| / se* with se* the standard error *of the replicate*
+(`pipeline.resampling.studentise`). The maximum over pairs has on the replicates the law that it has in the data, few units and
+skewed scores included, as far as they show in the data (Romano and Wolf 2005, doi:10.1198/016214504000000539; Hall 1988,
+doi:10.1214/aos/1176350933). A family of one pair goes the same way: its p is that of the symmetric bootstrap-t.
+
+*A further system never lowers a p.* All families have the same replicates. A replicate without a t*, as its score is undefined or
+it has no spread, reaches every t. And pairs are compared by min(t, cap), with the cap of each pair a matter of its own data.
+
+*Caps.* A pair that differs on m < 20 units has no evidence beyond 2^(1 − m), the smallest p of an exact test: t and t* of it count
+for at most the z that its own t* reach with that chance. One whose scores are undefined in a share q of the replicates has none
+beyond q, and counts for at most z with 2Φ(−z) = q. Without caps one pair of near copies, whose units all are missing from many
+replicates, would keep a whole family from being separated. Where the exact p itself is known (`few_units.evidence_floor`), t is
+held to what t* reach with that chance, but never the replicates: what is seen to be weak evidence must not make others look
+stronger. Of a pair alone p is then the larger of the bootstrap's and the floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from pipeline.compiled import kernel
+from pipeline.inference.families import PairFamily, order_family
+from pipeline.inference.few_units import FEW_DISCORDANT, sign_flip_floor
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.influence_spread import linear_errors
+from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.observe import TOLERANCE
+from pipeline.resampling.strata import StratifiedDraws
+from pipeline.resampling.studentise import BEYOND, replicates_again, studentise
+
+__all__ = ["StudentisedMaxT", "replicates_again", "studentised_max_t"]
+
+
+@dataclass(frozen=True, eq=False)
+class StudentisedMaxT:
+    """The family's p-values, in the order of the measure's pairs.
+
+    Parameters
+    ----------
+    family : PairFamily
+        ``family.reason`` says why a pair is no member.
+    p : (pair,) float64
+        (#(max_{k ≥ j} min(t*_k, cap_k) ≥ min(t_j, cap_j)) + 1) / (b + 1), made monotone; 1 where known without a replicate, nan
+        where there is none.
+    replicates : int
+        b, of all pairs.
+    se : (pair,) float64
+        What t divides the gain by, in the metric's points; nan where there is none.
+    largest : (replicate,) float64
+        max_k min(t*_k, cap_k) over all members, ascending; infinite where any is undefined. A single step compares with it.
+    """
+
+    family: PairFamily
+    p: NDArray[np.float64]
+    replicates: int
+    se: NDArray[np.float64]
+    largest: NDArray[np.float64]
+
+
+def studentised_max_t(
+    measure: Measure,
+    observed: Observed,
+    *,
+    draws: Draws | StratifiedDraws,
+    scores: NDArray[np.float64],
+    floor: NDArray[np.float64],
+    member: NDArray[np.bool_] | None = None,
+    memory_bytes: int = 2**28,
+) -> StudentisedMaxT:
+    """Adjust the p-values of one family by studentised step-down max-T.
+
+    Parameters
+    ----------
+    measure, observed
+        The pairs, and their gains.
+    draws : Draws or StratifiedDraws
+        The stream of the paired bootstrap: its first replicates are drawn again.
+    scores : (system, replicate) float64
+        Kept scores of these replicates, nan where undefined. As many are used as `replicates_again` says, whatever the family.
+    floor : (pair,) float64
+        From `pipeline.inference.few_units.evidence_floor`: no p goes below it, as far as this family is concerned.
+    member : (pair,) bool, optional
+        The pairs that are tested together; all by default.
+    memory_bytes : int, optional
+        As of `pipeline.resampling.studentise.studentise`.
+    """
+    replicates = replicates_again(scores.shape[1])
+    scores = np.ascontiguousarray(scores[:, :replicates])
+    asked: dict[str, Any] = {"replicates": replicates, "scores": scores, "memory_bytes": memory_bytes}
+    se = linear_errors(measure)
+    few = np.flatnonzero((observed.discordant > 0) & (observed.discordant < FEW_DISCORDANT) & (True if member is None else member))
+    cap, reach = _caps(measure.pairs, scores), np.full(len(se), np.inf)
+    for block in studentise(draws, measure, chosen=few, **asked) if len(few) else ():
+        own = block.pair
+        with np.errstate(divide="ignore", invalid="ignore"):  # pairs without a standard error are no members
+            slack = 2 * TOLERANCE * np.abs(observed.score[measure.pairs[own]]).sum(axis=1) / se[own]
+        least = sign_flip_floor(observed.discordant[own])
+        held, reach[own] = (_reached_in(block.t, share) + slack for share in (least, np.fmax(floor[own], least)))
+        cap[own] = np.minimum(cap[own], np.where(held < BEYOND, held, _gauss(least)))
+    family = order_family(
+        measure.pairs,
+        score=observed.score,
+        delta=observed.delta,
+        se=se,
+        identical=observed.identical,
+        higher_is_better=measure.higher_is_better,
+        chosen=member,
+        reach=np.minimum(cap, reach),
+    )
+    # From the smallest t to the largest: the maximum so far is that of the pair and all below it.
+    pair, least = family.pair[::-1], family.members.least[::-1]
+    largest, hits, done = np.zeros(replicates), np.zeros(len(pair), np.int64), 0
+    if len(pair):
+        for block in studentise(draws, measure, chosen=pair, **asked):
+            rows = slice(done, done + len(block.pair))
+            _count_reaching(block.t, cap[block.pair], least[rows], largest, hits[rows])
+            done = rows.stop
+    p = np.where(family.certain, 1.0, np.nan)
+    p[family.pair] = np.maximum.accumulate((hits[::-1] + 1) / (replicates + 1))
+    return StudentisedMaxT(family, p, replicates, se, np.sort(largest))
+
+
+def _caps(pairs: NDArray[np.integer], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest t that counts of each pair with undefined scores; infinite where all are defined."""
+    lacking = np.isnan(scores)
+    if not lacking.any():
+        return np.full(len(pairs), np.inf)
+    hits = np.array([np.count_nonzero(lacking[a] | lacking[b]) for a, b in pairs.tolist()])
+    return _gauss(np.where(hits > 0, (hits + 1) / (scores.shape[1] + 1), 0.0))
+
+
+def _reached_in(t: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the least z that (pair, replicate) t* reach in at most this share of the p they give; infinite where none is."""
+    replicates, found = t.shape[1], np.full(len(t), np.inf)
+    size = np.where(np.isnan(t), np.inf, np.abs(t))
+    for pair, allowed in enumerate((share * (replicates + 1)).astype(np.int64) - 1):
+        if allowed >= replicates:
+            found[pair] = 0.0
+        elif allowed >= 0:
+            # Above the largest that is one too many.
+            found[pair] = np.nextafter(np.partition(size[pair], replicates - 1 - allowed)[replicates - 1 - allowed], np.inf)
+    return found
+
+
+def _gauss(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return z with 2Φ(−z) = p; infinite where p is 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-ndtri(np.clip(p, 0.0, 1.0) / 2), np.float64)
+
+
+@kernel
+def _count_reaching(
+    t: NDArray[np.float64],
+    cap: NDArray[np.float64],
+    least: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    hits: NDArray[np.int64],
+) -> None:
+    """Fill how often the largest |t*| of a pair and of those before it reaches what counts as its t.
+
+    Parameters
+    ----------
+    t : (pair, replicate) float64
+        The smallest t first; nan and infinite ones count as the cap.
+    cap, least : (pair,) float64
+    largest : (replicate,) float64
+        Of the pairs before; of these too when it is done.
+    hits : (pair,) int64
+    """
+    for pair in range(len(t)):
+        most, threshold, reached = cap[pair], least[pair], 0
+        for i in range(t.shape[1]):
+            size = abs(t[pair, i])
+            size = size if size < most else most  # not so of nan
+            highest = size if size > largest[i] else largest[i]
+            largest[i] = highest
+            reached += highest >= threshold
+        hits[pair] = reached

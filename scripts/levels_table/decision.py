@@ -1,0 +1,64 @@
+"""What `pipeline compare` decides of a family by the paired bootstrap, from a measure and an address of draws alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.inference.direct.exact import sign_flips_of_few
+from pipeline.inference.few_units import evidence_floor
+from pipeline.inference.studentised_max_t import studentised_max_t
+from pipeline.inference.undecided import UnitShape, find_undecided
+from pipeline.resampling.address import count_cells
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.influence import leave_one_out, pair_moments
+from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
+from pipeline.resampling.strata import StratifiedDraws
+from pipeline.resampling.studentise import REPLICATES_AGAIN
+
+__all__ = ["Decided", "decide_as_compare"]
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """The pairs of one family, judged.
+
+    Parameters
+    ----------
+    observed : Observed
+    p : (pair,) float64
+        p_adjusted: two-sided, of a pair without a standard error nan.
+    undecided : (pair,) int8
+        Position in `pipeline.inference.undecided.UNDECIDED`.
+    """
+
+    observed: Observed
+    p: NDArray[np.float64]
+    undecided: NDArray[np.int8]
+
+    def separated(self, alpha: float) -> NDArray[np.bool_]:
+        """Tell which pairs are separated at a level."""
+        with np.errstate(invalid="ignore"):  # nan is not rejected
+            return np.asarray((self.p <= alpha) & (self.undecided == 0) & (self.observed.delta != 0))
+
+
+def decide_as_compare(
+    measure: Measure, draws: Draws | StratifiedDraws, *, units: float | None = None, replicates: int = REPLICATES_AGAIN
+) -> Decided:
+    """Judge all pairs of a measure, whose ``keep`` is True of all systems, as a comparison of so many replicates does.
+
+    ``units`` are the effective ones; by default as many as there are.
+    """
+    seen = observe(measure)
+    asked = {"cells": range(count_cells(replicates)), "replicates": replicates, "keep_replicates": replicates}
+    scores = resample(draws, [measure], **asked, observed=[seen])[0].score
+    floor = evidence_floor(seen.discordant, sign_flips_of_few(measure, seen))
+    found = studentised_max_t(measure, seen, draws=draws, scores=scores, floor=floor)
+    moments = pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)
+    worth = float(len(measure.statistics)) if units is None else units
+    shape = UnitShape(worth, seen.discordant, moments.acceleration, moments.kurtosis)
+    return Decided(seen, np.maximum(found.p, floor), find_undecided(shape))
