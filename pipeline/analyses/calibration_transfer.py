@@ -18,7 +18,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import find_base
-from pipeline.analyses.pairs import BORDERLINE, PairTable, describe_copies, describe_one_sided, list_slices, read_pairs
+from pipeline.analyses.pairs import (
+    BORDERLINE,
+    FEW_PAIRS,
+    PairTable,
+    describe_copies,
+    describe_one_sided,
+    list_slices,
+    read_pairs,
+)
 from pipeline.analyses.presentation import in_parts, name_procedure, say_intervals, select
 from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, share_of_weight, system_interval
 from pipeline.interfaces import Analysis, Column, Figure, Finding, ScoredStatistics, Section, Table
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationOptions", "CalibrationTransfer"]
 
 FULL = "full"
-FEW_PAIRS = 20
 NOTES = (
     "A bin holds the pairs with low < p ≤ high (the first includes p = 0), p one-sided and strict, on the base test set at its "
     "full size; the row called window is the text's [0.04, 0.06], both ends included, and overlaps its neighbours.",

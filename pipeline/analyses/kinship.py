@@ -7,13 +7,14 @@ others 2012, §3.1.1, saw it in the curves). `pipeline.inference.label_permutati
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import PairClass, Relation
-from pipeline.analyses.pairs import PairTable
+from pipeline.analyses.pairs import FEW_PAIRS, PairTable
 from pipeline.inference.label_permutation import (
     LabelTest,
     count_arrangements,
@@ -29,10 +30,46 @@ FEWEST_OTHERS = 2
 CELLS_AT_ONCE = 2**22
 KINSHIP_NOTES = (
     "Ratio: the standard error of the pairs of a class to that of all other pairs, by least squares on gain and class, at the mean "
-    "gain of all pairs. Below 1, these pairs reach significance at smaller gains.",
+    "gain of all pairs. Below 1, these pairs reach significance at smaller gains. Near: the same among the pairs near borderline, "
+    "where the class and the others have 20 each.",
     "p is two-sided: how often labels dealt at random to the systems give a difference as large. Each p is for one class; they are "
     "not corrected for the number of classes.",
 )
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """Pairs whose systems both have labels; systems are numbered among those that have one, for only these are dealt others."""
+
+    se: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    near: NDArray[np.bool_]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Deals:
+    """How labels are dealt: all arrangements where they are few, otherwise so many drawn at an address."""
+
+    number: int
+    permutations: int
+    key: int
+
+    @property
+    def complete(self) -> bool:
+        return self.number <= self.permutations
+
+    def deal(self, labels: NDArray[np.int64], rows: int) -> Iterator[NDArray[np.int64]]:
+        """Go through (arrangement, system) labels, so many at a time."""
+        if self.complete:
+            whole = np.array(list(list_arrangements(labels)))
+            yield from (whole[at : at + rows] for at in range(0, len(whole), rows))
+        else:
+            for at in range(0, self.permutations, rows):
+                yield labels[draw_orders(self.key, at, min(rows, self.permutations - at), len(labels))]
 
 
 def kinship_rows(
@@ -50,62 +87,69 @@ def kinship_rows(
     All arrangements of the labels are counted where they are at most ``permutations``; otherwise so many are drawn, at an address
     made from the study's seed, the test set and the test size.
     """
+    given = _label(table, relation)
+    key = draw_key(seed=seed, purpose="labels of systems", test_set=test_set, size=test_size, rule=relation.name)
+    deals = _Deals(count_arrangements(given.labels) if len(given.labels) else 1, permutations, key)
+    everywhere = np.ones_like(given.near)
+    for kind in classes:
+        member = _members(kind, given.names)
+        observed = member[given.labels[given.first], given.labels[given.second]]
+        near = given.near & observed
+        few = min(int(near.sum()), int((given.near & ~observed).sum())) < FEW_PAIRS
+        found, reason = _test(given, member, everywhere, deals)
+        close, _ = (None, None) if few else _test(given, member, given.near, deals)
+        yield {
+            "relation": kind.label,
+            "pairs": int(observed.sum()),
+            "other_pairs": int((~observed).sum()),
+            "median_se": float(np.median(given.se[observed])) if observed.any() else None,
+            "other_median_se": float(np.median(given.se[~observed])) if (~observed).any() else None,
+            "ratio": found.ratio if found is not None else None,
+            "p": found.p if found is not None else None,
+            "near_pairs": int(near.sum()),
+            "near_ratio": close.ratio if close is not None else None,
+            "near_p": close.p if close is not None else None,
+            "arrangements": found.arrangements if found is not None else None,
+            "exact": deals.complete,
+            "reason": reason,
+        }
+
+
+def _label(table: PairTable, relation: Relation) -> _Labelled:
     values = relation.values_of(table.systems)
-    names = sorted({str(value) for value in values if value})
+    names = tuple(sorted({str(value) for value in values if value}))
     codes = np.array([names.index(value) if value else -1 for value in values], dtype=np.int64)
     there = table.measured & (codes[table.first] >= 0) & (codes[table.second] >= 0)
-    se, gain = table.se[there], table.gain[there]
     labelled = np.flatnonzero(codes >= 0)
-    # Systems are numbered among those with a label: only these are dealt others.
     place = np.full(len(codes), -1, dtype=np.int64)
     place[labelled] = np.arange(len(labelled))
-    first, second, labels = place[table.first[there]], place[table.second[there]], codes[labelled]
-    number = count_arrangements(labels) if len(labels) else 1
-    key = draw_key(seed=seed, purpose="labels of systems", test_set=test_set, size=test_size, rule=relation.name)
-    for kind in classes:
-        member = _members(kind, names)
-        observed = member[labels[first], labels[second]]
-
-        def arranged(member: NDArray[np.bool_] = member) -> Iterator[NDArray[np.bool_]]:
-            rows = max(1, CELLS_AT_ONCE // len(first))
-            if number <= permutations:
-                whole = np.array(list(list_arrangements(labels)))
-                parts = (whole[at : at + rows] for at in range(0, len(whole), rows))
-            else:
-                starts = range(0, permutations, rows)
-                parts = (labels[draw_orders(key, at, min(rows, permutations - at), len(labels))] for at in starts)
-            for dealt in parts:
-                yield member[dealt[:, first], dealt[:, second]]
-
-        counts = {"pairs": int(observed.sum()), "other_pairs": int((~observed).sum())}
-        reason, found = _refusal(observed, number), None
-        if reason is None:
-            found = permute_labels(se, gain, observed, arranged, complete=number <= permutations)
-            reason = None if found is not None else "the gain alone tells these pairs from the others"
-        yield {"relation": kind.label, **counts, **_numbers(found, se, observed, number <= permutations), "reason": reason}
+    first, second = place[table.first[there]], place[table.second[there]]
+    return _Labelled(table.se[there], table.gain[there], table.near[there], first, second, codes[labelled], names)
 
 
 def _members(kind: PairClass, names: Sequence[str]) -> NDArray[np.bool_]:
     """Return which two values make a pair of the class: (value, value) bool."""
     grid = np.array(names, dtype=object)
-    one, other = np.meshgrid(grid, grid, indexing="ij") if names else (np.empty((0, 0), object),) * 2
+    one, other = np.meshgrid(grid, grid, indexing="ij")
     return kind.holds(one, other)
 
 
-def _refusal(observed: NDArray[np.bool_], number: int) -> str | None:
+def _test(
+    given: _Labelled, member: NDArray[np.bool_], among: NDArray[np.bool_], deals: _Deals
+) -> tuple[LabelTest | None, str | None]:
+    """Return the ratio and its p among some of the pairs, or why there is none."""
+    first, second = given.first[among], given.second[among]
+    observed = member[given.labels[first], given.labels[second]]
     if not observed.any():
-        return "no pair of this class has a standard error"
+        return None, "no pair of this class has a standard error"
     if int((~observed).sum()) < FEWEST_OTHERS:
-        return "no other pairs to compare with"
-    return "the labels can be dealt in one way only" if number == 1 else None
+        return None, "no other pairs to compare with"
+    if deals.number == 1:
+        return None, "the labels can be dealt in one way only"
 
+    def arranged() -> Iterator[NDArray[np.bool_]]:
+        for dealt in deals.deal(given.labels, max(1, CELLS_AT_ONCE // len(first))):
+            yield member[dealt[:, first], dealt[:, second]]
 
-def _numbers(found: LabelTest | None, se: NDArray[np.float64], observed: NDArray[np.bool_], exact: bool) -> dict[str, Any]:
-    return {
-        "ratio": found.ratio if found is not None else None,
-        "p": found.p if found is not None else None,
-        "arrangements": found.arrangements if found is not None else None,
-        "exact": exact,
-        "median_se": float(np.median(se[observed])) if observed.any() else None,
-        "other_median_se": float(np.median(se[~observed])) if (~observed).any() else None,
-    }
+    found = permute_labels(given.se[among], given.gain[among], observed, arranged, complete=deals.complete)
+    return found, None if found is not None else "the gain alone tells these pairs from the others"

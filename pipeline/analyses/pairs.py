@@ -14,7 +14,9 @@ from pipeline.procedures.registry import PROCEDURES
 
 __all__ = [
     "BORDERLINE",
+    "FEW_PAIRS",
     "FULL",
+    "NEAR",
     "PairTable",
     "Window",
     "describe_copies",
@@ -76,6 +78,11 @@ class PairTable:
     def measured(self) -> NDArray[np.bool_]:
         """Pairs that are not identical, have a gain and a standard error, and are counted once whatever copies there are."""
         return ~self.identical & ~self.copied & np.isfinite(self.gain) & np.isfinite(self.se) & (self.se > 0)
+
+    @property
+    def near(self) -> NDArray[np.bool_]:
+        """Measured pairs that are not far from borderline."""
+        return self.measured & (self.p >= NEAR[0]) & (self.p <= NEAR[1])
 
 
 def has_value(value: object) -> bool:
@@ -162,6 +169,10 @@ def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str)
 
 BORDERLINE = (0.04, 0.06)
 """The p-values of borderline pairs, as in the paper: the default window of every analysis that has one."""
+NEAR = (0.005, 0.3)
+"""The p-values of pairs that are not far from borderline: standard errors grow with the gain where systems differ much."""
+FEW_PAIRS = 20
+"""Borderline pairs, or pairs near borderline: fewer say little."""
 
 
 @dataclass(frozen=True)

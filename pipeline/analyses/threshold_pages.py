@@ -64,6 +64,8 @@ _KINSHIP_COLUMNS = (
     Column("other_median_se", "of others", "score"),
     Column("ratio", "ratio, gain held", "number"),
     Column("p", "p", "p"),
+    Column("near_ratio", "near", "number"),
+    Column("near_p", "p", "p"),
     Column("counted", "arrangements"),
     Column("reason", "remark"),
 )

@@ -23,6 +23,9 @@ from pipeline.analyses.kinship import kinship_rows
 from pipeline.analyses.pair_classes import ALL, DIFFERENT, SAME, PairClass, Relation, find_base, find_relation, read_classes
 from pipeline.analyses.pairs import (
     BORDERLINE,
+    FEW_PAIRS,
+    FULL,
+    NEAR,
     PairTable,
     Window,
     describe_copies,
@@ -37,12 +40,7 @@ from pipeline.analyses.threshold_pages import SECTION, describe_rules, draw_thre
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import read_options
 
-__all__ = ["FEW_PAIRS", "NEAR", "ThresholdOptions", "Thresholds"]
-
-FEW_PAIRS = 20
-"""Pairs in the window: of fewer a threshold says little."""
-NEAR = (0.005, 0.3)
-"""The p-values of pairs that are not far from borderline: standard errors grow with the gain where systems differ much."""
+__all__ = ["ThresholdOptions", "Thresholds"]
 
 _STEPS = 50
 _CONVERGED = 1e-10
@@ -174,7 +172,7 @@ def _from_window(table: PairTable, members: NDArray[np.bool_], sampled: Sampled,
 def _from_errors(table: PairTable, members: NDArray[np.bool_], sampled: Sampled, spec: Window) -> dict[str, Any]:
     """Return the thresholds by the standard errors of all pairs of a class, and of those that are not far from borderline."""
     measured = members & table.measured
-    near = measured & (table.p >= NEAR[0]) & (table.p <= NEAR[1])
+    near = members & table.near
     borderline = spec.z * table.se
     values, first, second = borderline[measured], table.first[measured], table.second[measured]
     interval, note = describe_interval(sampled, values, first, second, spec.percentile)
@@ -204,8 +202,9 @@ def _kinship(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator
         for size, units in read_units(cube).items():
             table = read_pairs(cube, metric=metric, test_size=size, procedure=procedure)
             where = {"test_set": name, "metric": metric, "test_size": size, "units": units, "relation_by": relation.name}
-            # All and different are no classes of their own here: one has no others, the other is the rest of same.
-            classes = options.classes_of(relation, table)[1:2] + options.classes_of(relation, table)[3:]
+            # All has no others, and different is the rest of same. Dealing labels for many classes takes time: once is enough.
+            known = options.classes_of(relation, table)
+            classes = [kind for kind in known if kind == SAME or (kind.values and size == FULL)]
             for row in kinship_rows(
                 table,
                 relation,

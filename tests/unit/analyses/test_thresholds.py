@@ -259,6 +259,16 @@ def test_kinship_is_the_planted_ratio_with_the_p_of_all_arrangements():
     assert list(finding.files["kinship"]) == [row]
 
 
+def test_kinship_is_told_at_every_size_and_of_other_classes_at_the_full_one():
+    names = [f"s{i}" for i in range(6)]
+    se = np.random.default_rng(3).uniform(1, 2, (2, 15))
+    sizes = {"100": 100, "full": 400}
+    cube = build_cube(np.arange(6.0), names, se=se, sizes=sizes, coords={"model": list("aabbcc")})
+    kinship = Thresholds().find({"news": cube}, {"classes": {"a with b": ["a", "b"]}}).details["kinship"]
+    assert [(row["test_size"], row["relation"]) for row in kinship] == [("100", "same"), ("full", "same"), ("full", "a with b")]
+    assert kinship[0]["ratio"] != kinship[1]["ratio"]
+
+
 def test_drawn_labels_of_kinship_have_an_address():
     fewer = {"permutations": 999}
     one, same, other = (
