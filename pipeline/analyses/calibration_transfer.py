@@ -29,6 +29,7 @@ from pipeline.analyses.pairs import (
 )
 from pipeline.analyses.presentation import in_parts, name_procedure, say_intervals, select
 from pipeline.analyses.system_bootstrap import REPLICATES, SystemBootstrap, share_of_weight, system_interval
+from pipeline.analyses.units import count_shared
 from pipeline.interfaces import Analysis, Column, Figure, Finding, ScoredStatistics, Section, Table
 from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import shorten
@@ -134,19 +135,6 @@ class CalibrationTransfer(Analysis):
             sections=(SECTION,),
             csv={"calibration": rows},
         )
-
-
-def count_shared(base: Sequence[str], other: Sequence[str]) -> int | None:
-    """Count the items of another test set that the base has too, by name; None where names are unknown or mere line numbers.
-
-    Examples
-    --------
-    >>> count_shared(["q1", "q2", "q3"], ["q3", "q4"]), count_shared(["1", "2"], ["1", "2", "3"])
-    (1, None)
-    """
-    if not base or not other or any(list(ids) == [str(line) for line in range(1, len(ids) + 1)] for ids in (base, other)):
-        return None
-    return len(set(base) & set(other))
 
 
 def _describe_shared(rows: Sequence[Mapping[str, Any]], items: Mapping[str, Sequence[str]]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -9,7 +11,15 @@ from numpy.typing import NDArray
 from pipeline.inference.few_units import StudentTails
 from pipeline.procedures.registry import PROCEDURES
 
-__all__ = ["EARLIER", "read_documents", "read_few_units", "read_strata", "read_student_tails", "read_units_of_items"]
+__all__ = [
+    "EARLIER",
+    "count_shared",
+    "read_documents",
+    "read_few_units",
+    "read_strata",
+    "read_student_tails",
+    "read_units_of_items",
+]
 
 EARLIER = "these cubes, of an earlier version, do not know the {what} of items: `pipeline run` makes them anew"
 """Why nothing can be said of a cube; ``what`` it lacks."""
@@ -42,6 +52,19 @@ def read_strata(data: xr.Dataset, unit_of_item: NDArray[np.int64]) -> NDArray[np
 def read_documents(data: xr.Dataset) -> NDArray[np.int64] | None:
     """Return the document of each item, numbered from 0 in the order of their first items; None where nobody knows them."""
     return _number(np.asarray(data["document"].values, np.int64)) if "document" in data.coords else None
+
+
+def count_shared(base: Sequence[str], other: Sequence[str]) -> int | None:
+    """Count the items of a test set that another has too, by name; None where names are unknown or mere line numbers.
+
+    Examples
+    --------
+    >>> count_shared(["q1", "q2", "q3"], ["q3", "q4"]), count_shared(["1", "2"], ["1", "2", "3"])
+    (1, None)
+    """
+    if not base or not other or any(list(ids) == [str(line) for line in range(1, len(ids) + 1)] for ids in (base, other)):
+        return None
+    return len(set(base) & set(other))
 
 
 def _number(group_of: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, ClassVar
 
 import xarray as xr
@@ -18,6 +19,7 @@ from pipeline.analyses.sequential.figures import list_figures
 from pipeline.analyses.sequential.options import SequentialOptions
 from pipeline.analyses.sequential.rows import HALVINGS, choose_looks, look_rows, nothing, pair_rows, product_rows
 from pipeline.analyses.sequential.tables import NOTES, PRODUCT_NOTE, SECTION, describe_place, make_tables
+from pipeline.analyses.units import count_shared
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import meant, read_options
 
@@ -56,7 +58,7 @@ class Sequential(Analysis):
                 rows += found
                 if told is not None:
                     words[test_set, metric] = told
-        rows += _multiply(rows, chosen, cubes)
+        rows += self._multiply(rows, chosen.multiply, cubes)
         files = {name: [row for row in rows if row["kind"] == kind] for name, kind in _FILES.items()}
         made = {row["kind"] for row in rows}
         return Finding(
@@ -90,6 +92,33 @@ class Sequential(Analysis):
         unit = str(cube.attrs.get("unit", "item"))
         return rows, describe_place(scores, pair_only, unit=unit, order=options.order)
 
+    def _multiply(
+        self, rows: Sequence[Mapping[str, Any]], test_sets: tuple[str, ...], cubes: Mapping[str, xr.Dataset]
+    ) -> Iterator[dict[str, Any]]:
+        """Go through the products over test sets, of every metric that all of them have, or the reasons why there are none."""
+        for name in test_sets:
+            if name not in cubes:
+                reason = "; ".join(filter(None, [f"there are no results for the test set {name!r}", meant(name, cubes)]))
+                yield nothing({"test_set": name, "metric": None}, reason)
+                return
+        for one, other in combinations(test_sets, 2):
+            shared = count_shared(self._items(one), self._items(other))
+            if shared:
+                reason = f"not multiplied: {shared:,} of its items are in {one} too, by their names, and would count twice"
+                yield nothing({"test_set": other, "metric": None}, reason)
+                return
+        pairs = [row for row in rows if row["kind"] == "pair" and row["test_set"] in test_sets]
+        for metric in dict.fromkeys(row["metric"] for row in pairs):
+            found = {name: [row for row in pairs if (row["test_set"], row["metric"]) == (name, metric)] for name in test_sets}
+            made = product_rows(metric, test_sets, found, pairs[0]["alpha"])
+            told = f"no pair has a sequence on all of {', '.join(test_sets)}"
+            yield from made or [nothing({"test_set": None, "metric": metric}, told)]
+
+    def _items(self, test_set: str) -> list[str]:
+        """Return the names of the items of a test set; none where they are not known."""
+        data = next((scored.data for scored in self.statistics.get(test_set, {}).values()), None)
+        return [] if data is None or "item" not in data.coords else [str(name) for name in data["item"].values.tolist()]
+
 
 _FILES = {
     "sequential_pairs": "pair",
@@ -97,20 +126,3 @@ _FILES = {
     "sequential_products": "product",
     "sequential_left_out": "none",
 }
-
-
-def _multiply(
-    rows: Sequence[Mapping[str, Any]], options: SequentialOptions, cubes: Mapping[str, xr.Dataset]
-) -> Iterator[dict[str, Any]]:
-    """Go through the products over test sets, of every metric that all of them have."""
-    if not options.multiply:
-        return
-    for name in options.multiply:
-        if name not in cubes:
-            reason = "; ".join(filter(None, [f"there are no results for the test set {name!r}", meant(name, cubes)]))
-            yield nothing({"test_set": name, "metric": None}, reason)
-            return
-    pairs = [row for row in rows if row["kind"] == "pair"]
-    for metric in dict.fromkeys(row["metric"] for row in pairs):
-        found = {name: [row for row in pairs if (row["test_set"], row["metric"]) == (name, metric)] for name in options.multiply}
-        yield from product_rows(metric, options.multiply, found, min((row["alpha"] for row in pairs), default=0.05))

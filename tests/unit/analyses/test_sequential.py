@@ -40,6 +40,7 @@ def build(
     score: Any = percent,
     better: bool = True,
     test_set: str = "news",
+    items: list[str] | None = None,
     **attrs: Any,
 ) -> tuple[dict[str, xr.Dataset], dict[str, dict[str, ScoredStatistics]]]:
     """Return the part of a cube that the analysis reads, and the statistics beside it."""
@@ -58,6 +59,8 @@ def build(
     coords: dict[str, Any] = {"system": systems}
     if unit is not None:
         coords["unit"] = ("item", unit)
+    if items is not None:
+        coords["item"] = items
     data = xr.Dataset({"statistics": (("system", "item", "statistic"), statistics)}, coords=coords)
     return {test_set: cube}, {test_set: {"accuracy": ScoredStatistics(data, score, form, better)}}  # type: ignore[arg-type]
 
@@ -249,6 +252,26 @@ def test_directed_products_take_each_look_from_the_same_side() -> None:
     of_s1 = first["log10_e_better"] + second["log10_e_worse"]
     of_s0 = first["log10_e_worse"] + second["log10_e_better"]
     assert (row["log10_e_better"], row["log10_e_worse"]) == pytest.approx((max(of_s1, of_s0), min(of_s1, of_s0)))
+
+
+def test_test_sets_with_items_in_common_are_not_multiplied() -> None:
+    names = [f"q{number}" for number in range(100)]
+    cubes, statistics = build(right(0.5, 0.8, items=100), test_set="old", items=names)
+    for other, shared in ((names[90:] + [f"r{number}" for number in range(90)], 10), ([f"r{number}" for number in range(100)], 0)):
+        more, beside = build(right(0.5, 0.8, items=100), test_set="new", items=other)
+        rows = find((cubes | more, statistics | beside), multiply=["old", "new"])
+        assert len(of_kind(rows, "product")) == (0 if shared else 1)
+        assert [row["reason"] for row in of_kind(rows, "none")] == (
+            ["not multiplied: 10 of its items are in old too, by their names, and would count twice"] if shared else []
+        )
+
+
+def test_a_pair_that_lacks_on_a_test_set_has_no_product_and_a_reason() -> None:
+    graded, beside = build(2 * right(0.5, 0.8) + right(0.5, 0.5), test_set="graded", score=share)
+    cubes, statistics = build(right(0.5, 0.8), test_set="right")
+    rows = find((cubes | graded, statistics | beside), multiply=["right", "graded"])
+    assert not of_kind(rows, "product")
+    assert "no pair has a sequence on all of right, graded" in [row["reason"] for row in of_kind(rows, "none")]
 
 
 def test_beyond_the_budget_pairs_keep_their_e_values() -> None:
