@@ -161,7 +161,8 @@ def _compare_rows(
     count = len(row_a)
     pair, bounds = packed.pair[first : first + count], packed.bounds[first : first + count]
     nothing = np.zeros(0)
-    thresholds = Thresholds(
-        pair, row_a, row_b, bounds[:, 0:3], bounds[:, 3:6], np.zeros(count), bounds[:, 6], nothing, nothing, np.ones(count)
-    )
+    # Contiguous, as they come elsewhere: strided ones are a type of its own, for which the comparison would be compiled again.
+    low, high = np.ascontiguousarray(bounds[:, 0:3]), np.ascontiguousarray(bounds[:, 3:6])
+    scale = np.ascontiguousarray(bounds[:, 6])
+    thresholds = Thresholds(pair, row_a, row_b, low, high, np.zeros(count), scale, nothing, nothing, np.ones(count))
     compare_values(values, thresholds, tally, cell)

@@ -144,7 +144,10 @@ def _sum_planes(
     total = np.empty(_ROWS, np.int64)
     for start in range(0, masks.shape[1], _ROWS):
         rows = min(_ROWS, masks.shape[1] - start)
-        near[:, :rows] = masks[:words, start : start + rows]
+        # Not by slices: with an assignment of arrays Numba compiles the message about their shapes, for six seconds.
+        for word in range(words):
+            for row in range(rows):
+                near[word, row] = masks[word, start + row]
         for column in range(len(first) - 1):
             total[:] = 0
             for plane in range(first[column], first[column + 1]):
@@ -166,7 +169,8 @@ def _sum_planes(
                             + (_popcount(near[word + 6, row] & p6) + _popcount(near[word + 7, row] & p7))
                         )
                         total[row] = total[row] * shift + sign * found
-            out[column, start : start + rows] = total[:rows]
+            for row in range(rows):
+                out[column, start + row] = total[row]
 
 
 @kernel

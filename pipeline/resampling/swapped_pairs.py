@@ -82,7 +82,8 @@ def _has_estimate(score: EstimatedScore, totals: NDArray[np.float64]) -> NDArray
     """Tell of which systems the observed score can be estimated: nothing is swapped."""
     each = np.arange(len(totals))
     out = np.empty((2 * len(totals), 1), np.float32)
-    score.estimate_swaps(totals, np.zeros((*totals.shape, 1)), np.stack([each, each], axis=1), 0, out)
+    single = totals.astype(np.float32)  # as the sums of swaps are: doubles would compile the score once more
+    score.estimate_swaps(single, np.zeros((*totals.shape, 1), np.float32), np.stack([each, each], axis=1), 0, out)
     return np.isfinite(out[::2, 0])
 
 
