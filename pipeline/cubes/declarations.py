@@ -138,7 +138,7 @@ TOOL_REASONS = (
 )
 """Of ``tool_reason``: why a pair has no number of the tool's own."""
 
-UNDECIDED = ("none", "few-units-with-heavy-tails", "too-few-effective-units")
+UNDECIDED = ("none", "few-units", "rare-losses", "failures-of-others")
 """Of ``undecided``: why a small p of a pair is no verdict."""
 
 

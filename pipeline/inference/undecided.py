@@ -1,9 +1,17 @@
 """Where no test at hand holds its level, and a small p is no verdict.
 
-With too few effective units no test says anything. With few units and heavy tails (graded scores, of which some systems fail
-totally now and then) the standard error is too small whenever the failures happen to be missing, and every test based on it
-rejects true nulls too often: 12 to 28 % of them at .05, with 20 units and failures of 5 %. Such pairs are told apart by the shape
-of their influence values.
+A test knows of heavy tails only what is drawn of them. Scores of which a few fail totally have a standard error that is too small
+whenever the failures happen to be missing, and every test then rejects true nulls too often. Three signs of that can be seen:
+
+- *few units*: graded scores of fewer than 20, or of units so unequal that they count as fewer than 6.
+- *rare losses*: a skewness against the gain. The better system loses much on few units, and so few do not tell how many more there
+  are.
+- *failures of others*: fewer than 100 units, a pair of the same systems in which a single unit carries the variance, and none such
+  in the pair itself. What happens to others may happen to these, on units that were not drawn.
+
+Differences of one size, as of 0/1 scores, have neither of the first two: whatever is drawn, wins and losses are equally likely
+under the null, and few of them are held by an exact test (`pipeline.inference.few_units.evidence_floor`). What leaves no trace in
+any pair cannot be seen: docs/levels.md says what that costs.
 """
 
 from __future__ import annotations
@@ -13,25 +21,33 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
+from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.resampling.influence import PairMoments
+from pipeline.resampling.measures import Measure, Observed
 
-__all__ = ["FEWEST_EFFECTIVE", "HEAVY_TAILS", "UNDECIDED", "UnitShape", "explain_undecided", "find_undecided"]
+__all__ = ["FEWEST_EFFECTIVE", "FEWEST_UNITS", "UNDECIDED", "UnitShape", "explain_undecided", "find_undecided"]
 
-UNDECIDED = ("", "few units with heavy tails", "too few effective units")
+UNDECIDED = ("", "few units", "rare losses", "failures of others")
 """Why a pair is not decided, by code; 0 where it is."""
 
 _EXPLANATIONS = {
-    "few units with heavy tails": "n = {units:,} units with heavy tails, of which no test holds its level, as a few units that "
-    "happen to be missing could turn the result; more units would help",
-    "too few effective units": "n = {units:,} units are worth fewer than {fewest:g} of equal size, too few for any test; more "
-    "units would help, or smaller ones if these are independent",
+    "few units": "graded scores of n = {units:,} units do not tell what a system does on others, with fewer than {fewest} units or "
+    "with very unequal ones; more units would help, or scores of 0 and 1",
+    "rare losses": "the system that is ahead loses much on a few units, and n = {units:,} do not tell how many such units there "
+    "are; more units would help",
+    "failures of others": "other systems fail on single units as these two may on units that were not drawn, of which "
+    "n = {units:,} do not tell enough; 100 units or more would help",
 }
 
-FEWEST_EFFECTIVE = 6.0
-"""Effective units below which nothing is decided: with five equal ones no exact test reaches .05."""
+FEWEST_UNITS = 20
+"""Units below which graded scores are not decided."""
 
-HEAVY_TAILS = 6.0
-"""Kurtosis of the influence values of units that differ, 3 of a Gaussian, above which few units are too few."""
+FEWEST_EFFECTIVE = 6.0
+"""Effective units below which they are not decided either: with five equal ones no exact test reaches .05."""
+
+_ENOUGH_UNITS = 100  # a failure seen elsewhere would not be missing from so many
+_LOSSES = -0.04  # acceleration towards the gain, skewness / (6 √n): t is then too large by a tenth and more
+_LEAST_KURTOSIS, _CARRIERS = 6.0, 4.0  # fewer units than four carry the variance: n / kurtosis
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,46 +56,84 @@ class UnitShape:
 
     Parameters
     ----------
-    units : float or None
-        Effective ones of the test set; None where they are not known, which are taken for many.
+    units : int
+        As they are drawn.
+    effective : float or None
+        So many units of equal size vary as much; None where that is not known.
     discordant : (pair,) int64
         Units on which the two systems differ; below 0 where that is not known.
     acceleration : (pair,) float64
-        A sixth of the skewness of the influence values over √n, as of BCa intervals; nan where it is not known.
+        A sixth of the skewness of the influence values over √n, as of BCa intervals, in the direction of the observed gain: below 0
+        where the long tail is one of losses. nan where it is not known.
     kurtosis : (pair,) float64
         Of the influence values, n Σu⁴ / (Σu²)²; nan where it is not known.
+    one_size : (pair,) bool
+        All units on which the two differ do so by as much, in one direction or the other; it matters only of few units, and where
+        the tail is one of losses.
     """
 
-    units: float | None
+    units: int
+    effective: float | None
     discordant: NDArray[np.int64]
     acceleration: NDArray[np.float64]
     kurtosis: NDArray[np.float64]
+    one_size: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, measure: Measure, observed: Observed, moments: PairMoments, *, effective: float | None) -> UnitShape:
+        """Take together what is known of the pairs of a measure."""
+        ahead = np.sign(observed.delta) * (1.0 if measure.higher_is_better else -1.0)
+        toward, units = ahead * moments.acceleration, len(measure.statistics)
+        with np.errstate(invalid="ignore"):
+            asked = (toward < _LOSSES) | _are_few(units, effective)
+        one_size = np.zeros(len(measure.pairs), np.bool_)
+        for pair in np.flatnonzero(asked).tolist():
+            one_size[pair] = _differ_by_one_size(measure, *measure.pairs[pair].tolist())
+        return cls(units, effective, observed.discordant, toward, moments.kurtosis, one_size)
 
 
 def find_undecided(shape: UnitShape) -> NDArray[np.int8]:
     """Tell which pairs cannot be decided, whatever their p.
 
-    Pairs that differ on fewer than `FEW_DISCORDANT` units are held by an exact test, and need no other guard.
+    A further system may take a verdict from a pair, and never gives one.
 
     Returns
     -------
     (pair,) int8
-        Position in `UNDECIDED`.
+        Position in `UNDECIDED`; the first reason of several.
 
     Examples
     --------
-    >>> unknown = np.full(2, np.nan)
-    >>> find_undecided(UnitShape(20.0, np.array([20, 20]), unknown, np.array([2.8, 12.0]))).tolist()
-    [0, 1]
+    >>> given = {"discordant": np.array([50, 50]), "acceleration": np.zeros(2), "one_size": np.zeros(2, bool)}
+    >>> find_undecided(UnitShape(50, 50.0, kurtosis=np.array([2.8, 30.0]), **given)).tolist()
+    [3, 0]
+    >>> find_undecided(UnitShape(12, 12.0, kurtosis=np.array([2.8, 2.9]), **given)).tolist()
+    [1, 1]
     """
-    nothing = np.zeros(len(shape.discordant), np.int8)
-    if shape.units is None or shape.units >= FEW_EFFECTIVE:
-        return nothing
+    found = np.zeros(len(shape.discordant), np.int8)
+    many = shape.discordant >= FEW_DISCORDANT  # on fewer an exact test holds
     with np.errstate(invalid="ignore"):  # of what is not known nothing is said
-        heavy = (shape.kurtosis > HEAVY_TAILS) & (shape.discordant >= FEW_DISCORDANT)
-    if shape.units < FEWEST_EFFECTIVE:
-        return nothing + np.int8(2)
-    return np.where(heavy, np.int8(1), nothing)
+        carried = many & (shape.kurtosis > max(_LEAST_KURTOSIS, shape.units / _CARRIERS))
+        losses = shape.acceleration < _LOSSES
+    if shape.units < _ENOUGH_UNITS and carried.any():
+        found[many & ~carried] = UNDECIDED.index("failures of others")
+    found[losses & ~shape.one_size] = UNDECIDED.index("rare losses")
+    if _are_few(shape.units, shape.effective):
+        found[~shape.one_size] = UNDECIDED.index("few units")
+    return found
+
+
+def _are_few(units: int, effective: float | None) -> bool:
+    return units < FEWEST_UNITS or (effective is not None and effective < FEWEST_EFFECTIVE)
+
+
+def _differ_by_one_size(measure: Measure, first: int, second: int) -> bool:
+    if measure.form != "ratio":
+        return False
+    numerator, denominator = measure.statistics.transpose(2, 1, 0)
+    sizes = np.abs(numerator[first] - numerator[second])
+    alike = np.array_equal(denominator[first], denominator[second]) and len(np.unique(denominator[first])) == 1
+    return alike and bool(np.all((sizes == 0) | (sizes == sizes.max())))
 
 
 def explain_undecided(reason: str, *, units: int) -> str:
@@ -87,7 +141,7 @@ def explain_undecided(reason: str, *, units: int) -> str:
 
     Examples
     --------
-    >>> explain_undecided("few units with heavy tails", units=20)[:31]
-    'n = 20 units with heavy tails, '
+    >>> explain_undecided("rare losses", units=50)[:59]
+    'the system that is ahead loses much on a few units, and n ='
     """
-    return _EXPLANATIONS[reason].format(units=units, fewest=FEWEST_EFFECTIVE)
+    return _EXPLANATIONS[reason].format(units=units, fewest=FEWEST_UNITS)

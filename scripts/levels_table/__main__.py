@@ -15,6 +15,7 @@ from levels_table.cases import CASES
 from levels_table.expected import expected_rate
 from levels_table.rates import ALPHAS, Case, measure_rates
 from levels_table.tables import case_table, fill_tables
+from levels_table.verdict_tables import CELLS, SYSTEMS, count_cells, verdict_table, write_records
 
 RECORDS = Path(__file__).resolve().parents[2] / "docs" / "levels.json"
 
@@ -22,21 +23,25 @@ RECORDS = Path(__file__).resolve().parents[2] / "docs" / "levels.json"
 def main(arguments: list[str]) -> None:
     """Print the tables."""
     asked = _parse(arguments)
+    stored = json.loads(asked.records.read_text(encoding="utf-8"))
+    seed = asked.seed if asked.seed is not None else int(np.random.default_rng().integers(1, 2**31))
+    if asked.verdicts is not None:
+        _say(f"seed {seed}")
+        cells = [cell for cell in CELLS if cell.key in asked.cell] if asked.cell else CELLS
+        count_cells(cells, asked.verdicts, share=asked.share, seed=seed, jobs=asked.jobs, say=_say)
+        stored = json.loads(asked.verdicts.read_text(encoding="utf-8"))
     if asked.simulate is not None:
-        seed = asked.seed if asked.seed is not None else int(np.random.default_rng().integers(1, 2**31))
         _say(f"seed {seed}")
         asked_for = {"trials": asked.trials, "slow_trials": asked.slow_trials, "replicates": asked.replicates, "seed": seed}
         cases = [case for case in CASES if case.key in asked.case] if asked.case else CASES
         records = simulate(cases, **asked_for)
-        if asked.case:
-            records = _merge(records, json.loads(asked.records.read_text(encoding="utf-8"))["records"])
-        lines = ",\n".join(json.dumps(record) for record in records)
-        asked.simulate.write_text(f'{{"schema_version": 1, "records": [\n{lines}\n]}}\n', encoding="utf-8")
-    else:
-        records = json.loads(asked.records.read_text(encoding="utf-8"))["records"]
+        stored["records"] = _merge(records, stored["records"]) if asked.case else records
+        write_records(asked.simulate, stored)
     if asked.document is not None:
-        asked.document.write_text(fill_tables(asked.document.read_text(encoding="utf-8"), records), encoding="utf-8")
-    print("\n\n".join(f"{case.null.name}\n\n{case_table(case, records)}" for case in CASES))
+        asked.document.write_text(fill_tables(asked.document.read_text(encoding="utf-8"), stored), encoding="utf-8")
+    tables = [f"{case.null.name}\n\n{case_table(case, stored['records'])}" for case in CASES]
+    tables += [f"The verdict, {systems} systems\n\n{verdict_table(systems, stored['verdicts'])}" for systems in SYSTEMS]
+    print("\n\n".join(tables))
 
 
 def simulate(cases: Sequence[Case] = CASES, *, trials: int, slow_trials: int, replicates: int, seed: int) -> list[dict[str, Any]]:
@@ -65,6 +70,12 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--slow-trials", type=int, default=2000, help="of rules that score a replicate or solve a lattice each")
     parser.add_argument("--replicates", type=int, default=1000)
     parser.add_argument("--case", action="append", choices=[case.key for case in CASES], help="only this one; may be repeated")
+    parser.add_argument("--verdicts", type=Path, metavar="FILE", help="add trials of the default verdict to these records")
+    parser.add_argument("--share", type=float, default=1.0, help="of the trials of each verdict's cell that there are at last")
+    parser.add_argument(
+        "--cell", action="append", choices=[cell.key for cell in CELLS], help="only this verdict's; may be repeated"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes for verdicts")
     parser.add_argument("--seed", type=int, help="without it another one every time; it is printed")
     parser.add_argument("--simulate", type=Path, metavar="FILE", help="simulate anew, and write what was counted")
     parser.add_argument("--records", type=Path, default=RECORDS, help="what --simulate wrote")

@@ -59,6 +59,5 @@ def decide_as_compare(
     floor = evidence_floor(seen.discordant, sign_flips_of_few(measure, seen))
     found = studentised_max_t(measure, seen, draws=draws, scores=scores, floor=floor)
     moments = pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)
-    worth = float(len(measure.statistics)) if units is None else units
-    shape = UnitShape(worth, seen.discordant, moments.acceleration, moments.kurtosis)
+    shape = UnitShape.of(measure, seen, moments, effective=units)
     return Decided(seen, np.maximum(found.p, floor), find_undecided(shape))

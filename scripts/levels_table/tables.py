@@ -9,6 +9,7 @@ from typing import Any
 from levels_table.cases import CASES, SAID
 from levels_table.expected import is_exact
 from levels_table.rates import Case, interval
+from levels_table.verdict_tables import SYSTEMS, unseen_table, verdict_table
 
 __all__ = ["TABLES", "case_table", "fill_tables"]
 
@@ -34,10 +35,13 @@ def _row(record: Mapping[str, Any]) -> tuple[str, ...]:
 TABLES = {case.key: case for case in CASES}
 
 
-def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
+def fill_tables(text: str, stored: Mapping[str, Any]) -> str:
     """Return a document with the table of each ``<!-- levels: KEY -->`` … ``<!-- end -->`` written anew."""
+    made = {f"verdict-{systems}": verdict_table(systems, stored["verdicts"]) for systems in SYSTEMS}
+    made["verdict-unseen"] = unseen_table(stored["verdicts"])
 
     def fill(found: re.Match[str]) -> str:
-        return f"<!-- levels: {found[1]} -->\n{case_table(TABLES[found[1]], records)}\n<!-- end -->"
+        table = made[found[1]] if found[1] in made else case_table(TABLES[found[1]], stored["records"])
+        return f"<!-- levels: {found[1]} -->\n{table}\n<!-- end -->"
 
     return re.sub(r"<!-- levels: ([\w-]+) -->\n.*?<!-- end -->", fill, text, flags=re.DOTALL)

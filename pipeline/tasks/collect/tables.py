@@ -280,9 +280,8 @@ def _decide(
     found = decide_family(own, corrected=corrected, floor=floor, max_t=max_t, replicates=replicates, alpha=alpha)
     undecided = np.zeros(len(p), np.int8)
     if reading.needs_units:
-        units = None if tested.tails is None else tested.tails.units
-        moments = part.moments
-        undecided = find_undecided(UnitShape(units, observed.discordant, moments.acceleration, moments.kurtosis))
+        effective = None if tested.tails is None else tested.tails.units
+        undecided = find_undecided(UnitShape.of(part.measure, observed, part.moments, effective=effective))
     return {"p": p, "p_few_units": corrected, "p_adjusted": found.p, "undecided": undecided}
 
 
