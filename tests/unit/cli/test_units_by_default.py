@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import stats
 from support.studies import write_study
 
 from pipeline import api
@@ -149,3 +150,35 @@ def test_compare_draws_the_documents_that_files_mark_and_items_where_it_is_told_
     assert "Items in documents" in trust_of(items)
     preset = api.compare(["north.tagged", "south.tagged"], ["gold.tagged"], **given, preset="berg-kirkpatrick-2012")
     assert preset["unit"] == "item"  # the paper draws sentences
+
+
+def test_a_broken_unit_and_discordant_ones_are_found_in_the_files(tmp_path: Path) -> None:
+    """Of a score that is better when lower too: the gain without the unit is that of the better system."""
+    rng = np.random.default_rng(2)
+    old = rng.normal(50, 5, 60)
+    new = old + rng.normal(0, 1, 60)
+    new[41] += 90
+    (tmp_path / "scores.csv").write_text(
+        "\n".join(["item,old,new", *(f"i{k},{a:.2f},{b:.2f}" for k, (a, b) in enumerate(zip(old, new, strict=True)))])
+    )
+    gain = np.round(new, 2) - np.round(old, 2)  # of new where more is better, of old where less is
+    for falling, better in ((False, "new"), (True, "old")):
+        metric = {"name": "mean", **({"higher_is_better": False} if falling else {})}
+        document = api.compare([str(tmp_path / "scores.csv")], metrics=[metric], replicates=500)
+        (row,) = document["pairs"]
+        assert (row["system_a"], row["leverage"]["unit"]) == (better, 41)
+        assert row["leverage"]["delta_without"] == pytest.approx(np.delete(gain, 41).mean(), abs=1e-9)
+        assert row["leverage"]["share"] == pytest.approx(
+            (gain[41] - gain.mean()) ** 2 / ((gain - gain.mean()) ** 2).sum(), rel=1e-9
+        )
+        assert row["minimum_detectable_effect"]["law"] == "Student"
+        assert trust_of(document)["Leverage"]["status"] == "check"
+    right = rng.random((200, 2)) < (0.6, 0.7)
+    (tmp_path / "right.csv").write_text(
+        "\n".join(["item,old,new", *(f"i{k},{a:d},{b:d}" for k, (a, b) in enumerate(right.tolist()))])
+    )
+    (row,) = api.compare([str(tmp_path / "right.csv")], replicates=500)["pairs"]
+    effect, m = row["minimum_detectable_effect"], int(np.sum(right[:, 0] != right[:, 1]))
+    k = int(stats.binom.isf(effect["level"] / 2, m, 0.5)) + 1
+    assert (effect["law"], row["discordant"]) == ("binomial", m)
+    assert stats.binom.sf(k - 1, m, (effect["gain"] * 200 / m + 1) / 2) == pytest.approx(0.8, abs=1e-9)

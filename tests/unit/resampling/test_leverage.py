@@ -58,6 +58,18 @@ def test_within_strata_the_mean_is_that_of_the_stratum() -> None:
     assert found.share[0] == pytest.approx(25 / 50.5, rel=1e-9)  # 5² twice, .5² twice, 0 twice
 
 
+def test_a_unit_of_a_small_stratum_counts_for_more() -> None:
+    """Two units half a point off count 2/1 times, three of which one is off by .6 count 3/2 times."""
+    x = np.array([0, 10, 0, 0, 9])
+    stratum = np.array([0, 0, 1, 1, 1])
+    numerators = np.stack([x, np.zeros(5, np.int64), np.zeros(5, np.int64)], axis=1)
+    left = leave_one_out(measure(numerators).statistics, measure(numerators).score)
+    found = pair_leverage(left, PAIRS, stratum=stratum)
+    within = [2 * 25, 2 * 25, 1.5 * 9, 1.5 * 9, 1.5 * 36]
+    assert found.unit[0] == 4
+    assert found.share[0] == pytest.approx(54 / sum(within), rel=1e-9)
+
+
 def test_pairs_without_spread_have_no_such_unit() -> None:
     same = np.tile(np.arange(5)[:, None], (1, 3))
     found = pair_leverage(leave_one_out(measure(same).statistics, measure(same).score), PAIRS)
