@@ -27,9 +27,14 @@ def check_influence(pairs: Sequence[PairRow]) -> Iterator[tuple[str, bool, str]]
     bent = [(abs(row.acceleration), row) for row in judged if row.acceleration is not None]
     if bent:
         yield "Skewness", *_skewness(bent)
-    moved = [row for row in judged if row.leverage is not None]
+    moved = [row for row in judged if row.leverage is not None and not _has_two_values(row)]
     if moved:
         yield "Leverage", *_leverage(moved)
+
+
+def _has_two_values(row: PairRow) -> bool:
+    """Tell whether every discordant unit weighs as much as the others: few of them are another check."""
+    return row.minimum_detectable_effect is not None and row.minimum_detectable_effect.law == "binomial"
 
 
 def _name(row: PairRow) -> str:
@@ -65,5 +70,5 @@ def _leverage(moved: Sequence[PairRow]) -> tuple[bool, str]:
     turned = [row for row in heavy if row.leverage is not None and row.leverage.turns]
     if turned:
         more = f" and {len(turned) - _MOST:,} more" if len(turned) > _MOST else ""
-        told += f" Without its unit the verdict would turn of {'; '.join(map(_name, turned[:_MOST]))}{more}."
+        told += f" The verdict would turn without that unit: {'; '.join(map(_name, turned[:_MOST]))}{more}."
     return True, f"{told} Look at these units; more units, or a score that bounds what one of them can do, help."

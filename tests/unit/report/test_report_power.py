@@ -168,7 +168,9 @@ def test_leverage_is_a_line_of_trust(share: float, without: float, status: str, 
     assert document["pairs"][0]["leverage"] == {"unit": 6, "share": share, "delta_without": without, "turns": turns}
     if turns:
         assert "at most 40 % (a and b, bleu on news: unit 7 of 200; the gain is 1.2, without it 0.2)" in row["detail"]
-        assert "the verdict would turn of a and b, bleu on news." in row["detail"]
+        assert "The verdict would turn without that unit: a and b, bleu on news." in row["detail"]
+        binary = built(cube([51.2, 50.0], **given, sizes={"full": 200}, gain_of_a_win=0.1))
+        assert told(binary, "Leverage") is None  # every discordant unit weighs as much as the others
 
 
 def test_a_gain_that_one_unit_hides_turns_to_better_without_it() -> None:
