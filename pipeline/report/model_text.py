@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pipeline.report.detectable import describe_detectable_of_models
@@ -12,7 +13,7 @@ from pipeline.report.units import count_size
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
 from pipeline.report.view import View
 
-__all__ = ["MODEL_BOARD", "MODEL_PAIRS", "describe_models", "model_views", "say_claim"]
+__all__ = ["MODEL_BOARD", "MODEL_PAIRS", "count_pairs", "describe_models", "model_views", "say_claim"]
 
 PARTS = ("σ² unit", "σ² S×unit", "σ² run", "σ² e")
 MODEL_BOARD = ("rank", "model", "runs", "mean", "sd", "lowest", "highest", "rank interval", "better than", "worse than")
@@ -58,16 +59,29 @@ def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: 
             return
         yield _leader(ranked, pairs, report, test, digits, unit, run, lower)
         told = _nearest(ranked, pairs)
-        separated, family = sum(row.verdict == "better" for row in pairs), sum(row.p is not None for row in pairs)
-        rest = family - separated
-        words = (
-            f"{separated:,} of {family:,} pairs of models are separated"
-            if rest
-            else f"All {family:,} pairs of models are separated"
-        )
-        yield words + (f"; {rest:,} {'is' if rest == 1 else 'are'} not, which does not show that they are equal." if rest else ".")
+        yield count_pairs(pairs)
     yield from filter(None, [describe_detectable_of_models(pairs, digits, alpha=report.alpha)])
     yield from _budget(told, digits, unit, run, alone=len(pairs) == 1)
+
+
+def count_pairs(pairs: Sequence[ModelPairRow]) -> str:
+    """Return how many pairs of models are separated, of those that could be tested."""
+    told = Counter(row.verdict for row in pairs)
+    tested = sum(row.p is not None for row in pairs)
+    parts = [f"{told['better']:,} of {tested:,} pairs of models {'is' if told['better'] == 1 else 'are'} separated"]
+    if tested and told["better"] == tested:
+        parts = [
+            f"All {tested:,} pairs of models are separated" if tested > 1 else "The one pair that could be tested is separated"
+        ]
+    if told["not separated"]:
+        rest = told["not separated"]
+        parts.append(f"{rest:,} {'is' if rest == 1 else 'are'} not, which does not show that they are equal")
+    if told["identical"]:
+        parts.append(f"{told['identical']:,} identical")
+    if told["not measured"]:
+        reasons = dict.fromkeys(row.reason for row in pairs if row.reason)
+        parts.append(f"{told['not measured']:,} could not be tested: {', and '.join(map(str, reasons))}")
+    return "; ".join(parts) + "."
 
 
 def _two(row: ModelPairRow, report: Report, test: str, digits: int, unit: str, run: str, lower: str) -> str:
@@ -114,6 +128,8 @@ def _leader(
         return f"{', '.join(row.model for row in best[:-1])} and {best[-1].model} share the best mean score, {score} ({how})."
     first, others = best[0], len(ranked) - 1
     spread = "" if first.sd is None else f", sd {format_number(first.sd, digits)} over {first.runs} {run}s"
+    if not others:
+        return f"{first.model} alone has a defined mean score, {score}{spread}."
     if first.beats == others:
         claim = "separated from all other models"
     elif not first.beats:

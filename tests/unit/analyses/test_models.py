@@ -9,6 +9,7 @@ from support.synthetic_runs import build
 
 from pipeline.analyses.replicas.models import compare_models
 from pipeline.inference.multiplicity import holm
+from pipeline.report.model_text import count_pairs
 from pipeline.report.models import judge_all, judge_models
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.replicas.quasi_f import quasi_f
@@ -123,3 +124,13 @@ def test_across_test_sets_holm_is_over_the_pairs_of_all_of_them():
     assert any(
         a.p_adjusted > w.p_adjusted for x, y in zip(across, within, strict=True) for a, w in zip(x.pairs, y.pairs, strict=True)
     )
+
+
+def test_pairs_are_counted_in_words():
+    judged = judge_models(gains(MODELS), alpha=0.05).pairs
+    assert count_pairs(judged).startswith("2 of 3 pairs of models are separated; 1 is not, which does not show")
+    assert count_pairs([row for row in judged if row.verdict == "better"]) == "All 2 pairs of models are separated."
+    flat = np.arange(36).reshape(3, 12) % 12
+    odd = judge_models(gains({"a": flat, "b": flat, "c": flat + 3}, runs_are=["samples"]), alpha=0.05).pairs
+    told = count_pairs(odd)
+    assert told.startswith("0 of 1 pairs of models are separated; 1 identical; 2 could not be tested: all runs and units differ by")
