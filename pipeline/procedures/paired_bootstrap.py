@@ -31,10 +31,11 @@ PROCEDURE = Procedure(
         Method(
             "Standard error and interval",
             "δ ± q(|δ* − δ|)",
-            "The standard error is the jackknife's; q is the 1 − α quantile of the replicates, read off a histogram with bins of a "
-            "quarter of a standard error by linear interpolation, with the share of replicates within δ, 1 − p, as one more "
-            "point: the interval leaves 0 out exactly where the two-sided p is below α. Its ends may be off by 0.15 standard "
-            "errors where the metric takes few values. It is not adjusted for the number of pairs.",
+            "The standard error is the jackknife's. q is the 1 − α quantile of the kept replicates. Where none were kept, or a "
+            "report has another α than its run, it is read off a histogram of all replicates with bins of a quarter of a standard "
+            "error by linear interpolation, with the share of replicates within δ, 1 − p, as one more point; its ends may then be "
+            "off by 0.2 standard errors where the metric takes few values. It leaves 0 out where the two-sided p of the pair by "
+            "itself is below α, and is not adjusted for the number of pairs.",
             "Efron and Tibshirani 1993, An Introduction to the Bootstrap, doi:10.1201/9780429246593",
             "https://doi.org/10.1201/9780429246593",
         ),

@@ -119,7 +119,8 @@ def _why_larger(row: PairRow, alpha: float) -> Iterator[str]:
         else:
             yield f"{few}: {exact_test(row.metric)} of so few has no smaller p; {own}."
     elif row.p_few_units is not None and (row.effective_units or math.inf) < FEW_EFFECTIVE:
-        yield f"The p that decides is corrected for few units ({row.effective_units:.3g} effective ones); {own}."
+        how = "takes few units into account" if row.adjustment.by == "max_t" else "is corrected for few units"
+        yield f"The p that decides {how} ({row.effective_units:.3g} effective ones); {own}."
     elif few and row.p_exact is None:
         yield f"{few}: {exact_test(row.metric)} is safer."
 

@@ -83,7 +83,7 @@ _FEW_UNITS = Method(
     "2 · P(t > δ / se), G − 1 degrees of freedom",
     "se is the jackknife's standard error, G the effective units; of units within H strata G − H takes the place of G − 1. "
     "Exact for the mean of equally large Gaussian units, otherwise an approximation. Holm adjusts the larger of it and p; "
-    "max-T is corrected by the same law.",
+    "max-T has standard errors of each replicate instead.",
     "Hesterberg 2015, What Teachers Should Know About the Bootstrap, doi:10.1080/00031305.2015.1089789",
     "https://doi.org/10.1080/00031305.2015.1089789",
 )
@@ -101,11 +101,12 @@ _EQUIVALENCE = Method(
 
 _MAX_T = Method(
     "Many pairs, max-T",
-    "(#(max over k ≥ j of |δ*ₖ − δₖ|/seₖ ≥ |δⱼ|/seⱼ) + 1)/(b + 1), made monotone",
-    "Step-down over the pairs of a family in the order of |δ|/se, on the replicates that were kept, which all systems share: the "
-    "chance of any false separation is at most α, and what pairs have in common is used. It decides where enough replicates were "
-    "kept that 1/(b + 1) is at most α; Holm elsewhere. With fewer than 50 effective units, which estimate badly what pairs have in "
-    "common, the larger of the two decides.",
+    "(#(max over k ≥ j of |δ*ₖ − δₖ|/se*ₖ ≥ |δⱼ|/seⱼ) + 1)/(b + 1), made monotone",
+    "Step-down over the pairs of a family in the order of |δ|/se, on up to 9999 of the kept replicates, which all systems share, "
+    "each with a standard error se* of its own, from the influence of its units: the chance of any false separation is at most α, "
+    "what pairs have in common is used, and few units and skewed scores are taken into account. A pair with m < 20 units that "
+    "differ counts for no more than what its own replicates reach with the chance 2^(1 − m). A family of one pair goes the same "
+    "way. It decides where enough replicates were kept that 1/(b + 1) is at most α; Holm elsewhere.",
     "Westfall and Young 1993, Resampling-Based Multiple Testing, Wiley; Romano and Wolf 2005, doi:10.1198/016214504000000539",
     "https://doi.org/10.1198/016214504000000539",
 )

@@ -143,9 +143,9 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
         yield "p of t*: of the interval, from replicates over standard errors of their own; no verdict uses it."
     if any(_is_exact_told(row) for row in shown):
         yield "Exact: the test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
-    yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where.procedure)}."
+    yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where.procedure, by_max_t=_by_max_t(rows))}."
     if any(_is_below(row) for row in rows):
-        yield "Max-T is counted on the kept replicates, p on all of them: so an adjusted p can come out below p."
+        yield "Max-T is studentised and counted on at most 9,999 replicates, p on all: so an adjusted p can come out below p."
     if any(row.verdict == NOT_TESTABLE for row in rows):
         yield f"{NOT_TESTABLE.capitalize()}: {NO_SPREAD}, and there is nothing to resample; the adjusted p is 1."
     baseline, margin = report.family.baseline, _margin(rows)
@@ -172,7 +172,7 @@ def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:
     if missing:
         yield f"No p: {missing}."
     if any(_is_corrected(row) for row in shown):
-        way = "max-T is corrected by itself" if _by_max_t(rows) else "Holm adjusts it"
+        way = "max-T does without" if _by_max_t(rows) else "Holm adjusts it"
         yield f"p few units: two-sided, by Student's t, corrected for few units; {way}."
     if any(row.tail for row in shown):
         yield (
@@ -200,9 +200,10 @@ def _is_corrected(row: PairRow) -> bool:
     return row.p_few_units is not None and (row.effective_units or math.inf) < FEW_EFFECTIVE
 
 
-def _say_corrections(procedure: str) -> str:
+def _say_corrections(procedure: str, *, by_max_t: bool) -> str:
     reading = PROCEDURES[procedure]
-    told = ["corrected for few units"] * reading.few_units
+    few = "with a standard error of each replicate" if by_max_t else "corrected for few units"
+    told = [few] * reading.few_units
     told += ["at least the p of an exact test where fewer than 20 units differ"] * reading.needs_units
     return f", {' and '.join(told)}" if told else ""
 
