@@ -127,9 +127,10 @@ def count_right(measure: Measure) -> NDArray[np.int64]:
         The score is this times the score of a unit that is right, over the number of units; −1 of all systems where it is not.
     """
     numerators, denominators = measure.statistics[:, :, 0], measure.statistics[:, :, 1:2]
-    right = numerators != 0
+    best = numerators.max()
+    right = numerators == best
     mean = measure.form == "ratio" and denominators.min() == denominators.max() and denominators.min() > 0
-    if not mean or len(np.unique(numerators[right])) != 1 or numerators[right][0] < 0:
+    if not mean or best <= 0 or not (right | (numerators == 0)).all():
         return np.full(numerators.shape[1], -1, np.int64)
     return np.asarray(right.sum(axis=0), np.int64)
 
