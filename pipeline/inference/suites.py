@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-__all__ = ["Heterogeneity", "Suite", "conclude_suite", "directed_hits", "directed_p", "heterogeneity"]
+__all__ = ["Heterogeneity", "Suite", "conclude_suite", "directed_hits", "directed_p", "heterogeneity", "least_directed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +91,35 @@ def directed_p(
     hits = directed_hits(above_twice, at_twice, replicates, ahead=ahead)
     p = np.where(replicates > 0, (hits + 1) / (replicates + 1), np.nan)
     return np.where(identical, 1.0, p)
+
+
+def least_directed(
+    ahead: NDArray[np.bool_], *, by_t: NDArray[np.float64], floor: NDArray[np.float64], flat: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return what the p of "A is better" and of "A is worse" are not below: (2, pair), 0 for the side that is behind.
+
+    The side that is behind has a p above ½ by any test.
+
+    Parameters
+    ----------
+    ahead : (pair,) bool
+        A is ahead.
+    by_t : (pair,) float64
+        One-sided p of whoever is ahead, corrected for few units and their skewness (`pipeline.inference.skewness`); nan where
+        nothing is corrected.
+    floor : (pair,) float64
+        Two-sided, of few discordant units (`pipeline.inference.few_units.evidence_floor`): half of it counts, as it is of a
+        symmetric law.
+    flat : (pair,) bool
+        All units gain the same: resampling finds nothing else, and p is 1.
+
+    Examples
+    --------
+    >>> given = {"by_t": np.array([0.03, 0.03, np.nan]), "floor": np.array([0.0, 0.1, 0.02]), "flat": np.zeros(3, bool)}
+    >>> least_directed(np.array([True, False, True]), **given).tolist()
+    [[0.03, 0.0, 0.01], [0.0, 0.05, 0.0]]
+    """
+    return np.where([ahead, ~ahead], np.where(flat, 1.0, np.fmax(floor / 2, by_t)), 0.0)
 
 
 def conclude_suite(p: NDArray[np.float64], *, alpha: float) -> Suite:

@@ -10,11 +10,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.analyses.units import read_few_units
+from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.inference.decision import bound_computed, bound_counted
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.suites import directed_hits, directed_p
+from pipeline.inference.skewness import skewed_tail
+from pipeline.inference.suites import directed_hits, directed_p, least_directed
 from pipeline.procedures.registry import PROCEDURES
 
 __all__ = ["NoDirection", "Question", "SuiteData", "join_cubes"]
@@ -155,19 +156,26 @@ def _oriented(cube: xr.Dataset, baseline: str | None) -> tuple[list[tuple[str, s
 def _least(
     cube: xr.Dataset, discordant: NDArray[np.int64], ahead: NDArray[np.bool_], pairs: int, **where: str
 ) -> NDArray[np.float64]:
-    """Return (2, pair) what the p of "better" and of "worse" are not below: corrected for few units, and exact where few differ.
-
-    Both are halves of two-sided p-values of symmetric laws: Student's, and that of sign flips. The side that is behind has a p
-    above ½ by any test.
-    """
+    """Return (2, pair) what the p of "better" and of "worse" are not below: corrected for few units, and exact where few differ."""
     reading = PROCEDURES.get(where["procedure"])
     if reading is None or not reading.needs_units:
         return np.zeros((2, pairs))
     at: dict[str, Any] = {"metric": where["metric"], "test_size": where["test_size"]}
     exact = np.asarray(cube["p_sign_flip"].sel(at).values, np.float64) if "p_sign_flip" in cube.variables else None
     floor = evidence_floor(discordant, exact, mid_p=reading.mid_p)
-    raised = np.fmax(floor, read_few_units(cube, **at, procedure=where["procedure"])) / 2
-    return np.where([ahead, ~ahead], np.where(_without_spread(cube, **at), 1.0, raised), 0.0)
+    return least_directed(ahead, by_t=_by_t(cube, **where), floor=floor, flat=_without_spread(cube, **at))
+
+
+def _by_t(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str) -> NDArray[np.float64]:
+    """Return the one-sided p of whoever is ahead by Student's t, also of t without the skewness of units where it is known."""
+    student = read_few_units(cube, metric=metric, test_size=test_size, procedure=procedure) / 2
+    tails = read_student_tails(cube, test_size=test_size)
+    if tails is None or "acceleration" not in cube.variables:
+        return student
+    at = {"metric": metric, "test_size": test_size}
+    delta, se, bend = (np.asarray(cube[name].sel(at).values, np.float64) for name in ("observed_delta", "se", "acceleration"))
+    t = np.divide(np.abs(delta), se, out=np.full(delta.shape, np.nan), where=se > 0)
+    return np.where(np.isfinite(student), np.fmax(student, skewed_tail(t, np.sign(delta) * bend, tails=tails)), student)
 
 
 def _without_spread(cube: xr.Dataset, **where: str) -> NDArray[np.bool_]:

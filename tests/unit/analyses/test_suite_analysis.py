@@ -331,3 +331,27 @@ def test_a_pair_that_gains_the_same_on_every_unit_is_better_on_no_test_set():
     assert [row["conclusion"] for row in rows_of(cubes, "test-set")] == ["better", "better"]
     cubes["t2"] = put(cubes["t2"], "se", 1e-14)
     assert [row["conclusion"] for row in rows_of(cubes, "test-set")] == ["better", "not separated"]
+
+
+def test_skewed_units_take_from_the_evidence_of_the_side_that_is_ahead_alone():
+    """Gains of a have a long tail below: t of 3 with 999 degrees of freedom is worth 3 − .05 − .9 + .09 = 2.14."""
+    cubes = {name: cube.assign_attrs(effective_units=1000.0) for name, cube in cubes_of(3.0, -3.0).items()}
+    known = {name: cube.assign(acceleration=cube["se"] * 0 - 0.05) for name, cube in cubes.items()}
+    plain, bent = (join_cubes(of, metric="bleu", procedure="paired-bootstrap", baseline=None) for of in (cubes, known))
+    assert plain.pairs == bent.pairs == (("a", "b"),)
+    expected = student.sf(3 - 0.05 - 2 * 0.05 * 9 + 4 / 3 * 0.05**2 * 27, 999)
+    assert bent.p[0, 0, 0] == pytest.approx(expected)
+    assert bent.lo[0, 0, 0] >= expected * (1 - 1e-9)  # whatever other draws would count
+    # Where b is ahead, its own gains have a long tail above, which counts for nothing.
+    assert bent.p[1, 1, 0] == plain.p[1, 1, 0]
+    assert (bent.p[1, 0, 0], bent.p[0, 1, 0]) == (plain.p[1, 0, 0], plain.p[0, 1, 0])
+
+
+def test_the_order_of_a_cube_s_pairs_does_not_matter_to_skewness():
+    """The pair b – a of a cube is asked as a – b: the acceleration of b's gains is turned with them."""
+    (cube,) = (of.assign_attrs(effective_units=1000.0) for of in cubes_of(-3.0, names="ba").values())
+    bent = join_cubes(
+        {"t1": cube.assign(acceleration=cube["se"] * 0 + 0.05)}, metric="bleu", procedure="paired-bootstrap", baseline=None
+    )
+    assert bent.pairs == (("a", "b"),)
+    assert bent.p[0, 0, 0] == pytest.approx(student.sf(3 - 0.05 - 2 * 0.05 * 9 + 4 / 3 * 0.05**2 * 27, 999))

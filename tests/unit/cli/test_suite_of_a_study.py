@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy.stats import binomtest, ttest_1samp, wilcoxon
+from scipy.stats import binomtest, norm, ttest_1samp, wilcoxon
 from support.studies import PAGES, run_cli, write_study
 
 import pipeline
@@ -168,3 +169,31 @@ def test_a_report_asks_against_another_baseline_and_of_one_side(run: Path, tmp_p
     assert len(rows) == 2
     assert all(row["better_at_least"] is None and row["worse_at_least"] == 0 for row in rows)
     assert "one direction, fixed before looking, at 0.01" in finding["tables"][0]["caption"]
+
+
+def test_twelve_test_sets_of_twelve_units_show_nothing_that_student_s_t_does_not(tmp_path: Path) -> None:
+    """On one of them t is 3.2: counted p-values say better there, with Holm's p near .01; 24 P(T ≥ 3.2) is .10, of swaps .12."""
+    rng, names = np.random.default_rng(10), [f"t{k}" for k in range(1, 13)]
+    for name in names:
+        noise = norm.ppf((np.arange(12) + 0.5) / 12)  # of no skewness
+        gain = (noise / noise.std(ddof=1) + (3.2 if name == "t10" else 0.3) / 12**0.5) * 100
+        rows = ["item,old,new", *(f"i{k},0,{round(value)}" for k, value in enumerate(rng.permutation(gain)))]
+        (tmp_path / f"{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    study = write_study(
+        tmp_path / "study.yaml",
+        metrics=["mean"],
+        test_sets={name: {"format": "scores", "outputs": f"{name}.csv"} for name in names},
+        resampling={"replicates": B, "keep_replicates": 0},
+        analyses=["suite"],
+    )
+    run = pipeline.run(study, runs=tmp_path / "runs", serial=True)
+    (row,) = [row for row in suite_of(run.report)["rows"] if row["kind"] == "pair"]
+    assert (row["better_at_least"], row["worse_at_least"], row["stable"]) == (0, 0, True)
+    gains = np.array([float(line.split(",")[2]) for line in (tmp_path / "t10.csv").read_text().split()[1:]])
+    swapped = np.array(list(product([-1, 1], repeat=12))) @ gains
+    exact, by_t = (swapped >= gains.sum() - 1e-9).mean(), ttest_1samp(gains, 0, alternative="greater").pvalue
+    assert 0.05 < 24 * by_t < 24 * exact
+    assert row["p_better_on_any"] == pytest.approx(24 * exact)
+    cube = pipeline.open_run(run.root)["t10"].sel(metric="mean", test_size="full", procedure="paired-bootstrap")
+    against = sum(int(cube[f"count_{side}_twice_delta"].sum()) for side in ("above", "at"))
+    assert 24 * (against + 1) / (B + 1) < 0.02
