@@ -223,7 +223,7 @@ def _write_observed(cube: CubeWriter, part: Part) -> None:
         se=observed.se,
         discordant=observed.discordant,
         identical=observed.identical,
-        acceleration=np.where(part.turned, -part.moments.acceleration, part.moments.acceleration),
+        acceleration=part.turn(part.moments.acceleration) * (1 if part.measure.higher_is_better else -1),  # of gains
         kurtosis=part.moments.kurtosis,
         p_sign_flip=part.p_sign_flip,
         units_right=count_right(part.measure)[part.position],

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy.stats import binomtest, norm, ttest_1samp, wilcoxon
+from scipy.stats import binomtest, norm, skew, ttest_1samp, wilcoxon
+from scipy.stats import t as student
 from support.studies import PAGES, run_cli, write_study
 
 import pipeline
@@ -169,6 +170,24 @@ def test_a_report_asks_against_another_baseline_and_of_one_side(run: Path, tmp_p
     assert len(rows) == 2
     assert all(row["better_at_least"] is None and row["worse_at_least"] == 0 for row in rows)
     assert "one direction, fixed before looking, at 0.01" in finding["tables"][0]["caption"]
+
+
+def test_skewed_errors_are_corrected_for_in_the_direction_of_their_gains(tested: Path) -> None:
+    """Lower is better: the acceleration is that of `gain = errors of the other − own`, by SciPy, and so is Hall's p."""
+    (cube,) = pipeline.open_run(tested).values()
+    data = join_cubes({"dev": cube}, metric="mean", procedure="paired-bootstrap", baseline="old")
+    errors = errors_of(tested, "dev")
+    for k, (system, _) in enumerate(data.pairs):
+        gain = (errors["old"] - errors[system]).astype(float)
+        a, t = skew(gain) / 6 / len(gain) ** 0.5, gain.mean() / (gain.std(ddof=1) / len(gain) ** 0.5)
+        pair = cube.isel(
+            pair=[{"old", system} == {str(x), str(y)} for x, y in zip(cube.system_a.values, cube.system_b.values, strict=True)]
+        )
+        turned = -1 if str(pair["system_a"].values[0]) == "old" else 1
+        assert turned * float(pair["acceleration"].sel(metric="mean", test_size="full").item()) == pytest.approx(a, abs=1e-9)
+        side, sign = (0, 1) if t > 0 else (1, -1)
+        hall = sign * (t + a + 2 * a * t**2 + 4 / 3 * a**2 * t**3)
+        assert data.p[side, 0, k] >= student.sf(hall, len(gain) - 1) * (1 - 1e-6)
 
 
 def test_twelve_test_sets_of_twelve_units_show_nothing_that_student_s_t_does_not(tmp_path: Path) -> None:
