@@ -58,11 +58,13 @@ class Correction:
             Other draws would not change the verdict at ``level``.
         """
         p, p_equivalence = self.p[FamilyKey(row.test_set, row.metric, row.procedure)][row.system_a, row.system_b]
+        if row.undecided is not None and row.p_adjusted is not None:
+            p = min(1.0, row.p_adjusted * self.alpha / self.level)
         separated = row.separated and p is not None and p <= self.alpha
         verdict = row.verdict
         if verdict == "equivalent" and not row.identical and (p_equivalence is None or p_equivalence > self.alpha):
             verdict = "better" if separated else "inconclusive"
-        elif verdict == "better" and not separated:
+        elif verdict in ("better", "not decided") and (p is None or p > self.alpha):
             verdict = "not separated" if row.margin is None else "inconclusive"
         return replace(
             row,
@@ -79,7 +81,11 @@ class Correction:
 def correct_across(families: Mapping[FamilyKey, Sequence[PairRow]], *, by: By, alpha: float) -> Correction:
     """Return the correction across the families of one procedure, from their rows as they are judged within each."""
     names = [[(row.system_a, row.system_b) for row in rows] for rows in families.values()]
-    differences = [_floats(row.p_adjusted for row in rows) for rows in families.values()]
+    # What is not decided is not rejected, whatever its p: it leaves no share of α to others, and selects no family.
+    differences = [
+        _floats(row.p_adjusted if row.undecided is None or row.p_adjusted is None else 1.0 for row in rows)
+        for rows in families.values()
+    ]
     equivalences = [_floats(row.p_equivalence_holm for row in rows) for rows in families.values()]
     found = adjust_across_families([*differences, *equivalences], by=by, alpha=alpha)
     both = zip(found.p[: len(names)], found.p[len(names) :], strict=True)
