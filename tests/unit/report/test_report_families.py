@@ -1,11 +1,14 @@
 """Corrections across families: verdicts of a report against the functions of numbers, in every part of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube, uncorrected
 from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.multiplicity import adjust_across_families
+from pipeline.report.across_families import correct_across
 from pipeline.report.document import read_report
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.views import view_all
@@ -126,6 +129,25 @@ def test_tests_of_equivalence_are_families_too(by, expected):
     p = [row["p_equivalence_holm"] for row in document["pairs"]]
     factors = [1, 1] if by == "none" else [4, 3]  # each family has one pair: Holm over four p-values
     assert p == pytest.approx([factor * (hits + 1) / 100_001 for factor, hits in zip(factors, (1500, 3000), strict=True)])
+
+
+@pytest.mark.parametrize("by", ["holm", "benjamini-bogomolov"])
+def test_what_is_not_decided_leaves_no_share_and_selects_no_family(by):
+    report = read_report(build())
+    known = {
+        place: [replace(row, undecided="few units", separated=False) if place.test_set == "web" else row for row in rows]
+        for place, rows in report.pairs_of.items()
+    }
+    found = correct_across(known, by=by, alpha=0.05)
+    within = [np.ones(3) if place.test_set == "web" else [row.p_adjusted for row in rows] for place, rows in known.items()]
+    expected = adjust_across_families([np.array(p) for p in within], by=by, alpha=0.05)
+    assert found.level == pytest.approx(0.05 * expected.share)
+    (web,) = (place for place in known if place.test_set == "web")
+    assert found.any_pair[web] == 1.0
+    for row in known[web]:
+        judged = found.apply(row, stable=True)
+        assert judged.p_adjusted == pytest.approx(min(1.0, row.p_adjusted / expected.share))
+        assert not judged.separated
 
 
 def test_other_names_are_refused():
