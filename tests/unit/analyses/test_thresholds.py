@@ -7,7 +7,7 @@ from pipeline.analyses.pair_classes import PairClass, read_classes
 from pipeline.analyses.pairs import Window, percentile_of
 from pipeline.analyses.system_bootstrap import SystemBootstrap, system_interval
 from pipeline.analyses.system_sample import sample_systems
-from pipeline.analyses.thresholds import Thresholds, fit_logistic
+from pipeline.analyses.thresholds.analysis import Thresholds, fit_logistic
 from pipeline.errors import StudyError
 
 

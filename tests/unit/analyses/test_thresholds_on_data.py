@@ -19,7 +19,7 @@ from support.mmlu_data import read_mmlu
 from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.size_curve import SizeCurve
-from pipeline.analyses.thresholds import Thresholds
+from pipeline.analyses.thresholds.analysis import Thresholds
 
 pytestmark = pytest.mark.data
 ROOT = Path(__file__).resolve().parents[3]

@@ -5,7 +5,7 @@ import pytest
 from support.synthetic_cubes import build_cube, gaussian_cube, uncorrected
 from support.synthetic_reports import build_document, make_report
 
-from pipeline.analyses.thresholds import Thresholds
+from pipeline.analyses.thresholds.analysis import Thresholds
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report

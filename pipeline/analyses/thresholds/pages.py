@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from pipeline.analyses.kinship import KINSHIP_NOTES
 from pipeline.analyses.pairs import FULL, Window
 from pipeline.analyses.presentation import baseline_of, decimals_of, name_procedure, say_intervals, select, title_of
+from pipeline.analyses.thresholds.kinship import KINSHIP_NOTES
 from pipeline.interfaces import Column, Figure, Headline, Mark, Section, Table
 from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import format_interval, format_number, shorten

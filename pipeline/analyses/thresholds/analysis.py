@@ -19,7 +19,6 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from pipeline.analyses.kinship import kinship_rows
 from pipeline.analyses.pair_classes import ALL, DIFFERENT, SAME, PairClass, Relation, find_base, find_relation, read_classes
 from pipeline.analyses.pairs import (
     BORDERLINE,
@@ -36,7 +35,15 @@ from pipeline.analyses.pairs import (
     read_units,
 )
 from pipeline.analyses.system_sample import Sampled, describe_interval, sample_systems
-from pipeline.analyses.threshold_pages import SECTION, describe_rules, draw_thresholds, mark_scatters, show_tables, state_thresholds
+from pipeline.analyses.thresholds.kinship import kinship_rows
+from pipeline.analyses.thresholds.pages import (
+    SECTION,
+    describe_rules,
+    draw_thresholds,
+    mark_scatters,
+    show_tables,
+    state_thresholds,
+)
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import read_options
 

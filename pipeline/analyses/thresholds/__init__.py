@@ -1,0 +1,1 @@
+"""Which gains are usually significant: from pairs near borderline, and from standard errors; what kinship of systems changes."""
