@@ -10,6 +10,7 @@ from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.direct import result
 from pipeline.inference.intervals import INTERVAL_REASONS
 from pipeline.inference.intervals import METHODS as PLAIN_INTERVALS
+from pipeline.inference.proportions import PROPORTIONS
 from pipeline.report.cube_facts import MISSING_TAILS
 from pipeline.study.schema import IntervalName
 from pipeline.tasks.collect.kept_scores import SIMULTANEOUS
@@ -20,11 +21,11 @@ def test_methods_of_p_values_have_one_code() -> None:
 
 
 def test_reasons_of_intervals_have_one_code() -> None:
-    assert tuple(name.replace(" ", "-") or "none" for name in INTERVAL_REASONS) == variables.INTERVAL_REASONS
+    assert tuple(name.replace(" ", "-").replace("/", "-") or "none" for name in INTERVAL_REASONS) == variables.INTERVAL_REASONS
 
 
 def test_a_study_may_ask_for_every_interval_there_is() -> None:
-    assert set(get_args(IntervalName)) == {*PLAIN_INTERVALS, SIMULTANEOUS, *BOOTSTRAP_T}
+    assert set(get_args(IntervalName)) == {*PLAIN_INTERVALS, SIMULTANEOUS, *BOOTSTRAP_T, *PROPORTIONS}
 
 
 def test_reasons_of_p_values_have_one_code_and_those_of_counts_are_among_them() -> None:
