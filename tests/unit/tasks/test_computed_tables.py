@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -26,11 +25,13 @@ TWO_SIDED = CONVENTIONS.index("two-sided")
 ONE_PAIR = Observed(np.zeros(2), np.ones(1), np.ones(1), np.array([30]), np.zeros(1, np.bool_))
 
 
-def written(
-    found: DirectP, procedure: str, observed: Observed = ONE_PAIR, pairs: Sequence[tuple[int, int]] = ((0, 1),)
-) -> dict[str, np.ndarray]:
+def written(found: DirectP, procedure: str, observed: Observed = ONE_PAIR, measure: Measure | None = None) -> dict[str, np.ndarray]:
     """Return what a cube would be asked to hold."""
     table: dict[str, np.ndarray] = {}
+    measure = measure or Measure(
+        np.ones((30, 2, 2), np.int64), lambda s: s[0] / s[1], "ratio", True, np.array([[0, 1]]), np.zeros(2, np.bool_)
+    )
+    pairs = measure.pairs
     layout = SimpleNamespace(alpha=0.05)
     cube = SimpleNamespace(layout=layout, write_table=lambda metric, size, values, procedure: table.update(values))
     tested = SimpleNamespace(member=np.ones(len(pairs), np.bool_), tails=None)
@@ -40,7 +41,7 @@ def written(
         tested=tested,
         observed=observed,
         moments=PairMoments(*(np.full(len(pairs), np.nan) for _ in range(3))),
-        measure=SimpleNamespace(pairs=np.array(pairs)),
+        measure=measure,
         floor=lambda procedure: np.zeros(len(pairs)),
     )
     write_computed(cast(CubeWriter, cube), cast(Part, part), procedure, found)
@@ -70,7 +71,7 @@ def test_labels_and_reasons_are_kept() -> None:
         np.stack([numerators, denominators], axis=2), lambda s: s[0] / s[1], "ratio", True, pairs, np.zeros(3, np.bool_)
     )
     found = direct_tests(["exact-sign-flip", "paired-t"], measure, observe(measure))
-    flips, student = (written(found[name], name, observe(measure), [(0, 1), (0, 2)]) for name in ("exact-sign-flip", "paired-t"))
+    flips, student = (written(found[name], name, observe(measure), measure) for name in ("exact-sign-flip", "paired-t"))
     assert [P_REASONS[code] for code in flips["p_reason"].tolist()] == ["none", "denominators-differ"]
     assert flips["p_label"][TWO_SIDED].tolist() == [0, -1]
     assert [P_LABELS[code] for code in student["p_label"][TWO_SIDED].tolist()] == ["t-law", "jackknife-t"]
