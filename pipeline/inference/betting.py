@@ -65,7 +65,7 @@ class ConfidenceSequence:
     at : (look,) int64
         Number of values at each look, increasing.
     lo, hi : (sequence, look) float64
-        Ends; they never move outward. Where lo > hi, no mean fits: the values are not such as were assumed.
+        Ends; they never move outward. Where lo > hi, no mean fits: the values break the assumptions.
     """
 
     at: NDArray[np.int64]

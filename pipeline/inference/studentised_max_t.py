@@ -1,4 +1,4 @@
-"""Studentised step-down max-T: the p-values by which the bootstrap judges the pairs of a family, and their simultaneous intervals.
+"""Studentised step-down max-T: the p-values by which the bootstrap judges the pairs of a family.
 
 Each pair has t = |δ| / se, each replicate t* = |δ* − δ| / se* with se* the standard error *of the replicate*
 (`pipeline.resampling.studentise`). The maximum over pairs has on the replicates the law that it has in the data, few units and

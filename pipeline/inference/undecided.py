@@ -81,7 +81,7 @@ class UnitShape:
 
     @classmethod
     def of(cls, measure: Measure, observed: Observed, moments: PairMoments, *, effective: float | None) -> UnitShape:
-        """Take together what is known of the pairs of a measure."""
+        """Gather what is known of the pairs of a measure."""
         ahead = np.sign(observed.delta) * (1.0 if measure.higher_is_better else -1.0)
         toward, units = ahead * moments.acceleration, len(measure.statistics)
         with np.errstate(invalid="ignore"):
@@ -112,7 +112,7 @@ def find_undecided(shape: UnitShape) -> NDArray[np.int8]:
     """
     found = np.zeros(len(shape.discordant), np.int8)
     many = shape.discordant >= FEW_DISCORDANT  # on fewer an exact test holds
-    with np.errstate(invalid="ignore"):  # of what is not known nothing is said
+    with np.errstate(invalid="ignore"):  # unknown values give no reason
         carried = many & (shape.kurtosis > max(_LEAST_KURTOSIS, shape.units / _CARRIERS))
         losses = shape.acceleration < _LOSSES
     if shape.units < _ENOUGH_UNITS and carried.any():
