@@ -31,12 +31,12 @@ UNDECIDED = ("", "few units", "rare losses", "failures of others")
 """Why a pair is not decided, by code; 0 where it is."""
 
 _EXPLANATIONS = {
-    "few units": "graded scores of n = {units:,} units do not tell what a system does on others, with fewer than {fewest} units or "
+    "few units": "graded scores of n = {units} units do not tell what a system does on others, with fewer than {fewest} units or "
     "with very unequal ones; more units would help, or scores of 0 and 1",
-    "rare losses": "the system that is ahead loses much on a few units, and n = {units:,} do not tell how many such units there "
+    "rare losses": "the system that is ahead loses much on a few units, and n = {units} do not tell how many such units there "
     "are; more units would help",
     "failures of others": "other systems fail on single units as these two may on units that were not drawn, of which "
-    "n = {units:,} do not tell enough; 100 units or more would help",
+    "n = {units} do not tell enough; 100 units or more would help",
 }
 
 FEWEST_UNITS = 20
@@ -136,12 +136,13 @@ def _differ_by_one_size(measure: Measure, first: int, second: int) -> bool:
     return alike and bool(np.all((sizes == 0) | (sizes == sizes.max())))
 
 
-def explain_undecided(reason: str, *, units: int) -> str:
-    """Say why a pair is not decided, and what would help.
+def explain_undecided(reason: str, *, units: int, most: int | None = None) -> str:
+    """Say why a pair is not decided, and what would help; with ``most`` of test sets that have between so many units.
 
     Examples
     --------
     >>> explain_undecided("rare losses", units=50)[:59]
     'the system that is ahead loses much on a few units, and n ='
     """
-    return _EXPLANATIONS[reason].format(units=units, fewest=FEWEST_UNITS)
+    size = f"{units:,}" if most is None or most == units else f"{units:,} to {most:,}"
+    return _EXPLANATIONS[reason].format(units=size, fewest=FEWEST_UNITS)

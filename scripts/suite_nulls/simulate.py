@@ -19,6 +19,7 @@ from pipeline.inference.few_units import StudentTails, evidence_floor
 from pipeline.inference.skewness import skewed_tail
 from pipeline.inference.suite_conclusions import conclude_questions
 from pipeline.inference.suites import directed_p, least_directed
+from pipeline.inference.undecided import UnitShape, find_undecided
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence import leave_one_out, pair_moments
@@ -29,7 +30,7 @@ __all__ = ["LEVEL", "RULES", "SCENARIOS", "SIZES", "Scenario", "simulate"]
 
 LEVEL = 0.05
 SIZES = (10, 20, 40)
-RULES = ("counted", "Student", "corrected")
+RULES = ("counted", "Student", "corrected", "decided")
 BATCH = 1000  # test sets that share their resamples
 
 
@@ -108,8 +109,13 @@ def _test(
     tails, t = StudentTails(n), np.divide(np.abs(seen.delta), seen.se, out=np.zeros(BATCH), where=seen.se > 0)
     floor = evidence_floor(seen.discordant, _exact(gains) if scenario.law == "0/1" else None)
     flat = ~(seen.se > 0) & ~seen.identical
-    by_t = (tails.tail(t), skewed_tail(t, np.where(ahead, 1, -1) * moments.acceleration, tails=tails))
-    return p, *(np.maximum(p, least_directed(ahead, by_t=of, floor=floor, flat=flat)) for of in by_t)
+    toward = np.where(ahead, 1, -1) * moments.acceleration
+    by_t = (tails.tail(t), skewed_tail(t, toward, tails=tails))
+    student, corrected = (np.maximum(p, least_directed(ahead, by_t=of, floor=floor, flat=flat)) for of in by_t)
+    # Of two systems: the other test sets of a batch have nothing to do with this one, and show no failures of others.
+    unknown, one_size = np.full(BATCH, np.nan), np.full(BATCH, scenario.law == "0/1")
+    undecided = find_undecided(UnitShape(n, float(n), seen.discordant, toward, unknown, one_size)) > 0
+    return p, student, corrected, np.where(undecided, 1.0, corrected)
 
 
 def _mean(sums: NDArray[Any]) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from pipeline.inference.families import lacks_spread
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.skewness import skewed_tail
 from pipeline.inference.suites import directed_hits, directed_p, least_directed
+from pipeline.inference.undecided import UNDECIDED
 from pipeline.procedures.registry import PROCEDURES
 
 __all__ = ["NoDirection", "Question", "SuiteData", "join_cubes"]
@@ -68,8 +69,12 @@ class SuiteData:
     identical : (test_set, pair) bool
     discordant : (test_set, pair) int64
         −1 where it is not known.
+    undecided : (test_set, pair) int8
+        Position in `pipeline.inference.undecided.UNDECIDED`: why the pair has no verdict there, and so is no evidence; 0 where it
+        has one.
+    units : (test_set,) int64
     p : (2, test_set, pair) float64
-        One-sided, of "better" and of "worse", corrected for few units; nan where there is none.
+        One-sided, of "better" and of "worse", corrected for few units; 1 where the pair is not decided, nan where there is none.
     lo, hi : (2, test_set, pair) float64
         Between what infinitely many replicates would have p lie, all together with a chance of .99.
     replicates : int or None
@@ -83,6 +88,8 @@ class SuiteData:
     se: NDArray[np.float64]
     identical: NDArray[np.bool_]
     discordant: NDArray[np.int64]
+    undecided: NDArray[np.int8]
+    units: NDArray[np.int64]
     p: NDArray[np.float64]
     lo: NDArray[np.float64]
     hi: NDArray[np.float64]
@@ -114,7 +121,8 @@ def join_cubes(cubes: Mapping[str, xr.Dataset], *, metric: str, procedure: str, 
     shape = (len(names), len(pairs))
     present, identical = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
     delta, se = np.full(shape, np.nan), np.full(shape, np.nan)
-    discordant = np.full(shape, -1, np.int64)
+    discordant, undecided = np.full(shape, -1, np.int64), np.zeros(shape, np.int8)
+    units = np.array([int(cube["n_units"].sel(test_size=FULL).item()) for cube in cubes.values()], np.int64)
     p, error, lowest = np.full((2, *shape), np.nan), np.zeros((2, *shape)), np.zeros((2, *shape))
     hits, trials = np.zeros((2, *shape), np.int64), np.zeros((2, *shape), np.int64)
     for row, (name, (own, turned)) in enumerate(zip(names, found, strict=True)):
@@ -129,17 +137,20 @@ def join_cubes(cubes: Mapping[str, xr.Dataset], *, metric: str, procedure: str, 
         # Counts are of the system that is ahead; of equal scores, of the cube's first.
         ahead = np.where(gain == 0, ~turned, gain > 0)
         sides = _read_sides(cube, gain, same, np.stack([ahead, ~ahead]), **where, procedure=procedure)
-        least = _least(cube, differ, ahead, len(gain), **where, procedure=procedure)
+        why = _read_undecided(cube, same, **where, procedure=procedure)
+        least = np.where(why > 0, 1.0, _least(cube, differ, ahead, len(gain), **where, procedure=procedure))
         present[row, at], delta[row, at], identical[row, at], discordant[row, at] = True, gain[there], same[there], differ[there]
+        undecided[row, at] = why[there]
         se[row, at] = cube["se"].sel(where).values[there]
         for side in (0, 1):
             raised = np.where(np.isnan(sides.p[side]), np.nan, np.fmax(sides.p[side], least[side]))
             p[side, row, at], lowest[side, row, at] = raised[there], least[side, there]
             hits[side, row, at], trials[side, row, at] = sides.hits[side, there], sides.trials[side, there]
             error[side, row, at] = sides.error[side, there]
+    undecided[np.isnan(p[0])] = 0
     lo, hi = _bounds(p, hits, trials, error, lowest)
     drawn = int(trials.max(initial=0)) or None
-    return SuiteData(tuple(names), pairs, present, delta, se, identical, discordant, p, lo, hi, drawn)
+    return SuiteData(tuple(names), pairs, present, delta, se, identical, discordant, undecided, units, p, lo, hi, drawn)
 
 
 def _oriented(cube: xr.Dataset, baseline: str | None) -> tuple[list[tuple[str, str] | None], NDArray[np.bool_]]:
@@ -164,6 +175,14 @@ def _least(
     exact = np.asarray(cube["p_sign_flip"].sel(at).values, np.float64) if "p_sign_flip" in cube.variables else None
     floor = evidence_floor(discordant, exact, mid_p=reading.mid_p)
     return least_directed(ahead, by_t=_by_t(cube, **where), floor=floor, flat=_without_spread(cube, **at))
+
+
+def _read_undecided(cube: xr.Dataset, same: NDArray[np.bool_], **where: str) -> NDArray[np.int8]:
+    """Return why each pair has no verdict by the procedure, 0 where it has one; identical outputs need none."""
+    if "undecided" not in cube.variables:
+        return np.zeros(len(same), np.int8)
+    codes = np.asarray(cube["undecided"].sel(where).values, np.int8)
+    return np.where((codes > 0) & (codes < len(UNDECIDED)) & ~same, codes, np.int8(0))
 
 
 def _by_t(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str) -> NDArray[np.float64]:

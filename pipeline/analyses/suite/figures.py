@@ -24,6 +24,7 @@ _LOOKS = {
     "better": (PALETTE[0], "o", "full"),
     "worse": (PALETTE[1], "s", "full"),
     "not separated": (INK, "o", "none"),
+    "not decided": (GRID, "o", "none"),
 }
 _LONGEST = 24
 
@@ -44,6 +45,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr.Datas
             "intervals of one gain, normal and not adjusted: they describe, the fill decides. The diamond is the mean weighted by "
             "1/se², grey where gains differ by more than chance, so that it stands for none."
         )
+        caption += " Grey: not decided there, and no evidence." * any(row["conclusion"] == "not decided" for row in gains)
         caption += f" Shown: the {len(pairs)} most decided of {total:,} pairs." if total > len(pairs) else ""
         names = list(dict.fromkeys(row["test_set"] for of_pair in by_pair for row in of_pair))
         lines = -(-len(pairs) // min(_COLUMNS, len(pairs)))

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from pipeline.analyses.suite.data import Question, SuiteData
-from pipeline.analyses.suite.words import describe_pair
+from pipeline.analyses.suite.words import describe_pair, name_some
 from pipeline.inference.suite_conclusions import CONCLUSIONS, SuiteConclusion, conclude_questions, count_alone
 from pipeline.inference.suites import Heterogeneity, heterogeneity
+from pipeline.inference.undecided import UNDECIDED, explain_undecided
 
 __all__ = ["MOST_SHOWN", "pair_rows"]
 
@@ -96,6 +97,7 @@ def _pair_row(found: _Found, pair: int, kept: bool, *, shown: bool) -> dict[str,
     data, suite = found.data, found.suite
     first, second = data.pairs[pair] if kept else data.pairs[pair][::-1]
     measured = np.isfinite(data.p[0, :, pair])
+    undecided = measured & (data.undecided[:, pair] > 0)
     gain = data.delta[:, pair] * (1 if kept else -1)
     row: dict[str, Any] = {
         "kind": "pair",
@@ -109,6 +111,8 @@ def _pair_row(found: _Found, pair: int, kept: bool, *, shown: bool) -> dict[str,
         "identical_on": _names(data, data.identical[:, pair] & measured),
         "missing_on": _names(data, ~data.present[:, pair]),
         "undefined_on": _names(data, data.present[:, pair] & ~measured),
+        "undecided_on": _names(data, undecided),
+        "undecided_because": "; ".join(_why_undecided(data, pair, undecided)) or None,
     }
     stable = True
     for word, better in (("better", kept), ("worse", not kept)):
@@ -126,10 +130,26 @@ def _pair_row(found: _Found, pair: int, kept: bool, *, shown: bool) -> dict[str,
         "degrees": int(found.gains.degrees[pair]),
         "p_equal_gains": _number(found.gains.p[pair]),
         "i_squared": _number(found.gains.i_squared[pair]),
-        "warning": f"fewer than {FEW_DISCORDANT} units differ on {', '.join(_names(data, few))}" if few.any() else None,
+        "warning": "; ".join(_warn(data, few, undecided)) or None,
         "reason": None,
     }
     return row | {"words": describe_pair(row)}
+
+
+def _warn(data: SuiteData, few: NDArray[np.bool_], undecided: NDArray[np.bool_]) -> Iterator[str]:
+    if undecided.any():
+        yield f"not decided on {', '.join(_names(data, undecided))}"
+    if few.any():
+        yield f"fewer than {FEW_DISCORDANT} units differ on {', '.join(_names(data, few))}"
+
+
+def _why_undecided(data: SuiteData, pair: int, undecided: NDArray[np.bool_]) -> Iterator[str]:
+    """Say of each reason why a pair is not decided, and on which test sets."""
+    for code in np.unique(data.undecided[undecided, pair]).tolist():
+        there = undecided & (data.undecided[:, pair] == code)
+        units = data.units[there]
+        why = explain_undecided(UNDECIDED[code], units=int(units.min()), most=int(units.max()))
+        yield f"{why} ({name_some(_names(data, there))})"
 
 
 def _side(found: _Found, pair: int, side: int | None, word: str) -> dict[str, Any]:
@@ -180,7 +200,11 @@ def _test_set_rows(found: _Found, pair: int, kept: bool, *, shown: bool) -> Iter
         "se": _numbers(data.se[:, pair]),
         "discordant": [count if count >= 0 else None for count in data.discordant[:, pair].tolist()],
         "identical": data.identical[:, pair].tolist(),
-        "conclusion": [means[CONCLUSIONS[code]] for code in suite.conclusion[:, pair].tolist()],
+        "conclusion": [
+            "not decided" if why else means[CONCLUSIONS[code]]
+            for code, why in zip(suite.conclusion[:, pair].tolist(), data.undecided[:, pair].tolist(), strict=True)
+        ],
+        "undecided": [UNDECIDED[code] or None for code in data.undecided[:, pair].tolist()],
     }
     for word, better in (("better", kept), ("worse", not kept)):
         side = found.side(better)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.analyses.suite.data import Question, SuiteData
 
-__all__ = ["describe_family", "describe_pair"]
+__all__ = ["describe_family", "describe_pair", "name_some"]
 
 MOST_NAMED = 6
 
@@ -34,6 +34,8 @@ def _say(row: Mapping[str, Any]) -> Iterator[str]:
         asked = [word for word in ("better", "worse") if row[f"{word}_at_least"] is not None]
         apart = f"{a} and {b} are separated on none of {total} test sets"
         yield apart if len(asked) == 2 else f"{a} is not shown to be {asked[0]} than {b} on any of {total} test sets"
+    if row["undecided_on"]:
+        yield _no_evidence(row)
     yield from _agreement(row)
     yield from _absences(row)
     if not row["stable"]:
@@ -41,11 +43,18 @@ def _say(row: Mapping[str, Any]) -> Iterator[str]:
         yield f"more replicates may change these numbers ({', '.join(ends)})"
 
 
+def _no_evidence(row: Mapping[str, Any]) -> str:
+    undecided = row["undecided_on"]
+    every = len(undecided) == row["test_sets"]
+    there = "any of them" if every else name_some(undecided)
+    return f"not decided on {there}, and no evidence is taken from there: {row['undecided_because']}"
+
+
 def _where(row: Mapping[str, Any], word: str) -> str:
     count, total = row[f"{word}_at_least"], row["test_sets"]
-    return (
-        f"on all {total} test sets" if count == total else f"on at least {count} of {total} test sets ({_name(row[f'{word}_on'])})"
-    )
+    if count == total:
+        return f"on all {total} test sets"
+    return f"on at least {count} of {total} test sets ({name_some(row[f'{word}_on'])})"
 
 
 def _together(row: Mapping[str, Any], word: str) -> str:
@@ -71,14 +80,15 @@ def _agreement(row: Mapping[str, Any]) -> Iterator[str]:
 def _absences(row: Mapping[str, Any]) -> Iterator[str]:
     some = row["identical_on"]
     if some and len(some) < row["test_sets"]:
-        yield f"identical on {_name(some)}"
+        yield f"identical on {name_some(some)}"
     if row["missing_on"]:
-        yield f"not compared on {_name(row['missing_on'])}, where a system is missing"
+        yield f"not compared on {name_some(row['missing_on'])}, where a system is missing"
     if row["undefined_on"]:
-        yield f"without a score on {_name(row['undefined_on'])}"
+        yield f"without a score on {name_some(row['undefined_on'])}"
 
 
-def _name(names: Sequence[str]) -> str:
+def name_some(names: Sequence[str]) -> str:
+    """Name the first of some test sets, and count the others."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more
 
@@ -117,6 +127,10 @@ def _of_all(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteDa
                 needed = math.ceil(sides * tests / alpha)
                 yield f"{data.replicates:,} replicates are too few to separate {what}: take {needed:,} or more"
                 break
+    open_pairs = sum(bool(row["undecided_on"]) for row in pairs)
+    if open_pairs:
+        some = "1 pair is" if open_pairs == 1 else f"{open_pairs:,} pairs are"
+        yield f"{some} not decided on some test sets, which then count as no evidence (p = 1) and among the T"
     alone = sum(row["kind"] == "unmeasured" for row in rows)
     if alone:
         yield f"{alone:,} more {'pair is' if alone == 1 else 'pairs are'} on fewer than two test sets, and in no correction"

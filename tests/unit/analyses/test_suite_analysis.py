@@ -355,3 +355,59 @@ def test_the_order_of_a_cube_s_pairs_does_not_matter_to_skewness():
     )
     assert bent.pairs == (("a", "b"),)
     assert bent.p[0, 0, 0] == pytest.approx(student.sf(3 - 0.05 - 2 * 0.05 * 9 + 4 / 3 * 0.05**2 * 27, 999))
+
+
+def undecide(cube, code):
+    """Return a cube whose pairs are not decided, for the reason of a code in each."""
+    dims = ("procedure", *cube["observed_delta"].dims)
+    return cube.assign(undecided=(dims, np.broadcast_to(np.int8(code), (1, *cube["observed_delta"].shape)).copy()))
+
+
+def test_a_test_set_where_a_pair_is_not_decided_is_no_evidence_and_is_named_with_its_reason():
+    cubes = cubes_of(4.0, 4.0, 4.0, 4.0)
+    assert rows_of(cubes)[0]["better_at_least"] == 4
+    some = cubes | {"t1": undecide(cubes["t1"], 1), "t4": undecide(cubes["t4"], 2)}
+    (row,) = rows_of(some)
+    assert (row["better_at_least"], row["better_on"], row["worse_at_least"]) == (2, ["t2", "t3"], 0)
+    assert (row["test_sets"], row["undecided_on"], row["better_bounds"]) == (4, ["t1", "t4"], {"lo": 2, "hi": 2})
+    assert row["p_better_on_any"] == pytest.approx(2 * 4 * p_of(4.0))
+    assert "Not decided on t1, t4, and no evidence is taken from there: graded scores of n = 1,000 units" in row["words"]
+    assert "loses much on a few units" in row["words"]
+    assert row["warning"].startswith("not decided on t1, t4")
+    on = rows_of(some, "test-set")
+    assert [r["conclusion"] for r in on] == ["not decided", "better", "better", "not decided"]
+    assert [(r["p_better"], r["p_worse"]) for r in on] == [(1, 1), *[(p_of(4.0), p_of(-4.0))] * 2, (1, 1)]
+    assert [r["undecided"] for r in on] == ["few units", None, None, "rare losses"]
+    (summary,) = SuiteAnalysis().find(some, {}).notes
+    assert "1 pair is not decided on some test sets" in summary
+
+
+def test_a_suite_of_test_sets_that_are_not_decided_shows_nothing_and_says_so():
+    cubes = {name: undecide(cube.assign_attrs(), 1) for name, cube in cubes_of(9.0, 9.0, 9.0, 9.0).items()}
+    (row,) = rows_of(cubes)
+    assert (row["better_at_least"], row["worse_at_least"], row["p_better_on_any"], row["stable"]) == (0, 0, 1.0, True)
+    assert row["words"].startswith("a and b are separated on none of 4 test sets. Not decided on any of them")
+
+
+def test_what_is_not_decided_never_makes_a_suite_stronger():
+    """Also not of other pairs: a pair that is decided on all of its test sets would leave them its share of the level."""
+    rng = np.random.default_rng(11)
+    changed = 0
+    for _ in range(20):
+        names = list("abcd")
+        cubes = {f"t{k}": build_cube(50 + 3 * rng.normal(size=4), names, name=f"t{k}", se=1.0) for k in range(4)}
+        weaker = {name: undecide(cube, 3 * (rng.random(6) < 0.3)) for name, cube in cubes.items()}
+        plain, held = (join_cubes(of, metric="bleu", procedure="paired-bootstrap", baseline=None) for of in (cubes, weaker))
+        full, less = (conclude_questions(of.p, alpha=0.05) for of in (plain, held))
+        assert (less.at_least <= full.at_least).all()
+        assert (less.together <= full.together).all()
+        assert (less.over_pairs >= full.over_pairs).all()
+        changed += (less.together < full.together).sum()
+    assert changed > 20
+
+
+def test_identical_outputs_and_pairs_without_a_p_need_no_reason():
+    cube = build_cube(np.array([50.0, 50.0]), ["a", "b"], name="t1", identical=[("a", "b")])
+    found = join_cubes({"t1": undecide(cube, 1)}, metric="bleu", procedure="paired-bootstrap", baseline=None)
+    assert found.undecided.tolist() == [[0]]
+    assert found.p[:, 0, 0].tolist() == [1.0, 1.0]
