@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,19 @@ def data_dir() -> Path:
     if found is None:
         pytest.skip("no real data: set PIPELINE_DATA to the folder of data sets")
     return found
+
+
+@pytest.fixture(scope="module")
+def files_in_memory() -> Iterator[None]:
+    """Keep temporary files in memory where there is a file system for that, and sync none: for tests of many runs.
+
+    pytest's own ``tmp_path`` stays where it is.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        if os.access("/dev/shm", os.W_OK):
+            patch.setattr(tempfile, "tempdir", "/dev/shm")
+        yield
 
 
 @pytest.fixture
