@@ -15,7 +15,7 @@ from pipeline.inference.p_values import clopper_pearson
 
 __all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge", "within_margin_by_t"]
 
-VERDICTS = ("not measured", "equivalent", "better", "worse", "inconclusive")
+VERDICTS = ("not measured", "equivalent", "better", "worse", "inconclusive", "not decided")
 """The first where there is neither a p of equivalence nor one of the difference: that is no failure of the system."""
 
 _LEVEL = 0.95
@@ -142,7 +142,7 @@ class Verdicts:
     differs_within_margin : (pair,) bool
         Equivalent, and yet a difference is shown: a real difference that does not matter.
     fails : (pair,) bool
-        The gate: worse, and not within the margin. What is inconclusive or not measured does not fail.
+        The gate: worse, and not within the margin. What is inconclusive, not measured or not decided does not fail.
     """
 
     verdict: NDArray[np.int8]
@@ -158,8 +158,11 @@ def judge(
     measured: NDArray[np.bool_],
     identical: NDArray[np.bool_],
     alpha: float,
+    undecided: NDArray[np.bool_] | None = None,
 ) -> Verdicts:
     """Return the verdict, in this order: equivalent if p ≤ α; better or worse if that difference is shown; else inconclusive.
+
+    Where no test at hand holds its level any of the first three is ``not decided`` instead.
 
     A difference is shown where the 1 − α interval of the gain excludes 0; of many pairs, where the p that is adjusted for the
     family is at most α, which is the same of the family's simultaneous interval.
@@ -173,8 +176,10 @@ def judge(
     measured : (pair,) bool
         There is a p or an interval of the difference.
     identical : (pair,) bool
-        Equivalent at any margin.
+        Equivalent at any margin, and decided.
     alpha : float
+    undecided : (pair,) bool, optional
+        No p of the pair is a verdict (`pipeline.inference.undecided`).
 
     Examples
     --------
@@ -194,5 +199,11 @@ def judge(
     with np.errstate(invalid="ignore"):  # comparisons with nan are False: nothing is shown
         within = identical | (p_equivalence <= alpha)
     known = identical | measured | np.isfinite(p_equivalence)
-    verdict = np.select([~known, within, better, worse], [0, 1, 2, 3], 4).astype(np.int8)
-    return Verdicts(verdict=verdict, differs_within_margin=within & (better | worse) & ~identical, fails=worse & ~within)
+    held = np.zeros_like(known) if undecided is None else undecided & ~identical
+    claimed = within | better | worse
+    verdict = np.select([~known, held & claimed, within, better, worse], [0, 5, 1, 2, 3], 4).astype(np.int8)
+    return Verdicts(
+        verdict=verdict,
+        differs_within_margin=within & (better | worse) & ~identical & ~held,
+        fails=worse & ~within & ~held,
+    )

@@ -18,6 +18,7 @@ __all__ = [
     "benjamini_hochberg",
     "bonferroni",
     "holm",
+    "holm_of_decided",
 ]
 
 
@@ -55,6 +56,25 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
     [0.03, 0.06, nan, 0.06]
     """
     return _adjust(p, lambda ordered: np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))
+
+
+def holm_of_decided(p: NDArray[np.float64], undecided: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Adjust p-values as `holm` does where some are no evidence, however small: these leave no share of the level to others.
+
+    Parameters
+    ----------
+    p : (pair,) float64
+        nan where a pair has none.
+    undecided : (pair,) bool
+        The pair has no verdict (`pipeline.inference.undecided`): its own adjusted p says what would have been claimed, and that of
+        others has it among the K with p = 1.
+
+    Examples
+    --------
+    >>> holm_of_decided(np.array([0.01, 0.04]), np.array([True, False])).tolist()
+    [0.02, 0.08]
+    """
+    return np.where(undecided, holm(p), holm(np.where(undecided & ~np.isnan(p), 1.0, p)))
 
 
 def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:

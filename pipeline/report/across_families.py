@@ -58,13 +58,14 @@ class Correction:
             Other draws would not change the verdict at ``level``.
         """
         p, p_equivalence = self.p[FamilyKey(row.test_set, row.metric, row.procedure)][row.system_a, row.system_b]
-        if row.undecided is not None and row.p_adjusted is not None:
-            p = min(1.0, row.p_adjusted * self.alpha / self.level)
+        if row.undecided is not None:  # what would be claimed at the level of each family
+            p, p_equivalence = (self._raise(within) for within in (row.p_adjusted, row.p_equivalence_holm))
         separated = row.separated and p is not None and p <= self.alpha
         verdict = row.verdict
+        claimed = {"better": separated, "not decided": any(of is not None and of <= self.alpha for of in (p, p_equivalence))}
         if verdict == "equivalent" and not row.identical and (p_equivalence is None or p_equivalence > self.alpha):
             verdict = "better" if separated else "inconclusive"
-        elif verdict in ("better", "not decided") and (p is None or p > self.alpha):
+        elif not claimed.get(verdict or "", True):
             verdict = "not separated" if row.margin is None else "inconclusive"
         return replace(
             row,
@@ -77,16 +78,16 @@ class Correction:
             stable=stable,
         )
 
+    def _raise(self, p: float | None) -> float | None:
+        return None if p is None else min(1.0, p * self.alpha / self.level)
+
 
 def correct_across(families: Mapping[FamilyKey, Sequence[PairRow]], *, by: By, alpha: float) -> Correction:
     """Return the correction across the families of one procedure, from their rows as they are judged within each."""
     names = [[(row.system_a, row.system_b) for row in rows] for rows in families.values()]
     # What is not decided is not rejected, whatever its p: it leaves no share of α to others, and selects no family.
-    differences = [
-        _floats(row.p_adjusted if row.undecided is None or row.p_adjusted is None else 1.0 for row in rows)
-        for rows in families.values()
-    ]
-    equivalences = [_floats(row.p_equivalence_holm for row in rows) for rows in families.values()]
+    differences = [_floats(_evidence(row, row.p_adjusted) for row in rows) for rows in families.values()]
+    equivalences = [_floats(_evidence(row, row.p_equivalence_holm) for row in rows) for rows in families.values()]
     found = adjust_across_families([*differences, *equivalences], by=by, alpha=alpha)
     both = zip(found.p[: len(names)], found.p[len(names) :], strict=True)
     p = [
@@ -95,6 +96,10 @@ def correct_across(families: Mapping[FamilyKey, Sequence[PairRow]], *, by: By, a
     ]
     any_pair = dict(zip(families, _plain(found.any_pair[: len(names)]), strict=True))
     return Correction(by, alpha, found.families, found.share * alpha, dict(zip(families, p, strict=True)), any_pair)
+
+
+def _evidence(row: PairRow, p: float | None) -> float | None:
+    return p if row.undecided is None or p is None else 1.0
 
 
 def _floats(values: Iterable[float | None]) -> NDArray[np.float64]:

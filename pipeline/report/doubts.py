@@ -167,7 +167,7 @@ def describe_agreement(report: Report, where: FamilyKey) -> Iterator[str]:
         # Two procedures may be adjusted in two ways: then the way is told, as it may be why they differ.
         by = procedure if name_adjustment(rows) == name_adjustment(judged) else f"{procedure} ({name_adjustment(rows)})"
         if sum(row.in_family for row in rows) == 1:
-            yield _one(procedure, tested[0], agrees=not turned)
+            yield _one(procedure, tested[0], next(row for row in judged if row.in_family), agrees=not turned)
             continue
         family = rows[0].adjustment.family_size
         count = f"{len(separated):,} of {family:,} pair{'' if family == 1 else 's'} {'is' if len(separated) == 1 else 'are'}"
@@ -181,7 +181,13 @@ def describe_agreement(report: Report, where: FamilyKey) -> Iterator[str]:
         yield f"By {by} {count} separated; {len(turned):,} {verb} from those of {where.procedure}: {named}{more}."
 
 
-def _one(procedure: str, row: PairRow, *, agrees: bool) -> str:
-    found = "separated from zero" if row.separated else "not separated"
-    so = ("as well" if row.separated else "either") if agrees else "which is another verdict"
-    return f"By {procedure} ({say_p(row)}) the difference is {found}{' ' if agrees else ', '}{so}."
+def _one(procedure: str, row: PairRow, judged: PairRow, *, agrees: bool) -> str:
+    found, first = map(_say_difference, (row, judged))
+    also = (" as well" if row.separated else " either") if found == first else ""
+    return f"By {procedure} ({say_p(row)}) the difference is {found}{also if agrees else ', which is another verdict'}."
+
+
+def _say_difference(row: PairRow) -> str:
+    if row.separated:
+        return "separated from zero"
+    return "not decided" if row.verdict == "not decided" else "not separated"

@@ -94,7 +94,8 @@ _EQUIVALENCE = Method(
     "Two one-sided tests against the margin; each count alone tests that the better, or the worse, of the two is not worse than "
     "the other by the margin (non-inferiority). Neither is below the p of its t-test, as few units need. The verdict, in this "
     "order: equivalent where p, corrected by Holm's method over the pairs, is at most α; better where the pair is separated; else "
-    "inconclusive. The chance of any false equivalence in a family is at most α, that of any false separation likewise.",
+    "inconclusive. In place of the first two a pair can be not decided, where no test holds its level. The chance of any false "
+    "equivalence in a family is at most α, that of any false separation likewise.",
     "Schuirmann 1987, doi:10.1007/BF01068419",
     "https://doi.org/10.1007/BF01068419",
 )

@@ -250,6 +250,9 @@ def _notes(row: PairRow) -> Iterator[str]:
         yield "bias above a quarter of the standard error"
     if row.differs_within_margin:
         yield "differs, within the margin"
+    if row.verdict == "not decided":
+        claim = "no difference is" if row.margin is None else "neither a difference nor equivalence is"
+        yield f"not decided ({row.undecided}): {claim} claimed, however small p is"
     if row.verdict == "inconclusive":
         yield "not separated at this n, and not shown to be equivalent"
 

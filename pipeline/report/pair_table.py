@@ -157,6 +157,9 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
             "p of non-inferiority, that the better (worse) of the two is not worse than the other by the margin, unadjusted. "
             "Inconclusive: neither equivalent nor separated at this n."
         )
+    if any(row.verdict == "not decided" for row in rows):
+        claim = "a difference is not" if margin is None else "neither a difference nor equivalence is"
+        yield f"Not decided: p is at most α, and {claim} claimed, as no test holds its level on such scores; `undecided` says why."
     for mark in dict.fromkeys(mark for row in shown for mark in mark_of(row)):
         yield f"{mark} {MARKS[mark]}."
     if len(shown) < len(rows):

@@ -141,8 +141,9 @@ class PairRow:
     """Two systems, the better one first, on one test set by one metric and procedure at the full size.
 
     ``delta`` is the gain of ``system_a``, ``p`` the two-sided p of the procedure, ``p_adjusted`` the one that decides; None outside
-    the family, as is ``verdict``; ``undecided`` says why no difference is claimed, however small p is. ``items`` are those that the
-    units are made of. ``tool_p`` has the number of the study's preset under its name, and the reason why it is missing.
+    the family, as is ``verdict``; ``undecided`` says why neither a difference nor equivalence is claimed, however small p is.
+    ``items`` are those that the units are made of. ``tool_p`` has the number of the study's preset under its name, and the reason
+    why it is missing.
     """
 
     test_set: str

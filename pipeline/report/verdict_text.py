@@ -29,7 +29,7 @@ from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_o
 from pipeline.report.units import count_size, describe_design_effect
 from pipeline.report.values import format_ends, format_number, format_p
 
-__all__ = ["count_phrase", "describe_verdict"]
+__all__ = ["count_phrase", "describe_verdict", "say_standing"]
 
 
 def count_phrase(count: int) -> str:
@@ -98,12 +98,13 @@ def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, siz
         yield f"{a} and {b} differ by {gain}{order}: equivalent within the margin of {row.margin:g} ({within})."
         if row.differs_within_margin:
             yield f"The difference is separated from zero all the same: {a} is better, by less than the margin."
+    elif verdict == "not decided":
+        ahead = f"{a} is ahead of {b} by {gain}{order}" if row.delta else f"{a} and {b} have the same score, {scores[0]}"
+        yield f"{ahead}; not decided: {explain_undecided(row.undecided or '', units=row.units)} ({p})."
     elif row.delta == 0:
         units = f" on {row.discordant:,} units" if row.discordant is not None else ""
         own = "p = 1" if row.p == 1 else f"and the p of {row.procedure} is not about the score ({p})"
         yield f"{a} and {b} have the same score, {scores[0]}, though they differ{units}: neither is ahead, {own}."
-    elif verdict == "not decided":
-        yield f"{a} is ahead of {b} by {gain}{order}; not decided: {explain_undecided(row.undecided or '', units=row.units)} ({p})."
     elif verdict == "better":
         yield f"{a} is better than {b} by {gain}{order}; the difference is separated from zero ({p})."
     elif is_against(row, alpha):
@@ -114,11 +115,19 @@ def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, siz
     else:
         yield f"{a} is ahead of {b} by {gain}{order}; the two are not separated at this {size} ({p})."
     if row.p_equivalence_holm is not None and verdict != "equivalent":
-        yield (
-            f"Equivalence within the margin of {row.margin:g} is not shown (p = {format_p(row.p_equivalence_holm)}); that "
-            f"{b} is not worse by the margin has p = {format_p(row.p_behind)}, that {a} is not p = {format_p(row.p_ahead)}."
-        )
+        yield _say_margin(row, alpha)
     yield from doubts_of_one(row, alpha)
+
+
+def _say_margin(row: PairRow, alpha: float) -> str:
+    """Say what is not shown against the margin, or not decided, and both p of non-inferiority."""
+    a, b, p = row.system_a, row.system_b, (row.p_equivalence_holm, row.p_behind, row.p_ahead)
+    equivalent, behind, ahead = map(format_p, p)
+    sides = f"that {b} is not worse by the margin has p = {behind}, that {a} is not p = {ahead}"
+    if row.undecided is not None and any(of is not None and of <= alpha for of in p):
+        why = "" if row.verdict == "not decided" else f": {explain_undecided(row.undecided, units=row.units)}"
+        return f"Nor is anything decided about the margin of {row.margin:g}{why} (p of equivalence = {equivalent}; {sides})."
+    return f"Equivalence within the margin of {row.margin:g} is not shown (p = {equivalent}); {sides}."
 
 
 def _many(
@@ -166,15 +175,40 @@ def _leaders(pairs: Sequence[PairRow], ranked: Sequence[BoardRow], among: str, d
     if not others:
         return f"{head} ({among})."
     beaten = [sum(row.separated for row in pairs if row.system_a == name) for name in best]
-    the_others = "the other" if others == 1 else f"the {others:,} others"
+    unknown = [sum(row.verdict == "not decided" for row in pairs if name in (row.system_a, row.system_b)) for name in best]
+    return f"{head}, and {verb} {say_standing(beaten, unknown, others)} ({among})."
+
+
+def say_standing(beaten: Sequence[int], unknown: Sequence[int], others: int, *, noun: str = "") -> str:
+    """Say from how many of the others each of the best is separated, and against how many that is not decided.
+
+    Examples
+    --------
+    >>> say_standing([0], [0], 5), say_standing([5], [0], 5)
+    ('not separated from any of the 5 others', 'separated from all others')
+    >>> say_standing([2], [1], 5)
+    'separated from 2 of the 5 others; against 1 of them the difference is not decided, however small its p'
+    >>> say_standing([0], [5], 5)
+    'not separated from any of the 5 others; against none of them is the difference decided, however small its p'
+    """
+    the_others = f"the other{noun}" if others == 1 else f"the {others:,} other{noun or 's'}"
+    every = f"the other{noun}" if others == 1 else f"all other{noun or 's'}"
     if min(beaten) == others:
-        claim = f"separated from {'the other' if others == 1 else 'all others'}"
-    elif max(beaten) == 0:
-        claim = f"not separated from {'' if others == 1 else 'any of '}{the_others}"
-    else:
-        count = f"{min(beaten):,}" if min(beaten) == max(beaten) else f"{min(beaten):,} to {max(beaten):,}"
-        claim = f"separated from {count} of {the_others}"
-    return f"{head}, and {verb} {claim} ({among})."
+        return f"separated from {every}"
+    found = f"separated from {_range(beaten)} of {the_others}"
+    if max(beaten) == 0:
+        found = f"not separated from {'' if others == 1 else 'any of '}{the_others}"
+    if max(unknown) == 0:
+        return found
+    if others == 1:
+        return f"{found}; the difference is not decided, however small its p"
+    if min(unknown) == others:
+        return f"{found}; against none of them is the difference decided, however small its p"
+    return f"{found}; against {_range(unknown)} of them the difference is not decided, however small its p"
+
+
+def _range(counts: Sequence[int]) -> str:
+    return f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
 
 
 def _against(board: Sequence[BoardRow], baseline: str, among: str, digits: int, falling: bool) -> str:
@@ -182,7 +216,10 @@ def _against(board: Sequence[BoardRow], baseline: str, among: str, digits: int, 
     count = Counter(row.against_baseline for row in board)
     others = sum(row.against_baseline is not None for row in board)
     score = format_number(own.score, digits) + (", lower is better" if falling else "")
-    found = " and ".join(f"{count_phrase(count[name])} {name}" for name in ("better", "worse"))
+    told = [
+        f"{count_phrase(count[name])} {name}" for name in ("better", "worse", "not decided") if count[name] or name != "not decided"
+    ]
+    found = f"{', '.join(told[:-1])} and {told[-1]}"
     end = "Other pairs have no verdict, and there are no ranks."
     return f"Of {others:,} systems compared with {baseline} ({score}), {found} ({among}). {end}"
 
@@ -200,9 +237,8 @@ def _counts(pairs: Sequence[PairRow], family: int, size: str) -> str:
         words = f"not separated at this {size}, which does not show that {equal}"
         parts.append(f"{count_phrase(count['not separated'])} {words}")
     if count["not decided"]:
-        first = next(row for row in pairs if row.verdict == "not decided")
-        why = explain_undecided(first.undecided or "", units=first.units)
-        parts.append(f"{count_phrase(count['not decided'])} not decided: {why}")
+        why = Counter(explain_undecided(row.undecided or "", units=row.units) for row in pairs if row.verdict == "not decided")
+        parts += [f"{count_phrase(number)} not decided: {reason}" for reason, number in why.items()]
     if count["equivalent"]:
         both = sum(bool(row.differs_within_margin) for row in pairs)
         besides = f" ({both:,} of them separated from zero all the same)" if both else ""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipeline.inference.decision import Bounds, Decisions, bound_computed, bound_counted, decide, decide_max_t
 from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge, within_margin_by_t
 from pipeline.inference.few_units import StudentTails
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiplicity import holm_of_decided
 from pipeline.report.adjustment import Adjusted
 from pipeline.report.cube_facts import NOT_TESTABLE, count_of
 from pipeline.report.rows import PairVerdict
@@ -47,7 +47,7 @@ class Evidence:
         p is computed, and its error that of an estimate.
     adjusted : Adjusted
     undecided : (pair,) bool
-        No difference is claimed, however small p is.
+        Neither a difference nor equivalence is claimed, however small p is.
     """
 
     gain: _Floats
@@ -133,7 +133,7 @@ def judge_pairs(
         From `read_equivalence`.
     alpha : float
     margin : bool
-        A margin was asked for: four verdicts, whether or not anything was counted against it.
+        A margin was asked for: the verdicts of equivalence, whether or not anything was counted against it.
     **where : str
         Metric, test size and procedure.
     """
@@ -145,11 +145,11 @@ def judge_pairs(
         separated &= ~known.flat
     held, separated = separated & known.undecided, separated & ~known.undecided
     measured = np.isfinite(adjusted.decision.own)
-    p_holm = holm(within.own) if within is not None else np.full(len(measured), np.nan)
+    p_holm = holm_of_decided(within.own, known.undecided) if within is not None else np.full(len(measured), np.nan)
     if margin:
         nothing = np.zeros(len(measured), np.bool_)
-        words = {"better": separated, "worse": nothing, "measured": measured, "identical": known.identical}
-        found = judge(p_holm, **words, alpha=alpha)
+        words = {"better": separated | held, "worse": nothing, "measured": measured, "identical": known.identical}
+        found = judge(p_holm, **words, alpha=alpha, undecided=known.undecided)
         verdict = np.array(VERDICTS)[found.verdict].tolist()
         differs = found.differs_within_margin.tolist()
     else:
@@ -176,11 +176,13 @@ def _stable(cube: xr.Dataset, known: Evidence, within: Equivalence | None, alpha
     difference = _difference(cube, known, p, alpha, **where)
     if difference is None:
         return [None] * len(p)
-    # Without a standard error no difference is claimed, whatever p is, nor where none can be decided.
-    holds = difference.stable | ~np.isfinite(known.se) | known.undecided
+    # Without a standard error no difference is claimed, whatever p is.
+    holds = difference.stable | ~np.isfinite(known.se)
     if within is not None:
-        other = decide(bound_counted(within.hits, _trials(known), p=within.p_plus_one), alpha=alpha, floor=within.least)
+        floor = np.where(known.undecided, 1.0, within.least)  # leaves no share to others, as in Holm's own
+        other = decide(bound_counted(within.hits, _trials(known), p=within.p_plus_one), alpha=alpha, floor=floor)
         holds = other.surely | (~other.possibly & holds)
+    holds |= known.undecided  # other draws claim nothing either
     return [bool(value) if is_known else None for value, is_known in zip(holds, there, strict=True)]
 
 

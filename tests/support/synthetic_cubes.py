@@ -22,6 +22,13 @@ def uncorrected(cube: xr.Dataset) -> xr.Dataset:
     return cube.assign(p_few_units=(FULL, np.full((1, *cube["observed_delta"].shape), np.nan)))
 
 
+def undecide(cube: xr.Dataset, codes: Sequence[int] | int) -> xr.Dataset:
+    """Return a cube whose pairs are not decided, for the reason of each code; 0 is none."""
+    meanings = "none few-units rare-losses failures-of-others"
+    values = np.broadcast_to(np.asarray(codes, np.int8), (1, *cube["observed_delta"].shape)).copy()
+    return cube.assign(undecided=(FULL, values, {"flag_values": [0, 1, 2, 3], "flag_meanings": meanings}))
+
+
 def build_cube(
     scores: np.ndarray,
     systems: Sequence[str],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import t as student
-from support.synthetic_cubes import build_cube
+from support.synthetic_cubes import build_cube, undecide
 
 from pipeline.analyses.suite.analysis import SuiteAnalysis
 from pipeline.analyses.suite.data import NoDirection, join_cubes
@@ -355,12 +355,6 @@ def test_the_order_of_a_cube_s_pairs_does_not_matter_to_skewness():
     )
     assert bent.pairs == (("a", "b"),)
     assert bent.p[0, 0, 0] == pytest.approx(student.sf(3 - 0.05 - 2 * 0.05 * 9 + 4 / 3 * 0.05**2 * 27, 999))
-
-
-def undecide(cube, code):
-    """Return a cube whose pairs are not decided, for the reason of a code in each."""
-    dims = ("procedure", *cube["observed_delta"].dims)
-    return cube.assign(undecided=(dims, np.broadcast_to(np.int8(code), (1, *cube["observed_delta"].shape)).copy()))
 
 
 def test_a_test_set_where_a_pair_is_not_decided_is_no_evidence_and_is_named_with_its_reason():

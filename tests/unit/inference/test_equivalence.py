@@ -176,3 +176,23 @@ def test_no_pair_is_both_better_and_worse():
     yes = np.ones(1, bool)
     with pytest.raises(ValueError, match="1 pairs are shown to be better and worse"):
         judge(np.ones(1), better=yes, worse=yes, measured=yes, identical=~yes, alpha=0.05)
+
+
+def test_what_is_not_decided_is_neither_equivalent_nor_better_nor_worse_and_fails_no_gate():
+    p = np.array([0.01, 0.2, 0.2, 0.01, 0.2, np.nan, np.nan])
+    better, worse = np.array([0, 1, 0, 1, 0, 0, 0], np.bool_), np.array([0, 0, 1, 0, 0, 0, 0], np.bool_)
+    measured, identical = np.array([1, 1, 1, 1, 1, 0, 1], np.bool_), np.array([0, 0, 0, 0, 0, 0, 1], np.bool_)
+    given = {"better": better, "worse": worse, "measured": measured, "identical": identical, "alpha": 0.05}
+    plain, held = judge(p, **given), judge(p, **given, undecided=np.ones(7, np.bool_))
+    assert [VERDICTS[code] for code in plain.verdict] == [
+        "equivalent", "better", "worse", "equivalent", "inconclusive", "not measured", "equivalent",
+    ]  # fmt: skip
+    assert [VERDICTS[code] for code in held.verdict] == [
+        *["not decided"] * 4, "inconclusive", "not measured", "equivalent",
+    ]  # fmt: skip
+    assert plain.fails.tolist() == [False, False, True, False, False, False, False]
+    assert plain.differs_within_margin[3]
+    assert not held.fails.any()
+    assert not held.differs_within_margin.any()
+    none = judge(p, **given, undecided=np.zeros(7, np.bool_))
+    assert none.verdict.tolist() == plain.verdict.tolist()

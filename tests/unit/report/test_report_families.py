@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.synthetic_cubes import build_cube, uncorrected
+from support.synthetic_cubes import build_cube, uncorrected, undecide
 from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.multiplicity import adjust_across_families
@@ -148,6 +148,19 @@ def test_what_is_not_decided_leaves_no_share_and_selects_no_family(by):
         judged = found.apply(row, stable=True)
         assert judged.p_adjusted == pytest.approx(min(1.0, row.p_adjusted / expected.share))
         assert not judged.separated
+
+
+@pytest.mark.parametrize(("alpha", "expected"), [(0.05, "not decided"), (0.02, "inconclusive")])
+def test_an_equivalence_that_is_not_decided_is_no_evidence_for_other_families(alpha, expected):
+    """p_eq = .005 and .018: with the first as 1, 4 · .018 = .07; with it rejected it were 3 · .018 = .054."""
+    given = {"margin": {"bleu": 1.0}, "across_families": "holm", "alpha": alpha}
+    cubes = with_margin({"news": 500, "web": 1800})
+    cubes["news"] = undecide(cubes["news"], 1)
+    document = build_document(make_report(cubes, analyses=(), resampling=given))
+    news, web = document["pairs"]
+    assert web["p_equivalence_holm"] == pytest.approx(4 * 1801 / 100_001)
+    assert news["p_equivalence_holm"] == pytest.approx(4 * 501 / 100_001)
+    assert (news["verdict"], web["verdict"]) == (expected, "inconclusive")
 
 
 def test_other_names_are_refused():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.synthetic_cubes import build_cube, uncorrected
+from support.synthetic_cubes import build_cube, uncorrected, undecide
 from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.equivalence import VERDICTS, equivalence
@@ -66,6 +66,73 @@ def test_the_rule_is_holm_s_equivalence_first_and_then_the_family_s_own_adjustme
             assert row["differs_within_margin"] == (expected == "equivalent" and shown)
             seen.add((row["verdict"], row["differs_within_margin"]))
     assert seen == {("equivalent", True), ("equivalent", False), ("better", False), ("inconclusive", False)}
+
+
+def test_what_is_not_decided_has_no_claim_of_either_kind_and_keeps_its_reason():
+    """Pairs ab, ac, bc: would be equivalent, equivalent and separated, separated."""
+    cube = with_margin(SCORES, 0, [0, 0, 900_000])
+    assert {pair: row["verdict"] for pair, row in by_pair(build(cube)).items()} == {
+        "ba": "equivalent", "ca": "equivalent", "cb": "better",
+    }  # fmt: skip
+    document = build(undecide(cube, [1, 2, 3]))
+    rows = by_pair(document)
+    assert {row["verdict"] for row in rows.values()} == {"not decided"}
+    assert {pair: row["undecided"] for pair, row in rows.items()} == {
+        "ba": "few units",
+        "ca": "rare losses",
+        "cb": "failures of others",
+    }
+    assert {(row["separated"], row["differs_within_margin"]) for row in rows.values()} == {(False, False)}
+    assert all("neither a difference nor equivalence is claimed" in row["note"] for row in rows.values())
+    told = " ".join(document["verdict"][0]["sentences"])
+    assert "equivalent within" not in told
+    assert "not separated from any of the 2 others; against none of them is the difference decided, however small its p" in told
+    assert told.count("is not decided: ") == 3
+    (view,) = (view for view in view_all(read_report(document)) if view.kind == "pairs")
+    assert {cells[-1] for cells in view.rows} == {"not decided"}
+    assert "Not decided: p is at most α, and neither a difference nor equivalence is claimed" in view.caption
+    open_pair = by_pair(build(undecide(with_margin(SCORES, 0, 900_000), [1, 0, 0])))["ba"]
+    assert (open_pair["verdict"], open_pair["undecided"]) == ("inconclusive", "few units")
+
+
+def test_a_single_pair_that_is_not_decided_says_so_of_the_margin_too():
+    (sentences,) = (d["sentences"] for d in build(undecide(with_margin([50.0, 50.1], 0, 10), 1))["verdict"])
+    assert "b is ahead of a by 0.10" in sentences[0]
+    assert "; not decided: graded scores of n = 1,000 units" in sentences[0]
+    assert (
+        "Nor is anything decided about the margin of 1 (p of equivalence = 1.1e-05; that a is not worse by the margin"
+        in sentences[1]
+    )
+    assert not any("not separated" in sentence for sentence in sentences[:2])
+    # Nothing would be claimed but that the one that is ahead is not worse: that is not decided either.
+    (sentences,) = (d["sentences"] for d in build(undecide(with_margin([50.0, 50.1], 0, 900_000), 1))["verdict"])
+    assert "the two are not separated" in sentences[0]
+    assert sentences[1].startswith("Nor is anything decided about the margin of 1: graded scores of n = 1,000 units")
+
+
+def test_an_equivalence_that_is_not_decided_leaves_no_share_to_others_and_turns_with_no_draw():
+    """p_eq = .01 and .03 of two pairs: by Holm .03 · 1 once the first is rejected, and .06 where it is no evidence."""
+    cube = with_margin([50.0, 50.1, 50.2], 0, [10_000, 18_000, 900_000])
+    plain, held = by_pair(build(cube)), by_pair(build(undecide(cube, [1, 0, 0])))
+    assert plain["ba"]["verdict"] == plain["ca"]["verdict"] == "equivalent"
+    assert plain["ca"]["p_equivalence_holm"] == pytest.approx(2 * 18_001 / (B + 1))
+    assert held["ca"]["p_equivalence_holm"] == pytest.approx(3 * 18_001 / (B + 1))
+    assert (held["ba"]["verdict"], held["ca"]["verdict"]) == ("not decided", "inconclusive")
+    assert (held["ba"]["p_equivalence_holm"], held["ba"]["stable"]) == (plain["ba"]["p_equivalence_holm"], True)
+    # 2 · .025 is so near the level that other draws could turn it; 3 · .025 is not.
+    near = with_margin([50.0, 50.1, 50.2], 0, [10_000, 24_990, 900_000])
+    assert [by_pair(build(of))["ca"]["stable"] for of in (near, undecide(near, [1, 0, 0]))] == [False, True]
+
+
+@pytest.mark.parametrize("margin", [{}, {"bleu": 1.0}])
+def test_a_claim_that_is_not_made_turns_with_no_draw(margin):
+    """1.96 standard errors, and p_eq = .05: other draws could turn both claims, if there were one."""
+    near = with_margin([50.0, 50.98], 0, 49_990)
+    ((row,), (open_row,)) = (
+        build_document(make_report({"news": of}, analyses=(), resampling={"margin": margin}))["pairs"]
+        for of in (near, undecide(near, 1))
+    )
+    assert (row["stable"], open_row["stable"]) == (False, True)
 
 
 def test_what_could_not_be_measured_is_no_finding():

@@ -18,7 +18,10 @@ from pipeline.cubes.reading import open_statistics
 from pipeline.errors import PluginError
 from pipeline.interfaces import Analysis, Finding
 from pipeline.plan.task import CollectSpec, Task
+from pipeline.resampling.measures import COUNTS
 from pipeline.tasks import report as report_task
+from pipeline.tasks.collect import tables
+from pipeline.tasks.collect.kept_scores import Kept, KeptReadings, read_kept
 from pipeline.tasks.collect.task import collect
 
 SYSTEMS = ("a", "b", "c", "copy of a")
@@ -72,6 +75,33 @@ def test_collecting_again_writes_the_same_bytes(folder: Path, tmp_path: Path) ->
     after = files_of(copy / "cubes.zarr")
     assert {name for name in after if after[name] != before.get(name)} == set()
     assert any("p_value" in name for name in after)
+
+
+def test_readings_of_kept_scores_are_given_the_counts_of_all_pairs_in_the_order_of_the_cube(
+    folder: Path, cube: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pairs are folded two at a time, so that what was counted of some of them is not what was counted of all."""
+    copy = tmp_path / "runs" / folder.name
+    shutil.copytree(folder, copy)
+    shutil.copytree(folder.parent / ".store", tmp_path / "runs" / ".store")
+    given: list[Kept] = []
+
+    def read(kept: Kept, *args: Any, **options: Any) -> KeptReadings:
+        given.append(kept)
+        return read_kept(kept, *args, **options)
+
+    monkeypatch.setattr(tables, "read_kept", read)
+    monkeypatch.setattr(tables, "CHUNK_PAIRS", 2)
+    collect(Task("collect", "again", "again", CollectSpec(folder.name, "bench")), tmp_path / "runs")
+    counted = cube.sel(metric="mean", procedure="paired-bootstrap")
+    expected = [
+        np.stack([counted[f"count_{name}"].sel(test_size=size).sum("cell").values for name in COUNTS], axis=1) for size in SIZES
+    ]
+    assert expected[0].shape[0] == 6
+    assert expected[0].tolist() != expected[1].tolist()
+    for kept in given:
+        assert kept.defined.tolist() == [B] * 6
+    assert sorted(kept.counts.tolist() for kept in given) == sorted(counts.tolist() for counts in expected)
 
 
 @pytest.mark.parametrize("size", SIZES)
