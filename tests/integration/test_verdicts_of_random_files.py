@@ -78,7 +78,7 @@ class Scores:
         if self.kind == "failing":
             found[::2][rng.random(found[::2].shape) < 0.05] = 0
         if self.missing != "error":
-            found[rng.random(found.shape) < 0.04 / self.systems] = np.nan
+            found[rng.random(found.shape) < 0.1 / self.systems] = np.nan
         return np.round(found, 2)
 
     def document(self) -> NDArray[np.int64]:
@@ -171,6 +171,7 @@ def test_a_comparison_and_a_study_say_the_same_of_every_pair(made: Scores) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @MANY
 @given(files((2, 3, 8, 30)))
 @example(Scores(30, 40, "right", 0.8, documents=True, missing="zero"))
@@ -219,10 +220,12 @@ FURTHER = {made.__name__: made for made in (near_copy, wild, failed, blank, high
 
 
 def gives_no_verdict(made: Scores, further: list[str]) -> None:
-    """Assert that no old pair becomes better, or has a smaller p, as systems join; its own p is as it was."""
-    if "blank" in further:
-        made = replace(made, missing="zero", falling=False)
-    rng, before = np.random.default_rng([made.seed, 9]), made.values()
+    """Assert that no old pair becomes better, or has a smaller p, as systems join; its own p is as it was.
+
+    Of the old systems all have all items: otherwise which items there are, and in which order they are drawn, might change.
+    """
+    made = replace(made, missing="zero", falling=False) if "blank" in further else made
+    rng, before = np.random.default_rng([made.seed, 9]), replace(made, missing="error").values()
     joined = [np.round(FURTHER[kind](before[rng.integers(made.systems)], rng), 2) for kind in further]
     with tempfile.TemporaryDirectory() as name:
         old, new = (pairs_of(compare(Path(name), made, np.array(values))) for values in (before, [*before, *joined]))
@@ -235,14 +238,15 @@ def gives_no_verdict(made: Scores, further: list[str]) -> None:
 
 
 @FEW
-@given(files(missing=("error", "zero")), st.lists(st.sampled_from(sorted(FURTHER)), min_size=1, max_size=3))
+@given(files(missing=("error",)), st.lists(st.sampled_from(sorted(FURTHER)), min_size=1, max_size=3))
 @example(Scores(8, 44, "failing", 0.8), ["blank", "lower", "wild"])  # two verdicts become "not decided", three "not separated"
 def test_a_further_system_gives_no_old_pair_a_verdict(made: Scores, further: list[str]) -> None:
     gives_no_verdict(made, further)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @MANY
-@given(files(missing=("error", "zero")), st.lists(st.sampled_from(sorted(FURTHER)), min_size=1, max_size=3))
+@given(files(missing=("error",)), st.lists(st.sampled_from(sorted(FURTHER)), min_size=1, max_size=3))
 def test_a_further_system_gives_no_old_pair_a_verdict_in_many_files(made: Scores, further: list[str]) -> None:
     gives_no_verdict(made, further)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["answer", "write_logs"]
+__all__ = ["answer", "write_logs", "write_samples"]
 
 
 def answer(seed: int, *, questions: int = 60, epochs: int = 3) -> dict[str, NDArray[np.int64]]:
@@ -39,3 +39,27 @@ def write_logs(folder: Path, answers: dict[str, NDArray[np.int64]]) -> list[str]
         log = {"version": 2, "status": "success", "eval": config, "results": {"scores": []}, "samples": samples}
         (folder / f"{name}.json").write_text(json.dumps(log), encoding="utf-8")
     return [f"{name}.json" for name in answers]
+
+
+def write_samples(folder: Path, answers: dict[str, NDArray[np.int64]]) -> list[str]:
+    """Write samples of the lm-evaluation-harness with repeats, summarised as it does by default; give their paths."""
+    paths = []
+    for name, right in answers.items():
+        path = folder / name / "samples_quiz_2026-01-02T03-04-05.678901.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = [
+            {
+                "doc_id": question,
+                "doc": {"q": f"question {question + 1}?"},
+                "target": "yes",
+                "arguments": {"gen_args_0": {"arg_0": f"question {question + 1}?"}},
+                "filter": "none",
+                "metrics": ["pass@1(exact_match)"],
+                "pass@1(exact_match)": float(scores.mean()),
+                "scores_per_repeat": {"exact_match": scores.tolist()},
+            }
+            for question, scores in enumerate(right.T)
+        ]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        paths.append(str(path))
+    return paths

@@ -1,23 +1,22 @@
-"""Samples of the lm-evaluation-harness: what it logs of each document, in a file for each task and run.
+"""Samples of the lm-evaluation-harness: what it logs of each document, in a file for each task and run; each repeat is a replica.
 
 Where the file of results of the same run is beside them, the means that it publishes are held against the samples.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from pipeline.errors import DataError, Problem
+from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import with_warnings
 from pipeline.items.readers._join import need_system
-from pipeline.items.readers._json import JsonLine, digest_of, need, number_text, read_json, read_json_lines, refuse_shape
+from pipeline.items.readers._json import JsonLine, need, number_text, read_json, read_json_lines
+from pipeline.items.readers._lm_eval import ASKED, Answer, digest_content, list_answers, name_rows
 from pipeline.items.readers._scored import (
     Wanted,
     choose_numbers,
@@ -27,7 +26,6 @@ from pipeline.items.readers._scored import (
     refuse_depth,
     refuse_halves,
 )
-from pipeline.items.readers._tables import refuse
 
 __all__ = ["LmEvalReader", "PublishedMeans"]
 
@@ -55,7 +53,7 @@ class PublishedMeans(NamedTuple):
     told: tuple[str, ...]
 
 
-def _read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Sequence[str]]) -> PublishedMeans:
+def _read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Sequence[Sequence[str]]]) -> PublishedMeans:
     """Return what the file of results of the same run says of metrics, where it is their mean.
 
     Parameters
@@ -64,8 +62,9 @@ def _read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Se
         ``samples_<task>_<date>.jsonl``; a file of another name belongs to no results.
     filter_ : str or None
         The filter of the answers.
-    metrics : mapping of str to sequence of str
-        The numbers of the items by metric.
+    metrics : mapping of str to sequence of sequence of str
+        By metric, the numbers whose mean may be published: those of the items, or of several answers to each; of these the first
+        ones too, as the harness may take no others.
     """
     named = _SAMPLES.fullmatch(samples.name)
     results = samples.with_name(f"results_{named['date']}.json") if named else None
@@ -87,13 +86,14 @@ def _read_published(samples: Path, filter_: str | None, metrics: Mapping[str, Se
     better = _task(found, "higher_is_better", named["task"])
     published: dict[str, float] = {}
     directions: dict[str, bool] = {}
-    for metric, values in metrics.items():
-        value = said.get(f"{metric},{filter_}" if filter_ is not None else metric, said.get(metric))
+    for metric, readings in metrics.items():
+        keys = (f"{metric},{filter_}", metric, f"pass@1({metric}),{filter_}")  # the first try is the mean of scores of 0 and 1
+        value = next((said[key] for key in keys if key in said), None)
         means = how[metric] in _MEANS if metric in how else metric not in _NO_MEANS
         said_mean = float(number_text(value) or "nan") if means else math.nan
         if math.isfinite(said_mean):
             published[metric] = said_mean
-            if isinstance(better.get(metric), bool) and is_mean_of(said_mean, values):
+            if isinstance(better.get(metric), bool) and any(is_mean_of(said_mean, values) for values in readings):
                 directions[metric] = better[metric]
     return PublishedMeans(published, directions, ())
 
@@ -108,33 +108,18 @@ def _task(found: Any, part: str, task: str) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-_ASKED = ("doc", "prompt", "target")
-_FIELDS = frozenset(
-    {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "scores_per_repeat"}
-    | {f"{name}_hash" for name in _ASKED}
-)
-"""What a row has beside its scores."""
-
-
-class _Row(NamedTuple):
-    """A document as one filter of the answers scores it."""
-
-    line: int
-    value: Mapping[str, Any]
-    name: str
-    number: int | None
-
-
 class LmEvalReader(Reader):
     """One JSON object a line, of a document and a filter of the answers to it: ``samples_<task>_<date>.jsonl``.
 
     A document is named by the digest of its content, ``doc_hash``; the second with the same content is ``<digest>#2``, in the
-    order of ``doc_id``. Every metric that is a number in all rows is a column.
+    order of ``doc_id``. Every metric that is a number in all rows is a column. Where documents were asked several times, repeats
+    are replicas, with the metrics that have a score of each answer.
 
     Parameters
     ----------
     metric : str, optional
-        The one metric that is wanted; one whose values are lists or objects gives a column for each part of them.
+        The one metric that is wanted; one whose values are lists or objects gives a column for each part of them, and a summary of
+        repeats, ``pass@3(exact_match)``, one system in place of its replicas.
     filter : str, optional
         The filter of the answers; needed where a file has several.
     agree : list of str
@@ -149,15 +134,15 @@ class LmEvalReader(Reader):
     named_scores: ClassVar[bool] = True
     blank: str = "0"
 
-    def __init__(self, *, metric: str | None = None, filter: str | None = None, agree: Sequence[str] = _ASKED) -> None:
+    def __init__(self, *, metric: str | None = None, filter: str | None = None, agree: Sequence[str] = ASKED) -> None:
         for option, value in (("metric", metric), ("filter", filter)):
             if value is not None and not isinstance(value, str):
                 raise ValueError(f"option '{option}' is a name, not {value!r}")
-        if not isinstance(agree, (list, tuple)) or not all(part in _ASKED for part in agree):
-            raise ValueError(f"option 'agree' is a list of {', '.join(_ASKED)}, not {agree!r}")
+        if not isinstance(agree, (list, tuple)) or not all(part in ASKED for part in agree):
+            raise ValueError(f"option 'agree' is a list of {', '.join(ASKED)}, not {agree!r}")
         self.metric = metric
         self.filter = filter
-        self.agree = tuple(part for part in _ASKED if part in agree)
+        self.agree = tuple(part for part in ASKED if part in agree)
         self._told: list[str] = []
 
     @staticmethod
@@ -178,10 +163,10 @@ class LmEvalReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Return the metrics of the documents of one system."""
+        """Return the metrics of the documents of one system; of each of its replicas where documents were asked several times."""
         name = need_system(system, path, "samples")
         try:
-            return {name: self._read(path, options.get("columns", {}))}
+            return self._read(path, name, options.get("columns", {}))
         except RecursionError as exc:
             raise refuse_depth(str(path)) from exc
 
@@ -189,30 +174,44 @@ class LmEvalReader(Reader):
         """Refuse: nothing is trained for scores."""
         raise ValueError("outputs of trainings are not written in this format")
 
-    def _read(self, path: Path, columns: Mapping[str, str]) -> Items:
+    def _read(self, path: Path, system: str, columns: Mapping[str, str]) -> dict[str, Items]:
         source = str(path)
         lines, odd = read_json_lines(path)
         self._told.extend(odd)
         if not lines:
             raise DataError.of("P205", "the file has no rows", where=source, help="log samples: `lm_eval … --log_samples`")
         filter_, chosen = self._choose_filter(lines, source)
-        rows = _name_rows(chosen, source)
-        wanted = Wanted(self.metric, "metric", "metric", source)
-        numbers = choose_numbers([_metrics(row, source) for row in rows], wanted, lambda k: f"{source}:{rows[k].line}")
-        self._told.extend(numbers.warnings)
-        if len(numbers.kept) < len(rows):
-            lacking = len(rows) - len(numbers.kept)
-            self._told.append(f"{source}: {lacking} of {len(rows)} documents have no number there, and are missing items")
-        rows = [rows[k] for k in numbers.kept]
-        groups, told = group_values([row.value for row in rows], columns, within="doc", source=source)
+        rows = name_rows(chosen, source)
+        answers, told = list_answers(rows, source, metric=self.metric)
         self._told.extend(told)
-        content = tuple(digest_of([_digest(row, part, source) for part in self.agree]) for row in rows) if self.agree else ()
+        wanted = Wanted(self.metric, "metric", "metric", source)
+        numbers = choose_numbers([answer.scores for answer in answers], wanted, lambda k: f"{source}:{answers[k].row.line}")
+        self._told.extend(numbers.warnings)
+        kept = [answers[k] for k in numbers.kept]
+        places = _places(kept)
+        self._told.extend(_tell_missing(places, len(rows), source))
+        groups, told = group_values([answer.row.value for answer in kept], columns, within="doc", source=source)
+        self._told.extend(told)
+        content = tuple(digest_content(answer.row, self.agree, source) for answer in kept) if self.agree else ()
         values = make_columns(numbers.columns, groups, content, source)
-        results = _read_published(path, filter_, numbers.columns)
+        refuse_halves((answer.row.name for answer in kept), source)
+        first = places[min(places)]
+        readings = {name: (column, [column[k] for k in first]) for name, column in numbers.columns.items()}
+        results = _read_published(path, filter_, readings)
         self._told.extend(results.told)
-        ids, places = tuple(row.name for row in rows), tuple(row.line for row in rows)
-        refuse_halves(ids, source)
-        return Items(ids, values, source, places, numbered=False, published=results.means, directions=results.directions)
+        return {
+            f"{system}/{repeat}" if repeat else system: Items(
+                tuple(kept[k].row.name for k in these),
+                {name: tuple(column[k] for k in these) for name, column in values.items()},
+                source,
+                tuple(kept[k].row.line for k in these),
+                numbered=False,
+                coordinates={"model": system, "replica": str(repeat), "runs_are": "samples"} if repeat else {},
+                published={} if repeat else results.means,
+                directions=results.directions,
+            )
+            for repeat, these in places.items()
+        }
 
     def _choose_filter(self, lines: Sequence[JsonLine], source: str) -> tuple[str | None, list[JsonLine]]:
         """Return the filter, and its rows; older versions of the harness name none."""
@@ -231,61 +230,20 @@ class LmEvalReader(Reader):
         return wanted, [line for line in lines if line.value.get("filter") == wanted]
 
 
-def _name_rows(lines: Sequence[JsonLine], source: str) -> list[_Row]:
-    """Return the rows with their names, in the order of the file."""
-    found: dict[str, list[_Row]] = {}
-    for line in lines:
-        number = need(line.value, "doc_id", int, source, line.line) if "doc_id" in line.value else None
-        name = _digest(_Row(line.line, line.value, "", number), "doc", source)
-        found.setdefault(name, []).append(_Row(line.line, line.value, name, number))
-    problems = []
-    named = []
-    for name, rows in found.items():
-        # Processes that share the work write in an order of their own.
-        rows.sort(key=lambda row: (row.number is None, row.number or 0, row.line))
-        for place, row in enumerate(rows, start=1):
-            before = rows[place - 2]
-            if place > 1 and row.number is not None and row.number == before.number:
-                lines_ = f"on lines {before.line} and {row.line}"
-                problems.append(Problem("P209", f"document {row.number} occurs twice, {lines_}", f"{source}:{row.line}", _TWICE))
-            named.append(row._replace(name=name if place == 1 else f"{name}#{place}"))
-    refuse(problems)
-    return sorted(named, key=lambda row: row.line)
+def _places(answers: Sequence[Answer]) -> dict[int, list[int]]:
+    """Return the places of the answers of each repeat, in its order; 0 where documents have one score alone."""
+    found: dict[int, list[int]] = {}
+    for k, answer in enumerate(answers):
+        found.setdefault(answer.repeat, []).append(k)
+    return dict(sorted(found.items()))
 
 
-_TWICE = "leave one row for each document and filter; rows of several filters that are not named cannot be distinguished"
-
-
-def _metrics(row: _Row, source: str) -> dict[str, Any]:
-    """Return the scores of a row: those it lists, or in older versions whatever is nothing else."""
-    if "metrics" not in row.value:
-        return {key: value for key, value in row.value.items() if key not in _FIELDS}
-    listed = need(row.value, "metrics", list, source, row.line)
-    if not all(isinstance(name, str) for name in listed):
-        raise refuse_shape(source, row.line, "the field 'metrics'", "a list of names", listed)
-    return {name: row.value[name] for name in listed if name in row.value}
-
-
-def _digest(row: _Row, part: str, source: str) -> str:
-    """Return the digest of the document, its prompt or its target: that of the row, or as newer versions of the harness make it."""
-    key = f"{part}_hash"
-    if key in row.value:
-        return str(need(row.value, key, str, source, row.line))
-    if part == "doc":
-        document = need(row.value, "doc", object, source, row.line)
-        text = json.dumps(document, indent=2, ensure_ascii=False)
-    elif part == "prompt":
-        text = _first_prompt(row.value.get("arguments"))
-    else:
-        text = str(row.value.get("target"))
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
-
-
-def _first_prompt(arguments: Any) -> str:
-    """Return the first thing a model was given: newer versions number arguments in objects, older ones have lists."""
-    for _ in range(2):
-        parts = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
-        if not isinstance(parts, list) or not parts:
-            break
-        arguments = parts[0]
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, default=str)
+def _tell_missing(found: Mapping[int, Sequence[int]], documents: int, source: str) -> list[str]:
+    """Say how many documents are missing items, by repeat."""
+    return [
+        f"{source}: {documents - len(places)} of {documents} documents have no number "
+        + (f"in repeat {repeat}" if repeat else "there")
+        + ", and are missing items"
+        for repeat, places in found.items()
+        if len(places) < documents
+    ]

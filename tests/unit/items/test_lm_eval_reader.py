@@ -28,6 +28,7 @@ MADE = Path(__file__).parents[2] / "fixtures" / "lm_eval"
 (QUIZ,) = (MADE / "anchor").glob("samples_harbour_quiz_*")
 (SUMS,) = (MADE / "anchor").glob("samples_harbour_sums_*")
 (TEXTS,) = (MADE / "anchor").glob("samples_harbour_texts_*")
+(THRICE,) = (MADE.parent / "lm_eval_repeats" / "anchor").glob("samples_*")
 PORT = "8f80fc517d11c4c4a5e00695fdb83ce9b766b5e460d43f1ccec08e2e54144be4"
 
 
@@ -132,11 +133,6 @@ def test_rows_of_an_older_harness_give_the_same_items(tmp_path: Path) -> None:
     assert len(warnings) == 1
 
 
-def test_rows_of_a_newer_harness_keep_the_scores_of_repeats_to_themselves(tmp_path: Path) -> None:
-    rows = [{**made, "scores_per_repeat": {"acc": [1, 0]}, "later": 3} for made in rows_of(QUIZ)]
-    assert read(write(tmp_path / "new.jsonl", rows))[0].columns == read(QUIZ)[0].columns
-
-
 def test_the_order_of_rows_changes_no_name_and_no_score(tmp_path: Path) -> None:
     rows = rows_of(QUIZ)
     rows[5]["acc"] = 0.25  # the twin: its score shows whether it keeps its name
@@ -145,6 +141,83 @@ def test_the_order_of_rows_changes_no_name_and_no_score(tmp_path: Path) -> None:
     assert crooked.ids == straight.ids[::-1]
     assert crooked.columns["acc"] == straight.columns["acc"][::-1]
     assert dict(zip(crooked.ids, crooked.columns["acc"], strict=True))[f"{PORT}#2"] == "0.25"
+
+
+# Repeats
+
+
+def read_repeats(path: Path, **options: Any) -> tuple[dict[str, Items], list[str]]:
+    reader = listen(load_reader({"name": "lm-eval", **options}))
+    return reader.read_outputs(path, system="anchor", options={"columns": {}}), reader.warnings
+
+
+def test_each_repeat_is_a_sample_of_the_model() -> None:
+    """In place of what the harness makes of them: the first answer, the mean, pass@k."""
+    found, warnings = read_repeats(THRICE)
+    logged = [made["scores_per_repeat"] for made in rows_of(THRICE)]
+    assert list(found) == ["anchor/1", "anchor/2", "anchor/3"]
+    for k, items in enumerate(found.values()):
+        assert items.coordinates == {"model": "anchor", "replica": str(k + 1), "runs_are": "samples"}
+        assert list(items.columns) == ["exact_match", "letters", "first_letter", "content"]
+        for metric in ("exact_match", "letters", "first_letter"):
+            assert [float(value) for value in items.columns[metric]] == [scores[metric][k] for scores in logged]
+        assert (items.ids, items.lines) == (found["anchor/1"].ids, (1, 2, 3, 4, 5))
+        assert items.columns["content"] == found["anchor/1"].columns["content"]
+        assert items.published == {}
+        # Published as pass@1, as the mean of all answers and as that of the first ones.
+        assert items.directions == {"exact_match": True, "letters": True, "first_letter": True}
+    assert found["anchor/1"].ids[4] == f"{found['anchor/1'].ids[0]}#2"
+    assert warnings == []
+
+
+def test_a_direction_of_repeats_is_not_taken_where_something_else_is_published(tmp_path: Path) -> None:
+    (results,) = THRICE.parent.glob("results_*.json")
+    said = json.loads(results.read_text())
+    said["results"]["harbour_thrice"]["letters,none"] = 0.75  # a median
+    (tmp_path / results.name).write_text(json.dumps(said))
+    shutil.copy(THRICE, tmp_path)
+    found, _ = read_repeats(tmp_path / THRICE.name)
+    assert found["anchor/2"].directions == {"exact_match": True, "first_letter": True}
+
+
+def test_a_summary_of_repeats_is_read_where_it_is_asked_for() -> None:
+    items, warnings = read(THRICE, metric="pass@3(exact_match)")
+    assert items.columns["pass@3(exact_match)"] == ("1.0", "1.0", "1.0", "1.0", "1.0")
+    assert (items.coordinates, items.published, warnings) == ({}, {"pass@3(exact_match)": 1.0}, [])
+    assert list(read_repeats(THRICE, metric="letters")[0]["anchor/2"].columns) == ["letters", "content"]
+
+
+def test_answers_that_are_not_there_are_missing_items_of_their_repeat(tmp_path: Path) -> None:
+    scores = [{"acc": [1, 0, 1]}, {"acc": [0, 1]}, {"acc": [1, None, float("nan")]}]
+    path = write(tmp_path / "x.jsonl", [row(k, acc=0.5, scores_per_repeat=one) for k, one in enumerate(scores)])
+    found, warnings = read_repeats(path)
+    assert [items.columns["acc"] for items in found.values()] == [("1", "0", "1"), ("0", "1"), ("1",)]
+    assert [items.lines for items in found.values()] == [(1, 2, 3), (1, 2), (1,)]
+    assert warnings == [
+        f"{path}: 1 of 3 documents have no number in repeat 2, and are missing items",
+        f"{path}: 2 of 3 documents have no number in repeat 3, and are missing items",
+    ]
+
+
+def test_a_metric_of_documents_beside_repeats_is_left_out_unless_it_is_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", [row(k, acc=1, words=k, scores_per_repeat={"acc": [1, k]}) for k in range(2)])
+    found, warnings = read_repeats(path)
+    assert found["anchor/2"].columns["acc"] == ("0", "1")
+    assert [warning.removeprefix(f"{path}: ") for warning in warnings] == [
+        "the metric 'words' has one value a document, where others have one an answer, and was left out; "
+        "`metric: words` takes it alone"
+    ]
+    assert read(path, metric="words")[0].columns["words"] == ("0", "1")
+
+
+@pytest.mark.parametrize(("value", "told"), [([1, 0], "scores_per_repeat"), ({"acc": 1}, "'acc' in the field")])
+def test_repeats_of_another_shape_are_refused(tmp_path: Path, value: Any, told: str) -> None:
+    assert told in refused(write(tmp_path / "x.jsonl", [row(0, acc=1, scores_per_repeat=value)]), "P257")
+
+
+def test_a_field_of_repeats_that_is_empty_says_nothing(tmp_path: Path) -> None:
+    rows = [{**made, "scores_per_repeat": {}, "later": 3} for made in rows_of(QUIZ)]
+    assert read(write(tmp_path / "new.jsonl", rows))[0].columns == read(QUIZ)[0].columns
 
 
 # Values

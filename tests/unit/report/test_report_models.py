@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 import yaml
 from scipy import stats
-from support.epochs import answer, write_logs
+from support.epochs import answer, write_logs, write_samples
 from support.studies import PAGES, run_cli, write_study
+
+from pipeline import api
 
 RUNS = {"wide": (1.5, 4), "deep": (0.0, 4), "old": (-0.1, 4)}
 
@@ -135,6 +137,20 @@ def test_epochs_of_a_log_are_judged_by_the_means_of_questions(tmp_path):
     assert "with 3 more samples of each item" in said
     assert "with 60 more items" in said
     assert "Variance of the score of one item in one sample: item " in said
+    assert "north/1" not in said
+
+
+def test_repeats_of_the_harness_are_judged_by_the_means_of_questions(tmp_path):
+    """As epochs of Inspect are: the same answers have the same verdict."""
+    right = answer(1153)
+    document = api.compare(write_samples(tmp_path, right), replicates=1000)
+    paired = stats.ttest_rel(*(own.mean(axis=0) for own in right.values()))
+    (row,) = document["model_pairs"]
+    assert (row["model_a"], row["claim"], row["repeated"], row["verdict"]) == ("north", "systems", "sample", "better")
+    assert [row["p"], row["df"]] == pytest.approx([paired.pvalue, 59])
+    said = " ".join(document["verdict"][0]["sentences"])
+    assert said.startswith("north is better than south by 0.14444")
+    assert "with 3 more samples of each item" in said
     assert "north/1" not in said
 
 
