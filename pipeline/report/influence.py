@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.rows import PairRow
 
-__all__ = ["SKEWED", "WEIGHTY", "check_influence"]
+__all__ = ["SKEWED", "WEIGHTY", "check_influence", "noise_of_acceleration"]
 
 SKEWED = 0.03
 """|acceleration| above which a tail of the bootstrap or of Student's law at .025 is off by more than a tenth of itself."""
 
 WEIGHTY = 0.2
 """Share of a gain's variance that one unit makes, above which it is remarked on."""
+
+_ERRORS = 2.0  # of the skewness of Gaussian units: few of them are often skewed by chance
 
 _JUDGED = ("better", "not separated", "not decided", "equivalent", "inconclusive")
 
@@ -41,17 +43,36 @@ def _name(row: PairRow) -> str:
     return f"{row.system_a} and {row.system_b}, {row.metric} on {row.test_set}"
 
 
+def noise_of_acceleration(units: int) -> float:
+    """Return the standard error of the acceleration of Gaussian units, that of their skewness over 6√n; infinite below three.
+
+    √(6(n − 2)/((n + 1)(n + 3))) is the standard error of the skewness m₃/m₂^1.5 (Cramér 1946, Mathematical Methods of Statistics,
+    section 29.3); of the one without bias, √(n(n − 1))/(n − 2) times it, it is √(6n(n − 1)/((n − 2)(n + 1)(n + 3))).
+
+    Examples
+    --------
+    >>> [round(noise_of_acceleration(units), 4) for units in (2, 10, 20, 100)]
+    [inf, 0.0305, 0.0176, 0.004]
+    """
+    if units < 3:
+        return math.inf
+    return math.sqrt((units - 2) / (6 * units * (units + 1) * (units + 3)))
+
+
 def _skewness(bent: Sequence[tuple[float, PairRow]]) -> tuple[bool, str]:
-    most, row = max(bent, key=lambda of: of[0])
-    many = [a for a, _ in bent if a > SKEWED]
-    count = f"The influence of units on the gain is skewed, |acceleration| above {SKEWED:g}: {len(many):,} of {len(bent):,}"
+    many = [(a, row) for a, row in bent if a > max(SKEWED, _ERRORS * noise_of_acceleration(row.units))]
+    most, row = max(many or bent, key=lambda of: of[0])
+    count = (
+        f"The influence of units on the gain is skewed, |acceleration| above {SKEWED:g} and two standard errors: "
+        f"{len(many):,} of {len(bent):,}"
+    )
     if not many:
-        return False, f"{count}; the largest is {most:.3f}."
+        return False, f"{count}; the largest is {most:.3f}{', which chance makes as well' if most > SKEWED else ''}."
     needed = math.ceil(row.units * (most / SKEWED) ** 2)
     return True, (
         f"{count}, at most {most:.3f} ({_name(row)}). Tests of such gains reject too often on one side, and intervals are off to "
-        f"it. Acceleration falls with the root of the number of units: that pair needs about {needed:,}. An exact test "
-        "(`exact-sign-flip`) does not depend on it for its level where outputs are exchangeable."
+        f"it. Acceleration falls with the root of the number of units: that pair needs about {needed:,}. "
+        "`exact-sign-flip` keeps its level all the same where outputs are exchangeable."
     )
 
 

@@ -1,14 +1,15 @@
-"""How many null data sets of the study's own outputs the tests of its verdicts reject: a line for "How far to trust it"."""
+"""How many null data sets of the study's own outputs the study's tests reject: a line for "How far to trust it"."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.analyses.type_one.pairs import BY_DOCUMENT, SWAPPED
 from pipeline.analyses.type_one.rows import interval
 from pipeline.analyses.type_one.runs import MIXED, SPLIT
 from pipeline.interfaces import Check
+from pipeline.procedures.registry import PROCEDURES
 
 __all__ = ["check_level", "check_runs"]
 
@@ -22,7 +23,8 @@ def check_level(rows: Sequence[Mapping[str, Any]]) -> Check:
 
     It asks for a check where a rate is above .05 by more than chance, all rates together but for one report in twenty. Where items
     are drawn although their documents are known, swaps of single items destroy what the items of a document have in common: then
-    it is fine only if swaps of whole documents say so too.
+    it is fine only if swaps of whole documents say so too. The p of a procedure is asked as it is counted or computed; where
+    another one decides, the line says so.
     """
     rows = [row for row in rows if row["design"] in (SWAPPED, BY_DOCUMENT)]  # verdicts are of systems: runs of models decide none
     rated = [row for row in rows if row["decides"] and row["rate_05"] is not None]
@@ -42,6 +44,7 @@ def check_level(rows: Sequence[Mapping[str, Any]]) -> Check:
     left = sum(row["rate_05"] is None for row in rows)
     if left:
         told.append(f"{left:,} more {'was' if left == 1 else 'were'} not made or tested: the findings say why.")
+    told += _name_others(rated)
     unknown = {_place(row) for row in together} != {_place(row) for row in alike if row["test_set"] in clustered}
     liberal = any(_is_liberal(row, len(rated)) for row in rated)
     return Check(_CHECK, "check" if liberal or unknown else "ok", " ".join(told))
@@ -104,17 +107,34 @@ def _rates(rated: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(_describe(name, [row for row in rated if row["procedure"] == name]) for name in names)
 
 
+def _name_others(rated: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Name the procedures whose verdicts are by another p than the one that null data sets were asked with."""
+    for procedure in dict.fromkeys(row["procedure"] for row in rated):
+        reading = PROCEDURES.get(procedure)
+        if reading is not None and reading.few_units:
+            how = "studentised or corrected for few units" if reading.keeps_scores else "corrected for few units"
+            yield f"Verdicts of {procedure} are by another p, {how}, of which this says nothing; docs/levels.md does."
+
+
+def _name_p(procedure: str) -> str:
+    reading = PROCEDURES.get(procedure)
+    if reading is None or not reading.few_units:
+        return procedure
+    return f"the {'counted' if reading.draws else 'uncorrected'} p of {procedure}"
+
+
 def _describe(procedure: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    name = _name_p(procedure)
     least, most = (choose(rows, key=lambda row: row["rate_05"]) for choose in (min, max))
     found = most["interval_05"]
     worst = f"{_percent(most['rate_05'])} % [{_percent(found['lo'])}, {_percent(found['hi'])}]"
     if len(rows) == 1:
-        return f"{procedure} rejects {worst}"
+        return f"{name} rejects {worst}"
     where = f"{most['test_set']}, {most['metric']}, {most['pair']}"
     low, high = _percent(least["rate_05"]), _percent(most["rate_05"])
     if low == high:
-        return f"{procedure} rejects {worst}, alike on all of them"
-    return f"{procedure} rejects {low} to {high} %, most {worst} of {where}"
+        return f"{name} rejects {worst}, alike on all of them"
+    return f"{name} rejects {low} to {high} %, most {worst} of {where}"
 
 
 def _is_liberal(row: Mapping[str, Any], rates: int) -> bool:

@@ -36,8 +36,18 @@ def test_one_rate_is_told_with_its_interval_and_the_number_of_nulls() -> None:
     assert told.status == "ok"
     assert told.detail == (
         "2,000 null data sets of a pair, this study's own outputs swapped at random: "
-        "at .05 paired-bootstrap rejects 5.2 % [4.3, 6.3]."
+        "at .05 the counted p of paired-bootstrap rejects 5.2 % [4.3, 6.3]. Verdicts of paired-bootstrap are by another p, "
+        "studentised or corrected for few units, of which this says nothing; docs/levels.md does."
     )
+
+
+def test_a_procedure_whose_own_p_decides_is_named_alone() -> None:
+    told = describe(row(procedure="paired-t"), row(procedure="exact-bootstrap"))
+    assert "at .05 paired-t rejects 5.2 % [4.3, 6.3]; the uncorrected p of exact-bootstrap rejects 5.2 %" in told.detail
+    assert told.detail.endswith(
+        "Verdicts of exact-bootstrap are by another p, corrected for few units, of which this says nothing; docs/levels.md does."
+    )
+    assert "Verdicts of paired-t" not in told.detail
 
 
 def test_the_worst_of_several_is_named() -> None:
@@ -70,7 +80,7 @@ def test_items_of_known_documents_are_fine_only_where_swaps_of_documents_say_so(
     told = describe(row(), together)
     assert told.status == "check"
     assert "With the outputs of whole documents swapped (2,000 null data sets of a pair): " in told.detail
-    assert "paired-bootstrap rejects 15.0 % [13.0, 17.0]." in told.detail
+    assert "the counted p of paired-bootstrap rejects 15.0 % [13.0, 17.0]." in told.detail
     assert describe(row(), row(design=BY_DOCUMENT)).status == "ok"
     # Of another test set nobody knows documents: that is no matter of this one.
     assert describe(row(), row(design=BY_DOCUMENT), row(test_set="other")).status == "ok"
@@ -132,4 +142,4 @@ def test_strata_and_documents_of_a_study_reach_the_laboratory(tmp_path: Path) ->
     assert [table["where"]["design"] for table in finding["tables"]] == [SWAPPED, BY_DOCUMENT]
     assert {r["nulls"] for r in finding["rows"]} == {200}
     (trust,) = [line for line in document["trust"] if line["check"] == "Calibration of the test"]
-    assert "With the outputs of whole documents swapped (200 null data sets of a pair): paired-bootstrap rejects" in trust["detail"]
+    assert "With the outputs of whole documents swapped (200 null data sets of a pair): the counted p of " in trust["detail"]

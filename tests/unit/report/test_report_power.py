@@ -10,6 +10,8 @@ from scipy import stats
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import build_document, make_report
 
+from pipeline.report.influence import noise_of_acceleration
+
 PAIR = ("metric", "test_size", "pair")
 
 
@@ -150,6 +152,23 @@ def test_skewness_is_a_line_of_trust(acceleration: float, status: str) -> None:
     if status == "check":
         assert "1 of 1, at most 0.060 (a and b, bleu on news)" in row["detail"]
         assert "that pair needs about 4,000." in row["detail"]  # 1000 · (.06/.03)²
+
+
+@pytest.mark.parametrize(("acceleration", "status"), [(0.034, "ok"), (0.036, "check")])
+def test_few_units_are_skewed_by_chance(acceleration: float, status: str) -> None:
+    """Of 20 Gaussian units the acceleration has a standard error of .0176: 9 in 100 are above .03."""
+    row = told(built(cube([50.2, 50.0], acceleration=acceleration, sizes={"full": 20})), "Skewness")
+    assert row is not None
+    assert row["status"] == status
+    assert ("0 of 1; the largest is 0.034, which chance makes as well" in row["detail"]) == (status == "ok")
+
+
+@pytest.mark.statistical
+def test_the_noise_of_an_acceleration_is_that_of_gaussian_units() -> None:
+    """A standard deviation of 20 000 draws is within 1 %; six of these have a false-alarm chance below 1e-6."""
+    units = np.random.default_rng(np.random.SeedSequence().entropy).normal(size=(20_000, 20))
+    found = stats.skew(units, axis=1).std() / (6 * np.sqrt(20))
+    assert found == pytest.approx(noise_of_acceleration(20), rel=0.06)
 
 
 def test_acceleration_is_of_the_better_system() -> None:
