@@ -1,4 +1,4 @@
-"""E-values: evidence that may be multiplied over looks and averaged over hypotheses.
+"""E-values: evidence that may be multiplied over looks.
 
 An e-value has a mean of at most 1 if its null is true; 1/α or more has a chance of at most α (Markov). Logarithms are natural ones:
 the capital of a thousand good bets is beyond the largest float.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["always_valid_p", "e_benjamini_hochberg", "mean_e_value", "multiply_e_values"]
+__all__ = ["always_valid_p", "e_benjamini_hochberg", "multiply_e_values"]
 
 
 def always_valid_p(log_largest: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -47,24 +47,6 @@ def multiply_e_values(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     [12.0]
     """
     return np.asarray(logs.sum(axis=-1), np.float64)
-
-
-def mean_e_value(logs: NDArray[np.float64]) -> float:
-    """Return the logarithm of the mean of e-values: an e-value for "all of the nulls are true", whatever their dependence.
-
-    Parameters
-    ----------
-    logs : (hypothesis,) float64
-        At least one.
-
-    Examples
-    --------
-    >>> round(float(np.exp(mean_e_value(np.log([1.0, 2.0, 9.0])))), 12)
-    4.0
-    """
-    if not len(logs):
-        raise ValueError("there are no e-values to average")
-    return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 
 
 def e_benjamini_hochberg(logs: NDArray[np.float64], *, alpha: float) -> NDArray[np.bool_]:

@@ -212,8 +212,8 @@ def order_family(
         Of the test set's units: t is corrected for their number before replicates are compared with it. All pairs share them,
         so that the order is that of t. Without it as many units as one likes are presumed.
     reach : (pair,) float64, optional
-        What replicates must reach of each pair at most, from `pipeline.inference.few_units.reach_of_floors`: its t counts for no
-        more, also where pairs are ordered, so that none stands before a pair with more evidence.
+        What the t of a pair counts for at most: what its own replicates reach with the chance of its floor. It holds also where
+        pairs are ordered, so that none stands before a pair with more evidence.
 
     Examples
     --------

@@ -34,7 +34,6 @@ __all__ = [
 ]
 
 _LEVEL = 0.95
-_UNSTABLE_SHARE = 0.01  # chance that any of K decisions is called stable wrongly, as in `p_values`
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +64,6 @@ class MaxT:
     hits: NDArray[np.int64]
     replicates: NDArray[np.int64]
     largest: NDArray[np.float64]
-
-    def stable(self, alpha: float) -> NDArray[np.bool_]:
-        """Tell where other draws would not change p ≤ alpha, all pairs together but for a chance of 1 %; False without p."""
-        level = 1 - _UNSTABLE_SHARE / max(len(self.family.pair), 1)
-        lo, hi = _bounds(self.family, self.hits, self.replicates, level)
-        with np.errstate(invalid="ignore"):  # comparisons with nan are False: not stable
-            return np.asarray((hi <= alpha) | (lo > alpha), np.bool_)
 
 
 class StepDown:
@@ -125,13 +117,13 @@ class StepDown:
         hits[family.pair], replicates[family.pair] = self._hits, self._defined
         p = _spread(family, (self._hits + 1) / (self._defined + 1))
         largest = np.concatenate([np.empty(0), *self._largest])
-        return MaxT(family, p, *_bounds(family, hits, replicates, _LEVEL), hits, replicates, largest)
+        return MaxT(family, p, *_bounds(family, hits, replicates), hits, replicates, largest)
 
 
 def _bounds(
-    family: PairFamily, hits: NDArray[np.int64], replicates: NDArray[np.int64], level: float
+    family: PairFamily, hits: NDArray[np.int64], replicates: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    lo, hi = clopper_pearson(hits[family.pair], replicates[family.pair], level)
+    lo, hi = clopper_pearson(hits[family.pair], replicates[family.pair], _LEVEL)
     return _spread(family, lo), _spread(family, hi)
 
 

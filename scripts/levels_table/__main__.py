@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from counted_records import add_files, fill_document, say
 
 from levels_table.cases import CASES
 from levels_table.expected import expected_rate
@@ -26,19 +27,18 @@ def main(arguments: list[str]) -> None:
     stored = json.loads(asked.records.read_text(encoding="utf-8"))
     seed = asked.seed if asked.seed is not None else int(np.random.default_rng().integers(1, 2**31))
     if asked.verdicts is not None:
-        _say(f"seed {seed}")
+        say(f"seed {seed}")
         cells = [cell for cell in CELLS if cell.key in asked.cell] if asked.cell else CELLS
-        count_cells(cells, asked.verdicts, share=asked.share, seed=seed, jobs=asked.jobs, say=_say)
+        count_cells(cells, asked.verdicts, share=asked.share, seed=seed, jobs=asked.jobs, say=say)
         stored = json.loads(asked.verdicts.read_text(encoding="utf-8"))
     if asked.simulate is not None:
-        _say(f"seed {seed}")
+        say(f"seed {seed}")
         asked_for = {"trials": asked.trials, "slow_trials": asked.slow_trials, "replicates": asked.replicates, "seed": seed}
         cases = [case for case in CASES if case.key in asked.case] if asked.case else CASES
         records = simulate(cases, **asked_for)
         stored["records"] = _merge(records, stored["records"]) if asked.case else records
         write_records(asked.simulate, stored)
-    if asked.document is not None:
-        asked.document.write_text(fill_tables(asked.document.read_text(encoding="utf-8"), stored), encoding="utf-8")
+    fill_document(asked.document, lambda page: fill_tables(page, stored))
     tables = [f"{case.null.name}\n\n{case_table(case, stored['records'])}" for case in CASES]
     tables += [f"The verdict, {systems} systems\n\n{verdict_table(systems, stored['verdicts'])}" for systems in SYSTEMS]
     print("\n\n".join(tables))
@@ -48,7 +48,7 @@ def simulate(cases: Sequence[Case] = CASES, *, trials: int, slow_trials: int, re
     """Measure every case, and compute beside it what is expected."""
     records = []
     for case in cases:
-        found = measure_rates(case, trials=trials, slow_trials=slow_trials, replicates=replicates, seed=seed, say=_say)
+        found = measure_rates(case, trials=trials, slow_trials=slow_trials, replicates=replicates, seed=seed, say=say)
         for record in found:
             rates = [expected_rate(case.null, record["rule"], level=alpha, replicates=replicates) for alpha in ALPHAS]
             record["expected"] = [round(rate, 6) for rate in rates if rate is not None] or None
@@ -77,14 +77,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes for verdicts")
     parser.add_argument("--seed", type=int, help="without it another one every time; it is printed")
-    parser.add_argument("--simulate", type=Path, metavar="FILE", help="simulate anew, and write what was counted")
-    parser.add_argument("--records", type=Path, default=RECORDS, help="what --simulate wrote")
-    parser.add_argument("--document", type=Path, help="write the tables between the marks of this page")
+    add_files(parser, RECORDS)
     return parser.parse_args(arguments)
-
-
-def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -16,13 +16,13 @@ from support.replica_enumeration import enumerate_null
 from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.count import count_null
-from pipeline.resampling.replicas.nulls import REASONS, counted_nulls, smallest_p
+from pipeline.resampling.replicas.nulls import NULLS, REASONS, smallest_p
 from pipeline.resampling.replicas.outputs import Replicas
 
 REPLICATES = 2**16
 FALSE_ALARM = 1e-6  # of all comparisons of a case and null together
 ENUMERATED = ("whole-run", "paired-runs")
-NAMES = tuple(null.name for null in counted_nulls())
+NAMES = tuple(null.name for null in NULLS if not null.computed)
 
 
 def read_cases() -> list[dict[str, Any]]:

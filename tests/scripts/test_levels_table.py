@@ -13,6 +13,7 @@ from levels_table.__main__ import main as levels_main
 from levels_table.__main__ import simulate
 from levels_table.cases import CASES
 from levels_table.expected import expected_rate
+from levels_table.families import reach_of_floors
 from levels_table.nulls import Alike, Binary, Gaussian, Precision, Skewed, expected_scores, make
 from levels_table.rates import ALPHAS, Case, measure_rates
 from levels_table.tables import fill_tables
@@ -200,6 +201,14 @@ def test_families_have_the_truth_that_their_errors_are_counted_against() -> None
 
 
 @pytest.mark.statistical
+def test_a_pair_s_replicates_reach_no_more_often_than_its_floor_allows() -> None:
+    """One of four may, as (1 + 1)/(4 + 1) is .4: above 2; with .39 none may."""
+    scores, pair, one = np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0]]), np.array([[0, 1]]), np.ones(1)
+    given = {"score": np.array([1.0, 0.0]), "delta": one, "se": one}
+    reach = [reach_of_floors(scores, pair, **given, floor=floor * one)[0] for floor in (0.1, 0.39, 0.4, 1.0)]
+    np.testing.assert_allclose(reach, [np.inf, 3.0, 2.0, 0.0], atol=1e-9)
+
+
 def test_a_few_families_err_as_the_page_says() -> None:
     # Hypergeometric given the sum of both, as for a fresh seed; false alarm 1e-6 over the page.
     for key in ("family20", "discordant5", "ranks20"):

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FEWEST_RUNS", "NULLS", "REASONS", "Null", "NullCounts", "counted_nulls", "null_named", "smallest_p"]
+__all__ = ["FEWEST_RUNS", "NULLS", "REASONS", "Null", "NullCounts", "null_named", "smallest_p"]
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,6 @@ def null_named(name: str) -> Null:
         if null.name == name:
             return null
     raise ValueError(f"there is no null {name!r}; there are {', '.join(null.name for null in NULLS)}")
-
-
-def counted_nulls() -> tuple[Null, ...]:
-    """Return the nulls whose p is counted, by `pipeline.resampling.replicas.count`."""
-    return tuple(null for null in NULLS if not null.computed)
 
 
 def smallest_p(name: str, runs_a: int, runs_b: int, replicates: int | None) -> float:

@@ -12,12 +12,12 @@ from support import replica_nulls
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.randomize import randomize
 from pipeline.resampling.replicas.count import count_null
-from pipeline.resampling.replicas.nulls import REASONS, counted_nulls
+from pipeline.resampling.replicas.nulls import NULLS, REASONS
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.resample import Measure, resample
 
 DRAWN = ("per-output", "r-of-2r", "segment-block", "multeval", "crossed")
-NAMES = tuple(null.name for null in counted_nulls())
+NAMES = tuple(null.name for null in NULLS if not null.computed)
 KINDS = ("linear", "ratio", "general")
 REPLICATES = 16_384
 FALSE_ALARM = 1e-6
@@ -218,7 +218,7 @@ def test_replicates_without_a_score_are_left_out_and_counted(null):
 
 def test_the_table_says_which_runs_a_null_needs_and_which_statistic_it_has():
     replicas = replica_nulls.make_replicas((2, 3), 12)
-    for null in counted_nulls():
+    for null in (null for null in NULLS if not null.computed):
         found = count(null.name, replicas)
         assert null.needs_equal_runs == np.isnan(found.p[0])
     with pytest.raises(ValueError, match="there is no null 'block'; there are per-output, "):
@@ -228,7 +228,7 @@ def test_the_table_says_which_runs_a_null_needs_and_which_statistic_it_has():
 def test_few_runs_are_marked_for_the_crossed_bootstrap_only():
     replicas = replica_nulls.make_replicas((5, 5, 4), 12)
     assert count("crossed", replicas).few_runs.tolist() == [False, True, True]
-    assert not any(count(null.name, replicas).few_runs.any() for null in counted_nulls() if null.name != "crossed")
+    assert not any(count(name, replicas).few_runs.any() for name in NAMES if name != "crossed")
 
 
 @pytest.mark.parametrize(
