@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, t
 from support.studies import PAGES, write_study
 
 from pipeline import api
@@ -25,7 +25,7 @@ def lines(path: Path) -> list[str]:
     return gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]
 
 
-def run_study(folder: Path, test_set: dict, metric: dict) -> tuple[dict, str]:
+def run_study(folder: Path, test_set: dict, metric: dict) -> tuple[dict, str, dict]:
     known = "".join(f"{system}.opt{run},{system},{run}\n" for system, run in RUNS)
     (folder / "systems.csv").write_text("system,model,replica\n" + known, encoding="utf-8")
     study = write_study(
@@ -40,7 +40,7 @@ def run_study(folder: Path, test_set: dict, metric: dict) -> tuple[dict, str]:
     report = api.run(study, runs=folder / "runs", serial=True).root / "report"
     document = json.loads((report / "report.json").read_text(encoding="utf-8"))
     (finding,) = (found for found in document["findings"] if found["analysis"] == "replicas")
-    return finding, (report / "report.md").read_text(encoding="utf-8")
+    return finding, (report / "report.md").read_text(encoding="utf-8"), document
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_p_of_single_outputs_is_that_of_an_independent_program(name, request, ex
 
 
 def test_the_copy_of_the_baseline_is_called_identical(bleu):
-    finding, page = bleu
+    finding, page, _ = bleu
     for null in ("per-output", "segment-block", "whole-run", "multeval"):
         row = row_of(finding, null, "baseline", "sys2")
         assert row["p"] == 1.0
@@ -128,3 +128,27 @@ def test_three_runs_cannot_reject_for_new_runs_and_that_is_said(bleu):
     assert (row["hits"], row["replicates"], row["exact"]) == (6, 20, True)
     assert row["warning"] == "p cannot be below 0.1 with these runs: nothing is rejected at 0.05"
     assert "run effects" in row_of(bleu[0], "segment-block", "baseline", "sys1")["warning"]
+
+
+def test_the_verdict_is_about_three_systems_and_calls_none_of_them_better(bleu, expected):
+    """MultEval's own p of sys1 is 0.00, of outputs of these runs; of new runs and new segments nothing is shown by three runs."""
+    document = bleu[2]
+    (verdict,) = document["verdict"]
+    said = " ".join(verdict["sentences"])
+    best = expected["replica_summary"]["sys1"]
+    assert said.startswith(f"sys1 has the best mean score, {best['mean']:.3f}, sd {best['sd_ddof1']:.3f} over 3 runs, and is not ")
+    assert "Holm over 3 pairs of models, two-sided quasi-F" in said
+    assert "a claim about methods: new runs and new items" in said
+    assert "1 identical" in said
+    assert "opt" not in said
+    rows = {(row["model_a"], row["model_b"]): row for row in document["model_pairs"]}
+    assert {names: row["verdict"] for names, row in rows.items()} == {
+        ("sys1", "baseline"): "not separated",
+        ("sys1", "sys2"): "not separated",
+        ("baseline", "sys2"): "identical",
+    }
+    row = rows["sys1", "baseline"]
+    assert row["p"] == pytest.approx(2 * t.sf(row["delta"] / row["se"], row["df"]), rel=1e-9)
+    assert row["p_adjusted"] == pytest.approx(3 * row["p"])
+    assert row["run_share"] > 0.5
+    assert row["se"] ** 2 > (best["sd_ddof1"] ** 2 + expected["replica_summary"]["baseline"]["sd_ddof1"] ** 2) / 3
