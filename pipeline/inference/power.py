@@ -1,30 +1,19 @@
 """What a test set could have shown: the minimum detectable effect of each pair, and how many units a gain needs.
 
 All of it is about a test at a two-sided ``level``, α by itself and less in a family of pairs (`level_of`), that finds a gain in
-its true direction with a given power. Nothing depends on the gain that was observed but `units_for_gain` and
-`exact_units_for_gain`, which ask what would be needed if that gain were the true one.
+its true direction with a given power, by its standard error: (z_{1 − level/2} + z_power) · se, or as much by Student's law (Bloom
+1995, doi:10.1177/0193841X9501900504). Scores of 0 and 1 have sums of their own: `pipeline.inference.binomial_power`.
 
-- By the standard error, Gaussian or Student's: (z_{1 − level/2} + z_power) · se (Bloom 1995, doi:10.1177/0193841X9501900504).
-- Exactly for scores of 0 and 1, given the number of discordant units: binomial sums of McNemar's test (McNemar 1947,
-  doi:10.1007/BF02295996; Connett, Smith and McHugh 1987, doi:10.1002/sim.4780060507).
+Nothing depends on the gain that was observed but `units_for_gain`, which asks what would be needed if that gain were the true one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincinv, chdtri, nctdtr, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import chdtri, nctdtr, ndtr, ndtri, stdtr, stdtrit
 
-__all__ = [
-    "POWER",
-    "critical_value",
-    "critical_wins",
-    "detectable_gain",
-    "exact_detectable_gain",
-    "exact_units_for_gain",
-    "level_of",
-    "units_for_gain",
-]
+__all__ = ["MOST_UNITS", "POWER", "critical_value", "detectable_gain", "level_of", "power_of_gain", "units_for_gain"]
 
 POWER = 0.8
 """Usual in planning: one true gain in five of this size is missed."""
@@ -35,8 +24,6 @@ MOST_UNITS = 10**12
 _MANY = 2000.0  # degrees of freedom from which Student's law is Gaussian to a part in a thousand
 _HALVINGS = 60
 _FAR = 1000.0  # standard errors from which only the error of se counts
-_EXACTLY = 20_000  # discordant units up to which sums decide; beyond, they and the Gaussian agree within one part in a hundred
-_SLACK = 1e-12  # 2^(1 − m) may miss the level by rounding
 
 _Floats = NDArray[np.float64]
 
@@ -47,7 +34,7 @@ def level_of(critical: _Floats, freedom: _Floats | float | None = None) -> _Floa
     Parameters
     ----------
     critical : (pair,) float64
-        Such as the half width of a simultaneous interval over the standard error.
+        Such as the 1 − α quantile of `pipeline.inference.studentised_max_t.StudentisedMaxT.largest`.
     freedom : (pair,) float64 or float, optional
         Degrees of freedom of Student's law; Gaussian without.
 
@@ -132,6 +119,39 @@ def _noncentrality(freedom: _Floats, critical: _Floats, power: float) -> _Floats
     return np.where(near, low, critical * np.sqrt(chdtri(freedom, 1 - power) / freedom))
 
 
+def power_of_gain(gain: _Floats, se: _Floats, *, level: _Floats | float, freedom: _Floats | float | None = None) -> _Floats:
+    """Return the chance that a true gain is found in its direction: P(T_{ν, λ} > t_{ν, 1 − level/2}) with λ = gain / se.
+
+    It is what `detectable_gain` turns around.
+
+    Parameters
+    ----------
+    gain, se : (pair,) float64
+        nan where ``se`` is not positive.
+    level : (pair,) float64 or float
+        Two-sided.
+    freedom : (pair,) float64 or float, optional
+        ν; Gaussian without, and from 2000 on.
+
+    Examples
+    --------
+    >>> power_of_gain(np.array([2.8016, 3.15]), np.ones(2), level=0.05, freedom=np.array([np.inf, 9.0])).round(3).tolist()
+    [0.8, 0.8]
+    """
+    given = (np.asarray(x, np.float64) for x in (gain, se, level, np.inf if freedom is None else freedom))
+    gain, se, level, degrees = np.broadcast_arrays(*given)
+    away = np.divide(gain, se, out=np.full(gain.shape, np.nan), where=se > 0)
+    found = np.asarray(ndtr(away + ndtri(level / 2)), np.float64)
+    few = np.flatnonzero((degrees > 0) & (degrees < _MANY) & np.isfinite(away))
+    critical = critical_value(level[few], degrees[few])
+    # Further away the noncentral law of SciPy is slow, and the chance is 1 to many digits.
+    near = away[few] < 2 * critical * np.sqrt(1 + 1 / degrees[few]) + 10
+    found[few] = 1.0
+    few = few[near]
+    found[few] = 1 - nctdtr(degrees[few], away[few], critical[near])
+    return found
+
+
 def units_for_gain(
     gain: _Floats, se: _Floats, units: _Floats | float, *, level: _Floats | float, power: float = POWER, student: bool = False
 ) -> _Floats:
@@ -168,115 +188,3 @@ def units_for_gain(
     n = np.maximum(np.ceil(n - 1e-9), 2.0)
     found[sound] = np.where(n <= MOST_UNITS, n, np.nan)
     return found
-
-
-def critical_wins(discordant: NDArray[np.integer], level: _Floats | float) -> NDArray[np.int64]:
-    """Return the fewest wins among m discordant units that McNemar's exact test rejects at: 2 P(X ≥ k) ≤ level, X binomial (m, ½).
-
-    Returns
-    -------
-    (pair,) int64
-        m + 1 where no number of wins is enough.
-
-    Examples
-    --------
-    >>> critical_wins(np.array([5, 6, 20]), 0.05).tolist()
-    [6, 6, 15]
-    """
-    m, level = np.broadcast_arrays(np.asarray(discordant, np.int64), np.asarray(level, np.float64))
-    reach = -ndtri(np.clip(level, 1e-300, 1.0) / 2) * np.sqrt(m) / 2
-    k = np.clip(np.floor(m / 2 + reach) - 4, m // 2 + 1, m + 1).astype(np.int64)
-    while True:  # from below, a few steps
-        short = (k <= m) & (2 * betainc(k, np.maximum(m - k + 1, 1), 0.5) > level * (1 + _SLACK))
-        if not short.any():
-            return np.asarray(k, np.int64)
-        k = k + short
-
-
-def exact_detectable_gain(
-    discordant: NDArray[np.integer], units: NDArray[np.integer] | int, *, level: _Floats | float, power: float = POWER
-) -> _Floats:
-    """Return the minimum detectable effect of McNemar's exact test, as a share of the units, given how many are discordant.
-
-    With k of `critical_wins` and θ the chance that a discordant unit is a win: P(X ≥ k) = power of X binomial (m, θ), which is
-    I_θ(k, m − k + 1); the gain is m (2θ − 1) / n.
-
-    Parameters
-    ----------
-    discordant : (pair,) int64
-        m.
-    units : (pair,) int64 or int
-        n.
-    level : (pair,) float64 or float
-        Two-sided.
-    power : float, optional
-
-    Returns
-    -------
-    (pair,) float64
-        nan where not even m wins of m are significant.
-
-    Examples
-    --------
-    >>> exact_detectable_gain(np.array([20, 5]), 100, level=0.05).round(4).tolist()
-    [0.1195, nan]
-    """
-    m = np.asarray(discordant, np.int64)
-    k = critical_wins(m, level)
-    share = np.where(k <= m, betaincinv(np.minimum(k, np.maximum(m, 1)), np.maximum(m - k + 1, 1), power), np.nan)
-    return np.asarray(m * (2 * share - 1) / units)
-
-
-def exact_units_for_gain(
-    wins: NDArray[np.integer],
-    losses: NDArray[np.integer],
-    units: NDArray[np.integer] | int,
-    *,
-    level: _Floats | float,
-    power: float = POWER,
-) -> _Floats:
-    """Return how many units McNemar's exact test needs for a gain, if wins and losses come as often as they did.
-
-    m' is the smallest number of discordant units from which on binomial sums, which rise in steps, keep the power; n' = n m' / m.
-    Beyond 20 000 discordant units the Gaussian law gives m'.
-
-    Parameters
-    ----------
-    wins, losses : (pair,) int64
-    units : (pair,) int64 or int
-        n.
-    level : (pair,) float64 or float
-    power : float, optional
-
-    Returns
-    -------
-    (pair,) float64
-        Whole numbers; nan where wins are no more than losses, or more than `MOST_UNITS` would be needed.
-
-    Examples
-    --------
-    >>> exact_units_for_gain(np.array([13]), np.array([7]), 100, level=0.05).tolist()
-    [485.0]
-    """
-    wins, losses, units = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (wins, losses, units)))
-    level = np.broadcast_to(np.asarray(level, np.float64), wins.shape)
-    found = np.full(wins.shape, np.nan)
-    for place in np.flatnonzero((wins > losses) & (level > 0) & (level < 1)):
-        m, n = wins.flat[place] + losses.flat[place], units.flat[place]
-        needed = n * _discordant_needed(wins.flat[place] / m, float(level.flat[place]), power) / m
-        found.flat[place] = np.ceil(needed - 1e-9) if needed <= MOST_UNITS else np.nan
-    return found
-
-
-def _discordant_needed(share: float, level: float, power: float) -> float:
-    z, errors = -ndtri(level / 2), ndtri(power)
-    spread = 2 * np.sqrt(share * (1 - share))
-    about = ((z + errors * spread) / (2 * share - 1)) ** 2
-    if about > _EXACTLY:
-        return float(about)
-    reach = 4 * np.sqrt(about) + 12
-    m = np.arange(max(1, int(about - reach)), int(about + reach) + 12)
-    k = critical_wins(m, level)
-    enough = np.where(k <= m, betainc(np.minimum(k, m), m - k + 1 + (k > m), share), 0.0) >= power
-    lacking = np.flatnonzero(~enough)
-    return float(m[lacking[-1]] + 1) if lacking.size else float(m[0])

@@ -16,6 +16,7 @@ any pair cannot be seen: docs/levels.md says what that costs.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,7 @@ from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.resampling.influence import PairMoments
 from pipeline.resampling.measures import Measure, Observed
 
-__all__ = ["FEWEST_EFFECTIVE", "FEWEST_UNITS", "UNDECIDED", "UnitShape", "explain_undecided", "find_undecided"]
+__all__ = ["FEWEST_EFFECTIVE", "FEWEST_UNITS", "UNDECIDED", "UnitShape", "explain_undecided", "find_undecided", "units_to_decide"]
 
 UNDECIDED = ("", "few units", "rare losses", "failures of others")
 """Why a pair is not decided, by code; 0 where it is."""
@@ -146,3 +147,21 @@ def explain_undecided(reason: str, *, units: int, most: int | None = None) -> st
     """
     size = f"{units:,}" if most is None or most == units else f"{units:,} to {most:,}"
     return _EXPLANATIONS[reason].format(units=size, fewest=FEWEST_UNITS)
+
+
+def units_to_decide(reason: str, *, units: int, effective: float | None, acceleration: float | None) -> int:
+    """Return how many units like these it takes that a pair is no longer undecided for a reason of `UNDECIDED`.
+
+    Acceleration falls with the root of the number of units, and effective units grow as units do.
+
+    Examples
+    --------
+    >>> given = {"units": 40, "acceleration": -0.06}
+    >>> [units_to_decide(reason, effective=4.0, **given) for reason in ("few units", "rare losses", "failures of others")]
+    [60, 90, 100]
+    """
+    if reason == "rare losses":
+        return math.ceil(units * ((acceleration or 0.0) / _LOSSES) ** 2)
+    if reason == "failures of others":
+        return _ENOUGH_UNITS
+    return max(FEWEST_UNITS, math.ceil(FEWEST_EFFECTIVE * units / effective) if effective else 0)

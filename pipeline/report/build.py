@@ -22,6 +22,7 @@ from pipeline.report.facts import FamilyName, ItemClusters, MetricRow, Strata, T
 from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
 from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_systems, rank_systems
+from pipeline.report.model_detectable import add_model_effects
 from pipeline.report.model_text import describe_models
 from pipeline.report.models import judge_all, trust_models
 from pipeline.report.pair_rows import list_pairs
@@ -60,7 +61,9 @@ def build_report(given: ReportInput) -> Report:
     corrections = _correct_across(given, within)
     # Against a baseline the study names a system, and its verdicts are about systems.
     gains, across = given.models if asked.baseline is None else (), study.resampling.across_families != "none"
-    models = judge_all(gains, alpha=study.resampling.alpha, across=across)
+    models = add_model_effects(
+        judge_all(gains, alpha=study.resampling.alpha, across=across), gains, alpha=study.resampling.alpha, across=across
+    )
     families = [_family(given, cube, place, asked, within[place], corrections) for place, cube in cubes.items()]
     units = list(dict.fromkeys(_unit(given, cube) for cube in given.cubes.values()))
     report = Report(

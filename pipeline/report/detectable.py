@@ -1,12 +1,14 @@
 """What the pairs of a family could have shown, and on which single units they hang, as rows and in sentences.
 
-The level of a pair is that of the decision: α where it is tested alone; in a family that of its simultaneous interval, else α
-over the number of pairs that are not separated, which is where Holm's last step stands.
+All of it is about the test that decides. Where max-T does, a gain is found beyond ``critical`` standard errors, the 1 − α quantile
+of the largest |t*| of the family; max-T steps down, and so finds at least what this single step does. Where Holm does, a pair has
+level α over the number of pairs that are not separated, which is where its last step stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
@@ -15,45 +17,73 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.inference.power import (
-    POWER,
-    critical_value,
-    detectable_gain,
-    exact_detectable_gain,
-    exact_units_for_gain,
-    level_of,
-    units_for_gain,
-)
+from pipeline.inference.binomial_power import exact_detectable_gain, exact_units_for_gain
+from pipeline.inference.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
+from pipeline.inference.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS, units_to_decide
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.cube_facts import FULL, read_floats
-from pipeline.report.model_rows import ModelPairRow
-from pipeline.report.pair_parts import Interval, Leverage, MinimumDetectableEffect
+from pipeline.report.pair_parts import Leverage, MinimumDetectableEffect
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_number, plain
 
-__all__ = ["add_detectable", "describe_detectable", "describe_detectable_of_models"]
+__all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "spread_of"]
 
-_OPEN = ("not separated", "not decided", "inconclusive")
+OPEN = ("not separated", "not decided", "inconclusive")
 """Verdicts beside which the smallest gain that could have been shown is told."""
 
-_SAME = 1e-12  # levels that are 1 − α, but for rounding
+SHOWN = f"{100 * POWER:.0f} % power"
+
+_NO_VERDICT = {
+    "few units": f"graded scores get no verdict from fewer than {FEWEST_UNITS} units, or from units worth fewer than "
+    f"{FEWEST_EFFECTIVE:g} of equal size",
+    "rare losses": "a gain that comes with large losses on a few units gets no verdict, however large it is",
+    "failures of others": "where other systems fail on single units, so few units give no verdict, however large the gain is",
+}
+_FEW_DISCORDANT = "on so few discordant units no exact p is small enough"
 
 _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """Of each pair its gain, se, the critical value in standard errors and its level; of all the degrees of freedom, if any."""
+class _Test:
+    """The test that decides a family: of each pair gain and standard error, of all the critical value and what it is worth.
+
+    ``level`` is two-sided, by the law with ``freedom`` degrees, if any; ``exact_level`` that of scores of two values. ``by_t``
+    tells whether t decides about these too, or McNemar's exact test does.
+    """
 
     gain: _Floats
     se: _Floats
-    critical: _Floats
-    level: _Floats
+    critical: float
+    level: float
+    exact_level: float
     freedom: float | None
+    by_t: bool
 
 
-def add_detectable(rows: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *, alpha: float) -> list[PairRow]:
-    """Return the rows of one family with the minimum detectable effect, acceleration and leverage of each pair."""
+def add_detectable(
+    rows: Sequence[PairRow],
+    cube: xr.Dataset,
+    place: FamilyKey,
+    *,
+    alpha: float,
+    critical: float | None = None,
+    se: _Floats | None = None,
+) -> list[PairRow]:
+    """Return the rows of one family with the minimum detectable effect, acceleration and leverage of each pair.
+
+    Parameters
+    ----------
+    rows : sequence of PairRow
+    cube : Dataset
+    place : FamilyKey
+    alpha : float
+        Level of the family.
+    critical : float, optional
+        Standard errors that max-T asks of a gain at this level; without it Holm is taken to decide.
+    se : (pair,) float64, optional
+        What max-T divides gains by, in the order of the cube; by default the standard errors of the rows.
+    """
     if not rows:
         return []
     names = [(str(a), str(b)) for a, b in zip(cube["system_a"].values, cube["system_b"].values, strict=True)]
@@ -65,119 +95,138 @@ def add_detectable(rows: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, 
         read_floats(cube, name, **where)[order]
         for name in ("largest_share", "largest_unit", "delta_without", "gain_of_a_win", "acceleration")
     )
-    asked = _ask(rows, cube, place.procedure, alpha)
-    effects = _effects(rows, asked, np.full(len(rows), np.nan) if cube.attrs.get("strata") else win)
-    leverages = _leverages(rows, asked, share, unit, sign * without)
+    strata = int((cube.attrs.get("strata") or {}).get("count", 1))
+    test = _test_of(rows, place.procedure, strata, alpha, critical, None if se is None else se[order])
     bends = plain(sign * bend)
+    effects = _effects(rows, test, np.full(len(rows), np.nan) if cube.attrs.get("strata") else win, bends)
+    there = np.isfinite(share) & np.isfinite(without)
     return [
-        replace(row, acceleration=bends[k], leverage=leverages[k], minimum_detectable_effect=effects[k])
+        replace(
+            row,
+            acceleration=bends[k],
+            leverage=Leverage(int(unit[k]), float(share[k]), float(sign[k] * without[k])) if there[k] else None,
+            minimum_detectable_effect=effects[k],
+        )
         for k, row in enumerate(rows)
     ]
 
 
-def _ask(rows: Sequence[PairRow], cube: xr.Dataset, procedure: str, alpha: float) -> _Asked:
-    strata = int((cube.attrs.get("strata") or {}).get("count", 1))
+def _test_of(
+    rows: Sequence[PairRow], procedure: str, strata: int, alpha: float, critical: float | None, se: _Floats | None
+) -> _Test:
     worth = rows[0].effective_units
     freedom = max(worth - strata, 0.0) if worth is not None and PROCEDURES[procedure].few_units else None
-    se, gain = (np.array([np.nan if x is None else x for x in of]) for of in ([r.se for r in rows], [r.delta for r in rows]))
-    ends = [row.interval if row.interval and _is_of_the_family(row.interval, alpha) else None for row in rows]
-    half = np.array([np.nan if end is None else (end.hi - end.lo) / 2 for end in ends])
-    still = sum(row.in_family and row.p is not None and not row.identical and not row.separated for row in rows)
-    critical = np.divide(half, se, out=np.full(len(rows), np.nan), where=se > 0)
-    critical = np.where(np.isfinite(critical), critical, critical_value(alpha / max(still, 1), freedom))
-    return _Asked(gain, se, critical, level_of(critical, freedom), freedom)
+    gain, own = (_floats(of) for of in ([row.delta for row in rows], [row.se for row in rows]))
+    if critical is not None:
+        level, exact = (float(level_of(np.array(critical), degrees)) for degrees in (freedom, None))
+        return _Test(gain, own if se is None else se, critical, level, exact, freedom, by_t=True)
+    still = sum(_is_tested(row) and not row.separated and row.verdict != "not decided" for row in rows)
+    level = alpha / max(still, 1)
+    return _Test(gain, own, float(critical_value(level, freedom)), level, level, freedom, by_t=False)
 
 
-def _is_of_the_family(interval: Interval, alpha: float) -> bool:
-    return interval.method.startswith("simultaneous") and abs(interval.level - (1 - alpha)) < _SAME
+def _floats(values: Iterable[float | None]) -> _Floats:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def _effects(rows: Sequence[PairRow], asked: _Asked, win: _Floats) -> list[MinimumDetectableEffect | None]:
-    units = np.array([row.units for row in rows])
-    gains = detectable_gain(asked.se, level=asked.level, freedom=asked.freedom)
-    needed = units_for_gain(asked.gain, asked.se, units, level=asked.level, student=asked.freedom is not None)
-    discordant = np.array([row.discordant or 0 for row in rows])
+def _is_tested(row: PairRow) -> bool:
+    return row.in_family and row.p is not None and not row.identical
+
+
+def _effects(
+    rows: Sequence[PairRow], test: _Test, win: _Floats, acceleration: Sequence[float | None]
+) -> list[MinimumDetectableEffect | None]:
+    units, discordant = (np.array(of) for of in ([row.units for row in rows], [row.discordant or 0 for row in rows]))
     exact = np.isfinite(win) & (discordant > 0)
+    critical = test.critical if test.by_t else None
+    gains = detectable_gain(test.se, level=test.level, freedom=test.freedom)
+    needed = units_for_gain(test.gain, test.se, units, level=test.level, student=test.freedom is not None)
     if exact.any():
-        m, n, level = discordant[exact], units[exact], asked.level[exact]
-        gains[exact] = exact_detectable_gain(m, n, level=level) * n * win[exact]
-        wins = np.rint((m + asked.gain[exact] / win[exact]) / 2)
-        needed[exact] = exact_units_for_gain(wins, m - wins, n, level=level)
+        m, n = discordant[exact], units[exact]
+        gains[exact] = exact_detectable_gain(m, n, level=test.exact_level, critical=critical) * n * win[exact]
+        wins = np.rint((m + test.gain[exact] / win[exact]) / 2)
+        needed[exact] = exact_units_for_gain(wins, m - wins, n, level=test.exact_level, critical=critical)
     # No p of few discordant units is below that of an exact test, whatever the law of the gain.
     floor = np.where([row.few_discordant for row in rows], 2.0 ** (1 - discordant), 0.0)
-    hopeless = floor > asked.level
-    known = [row.in_family and not row.identical and row.p is not None for row in rows] & (np.isfinite(gains) | hopeless)
-    law: Literal["Gaussian", "Student"] = "Gaussian" if asked.freedom is None else "Student"
-    return [
-        MinimumDetectableEffect(
-            gain=None if hopeless[k] else float(gains[k]),
-            power=POWER,
-            level=float(asked.level[k]),
-            law="binomial" if exact[k] else law,
-            units_needed=int(needed[k]) if np.isfinite(needed[k]) else None,
-            reason=f"with {row.discordant:,} discordant units no exact p is below {floor[k]:.2g}" if hopeless[k] else None,
+    level = np.where(exact, test.exact_level, test.level)
+    enough = np.ceil(1 - np.log2(level))  # discordant units with 2^(1 − m) at the level
+    needed = np.where(
+        (floor > level) & (discordant > 0), np.fmax(needed, np.ceil(units * enough / np.maximum(discordant, 1))), needed
+    )
+    law: Literal["Gaussian", "Student"] = "Gaussian" if test.freedom is None else "Student"
+    found: list[MinimumDetectableEffect | None] = []
+    for k, row in enumerate(rows):
+        reason = _why_none(row, float(floor[k]), float(level[k]))
+        if not _is_tested(row) or (reason is None and not np.isfinite(gains[k])):
+            found.append(None)
+            continue
+        found.append(
+            MinimumDetectableEffect(
+                gain=None if reason else float(gains[k]),
+                power=POWER,
+                level=float(level[k]),
+                critical=critical if exact[k] else test.critical,
+                law="binomial" if exact[k] else law,
+                units_needed=_at_least(needed[k], row, exact=bool(exact[k]), acceleration=acceleration[k]),
+                reason=reason,
+            )
         )
-        if known[k]
-        else None
-        for k, row in enumerate(rows)
-    ]
+    return found
 
 
-def _leverages(rows: Sequence[PairRow], asked: _Asked, share: _Floats, unit: _Floats, without: _Floats) -> list[Leverage | None]:
-    """Return the unit that each pair hangs on most, and whether the pair would be judged otherwise without it.
+def _why_none(row: PairRow, floor: float, level: float) -> str | None:
+    """Say why no gain could have been shown on these units; None where one could."""
+    if row.undecided is not None:
+        return _NO_VERDICT[row.undecided]
+    return f"with {row.discordant:,} discordant units no exact p is below {floor:.2g}" if floor > level else None
 
-    se² without the unit is n/(n − 2) · (1 − share · n/(n − 1)) times se², exactly of means; the gain over it is held against the
-    pair's critical value.
-    """
-    n = np.array([row.units for row in rows], np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        left = asked.se * np.sqrt(np.maximum(1 - share * n / (n - 1), 0.0) * n / (n - 2))
-        beyond = without > asked.critical * left
-    judged = [row.verdict in _OPEN or row.separated for row in rows] & (left > 0)
-    return [
-        Leverage(int(unit[k]), float(share[k]), float(without[k]), bool(beyond[k]) != row.separated if judged[k] else None)
-        if np.isfinite(share[k]) and np.isfinite(without[k])
-        else None
-        for k, row in enumerate(rows)
-    ]
+
+def _at_least(needed: float, row: PairRow, *, exact: bool, acceleration: float | None) -> int | None:
+    """Return how many units a gain needs that has a verdict: no fewer than those below which there is none."""
+    if not np.isfinite(needed):
+        return None
+    reasons = set() if row.undecided is None else {row.undecided}
+    if not exact and PROCEDURES[row.procedure].needs_units:
+        reasons.add("few units")
+    least = (
+        units_to_decide(reason, units=row.units, effective=row.effective_units, acceleration=acceleration) for reason in reasons
+    )
+    return max(math.ceil(needed), *least, 0)
 
 
 def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
     """Return a sentence on what pairs that are not separated could have shown; nothing where that is not known."""
-    known = [(row, row.minimum_detectable_effect) for row in rows if row.minimum_detectable_effect and row.verdict in _OPEN]
-    gains = [effect.gain for _, effect in known if effect.gain is not None]
-    if not known:
-        return ""
-    power = f"{100 * POWER:.0f} % power"
-    if len(known) > 1:
-        if not gains:
-            return "None of them could have shown a gain: on so few discordant units no exact p is small enough."
-        none = f"; {len(known) - len(gains):,} could show none" if len(gains) < len(known) else ""
-        told = f"The smallest gains that these pairs show with {power} (minimum detectable effects)"
-        return f"{told} are {_spread(gains, digits)}{none}."
-    ((row, effect),) = known
+    known = [(row, row.minimum_detectable_effect) for row in rows if row.minimum_detectable_effect and row.verdict in OPEN]
     noun = f"{unit}s" if unit in ("item", "document") else f"units of {unit}"
-    needed = f"a true gain of {format_number(row.delta, digits)} needs about {effect.units_needed or 0:,} {noun} for {power}"
-    if effect.gain is None:
-        return f"No gain could have been shown: {effect.reason}{f'; {needed}' if effect.units_needed else ''}."
-    least = f"The smallest gain shown here with {power} (minimum detectable effect) is {format_number(effect.gain, digits)}"
-    return f"{least}{f'; {needed}'.removesuffix(f' for {power}') if effect.units_needed else ''}."
-
-
-def describe_detectable_of_models(pairs: Sequence[ModelPairRow], digits: int, *, alpha: float) -> str:
-    """Return a sentence on what pairs of models that are not separated could have shown, with as many runs and units as these."""
-    known = [row for row in pairs if row.verdict == "not separated" and row.se]
     if not known:
         return ""
-    freedom = np.array([np.inf if row.df is None else row.df for row in known])
-    se = np.array([row.se for row in known], np.float64)
-    gains = detectable_gain(se, level=alpha / len(known), freedom=freedom).tolist()
-    what = "gain" if len(known) == 1 else "gains"
-    verb, effects = ("is", "effect") if len(known) == 1 else ("are", "effects")
-    told = f"The smallest {what} shown with {100 * POWER:.0f} % power by as many runs and units (minimum detectable {effects})"
-    return f"{told} {verb} {_spread(gains, digits)}."
+    if len(known) > 1:
+        return _describe_many(known, digits, noun)
+    ((row, effect),) = known
+    whose = f" of {row.system_a} over {row.system_b}" if len(rows) > 1 else ""
+    needed = f"; a true gain of {format_number(row.delta, digits)}{whose} needs about {effect.units_needed or 0:,} {noun}"
+    needed = needed if effect.units_needed else ""
+    if effect.gain is None:
+        return f"No gain could have been shown: {effect.reason}{needed and f'{needed} for {SHOWN}'}."
+    return f"The smallest gain shown here with {SHOWN} (minimum detectable effect) is {format_number(effect.gain, digits)}{needed}."
 
 
-def _spread(gains: Sequence[float], digits: int) -> str:
+def _describe_many(known: Sequence[tuple[PairRow, MinimumDetectableEffect]], digits: int, noun: str) -> str:
+    gains = [effect.gain for _, effect in known if effect.gain is not None]
+    none = [(row, effect) for row, effect in known if effect.gain is None]
+    why = "; ".join(dict.fromkeys(_NO_VERDICT.get(row.undecided or "", _FEW_DISCORDANT) for row, _ in none))
+    needed = [effect.units_needed for _, effect in none if effect.units_needed]
+    if needed:
+        least, most = f"{min(needed):,}", f"{max(needed):,}"
+        spread = least if least == most else f"{least} to {most} (median {math.ceil(median(needed)):,})"
+        why += f"; their gains, if true, need about {spread} {noun} for {SHOWN}"
+    if not gains:
+        return f"None of these pairs could have shown a gain: {why}."
+    told = f"The smallest gains that these pairs show with {SHOWN} (minimum detectable effects)"
+    return f"{told} are {spread_of(gains, digits)}{f'; {len(none):,} could have shown none: {why}' if none else ''}."
+
+
+def spread_of(gains: Sequence[float], digits: int) -> str:
+    """Return the smallest, largest and median of several gains, or the one that all of them are."""
     least, most = (format_number(end, digits) for end in (min(gains), max(gains)))
     return f"{least} to {most} (median {format_number(median(gains), digits)})" if least != most else least

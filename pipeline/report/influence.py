@@ -20,8 +20,6 @@ _ERRORS = 2.0  # of the skewness of Gaussian units: few of them are often skewed
 
 _JUDGED = ("better", "not separated", "not decided", "equivalent", "inconclusive")
 
-_MOST = 3  # pairs whose verdict turns that are named
-
 
 def check_influence(pairs: Sequence[PairRow]) -> Iterator[tuple[str, bool, str]]:
     """Yield the checks on skewness and leverage of pairs with a verdict: name, whether to check, and the words."""
@@ -84,12 +82,8 @@ def _leverage(moved: Sequence[PairRow]) -> tuple[bool, str]:
     if not heavy or row.leverage is None:
         return False, f"{count}; the largest share is {100 * most:.1f} %."
     gain = f"{row.delta:.4g}" if row.delta is not None else "undefined"
-    told = (
+    return True, (
         f"{count}, at most {100 * most:.0f} % ({_name(row)}: unit {row.leverage.unit + 1:,} of {row.units:,}; the gain is {gain}, "
-        f"without it {row.leverage.delta_without:.4g})."
+        f"without it {row.leverage.delta_without:.4g}). Look at these units; more units, or a score that bounds what one of them "
+        "can do, help."
     )
-    turned = [row for row in heavy if row.leverage is not None and row.leverage.turns]
-    if turned:
-        more = f" and {len(turned) - _MOST:,} more" if len(turned) > _MOST else ""
-        told += f" The verdict would turn without that unit: {'; '.join(map(_name, turned[:_MOST]))}{more}."
-    return True, f"{told} Look at these units; more units, or a score that bounds what one of them can do, help."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["GainInterval", "ModelPairRow", "ModelRow", "ModelVerdict"]
+__all__ = ["GainInterval", "ModelDetectableEffect", "ModelPairRow", "ModelRow", "ModelVerdict"]
 
 ModelVerdict: TypeAlias = Literal["better", "not separated", "identical", "not measured"]
 
@@ -39,6 +39,24 @@ class GainInterval:
 
     lo: float
     hi: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDetectableEffect:
+    """The smallest true gain of one model over another that is found with some power, with as many runs and units as there are.
+
+    ``critical`` is how many standard errors a gain must exceed, at the two-sided ``level`` of the pair in its family.
+    ``more_runs_needed`` of each model find the observed gain with this power, if it is the true one, and so do
+    ``more_units_needed``; None where no number does. ``reason`` says why no gain could have been shown.
+    """
+
+    gain: float | None
+    power: float
+    level: float
+    critical: float
+    more_runs_needed: int | None
+    more_units_needed: int | None
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +101,4 @@ class ModelPairRow:
     se_more_units: float | None
     verdict: ModelVerdict
     reason: str | None
+    minimum_detectable_effect: ModelDetectableEffect | None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pipeline.report.detectable import describe_detectable_of_models
+from pipeline.report.detectable import SHOWN
 from pipeline.report.document import Report
+from pipeline.report.model_detectable import describe_model_effects
 from pipeline.report.model_rows import ModelPairRow, ModelRow
 from pipeline.report.rows import FamilyKey, Verdict, family_of
 from pipeline.report.units import count_size
@@ -17,7 +18,7 @@ __all__ = ["MODEL_BOARD", "MODEL_PAIRS", "count_pairs", "describe_models", "mode
 
 PARTS = ("σ² unit", "σ² S×unit", "σ² run", "σ² e")
 MODEL_BOARD = ("rank", "model", "runs", "mean", "sd", "lowest", "highest", "rank interval", "better than", "worse than")
-MODEL_PAIRS = ("better", "worse", "gain", "interval", "se", "df", "p", "p adjusted", "runs' share", *PARTS, "verdict")
+MODEL_PAIRS = ("better", "worse", "gain", "interval", "se", "df", "MDE", "p", "p adjusted", "runs' share", *PARTS, "verdict")
 _TESTS = {"methods": "quasi-F", "systems": "t-test of the means over {runs} of each {unit}"}
 
 
@@ -60,7 +61,7 @@ def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: 
         yield _leader(ranked, pairs, report, test, digits, unit, run, lower)
         told = _nearest(ranked, pairs)
         yield count_pairs(pairs)
-    yield from filter(None, [describe_detectable_of_models(pairs, digits, alpha=report.alpha)])
+    yield from filter(None, [describe_model_effects(pairs, digits, unit)])
     yield from _budget(told, digits, unit, run, alone=len(pairs) == 1)
 
 
@@ -184,7 +185,8 @@ def model_views(report: Report, place: FamilyKey) -> Iterator[View]:
     test = _TESTS[claim].format(runs=f"{run}s", unit=unit)
     caption = (
         f"Two-sided p by the {test}: {say_claim(claim, unit)}. p adjusted is by Holm over {pairs[0].family_size:,} pairs of "
-        f"models, and decides; the interval, gain ± t se at 1 − α, is not adjusted. Runs' share: of the variance of the gain, "
+        f"models, and decides; the interval, gain ± t se at 1 − α, is not adjusted. MDE: minimum detectable effect, the smallest "
+        f"gain found with {SHOWN} by as many runs and units. Runs' share: of the variance of the gain, "
         f"that due to {run}s. σ²: components of the variance of one {unit}'s score in one {run}; S×unit is that of models and "
         f"{unit}s together. Where fewer than 20 {unit}s differ, p is at least that of swapping the outputs of whole {unit}s."
     )
@@ -201,7 +203,8 @@ def _pair_cells(row: ModelPairRow, digits: int) -> tuple[str, ...]:
     ends = MISSING if row.interval is None else format_interval({"lo": row.interval.lo, "hi": row.interval.hi}, digits)
     share = MISSING if row.run_share is None else format_share(row.run_share)
     degrees = MISSING if row.df is None else f"{row.df:.3g}"
-    gain, se = (format_number(value, digits) for value in (row.delta, row.se))
+    effect = row.minimum_detectable_effect
+    gain, se, least = (format_number(value, digits) for value in (row.delta, row.se, effect.gain if effect else None))
     parts = (MISSING if part is None else f"{part:.3g}" for part in _components(row))
     return (
         row.model_a,
@@ -210,6 +213,7 @@ def _pair_cells(row: ModelPairRow, digits: int) -> tuple[str, ...]:
         ends,
         se,
         degrees,
+        least,
         format_p(row.p),
         format_p(row.p_adjusted),
         share,

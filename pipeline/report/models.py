@@ -149,6 +149,7 @@ def _pair(
         given.se_with(pair, more_units=more_units),
         _judge(given, adjusted, alpha, pair),
         given.reason[pair] or None,
+        minimum_detectable_effect=None,
     )
 
 

@@ -37,14 +37,17 @@ class MethodIntervalWithP(MethodInterval):
 
 @dataclass(frozen=True, slots=True)
 class MinimumDetectableEffect:
-    """The smallest true gain that is found with some power, at the level that the pair has in its family.
+    """The smallest true gain that is found with some power by the test that decides the pair in its family.
 
-    ``units_needed`` find the observed gain with this power, if it is the true one. ``reason`` says why there is no such gain.
+    ``critical`` is how many standard errors a gain must exceed, None where McNemar's exact test decides; ``level`` is what it is
+    worth of a pair alone, two-sided. ``units_needed`` find the observed gain with this power, if it is the true one. ``reason``
+    says why no gain could have been shown.
     """
 
     gain: float | None
     power: float
     level: float | None
+    critical: float | None
     law: Literal["Gaussian", "Student", "binomial"]
     units_needed: int | None
     reason: str | None
@@ -52,9 +55,8 @@ class MinimumDetectableEffect:
 
 @dataclass(frozen=True, slots=True)
 class Leverage:
-    """The one unit that adds most to a gain's variance: its position, its share, the gain without it, whether the verdict turns."""
+    """The one unit that adds most to a gain's variance: its position, its share of it, and the gain without it."""
 
     unit: int
     share: float
     delta_without: float
-    turns: bool | None

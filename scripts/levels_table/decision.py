@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.direct.exact import sign_flips_of_few
 from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.studentised_max_t import studentised_max_t
+from pipeline.inference.studentised_max_t import StudentisedMaxT, studentised_max_t
 from pipeline.inference.undecided import UnitShape, find_undecided
 from pipeline.resampling.address import count_cells
 from pipeline.resampling.draws import Draws
@@ -34,11 +34,14 @@ class Decided:
         p_adjusted: two-sided, of a pair without a standard error nan.
     undecided : (pair,) int8
         Position in `pipeline.inference.undecided.UNDECIDED`.
+    max_t : StudentisedMaxT
+        What they are judged by.
     """
 
     observed: Observed
     p: NDArray[np.float64]
     undecided: NDArray[np.int8]
+    max_t: StudentisedMaxT
 
     def separated(self, alpha: float) -> NDArray[np.bool_]:
         """Tell which pairs are separated at a level."""
@@ -60,4 +63,4 @@ def decide_as_compare(
     found = studentised_max_t(measure, seen, draws=draws, scores=scores, floor=floor)
     moments = pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)
     shape = UnitShape.of(measure, seen, moments, effective=units)
-    return Decided(seen, np.maximum(found.p, floor), find_undecided(shape))
+    return Decided(seen, np.maximum(found.p, floor), find_undecided(shape), found)

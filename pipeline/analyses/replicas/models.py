@@ -108,6 +108,12 @@ class ModelGains:
         found = self.variances.variance(pair, more_runs=more_runs, more_units=more_units, new_runs=self.claim == "methods")
         return None if found is None else float(np.sqrt(found))
 
+    def law_with(
+        self, *, more_runs: NDArray[np.int64] | int = 0, more_units: NDArray[np.int64] | int = 0
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return standard errors and degrees of freedom with more runs of either model, or more units; None without components."""
+        return self.variances.law(more_runs=more_runs, more_units=more_units, new_runs=self.claim == "methods")
+
 
 def compare_models(
     cube: xr.Dataset, scored: ScoredStatistics, *, test_set: str, metric: str, claim: Claim | None = None

@@ -52,6 +52,27 @@ class Variances:
         found = components.difference_variance(runs_a=a + more_runs, runs_b=b + more_runs, units=self.units + more_units)
         return float(found[pair])
 
+    def law(
+        self, *, more_runs: NDArray[np.int64] | int = 0, more_units: NDArray[np.int64] | int = 0, new_runs: bool = True
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return standard error and degrees of freedom of each pair's gain with so many more runs of each model, and more units.
+
+        Degrees are Satterthwaite's, of what the mean squares of the quasi-F expect; n − 1 without new runs.
+        """
+        if self.components is None:
+            return None
+        system_unit, run, e = (np.maximum(getattr(self.components, p), 0.0) for p in ("system_unit", "run", "residual"))
+        runs, units = self.runs + np.reshape(more_runs, (-1, 1)), self.units + np.asarray(more_units)
+        of_e = (e / units)[:, None] / runs
+        by_unit = 2 * system_unit / units + of_e.sum(axis=1)
+        if not new_runs:
+            return np.sqrt(by_unit), np.broadcast_to(units - 1.0, by_unit.shape)
+        of_run = run[:, None] / runs + of_e
+        variance = by_unit + (of_run - of_e).sum(axis=1)
+        shares = by_unit**2 / (units - 1) + ((of_run**2 + of_e**2 / (units - 1)[..., None]) / (runs - 1)).sum(axis=1)
+        degrees = np.divide(variance**2, shares, out=np.full(variance.shape, np.nan), where=shares > 0)
+        return np.sqrt(variance), degrees
+
     def share(self, pair: int, parts: tuple[str, ...]) -> float:
         """Return the share of Var δ that comes of ``run``, ``system_unit`` or both; nan where it is not known."""
         whole = self.variance(pair)

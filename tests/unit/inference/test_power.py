@@ -9,15 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pipeline.inference.power import (
-    critical_value,
-    critical_wins,
-    detectable_gain,
-    exact_detectable_gain,
-    exact_units_for_gain,
-    level_of,
-    units_for_gain,
-)
+from pipeline.inference.binomial_power import critical_wins, critical_wins_of_t, exact_detectable_gain, exact_units_for_gain
+from pipeline.inference.power import critical_value, detectable_gain, level_of, power_of_gain, units_for_gain
 
 LEVELS = (0.05, 0.05 / 105, 1e-6)
 
@@ -104,3 +97,66 @@ def test_four_times_the_units_halve_the_effect_and_what_cannot_be_said_is_nan() 
     assert np.isnan(detectable_gain(np.array([0.0, np.nan, 1.0]), level=np.array([0.05, 0.05, np.nan]))).all()
     assert np.isnan(units_for_gain(np.array([0.0, -1.0, 1e-9]), np.ones(3), 100, level=0.05)).all()
     assert np.isnan(exact_units_for_gain(np.array([3, 2]), np.array([3, 4]), 10, level=0.05)).all()
+
+
+@pytest.mark.parametrize("freedom", [1.5, 9.0, 49.0, 1e6])
+def test_a_gain_has_the_power_that_it_is_the_minimum_for(freedom: float) -> None:
+    se, level = np.array([0.5, 2.0]), np.array([0.05, 1e-4])
+    for power in (0.3, 0.8):
+        gain = detectable_gain(se, level=level, power=power, freedom=freedom)
+        assert power_of_gain(gain, se, level=level, freedom=freedom) == pytest.approx(power, abs=1e-8)
+    assert power_of_gain(1e4 * gain, se, level=level, freedom=freedom) == pytest.approx(1.0, abs=1e-12)
+
+
+def t_of(wins: int, m: int, units: int) -> float:
+    """The gain over its standard error, of units that differ by 1 (wins), −1 (losses) and 0."""
+    differences = np.repeat([1.0, -1.0, 0.0], [wins, m - wins, units - m])
+    return float(differences.mean() / (differences.std(ddof=1) / np.sqrt(units)))
+
+
+@pytest.mark.parametrize("units", [60, 100, 1000])
+@pytest.mark.parametrize("critical", [1.9, 2.0, 2.9, 4.1])
+def test_the_fewest_wins_of_t_reach_the_critical_value_and_one_less_does_not(units: int, critical: float) -> None:
+    level = float(level_of(np.array(critical)))
+    for m in (8, 12, 19, 20, 24, 41, 60):
+        (k,) = critical_wins_of_t(np.array([m]), units, critical=critical, level=level).tolist()
+        (exact,) = critical_wins(np.array([m]), level).tolist() if m < 20 else (0,)
+        first = next(
+            (w for w in range(m // 2 + 1, m + 1) if w >= exact and (w == m == units or t_of(w, m, units) >= critical)), m + 1
+        )
+        assert k == first
+
+
+def test_an_exact_effect_of_t_has_its_power_in_binomial_sums() -> None:
+    (gain,) = exact_detectable_gain(np.array([24]), 100, level=0.05, critical=2.0)
+    assert tail(17, 24, (gain * 100 / 24 + 1) / 2) == pytest.approx(0.8, abs=1e-9)  # McNemar's test asks for 18
+    assert np.isnan(exact_detectable_gain(np.array([5]), 100, level=0.05, critical=2.0)).all()
+
+
+@pytest.mark.parametrize("critical", [None, 2.2])
+def test_the_units_of_many_pairs_are_those_of_each_by_itself(critical: float | None) -> None:
+    rng = np.random.default_rng(3)
+    m = rng.integers(6, 90, 60)
+    wins = np.minimum(m // 2 + rng.integers(1, 12, 60), m)
+    together = exact_units_for_gain(wins, m - wins, 200, level=0.03, critical=critical)
+    k = np.arange(1, 8000)
+    exact = stats.binom.isf(0.015, k, 0.5) + 1
+    for found, own, all_of_them in zip(together, wins.tolist(), m.tolist(), strict=True):
+        least = exact if critical is None else critical_wins_of_t(k, k * 200 / all_of_them, critical=critical, level=0.03)
+        lacking = np.flatnonzero(stats.binom.sf(least - 1, k, own / all_of_them) < 0.8)
+        smallest = int(k[lacking[-1]]) + 1 if lacking.size else 1
+        if smallest < 7000:  # no more are looked at here
+            assert found == np.ceil(Fraction(smallest * 200, all_of_them))
+
+
+@pytest.mark.parametrize("critical", [None, 2.0])
+def test_up_to_the_most_units_that_sums_are_for_they_agree_with_the_gaussian_law(critical: float | None) -> None:
+    for first in range(2000, 2400, 100):
+        m = np.arange(first, first + 100)
+        wins = np.ceil(m * 0.51)  # 2.8²/(2 · .51 − 1)² is just below 20 000
+        found = exact_units_for_gain(wins, m - wins, m, level=0.05, critical=critical)
+        share = 2 * wins / m - 1
+        about = units_for_gain(
+            share, np.sqrt((1 - share**2) / m), m, level=0.05 if critical is None else level_of(np.array(critical))
+        )
+        assert found == pytest.approx(about, rel=0.02)

@@ -75,6 +75,38 @@ def test_models_that_are_not_separated_are_told_the_gain_that_these_runs_and_uni
         assert power(row, found, len(open_)) == pytest.approx(0.8, abs=0.002)
 
 
+def test_pairs_of_models_have_the_effect_and_what_more_runs_or_units_would_do_as_fields(document, made):
+    open_ = [row for row in document["model_pairs"] if row["verdict"] == "not separated"]
+    for row in document["model_pairs"]:
+        effect = row["minimum_detectable_effect"]
+        assert effect["level"] == pytest.approx(0.05 / len(open_))
+        assert effect["critical"] == pytest.approx(stats.t.isf(effect["level"] / 2, row["df"]))
+        assert power(row, effect["gain"], len(open_)) == pytest.approx(0.8, abs=1e-9)
+    for row in open_:
+        effect = row["minimum_detectable_effect"]
+        if (more := effect["more_units_needed"]) is not None:
+            assert foretell(row, 0, more, effect["level"]) >= 0.8 > foretell(row, 0, more - 1, effect["level"])
+        if (more := effect["more_runs_needed"]) is not None:
+            assert foretell(row, more, 0, effect["level"]) >= 0.8 > foretell(row, more - 1, 0, effect["level"])
+        else:
+            assert foretell(row, 10**6, 0, effect["level"]) < 0.8  # the interaction with units stays
+    page = (made / "report" / "report.md").read_text(encoding="utf-8")
+    assert "| df | MDE | p |" in page
+
+
+def foretell(row, more_runs, more_units, level):
+    """The power of the gain that was observed, with other numbers of runs and units, from the components written out."""
+    n, runs = row["units"] + more_units, [row["runs_a"] + more_runs, row["runs_b"] + more_runs]
+    system_unit, run, e = (max(row[f"variance_{name}"], 0.0) for name in ("system_unit", "run", "residual"))
+    by_unit = 2 * system_unit / n + sum(e / n / r for r in runs)
+    whole = 2 * system_unit / n + sum((run + e / n) / r for r in runs)
+    shares = by_unit**2 / (n - 1) + sum((((run + e / n) / r) ** 2 + (e / n / r) ** 2 / (n - 1)) / (r - 1) for r in runs)
+    df = whole**2 / shares
+    if df > 2000:
+        return stats.norm.sf(stats.norm.isf(level / 2) - row["delta"] / np.sqrt(whole))
+    return stats.nct.sf(stats.t.isf(level / 2, df), df, row["delta"] / np.sqrt(whole))
+
+
 def power(row, gain, pairs):
     return stats.nct.sf(stats.t.isf(0.05 / pairs / 2, row["df"]), row["df"], gain / row["se"])
 

@@ -10,7 +10,11 @@ from scipy import stats
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import build_document, make_report
 
+from pipeline.report.detectable import add_detectable
 from pipeline.report.influence import noise_of_acceleration
+from pipeline.report.pair_parts import MinimumDetectableEffect
+from pipeline.report.pair_rows import list_pairs
+from pipeline.report.rows import FamilyKey
 
 PAIR = ("metric", "test_size", "pair")
 
@@ -68,18 +72,73 @@ def test_in_a_family_the_level_is_that_of_the_pairs_that_are_left() -> None:
     assert sentence.startswith("The smallest gains that these pairs show with 80 % power (minimum detectable effects) are 1.6")
 
 
-def test_a_simultaneous_interval_gives_its_own_critical_value() -> None:
-    one = cube([50.2, 50.1, 50.0])
-    names = ["simultaneous"]
-    delta, se = one["observed_delta"].values, one["se"].values
-    ends = np.stack([delta - 2.5 * se, delta + 2.5 * se], axis=-1)[None, None]
-    dims = ("procedure", "interval_method", *PAIR)
-    one = one.assign(interval=((*dims, "bound"), ends), interval_reason=(dims, np.zeros(ends.shape[:-1], np.int8)))
-    one = one.assign_coords(interval_method=names, bound=["lower", "upper"])
-    for row in built(one, intervals=["simultaneous"])["pairs"]:
-        assert row["interval"]["method"] == "simultaneous"
-        assert row["minimum_detectable_effect"]["level"] == pytest.approx(2 * stats.t.sf(2.5, 999), rel=1e-6)
-        assert row["minimum_detectable_effect"]["gain"] == pytest.approx(0.5 * (2.5 + 0.8416), rel=2e-3)
+def by_max_t(one: Any, critical: float, se: np.ndarray | None = None) -> list[MinimumDetectableEffect]:
+    """What is told of a family that max-T decides."""
+    place = FamilyKey("news", "bleu", "paired-bootstrap")
+    rows = add_detectable(list_pairs(one, place, alpha=0.05, unit="item"), one, place, alpha=0.05, critical=critical, se=se)
+    return [row.minimum_detectable_effect for row in rows if row.minimum_detectable_effect]
+
+
+def test_max_t_finds_gains_beyond_its_own_critical_value_in_its_own_standard_errors() -> None:
+    one = cube([50.3, 50.2, 50.0], sizes={"full": 40})
+    found = by_max_t(one, 2.6, np.array([0.5, 0.4, 0.3]))  # a and b, a and c, b and c
+    assert [effect.critical for effect in found] == [2.6] * 3
+    for effect, se in zip(found, (0.4, 0.3, 0.5), strict=True):  # the largest gain first: a and c, b and c, a and b
+        assert effect.level == pytest.approx(2 * stats.t.sf(2.6, 39), rel=1e-9)
+        assert stats.nct.sf(2.6, 39, effect.gain / se) == pytest.approx(0.8, abs=1e-9)
+    assert built(one)["pairs"][0]["minimum_detectable_effect"]["level"] == pytest.approx(0.05 / 3)  # by Holm
+
+
+def test_scores_of_two_values_are_found_by_the_wins_whose_t_is_beyond() -> None:
+    one = cube([50.8, 50.0], gain_of_a_win=1.0, discordant=24, sizes={"full": 100})
+    (effect,) = by_max_t(one, 2.0)
+    theta = (effect.gain / 24 + 1) / 2
+    assert stats.binom.sf(16, 24, theta) == pytest.approx(0.8, abs=1e-9)  # 17 wins and 7 losses have t = 2.08
+    assert (effect.law, effect.critical) == ("binomial", 2.0)
+    assert effect.level == pytest.approx(2 * stats.norm.sf(2.0))
+
+
+def undecided(one: Any, reason: str) -> Any:
+    words = ["none", "few-units", "rare-losses", "failures-of-others"]
+    attrs = {"flag_values": list(range(4)), "flag_meanings": " ".join(words)}
+    codes = np.full((1, *one["se"].shape), words.index(reason), np.int8)
+    return one.assign(undecided=(("procedure", *PAIR), codes, attrs))
+
+
+@pytest.mark.parametrize(
+    ("reason", "units", "effective", "acceleration", "needed"),
+    [
+        ("few-units", 12, 12.0, 0.0, 20),
+        ("few-units", 40, 4.0, 0.0, 60),  # 40 of them are worth 4, 60 are worth 6
+        ("rare-losses", 50, 50.0, -0.08, 200),  # −.08 falls to −.04 with four times as many
+        ("failures-of-others", 50, 50.0, 0.0, 100),
+    ],
+)
+def test_where_no_gain_gets_a_verdict_the_units_needed_for_one_are_told(reason, units, effective, acceleration, needed) -> None:
+    scores, drawn = [54.0, 50.0], {"sizes": {"full": units}, "attrs": {"effective_units": effective}}
+    one = cube(scores, acceleration=acceleration, discordant=units, **drawn)
+    assert effect_of(built(one))["gain"] is not None
+    document = built(undecided(one, reason))
+    found = effect_of(document)
+    assert (document["pairs"][0]["verdict"], found["gain"]) == ("not decided", None)
+    assert found["reason"].count("verdict") == 1
+    assert found["units_needed"] == needed  # 4 is eight standard errors: by these alone six units or seven would do
+    (sentence,) = (s for s in document["verdict"][0]["sentences"] if s.startswith("No gain could have been shown: "))
+    assert f"a true gain of 4.000 needs about {needed:,} items for 80 % power" in sentence
+
+
+def test_a_gain_that_is_decided_needs_as_many_units_as_a_verdict_does() -> None:
+    assert effect_of(built(cube([60.0, 50.0], sizes={"full": 200})))["units_needed"] == 20
+    binary = effect_of(built(cube([53.0, 50.0], sizes={"full": 200}, gain_of_a_win=0.5, discordant=6)))
+    assert binary["units_needed"] < 20 * 200 / 6  # six wins of six: seven discordant units are enough, as there are few losses
+
+
+def test_of_several_pairs_without_a_verdict_all_are_told_why() -> None:
+    one = undecided(cube([50.4, 50.2, 50.0], sizes={"full": 12}, se=0.1, discordant=12), "few-units")
+    sentences = built(one)["verdict"][0]["sentences"]
+    (sentence,) = (s for s in sentences if s.startswith("None of these pairs could have shown a gain: graded scores get no"))
+    assert "their gains, if true, need about 20 to 32 (median 32) items for 80 % power" in sentence
+    assert not any("minimum detectable" in s for s in sentences)
 
 
 def test_scores_of_two_values_have_binomial_sums() -> None:
@@ -101,6 +160,8 @@ def test_too_few_discordant_units_could_show_no_gain() -> None:
     assert (found["gain"], found["reason"]) == (None, "with 5 discordant units no exact p is below 0.062")
     (sentence,) = (s for s in document["verdict"][0]["sentences"] if s.startswith("No gain could have been shown: with 5"))
     assert "needs about" in sentence
+    graded = effect_of(built(cube([53.0, 50.0], discordant=5)))
+    assert (graded["gain"], graded["units_needed"]) == (None, 1200)  # 2^-5 is below .05: six of them, of 1000 · 6/5 units
 
 
 def test_units_are_told_with_their_items() -> None:
@@ -177,26 +238,16 @@ def test_acceleration_is_of_the_better_system() -> None:
     assert told(built(cube([50.2, 50.0])), "Skewness") is None  # a cube that does not have it
 
 
-@pytest.mark.parametrize(("share", "without", "status", "turns"), [(0.02, 1.2, "ok", False), (0.4, 0.2, "check", True)])
-def test_leverage_is_a_line_of_trust(share: float, without: float, status: str, turns: bool) -> None:
+@pytest.mark.parametrize(("share", "without", "status"), [(0.02, 1.2, "ok"), (0.4, 0.2, "check")])
+def test_leverage_is_a_line_of_trust(share: float, without: float, status: str) -> None:
     given = {"largest_share": share, "largest_unit": 6, "delta_without": without}
     document = built(cube([51.2, 50.0], **given, sizes={"full": 200}))
     row = told(document, "Leverage")
     assert row is not None
     assert row["status"] == status
-    assert document["pairs"][0]["leverage"] == {"unit": 6, "share": share, "delta_without": without, "turns": turns}
-    if turns:
+    assert document["pairs"][0]["leverage"] == {"unit": 6, "share": share, "delta_without": without}
+    if status == "check":
         assert "at most 40 % (a and b, bleu on news: unit 7 of 200; the gain is 1.2, without it 0.2)" in row["detail"]
-        assert "The verdict would turn without that unit: a and b, bleu on news." in row["detail"]
+        assert "the verdict" not in row["detail"].lower()  # it is of a test that has not been made
         binary = built(cube([51.2, 50.0], **given, sizes={"full": 200}, gain_of_a_win=0.1))
         assert told(binary, "Leverage") is None  # every discordant unit weighs as much as the others
-
-
-def test_a_gain_that_one_unit_hides_turns_to_better_without_it() -> None:
-    """se is .5, and .5 · √(1 − .64 · 200/199) · … = .3 without the unit: a gain of .9 is then three of them."""
-    given = {"largest_share": 0.64, "largest_unit": 0, "delta_without": 0.9}
-    document = built(cube([50.6, 50.0], **given, sizes={"full": 200}))
-    assert document["pairs"][0]["verdict"] == "not separated"
-    assert document["pairs"][0]["leverage"]["turns"] is True
-    given["delta_without"] = 0.55
-    assert built(cube([50.6, 50.0], **given, sizes={"full": 200}))["pairs"][0]["leverage"]["turns"] is False
