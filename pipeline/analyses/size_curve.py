@@ -42,6 +42,7 @@ _EXACT = 1e-12
 NOTES = (
     "Test sizes are prefixes, the first n units, as in the paper: they confound size with the order of the units.",
     "The pairs in the window at each n are other pairs; a good fit of the thresholds is no evidence for the law. "
+    "Threshold by se: the same percentile of z standard errors over all pairs that have one, the same pairs at each n. "
     "The median standard error is over the pairs that have one and are not identical on the first n units.",
     "Prefixes are nested, so the points are not independent and the test of the slope −½ is a guide only.",
     "Units needed for a gain beyond the sizes measured are extrapolated.",
@@ -49,7 +50,8 @@ NOTES = (
 
 
 SECTION = Section("size-curve", "Test size", after="figures")
-_QUANTITIES = {"gain": "threshold", "median_se": "median se"}
+_QUANTITIES = {"gain": "threshold", "se_gain": "threshold by se", "median_se": "median se"}
+_THRESHOLDS = ("gain", "se_gain")
 _COLUMNS = (
     Column("what", "what"),
     Column("values", "units: value"),
@@ -85,7 +87,7 @@ class SizeCurveOptions:
 
 
 class SizeCurve(Analysis):
-    """Thresholds and standard errors against test size, with the fit of c/√n."""
+    """Thresholds, those by standard errors and median standard errors against test size, with the fit of c/√n to each."""
 
     name: ClassVar[str] = "size-curve"
     default_place: ClassVar[int | None] = 2
@@ -104,7 +106,7 @@ class SizeCurve(Analysis):
                 where = {"test_set": name, "metric": metric, "procedure": procedure}
                 points = [where | point for point in _points(cube, metric, procedure, chosen.spec)]
                 rows += points
-                fits += [where | _fit(points, quantity, chosen.gains) for quantity in ("gain", "median_se")]
+                fits += [where | _fit(points, quantity, chosen.gains) for quantity in _QUANTITIES]
         notes = [*NOTES, *describe_one_sided(cubes), *(note for note in [describe_copies(cubes)] if note)]
         return Finding(
             self.name,
@@ -131,6 +133,7 @@ def _points(cube: xr.Dataset, metric: str, procedure: str, spec: Window) -> list
                 "units": units,
                 "gain": gain,
                 "pairs_in_window": int(inside.sum()),
+                "se_gain": percentile_of(spec.z * table.se[table.measured], spec.percentile),
                 "median_se": float(np.median(spread)) if len(spread) else None,
                 "gaussian_z": spec.z,
                 "pairs": int(table.usable.sum()),
@@ -149,7 +152,7 @@ def _fit(points: list[dict[str, Any]], quantity: str, gains: tuple[float, ...]) 
         return {"quantity": quantity, **empty, "sizes": len(there), "units_for": [], "reason": reason}
     needed = [
         {"gain": gain, "by_fit": line.units_for(gain), "by_root": line.units_by_root(gain)}
-        for gain in (gains if quantity == "gain" else ())
+        for gain in (gains if quantity in _THRESHOLDS else ())
     ]
     return {
         "quantity": quantity,

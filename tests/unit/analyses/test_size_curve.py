@@ -23,6 +23,20 @@ def test_the_standard_error_falls_with_slope_minus_one_half_exactly():
     assert "lie on a line" in fit["reason"]
 
 
+def test_thresholds_by_standard_errors_fall_by_the_same_law_and_say_how_many_units_a_gain_needs():
+    rng = np.random.default_rng(1)
+    cube = gaussian_cube(rng, systems=10, sizes=SIZES, sigma=12.0, spread=1.0)
+    finding = SizeCurve().find({"news": cube}, {"window": [0.04, 0.06]})
+    assert [row["se_gain"] for row in finding.rows] == pytest.approx([1.645 * 12 / np.sqrt(n) for n in SIZES.values()], rel=1e-3)
+    fit = fit_of(finding, "se_gain")
+    assert (fit["slope"], fit["c"]) == (pytest.approx(-0.5), pytest.approx(1.645 * 12, rel=1e-3))
+    for need in fit["units_for"]:
+        assert need["by_fit"] == pytest.approx((1.645 * 12 / need["gain"]) ** 2, rel=2e-3)
+        assert need["by_root"] == pytest.approx(need["by_fit"])
+    (table,) = finding.tables
+    assert [row["what"] for row in table.rows] == ["threshold", "threshold by se", "median se"]
+
+
 @pytest.mark.statistical
 def test_thresholds_fall_with_slope_near_minus_one_half():
     """Every gain in the window is within 6.4 % of 1.645·σ/√n, so |slope + ½| < .12 is certain, whatever the draw."""
