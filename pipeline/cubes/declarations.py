@@ -154,8 +154,39 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "two-sided p-value of the pair by itself, as reports print it: never 0, counted ones are (s + 1)/(b + 1)",
+        "two-sided p-value of the pair by itself, of the test that it is judged by, as reports print it: of the paired bootstrap "
+        "p_studentised, else by the procedure's convention and corrected for few units; never below what so few discordant units "
+        "can be evidence for, never 0 and never above p_adjusted",
         "Phipson & Smyth 2010, doi:10.2202/1544-6115.1585",
+    ),
+    Variable(
+        "p_studentised",
+        ("procedure", *_PAIRS),
+        "float64",
+        _NAN,
+        "1",
+        "share (s + 1)/(b + 1) of replicates whose |δ* − δ| over a standard error of their own is as large as |δ| / max_t_se; NaN "
+        "without such a standard error, and for procedures without kept replicates",
+        "Hall 1988, doi:10.1214/aos/1176350933",
+    ),
+    Variable(
+        "max_t_se",
+        ("procedure", *_PAIRS),
+        "float64",
+        _NAN,
+        "points",
+        "what max-T divides the observed gain by: the standard error by linearised influence values",
+        MAX_T,
+    ),
+    Variable(
+        "max_t_largest",
+        ("procedure", "metric", "test_size", "max_t_replicate"),
+        "float64",
+        _NAN,
+        "1",
+        "largest |δ* − δ| / se* of all pairs of the family on a replicate, ascending; infinite where it is undefined for any. Its "
+        "1 − α quantile is the critical value of all pairs together",
+        MAX_T,
     ),
     Variable(
         "p_few_units",

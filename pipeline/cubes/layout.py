@@ -17,8 +17,9 @@ from pipeline.store.addresses import digest
 
 __all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo", "cube_name"]
 
-SCHEMA_VERSION = 2
-"""1 had ``p_by_adjustment`` under the name ``p_adjusted``, and no single p-value that decides."""
+SCHEMA_VERSION = 3
+"""1 had ``p_by_adjustment`` under the name ``p_adjusted``, and no single p-value that decides. 2 decided by a max-T with one
+standard error a pair, and had the counted p-value under the name ``p``."""
 
 BOUNDS = ("lower", "upper")
 """The ends of an interval, in the order of its last axis."""
@@ -52,6 +53,8 @@ class CubeLayout:
         b, the number of replicates.
     kept : int
         How many first replicates keep their scores.
+    again : int
+        How many of these are drawn again, for standard errors of their own.
     bins : int
         Number of bins of the histogram; 0 for none.
     seed : int
@@ -74,6 +77,7 @@ class CubeLayout:
     pairs: NDArray[np.int64]
     replicates: int
     kept: int = 0
+    again: int = 0
     bins: int = 0
     seed: int = 0
     alpha: float = 0.05
@@ -105,6 +109,7 @@ class CubeLayout:
             "pair": len(self.pairs),
             "cell": -(-self.replicates // CELL_REPLICATES),
             "replicate": min(self.kept, self.replicates),
+            "max_t_replicate": self.again,
             "bin": self.bins,
         }
 
@@ -135,7 +140,7 @@ class CubeLayout:
             "system_b": [self.systems[position] for position in second],
             "a": first,
             "b": second,
-            **{dimension: list(range(sizes[dimension])) for dimension in ("cell", "replicate", "bin")},
+            **{dimension: list(range(sizes[dimension])) for dimension in ("cell", "replicate", "max_t_replicate", "bin")},
         }
         return {name: given for name, given in values.items() if given}
 

@@ -295,6 +295,7 @@ COORDINATES: Mapping[str, Variable] = {
         Variable("b", ("pair",), "int64", -1, "1", "position of the second system"),
         Variable("cell", ("cell",), "int64", -1, "1", "16384 consecutive replicates; the last cell may be partial"),
         Variable("replicate", ("replicate",), "int64", -1, "1", "number of the replicate"),
+        Variable("max_t_replicate", ("max_t_replicate",), "int64", -1, "1", "place in the order of the largest |t*|"),
         Variable("bin", ("bin",), "int64", -1, "1", "number of the bin"),
         Variable("item", ("item",), "str", "", "1", "identifier of the item"),
         Variable(

@@ -49,10 +49,10 @@ class Decision:
     p : (pair,) float64
         The adjusted p-values that decide; nan where a pair has none, and outside the family.
     own : (pair,) float64
-        Two-sided p-values of each pair by itself, corrected for few units and not below their floors: what Holm and Benjamini
-        and Hochberg adjust.
+        Two-sided p-values of each pair by itself, by the test that decides and not below their floors: never above ``p``. Also
+        outside the family.
     max_t, holm, benjamini_hochberg : (pair,) float64
-        By each adjustment.
+        By each adjustment, Holm's and Benjamini and Hochberg's of ``own``.
     """
 
     by: AdjustedBy
@@ -63,7 +63,17 @@ class Decision:
     benjamini_hochberg: _Floats
 
 
-def decide_family(p: _Floats, *, corrected: _Floats, floor: _Floats, max_t: _Floats, replicates: int, alpha: float) -> Decision:
+def decide_family(
+    p: _Floats,
+    *,
+    corrected: _Floats,
+    floor: _Floats,
+    max_t: _Floats,
+    alone: _Floats,
+    replicates: int,
+    alpha: float,
+    member: NDArray[np.bool_] | None = None,
+) -> Decision:
     """Return the p-values by which the pairs of one family are judged.
 
     Studentised step-down max-T where enough replicates were kept that its smallest p, 1/(b + 1), is at most α, also of a family of
@@ -72,34 +82,46 @@ def decide_family(p: _Floats, *, corrected: _Floats, floor: _Floats, max_t: _Flo
     Parameters
     ----------
     p : (pair,) float64
-        Two-sided, of the procedure itself; nan where there is none, and outside the family.
+        Two-sided, of the procedure itself; nan where there is none.
     corrected : (pair,) float64
         The same, corrected for few units; nan where no correction applies.
     floor : (pair,) float64
         From `pipeline.inference.few_units.evidence_floor`.
-    max_t : (pair,) float64
-        From `pipeline.inference.studentised_max_t`; nan of pairs without a standard error, of which no difference is claimed.
+    max_t, alone : (pair,) float64
+        From `pipeline.inference.studentised_max_t`, adjusted and of each pair by itself; nan of pairs without a standard error, of
+        which no difference is claimed.
     replicates : int
         b of max-T; 0 where no replicate was kept, or those kept are not of this family.
     alpha : float
+    member : (pair,) bool, optional
+        The pairs that are tested together; all by default.
 
     Examples
     --------
     >>> nothing = np.full(2, np.nan)
     >>> given = {"corrected": np.array([0.03, 0.2]), "floor": np.array([0.07, 0.0]), "alpha": 0.05}
-    >>> decide_family(np.array([0.01, 0.1]), **given, max_t=nothing, replicates=0).p.tolist()
+    >>> decide_family(np.array([0.01, 0.1]), **given, max_t=nothing, alone=nothing, replicates=0).p.tolist()
     [0.14, 0.2]
-    >>> decide_family(np.array([0.01, 0.1]), **given, max_t=np.array([0.05, 0.21]), replicates=999).p.tolist()
-    [0.07, 0.21]
+    >>> max_t = {"max_t": np.array([0.05, 0.21]), "alone": np.array([0.04, 0.21]), "replicates": 999}
+    >>> found = decide_family(np.array([0.01, 0.1]), **given, **max_t)
+    >>> found.own.tolist(), found.p.tolist()
+    ([0.07, 0.21], [0.07, 0.21])
     """
-    if not p.shape == corrected.shape == floor.shape == max_t.shape:
-        raise ValueError(f"p {p.shape}, corrected {corrected.shape}, floor {floor.shape}, max_t {max_t.shape} are of other pairs")
+    if not p.shape == corrected.shape == floor.shape == max_t.shape == alone.shape:
+        shapes = f"p {p.shape}, corrected {corrected.shape}, floor {floor.shape}, max_t {max_t.shape}, alone {alone.shape}"
+        raise ValueError(f"{shapes} are of other pairs")
     there = np.isfinite(p)
-    own = np.where(there, np.maximum(np.fmax(without_zero(p), corrected), floor), np.nan)
-    by_holm = holm(own)
     by: AdjustedBy = "max_t" if (replicates + 1) * alpha >= 1 else "holm"
-    adjusted = np.where(there & (replicates > 0), np.maximum(np.where(np.isnan(max_t), 1.0, max_t), floor), np.nan)
-    return Decision(by, adjusted if by == "max_t" else by_holm, own, adjusted, by_holm, benjamini_hochberg(own))
+    if by == "max_t":
+        own = np.maximum(np.where(np.isnan(alone), 1.0, alone), floor)
+    else:
+        own = np.maximum(np.fmax(without_zero(p), corrected), floor)
+    own = np.where(there, own, np.nan)
+    tested = there if member is None else there & member
+    inside = np.where(tested, own, np.nan)
+    by_holm = holm(inside)
+    adjusted = np.where(tested & (replicates > 0), np.maximum(np.where(np.isnan(max_t), 1.0, max_t), floor), np.nan)
+    return Decision(by, adjusted if by == "max_t" else by_holm, own, adjusted, by_holm, benjamini_hochberg(inside))
 
 
 def without_zero(p: _Floats) -> _Floats:

@@ -8,24 +8,32 @@ doi:10.1214/aos/1176350933). A family of one pair goes the same way: its p is th
 *A further system never lowers a p.* All families have the same replicates. A replicate without a t*, as its score is undefined or
 it has no spread, reaches every t. And pairs are compared by min(t, cap), with the cap of each pair a matter of its own data.
 
-*Caps.* A pair that differs on m < 20 units has no evidence beyond 2^(1 − m), the smallest p of an exact test: t and t* of it count
-for at most the z that its own t* reach with that chance. One whose scores are undefined in a share q of the replicates has none
-beyond q, and counts for at most z with 2Φ(−z) = q. Without caps one pair of near copies, whose units all are missing from many
-replicates, would keep a whole family from being separated. Where the exact p itself is known (`few_units.evidence_floor`), t is
-held to what t* reach with that chance, but never the replicates: what is seen to be weak evidence must not make others look
-stronger. Of a pair alone p is then the larger of the bootstrap's and the floor.
+*Caps.* What a pair cannot show, its replicates do not either: otherwise one pair of near copies, whose units all are missing from
+many replicates, would keep a whole family from being separated.
+
+- A pair that differs on m < 20 units which score one of two values has at most the t of m wins without a loss. Its t* count for no
+  more. Its gain moves in steps of a win, of which half is taken off for continuity.
+- Of other scores, a pair that differs on m < 20 units has no evidence beyond 2^(1 − m), the smallest p of an exact test: t and t*
+  of it count for at most what its own t* reach with that chance. Where the exact p itself is known (`few_units.evidence_floor`), t
+  is held to what t* reach with that chance, but never the replicates: what is seen to be weak evidence must not make others look
+  stronger.
+- One whose scores are undefined in a share q of the replicates has no evidence beyond q, and counts for at most z with 2Φ(−z) = q.
+
+Nothing here goes below the floor of few units: who decides takes the larger of p and the floor.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from pipeline.compiled import kernel
+from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.families import PairFamily, order_family
 from pipeline.inference.few_units import FEW_DISCORDANT, sign_flip_floor
 from pipeline.resampling.draws import Draws
@@ -35,7 +43,7 @@ from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.resampling.studentise import BEYOND, replicates_again, studentise
 
-__all__ = ["StudentisedMaxT", "replicates_again", "studentised_max_t"]
+__all__ = ["StudentisedMaxT", "critical_value", "replicates_again", "studentised_max_t"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +57,9 @@ class StudentisedMaxT:
     p : (pair,) float64
         (#(max_{k ≥ j} min(t*_k, cap_k) ≥ min(t_j, cap_j)) + 1) / (b + 1), made monotone; 1 where known without a replicate, nan
         where there is none.
+    alone : (pair,) float64
+        (#(min(t*_j, cap_j) ≥ min(t_j, cap_j)) + 1) / (b + 1): of each pair by itself, of those outside the family too; never above
+        ``p``, and its p where a family has no other pair.
     replicates : int
         b, of all pairs.
     se : (pair,) float64
@@ -59,6 +70,7 @@ class StudentisedMaxT:
 
     family: PairFamily
     p: NDArray[np.float64]
+    alone: NDArray[np.float64]
     replicates: int
     se: NDArray[np.float64]
     largest: NDArray[np.float64]
@@ -94,9 +106,10 @@ def studentised_max_t(
     replicates = replicates_again(scores.shape[1])
     scores = np.ascontiguousarray(scores[:, :replicates])
     asked: dict[str, Any] = {"replicates": replicates, "scores": scores, "memory_bytes": memory_bytes}
-    se = linear_errors(measure)
-    few = np.flatnonzero((observed.discordant > 0) & (observed.discordant < FEW_DISCORDANT) & (True if member is None else member))
-    cap, reach = _caps(measure.pairs, scores), np.full(len(se), np.inf)
+    se, cap = linear_errors(measure), _caps(measure.pairs, scores)
+    most, reach = _hold_few_of_one_size(measure, observed, se)
+    cap = np.minimum(cap, most)
+    few = np.flatnonzero((observed.discordant > 0) & (observed.discordant < FEW_DISCORDANT) & np.isinf(most))
     for block in studentise(draws, measure, chosen=few, **asked) if len(few) else ():
         own = block.pair
         with np.errstate(divide="ignore", invalid="ignore"):  # pairs without a standard error are no members
@@ -104,6 +117,62 @@ def studentised_max_t(
         least = sign_flip_floor(observed.discordant[own])
         held, reach[own] = (_reached_in(block.t, share) + slack for share in (least, np.fmax(floor[own], least)))
         cap[own] = np.minimum(cap[own], np.where(held < BEYOND, held, _gauss(least)))
+    tested = np.ones(len(se), np.bool_) if member is None else member
+    counted = {"cap": cap, "reach": np.minimum(cap, reach), "se": se}
+    family, inside = _count(draws, measure, observed, asked, chosen=tested, **counted)
+    p = np.where(family.certain, 1.0, np.nan)
+    p[family.pair] = np.maximum.accumulate((inside.successive + 1) / (replicates + 1))
+    alone = np.where(family.certain, 1.0, np.nan)
+    alone[family.pair] = (inside.own + 1) / (replicates + 1)
+    if not tested.all():
+        others, outside = _count(draws, measure, observed, asked, chosen=~tested, **counted)
+        alone[others.certain] = 1.0
+        alone[others.pair] = (outside.own + 1) / (replicates + 1)
+    return StudentisedMaxT(family, p, alone, replicates, se, np.sort(inside.largest))
+
+
+def critical_value(largest: NDArray[np.float64], alpha: float) -> float:
+    """Return c, beyond which a single step separates: t > c where and only where (#(largest ≥ t) + 1) / (b + 1) ≤ α.
+
+    Parameters
+    ----------
+    largest : (replicate,) float64
+        As of `StudentisedMaxT`, ascending.
+    alpha : float
+
+    Returns
+    -------
+    float
+        Infinite where so few replicates separate nothing.
+
+    Examples
+    --------
+    >>> critical_value(np.arange(99.0), 0.05), critical_value(np.arange(9.0), 0.05)
+    (94.0, inf)
+    """
+    allowed = int(alpha * (len(largest) + 1) * (1 + 1e-12)) - 1
+    return float(largest[len(largest) - 1 - allowed]) if allowed >= 0 else np.inf
+
+
+class _Counted(NamedTuple):
+    """In how many replicates the pairs of a family are reached, the largest t first."""
+
+    own: NDArray[np.int64]  # (member,) by its own t*
+    successive: NDArray[np.int64]  # (member,) by the largest t* of it and of all with a smaller t
+    largest: NDArray[np.float64]  # (replicate,) of all
+
+
+def _count(
+    draws: Draws | StratifiedDraws,
+    measure: Measure,
+    observed: Observed,
+    asked: Mapping[str, Any],
+    *,
+    chosen: NDArray[np.bool_],
+    cap: NDArray[np.float64],
+    reach: NDArray[np.float64],
+    se: NDArray[np.float64],
+) -> tuple[PairFamily, _Counted]:
     family = order_family(
         measure.pairs,
         score=observed.score,
@@ -111,20 +180,19 @@ def studentised_max_t(
         se=se,
         identical=observed.identical,
         higher_is_better=measure.higher_is_better,
-        chosen=member,
-        reach=np.minimum(cap, reach),
+        chosen=chosen,
+        reach=reach,
     )
     # From the smallest t to the largest: the maximum so far is that of the pair and all below it.
     pair, least = family.pair[::-1], family.members.least[::-1]
-    largest, hits, done = np.zeros(replicates), np.zeros(len(pair), np.int64), 0
+    own, successive = np.zeros((2, len(pair)), np.int64)
+    largest, done = np.zeros(asked["replicates"]), 0
     if len(pair):
         for block in studentise(draws, measure, chosen=pair, **asked):
             rows = slice(done, done + len(block.pair))
-            _count_reaching(block.t, cap[block.pair], least[rows], largest, hits[rows])
+            _count_reaching(block.t, cap[block.pair], least[rows], largest, own[rows], successive[rows])
             done = rows.stop
-    p = np.where(family.certain, 1.0, np.nan)
-    p[family.pair] = np.maximum.accumulate((hits[::-1] + 1) / (replicates + 1))
-    return StudentisedMaxT(family, p, replicates, se, np.sort(largest))
+    return family, _Counted(own[::-1], successive[::-1], largest)
 
 
 def _caps(pairs: NDArray[np.integer], scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -134,6 +202,30 @@ def _caps(pairs: NDArray[np.integer], scores: NDArray[np.float64]) -> NDArray[np
         return np.full(len(pairs), np.inf)
     hits = np.array([np.count_nonzero(lacking[a] | lacking[b]) for a, b in pairs.tolist()])
     return _gauss(np.where(hits > 0, (hits + 1) / (scores.shape[1] + 1), 0.0))
+
+
+def _hold_few_of_one_size(
+    measure: Measure, observed: Observed, se: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the largest t that m < 20 units can show that score one of two values, and what counts as t of them.
+
+    The largest is that of m wins without a loss. Gains move in steps of a win, and t* between them: half a step is taken off the
+    gain, without which the chance of a tie at t would be left out by half.
+
+    Returns
+    -------
+    tuple of two (pair,) float64
+        Infinite for other pairs.
+    """
+    most, counts = np.full((2, len(se)), np.inf)
+    win = gain_of_a_win(measure)
+    few = np.flatnonzero((observed.discordant > 0) & (observed.discordant < FEW_DISCORDANT) & np.isfinite(win) & (se > 0))
+    m, size = observed.discordant[few].astype(np.float64), np.abs(observed.delta[few])
+    n = np.maximum(len(measure.statistics), m + 1)  # where all units differ, as if there were one more that does not
+    t = size / se[few]
+    most[few] = np.maximum(np.sqrt(m * (n - 1) / (n - m)), t)
+    counts[few] = np.maximum(size - win[few] / 2, 0.0) / se[few]
+    return most, counts
 
 
 def _reached_in(t: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -161,9 +253,10 @@ def _count_reaching(
     cap: NDArray[np.float64],
     least: NDArray[np.float64],
     largest: NDArray[np.float64],
-    hits: NDArray[np.int64],
+    own: NDArray[np.int64],
+    successive: NDArray[np.int64],
 ) -> None:
-    """Fill how often the largest |t*| of a pair and of those before it reaches what counts as its t.
+    """Fill how often |t*| of a pair, and the largest of it and of those before it, reach what counts as its t.
 
     Parameters
     ----------
@@ -172,14 +265,16 @@ def _count_reaching(
     cap, least : (pair,) float64
     largest : (replicate,) float64
         Of the pairs before; of these too when it is done.
-    hits : (pair,) int64
+    own, successive : (pair,) int64
     """
     for pair in range(len(t)):
-        most, threshold, reached = cap[pair], least[pair], 0
+        most, threshold, alone, reached = cap[pair], least[pair], 0, 0
         for i in range(t.shape[1]):
             size = abs(t[pair, i])
             size = size if size < most else most  # not so of nan
+            alone += size >= threshold
             highest = size if size > largest[i] else largest[i]
             largest[i] = highest
             reached += highest >= threshold
-        hits[pair] = reached
+        own[pair] = alone
+        successive[pair] = reached

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
-from pipeline.inference.studentised_max_t import replicates_again
+from pipeline.inference.studentised_max_t import critical_value
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.cube_facts import read_variable
 from pipeline.report.rows import PairRow
+from pipeline.resampling.studentise import BEYOND
 
-__all__ = ["ACROSS_TITLES", "ADJUSTMENTS", "Adjusted", "FamilyOf", "adjust", "name_adjustment", "references", "title_of"]
+__all__ = [
+    "ACROSS_TITLES",
+    "ADJUSTMENTS",
+    "Adjusted",
+    "FamilyOf",
+    "adjust",
+    "name_adjustment",
+    "references",
+    "title_of",
+    "why_no_max_t",
+]
 
 ADJUSTMENTS = {"max_t": "max-T", "holm": "Holm"}
 """Whose adjusted p decides, by the name in ``adjustment.by``, and what it is called."""
@@ -24,6 +36,7 @@ ACROSS_TITLES = {"holm": "Holm", "benjamini-bogomolov": "Benjamini and Bogomolov
 """Corrections across families, by the name in ``adjustment.across.by``, and what they are called."""
 
 _MAX_T = "max-t"  # in cubes
+_STUDENTISED = 3  # the first version of cubes with a standard error of each replicate
 
 
 @dataclass(frozen=True)
@@ -68,6 +81,15 @@ class Adjusted:
         The p-values that decide, and those beside them; nan where a pair has none, and outside the family.
     floor : (pair,) float64
         What none of them is below.
+    alone : (pair,) float64
+        p of max-T of each pair by itself; nan where there is none, and where Holm decides.
+    max_t_se : (pair,) float64
+        What max-T divides gains by; nan as above.
+    replicates : int
+        b of max-T; 0 where Holm decides.
+    critical : float or None
+        The 1 − α quantile of the largest |t*| of the family, by which all its gains differ from the true ones at most; None where
+        Holm decides, and where it is infinite.
     least : (pair,) float64
         What no p of a pair by itself is below: its floor, or p corrected for few units.
     max_t_bounds : Bounds or None
@@ -77,6 +99,10 @@ class Adjusted:
     member: NDArray[np.bool_]
     decision: Decision
     floor: NDArray[np.float64]
+    alone: NDArray[np.float64]
+    max_t_se: NDArray[np.float64]
+    replicates: int
+    critical: float | None
     least: NDArray[np.float64]
     max_t_bounds: Bounds | None
 
@@ -104,29 +130,77 @@ def adjust(
         Metric, test size and procedure.
     """
     member = family.members(cube)
-    max_t, replicates = _max_t(cube, family, member, **where)
-    own = np.where(member, p, np.nan)
-    again = 0 if replicates is None else replicates_again(int(cube.attrs.get("kept") or 0))
-    decision = decide_family(own, corrected=corrected, floor=floor, max_t=max_t, replicates=again, alpha=alpha)
-    bounds = None
-    if decision.by != "holm" and replicates is not None:
-        # s is what (s + 1)/(b + 1) says.
-        hits = np.where(replicates > 0, np.rint(np.nan_to_num(max_t) * (replicates + 1)) - 1, 0).astype(np.int64)
-        bounds = bound_counted(hits, replicates, p=max_t)
-    return Adjusted(member, decision, floor, np.fmax(floor, corrected), bounds)
-
-
-def _max_t(
-    cube: xr.Dataset, family: FamilyOf, member: NDArray[np.bool_], **where: str
-) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    found = _max_t(cube, family, **where)
     nothing = np.full(len(member), np.nan)
-    if not family.is_of(cube) or "adjustment" not in cube.coords or _MAX_T not in cube["adjustment"].values.tolist():
-        return nothing, None
+    decision = decide_family(
+        p,
+        corrected=corrected,
+        floor=floor,
+        max_t=nothing if found is None else np.where(member, found.p, np.nan),
+        alone=nothing if found is None else found.alone,
+        replicates=0 if found is None else len(found.largest),
+        alpha=alpha,
+        member=member,
+    )
+    least = np.fmax(floor, corrected)
+    if found is None or decision.by == "holm":
+        return Adjusted(member, decision, floor, nothing, nothing, 0, None, least, None)
+    # s is what (s + 1)/(b + 1) says.
+    replicates = np.where(member, found.replicates, -1)
+    hits = np.where(replicates > 0, np.rint(np.nan_to_num(found.p) * (replicates + 1)) - 1, 0).astype(np.int64)
+    bounds = bound_counted(hits, replicates, p=np.where(member, found.p, np.nan))
+    critical = critical_value(found.largest, alpha)
+    return Adjusted(
+        member,
+        decision,
+        floor,
+        alone=found.alone,
+        max_t_se=found.se,
+        replicates=len(found.largest),
+        critical=critical if critical < BEYOND else None,
+        least=least,
+        max_t_bounds=bounds,
+    )
+
+
+class _MaxT(NamedTuple):
+    """What a cube has of the max-T that decides."""
+
+    p: NDArray[np.float64]
+    alone: NDArray[np.float64]
+    se: NDArray[np.float64]
+    largest: NDArray[np.float64]
+    replicates: NDArray[np.int64]
+
+
+def _max_t(cube: xr.Dataset, family: FamilyOf, **where: str) -> _MaxT | None:
+    if why_no_max_t(cube, family, procedure=where["procedure"]) is not None:
+        return None
     p = read_variable(cube, "p_by_adjustment", convention="two-sided-plus-one", adjustment=_MAX_T, **where)
-    replicates = read_variable(cube, "max_t_replicates", **where)
-    if p is None or replicates is None or not PROCEDURES[where["procedure"]].keeps_scores:
-        return nothing, None
-    return np.where(member, p, np.nan), np.where(member, replicates, -1).astype(np.int64)
+    others = [read_variable(cube, name, **where) for name in ("p_studentised", "max_t_se", "max_t_largest", "max_t_replicates")]
+    if p is None or any(values is None for values in others) or np.isnan(p).all():
+        return None
+    return _MaxT(*(np.asarray(values) for values in (p, *others)))
+
+
+def why_no_max_t(cube: xr.Dataset, family: FamilyOf, *, procedure: str) -> str | None:
+    """Say why Holm decides and not max-T, as far as cube and family tell without a look at the pairs; None where they do not.
+
+    Cubes before version 3 have a max-T that gave all replicates of a pair one standard error. It is not the one that decides, and
+    has too many wrong verdicts where units are few or scores are skewed.
+    """
+    if not PROCEDURES[procedure].keeps_scores:
+        return f"max_t: {procedure} has no replicates of all systems together; Holm controls the same error rate"
+    if not family.is_of(cube):
+        return "max_t: the run read it off for another family; Holm controls the same error rate"
+    if not cube.attrs.get("kept"):
+        return "max_t: no scores were kept"
+    if int(cube.attrs.get("schema_version") or 0) < _STUDENTISED:
+        return (
+            "max_t: an older version wrote the cube, with a max-T that was not studentised; Holm controls the same error rate, and "
+            "the study submitted again has its verdicts by max-T"
+        )
+    return None
 
 
 def name_adjustment(pairs: Sequence[PairRow]) -> str:

@@ -51,7 +51,8 @@ __all__ = [
     "to_document",
 ]
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
+"""5: ``p`` of a pair is of the test that decides, where it was the counted one."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Report:
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "allow_inf_nan": False}
 
-    schema_version: Literal[4]
+    schema_version: Literal[5]
     study: str
     run_id: str
     alpha: float

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import ACROSS_TITLES, name_adjustment
 from pipeline.report.document import Report
-from pipeline.report.pair_rows import exact_test, name_exact
+from pipeline.report.pair_rows import counted_p, exact_test, name_exact
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_p
 
@@ -91,8 +92,8 @@ def doubts_of_many(pairs: Sequence[PairRow], alpha: float) -> Iterator[str]:
     if held:
         one = held == 1
         yield (
-            f"{held:,} more {'has' if one else 'have'} p ≤ α and {'is' if one else 'are'} not called better: so few units differ "
-            "that an exact test does not reject."
+            f"{held:,} more {'has' if one else 'have'} a counted p ≤ α and {'is' if one else 'are'} not called better: so few "
+            "units differ that an exact test does not reject."
         )
     empty = sum(bool(row.empty_replicates) and row.p is not None for row in pairs)
     if empty:
@@ -101,7 +102,7 @@ def doubts_of_many(pairs: Sequence[PairRow], alpha: float) -> Iterator[str]:
 
 def _why_larger(row: PairRow, alpha: float) -> Iterator[str]:
     """Say why the p that decides is larger than that of the procedure, where few units make it so, and what else to ask."""
-    p, decides, floor = row.p, row.p_adjusted, row.p_floor
+    p, decides, floor = counted_p(row), row.p_adjusted, row.p_floor
     if p is None or decides is None or row.identical:
         return
     few = f"The systems differ on {row.discordant:,} unit{'' if row.discordant == 1 else 's'} only" if row.few_discordant else ""
@@ -109,7 +110,7 @@ def _why_larger(row: PairRow, alpha: float) -> Iterator[str]:
         if few and row.p_exact is None:
             yield f"{few}: {exact_test(row.metric)} is safer."
         return
-    own = f"{row.procedure} by itself has p = {format_p(p, log10=row.log10_p)}"
+    own = f"{row.procedure} by itself {'counts' if PROCEDURES[row.procedure].draws else 'has'} p = {format_p(p)}"
     interval = row.interval
     if interval is not None and interval.lo > 0 and decides > alpha and not interval.method.startswith("simultaneous"):
         own += ", and an interval that leaves 0 out"
@@ -126,8 +127,8 @@ def _why_larger(row: PairRow, alpha: float) -> Iterator[str]:
 
 
 def _is_held(row: PairRow, alpha: float) -> bool:
-    """Tell whether only the floor of few discordant units keeps p above α."""
-    p, floor = row.p, row.p_floor
+    """Tell whether the floor of few discordant units keeps a pair from being called better whose counted p is at most α."""
+    p, floor = counted_p(row), row.p_floor
     return bool(row.in_family and row.few_discordant and p is not None and p <= alpha < (floor or 0.0))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.inference.decision import without_zero
 from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.p_values import CONVENTIONS
+from pipeline.inference.p_values import CONVENTIONS, clopper_pearson
 from pipeline.interfaces import Procedure
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import Adjusted, FamilyOf, adjust
@@ -45,6 +45,8 @@ from pipeline.report.verdicts import Evidence, judge_pairs, read_equivalence
 __all__ = ["PairColumns", "read_columns"]
 
 ALL_PAIRS = FamilyOf()
+
+_STATED = 0.95  # level of the errors that stand beside p
 
 _Floats = NDArray[np.float64]
 _Numbers = list[float | None]
@@ -187,7 +189,8 @@ def read_columns(
     exact, exact_log10 = read_exact(cube, **where) if reading.needs_units else (nothing, nothing)
     shape = read_variable(cube, "histogram", **full) if reading.gives_interval else None
     half = nothing if shape is None else half_widths(shape, 1 - alpha, se=seen.se, gain=known.gain, p=tested.verdict)
-    verdict = full | {"convention": reading.verdict}
+    verdict, own = full | {"convention": reading.verdict}, adjusted.decision.own
+    by_convention = (own == tested.verdict) & ~(own == adjusted.alone)
     return PairColumns(
         system_a=better,
         system_b=worse,
@@ -197,8 +200,8 @@ def read_columns(
         se=plain(seen.se),
         identical=seen.identical.tolist(),
         discordant=whole_numbers(seen.discordant, pairs),
-        p=plain(tested.verdict),
-        log10_p=plain(read_floats(cube, "log10_p", **verdict)),
+        p=plain(own),
+        log10_p=plain(np.where(by_convention, read_floats(cube, "log10_p", **verdict), np.nan)),
         p_raw=[RawP(*of) for of in zip(*(plain(tested.p[name]) for name in CONVENTIONS), strict=True)],
         p_few_units=plain(tested.corrected),
         p_exact=plain(exact),
@@ -206,8 +209,8 @@ def read_columns(
         p_floor=plain(np.where(seen.floor > 0, seen.floor, np.nan)),
         p_label=read_labels(cube, **verdict),
         p_reason=[NO_SPREAD if flat else why for flat, why in zip(seen.flat.tolist(), read_reasons(cube, **full), strict=True)],
-        method=_methods(seen, tested),
-        monte_carlo_error=plain(tested.error),
+        method=_methods(seen, tested, adjusted),
+        monte_carlo_error=plain(_error(tested, adjusted)),
         monte_carlo_error_one_sided=plain(read_floats(cube, "p_error", convention="one-sided", **full)),
         count=whole_numbers(None if above is None else np.where(ordered, above, -1), pairs),
         bias=plain(np.where(ordered, _bias(cube, reading, tested, **full), np.nan)),
@@ -295,10 +298,23 @@ def _weigh(
     )
 
 
-def _methods(seen: _Observed, tested: _Tested) -> list[str | None]:
+def _methods(seen: _Observed, tested: _Tested, adjusted: Adjusted) -> list[str | None]:
     """Return how each p is known; the p of a test whose null is not about the gain is its own, also where the gain is 0."""
-    defined = (tested.verdict == 1) & (seen.identical | (seen.delta == 0))
-    return ["definition" if known else method for known, method in zip(defined.tolist(), tested.methods, strict=True)]
+    own, defined = adjusted.decision.own, (tested.verdict == 1) & (seen.identical | (seen.delta == 0))
+    cases = {"definition": defined, "exact": (own > tested.verdict) & (own == seen.floor) & (seen.floor > 0)}
+    cases |= {"monte-carlo": own == adjusted.alone, "asymptotic": (own > tested.verdict) & (own == tested.corrected)}
+    known = np.select(list(cases.values()), list(cases), "")
+    return [name or method for name, method in zip(known.tolist(), tested.methods, strict=True)]
+
+
+def _error(tested: _Tested, adjusted: Adjusted) -> _Floats:
+    """Return half the width of the 95 % interval of what infinitely many replicates would give, of p studentised or counted."""
+    counted, b = adjusted.decision.own == adjusted.alone, adjusted.replicates
+    if not counted.any():
+        return tested.error
+    hits = np.where(counted, np.rint(np.nan_to_num(adjusted.alone) * (b + 1)) - 1, 0).astype(np.int64)
+    lo, hi = clopper_pearson(hits, np.full(len(hits), b), _STATED)
+    return np.where(counted & (adjusted.alone < 1), (hi - lo) / 2, tested.error)
 
 
 def _bias(cube: xr.Dataset, reading: Procedure, tested: _Tested, **full: str) -> _Floats:

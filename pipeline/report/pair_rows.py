@@ -11,13 +11,13 @@ import xarray as xr
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.across_families import Correction
-from pipeline.report.adjustment import FamilyOf
+from pipeline.report.adjustment import FamilyOf, why_no_max_t
 from pipeline.report.cube_facts import FULL, NO_SPREAD, read_unit_effect
 from pipeline.report.pair_fields import PairColumns, read_columns
 from pipeline.report.rows import Adjustment, FamilyKey, OtherAdjustments, PairRow
 from pipeline.report.values import format_p, plain
 
-__all__ = ["NOTICEABLE", "beside_exact", "exact_test", "is_biased", "is_clustered", "list_pairs", "name_exact"]
+__all__ = ["NOTICEABLE", "beside_exact", "counted_p", "exact_test", "is_biased", "is_clustered", "list_pairs", "name_exact"]
 
 ALL_PAIRS = FamilyOf()
 
@@ -33,6 +33,12 @@ def exact_test(metric: str) -> str:
 def name_exact(metric: str) -> str:
     """Name the exact test whose p is the floor of pairs with few discordant units."""
     return "McNemar's exact test" if metric == "accuracy" else "the exact test of all swaps"
+
+
+def counted_p(row: PairRow) -> float | None:
+    """Return the two-sided p by the procedure's convention, neither studentised nor corrected for few units."""
+    p: float | None = getattr(row.p_raw, PROCEDURES[row.procedure].verdict.replace("-", "_"))
+    return p
 
 
 def is_biased(row: PairRow) -> bool:
@@ -118,7 +124,9 @@ def _make_rows(
 ) -> Iterator[PairRow]:
     """Yield the row of each pair without its note, and without what `pipeline.report.detectable` adds."""
     reading = PROCEDURES[place.procedure]
-    why = _why_no_max_t(cube, place.procedure, family) if all(value is None for value in of.max_t) else None
+    why = None
+    if all(value is None for value in of.max_t):
+        why = why_no_max_t(cube, family, procedure=place.procedure) or "max_t: no pair has a standard error"
     size = sum(p is not None for p in of.holm)
     correlation, effect = (
         read_unit_effect(cube, name, metric=place.metric) for name in ("intra_cluster_correlation", "design_effect")
@@ -200,14 +208,6 @@ def _why_uncounted(cube: xr.Dataset, metric: str, margin: float | None) -> str |
     counted = dict(held).get(metric)
     run = "without a margin" if counted is None else f"against a margin of {counted:g}"
     return f"p_equivalence: the run counted {run}, and the report asks for {margin:g}; run it with that margin"
-
-
-def _why_no_max_t(cube: xr.Dataset, procedure: str, family: FamilyOf) -> str:
-    if not PROCEDURES[procedure].keeps_scores:
-        return f"max_t: {procedure} has no replicates of all systems together; Holm controls the same error rate"
-    if not family.is_of(cube):
-        return "max_t: the run read it off for another family; Holm controls the same error rate"
-    return "max_t: no scores were kept" if not cube.attrs.get("kept") else "max_t: no pair has a standard error"
 
 
 def _remarks(row: PairRow, against: bool, family: FamilyOf, uncounted: str | None) -> Iterator[str]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from pipeline.inference.few_units import FEW_EFFECTIVE
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import title_of
 from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
@@ -64,8 +63,6 @@ def _columns(
     yield "m", lambda row: MISSING if row.discordant is None else f"{row.discordant:,}"
     yield "p", lambda row: format_p(row.p, log10=row.log10_p)
     yield "p adjusted", lambda row: format_p(row.p_adjusted, log10=row.log10_p if row.p_adjusted == row.p else None)
-    if any(_is_corrected(row) for row in shown):
-        yield "p few units", lambda row: format_p(row.p_few_units)
     if any(row.tail for row in shown):
         yield "tail", lambda row: _tail(row) or MISSING
     # A strict one-sided p of swaps is no test.
@@ -87,11 +84,6 @@ def _columns(
         yield "n.i. better", lambda row: format_p(row.p_ahead)
         yield "n.i. worse", lambda row: format_p(row.p_behind)
     yield "verdict", lambda row: f"{_verdict(row)} {mark_of(row)}".rstrip()
-
-
-def _is_below(row: PairRow) -> bool:
-    adjusted, p = row.p_adjusted, row.p
-    return adjusted is not None and p is not None and adjusted < p
 
 
 def _is_exact_told(row: PairRow) -> bool:
@@ -122,8 +114,8 @@ def _verdict(row: PairRow) -> str:
 def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Iterator[str]:
     if PROCEDURES[where.procedure].gives_interval:
         yield (
-            "The better system comes first; p is two-sided, as (s + 1)/(b + 1); "
-            "one-sided is the strict p of Berg-Kirkpatrick et al.; if no replicate counts, the upper end of its 95 % interval."
+            f"The better system comes first; p is two-sided, {_say_p(rows)}; one-sided is the strict p of Berg-Kirkpatrick et al., "
+            "counted on all replicates; if none counts, the upper end of its 95 % interval."
         )
         first = next(((row.interval.method, "kept" if row.intervals else "all") for row in rows if row.interval), None)
         if first is not None:
@@ -144,8 +136,6 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
     if any(_is_exact_told(row) for row in shown):
         yield "Exact: the test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
     yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where.procedure, by_max_t=_by_max_t(rows))}."
-    if any(_is_below(row) for row in rows):
-        yield "Max-T is studentised and counted on at most 9,999 replicates, p on all: so an adjusted p can come out below p."
     if any(row.verdict == NOT_TESTABLE for row in rows):
         yield f"{NOT_TESTABLE.capitalize()}: {NO_SPREAD}, and there is nothing to resample; the adjusted p is 1."
     baseline, margin = report.family.baseline, _margin(rows)
@@ -174,14 +164,18 @@ def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:
     missing = say_missing(rows)
     if missing:
         yield f"No p: {missing}."
-    if any(_is_corrected(row) for row in shown):
-        way = "max-T does without" if _by_max_t(rows) else "Holm adjusts it"
-        yield f"p few units: two-sided, by Student's t, corrected for few units; {way}."
     if any(row.tail for row in shown):
         yield (
             "Tail: the two-sided p computed where fewer than ten replicates count against a gain; below 1e-6 it is one of the "
             "resampling model, which the data cannot tell from another. No verdict uses it."
         )
+
+
+def _say_p(rows: _Rows) -> str:
+    """Say what test the p of a pair by itself is of."""
+    if _by_max_t(rows):
+        return "the share of replicates whose t* is as large as t, each with a standard error of its own"
+    return "as (s + 1)/(b + 1), corrected for few units"
 
 
 _NAMES = {"bca": "BCa"}
@@ -197,10 +191,6 @@ def _margin(rows: _Rows) -> float | None:
 
 def _by_max_t(rows: _Rows) -> bool:
     return bool(rows) and rows[0].adjustment.by != "holm"
-
-
-def _is_corrected(row: PairRow) -> bool:
-    return row.p_few_units is not None and (row.effective_units or math.inf) < FEW_EFFECTIVE
 
 
 def _say_corrections(procedure: str, *, by_max_t: bool) -> str:

@@ -140,10 +140,10 @@ class Adjustment:
 class PairRow:
     """Two systems, the better one first, on one test set by one metric and procedure at the full size.
 
-    ``delta`` is the gain of ``system_a``, ``p`` the two-sided p of the procedure, ``p_adjusted`` the one that decides; None outside
-    the family, as is ``verdict``; ``undecided`` says why neither a difference nor equivalence is claimed, however small p is.
-    ``items`` are those that the units are made of. ``tool_p`` has the number of the study's preset under its name, and the reason
-    why it is missing.
+    ``delta`` is the gain of ``system_a``, ``p`` its two-sided p by itself, of the test that decides, and ``p_adjusted`` that of its
+    family; None outside it, as is ``verdict``; ``undecided`` says why neither a difference nor equivalence is claimed, however
+    small p is. ``items`` are those that the units are made of. ``tool_p`` has the number of the study's preset under its name, and
+    the reason why it is missing.
     """
 
     test_set: str

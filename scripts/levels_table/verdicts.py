@@ -20,7 +20,7 @@ from pipeline.inference.direct.exact import sign_flips_of_few
 from pipeline.inference.families import order_family
 from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE, StudentTails, evidence_floor, sign_flip_floor
 from pipeline.inference.multiplicity import holm
-from pipeline.inference.studentised_max_t import _caps, _count_reaching, _gauss, _reached_in
+from pipeline.inference.studentised_max_t import _caps, _count_reaching, _gauss, _hold_few_of_one_size, _reached_in
 from pipeline.inference.undecided import UnitShape, find_undecided
 from pipeline.inference.units import effective_units
 from pipeline.resampling.address import draw_key
@@ -97,9 +97,11 @@ def judge_together(samples: Sequence[Sample], *, draws: Draws, replicates: int) 
 def _studentise_each(measure: Measure, seen: Observed, draws: Draws, scores: _Floats, floor: _Floats, size: int) -> _Floats:
     """Return (pair,) p of each family of so many pairs, as `studentised_max_t` of each: t* of all of them are made at once."""
     replicates = scores.shape[1]
-    se, cap, reach = linear_errors(measure), _caps(measure.pairs, scores), np.full(len(measure.pairs), np.inf)
+    se, cap = linear_errors(measure), _caps(measure.pairs, scores)
+    most, reach = _hold_few_of_one_size(measure, seen, se)
+    cap = np.minimum(cap, most)
     (block,) = studentise(draws, measure, replicates=replicates, scores=scores, memory_bytes=2**30)
-    few = np.flatnonzero((seen.discordant > 0) & (seen.discordant < FEW_DISCORDANT))
+    few = np.flatnonzero((seen.discordant > 0) & (seen.discordant < FEW_DISCORDANT) & np.isinf(most))
     with np.errstate(divide="ignore", invalid="ignore"):  # pairs without a standard error are no members
         slack = 2 * TOLERANCE * np.abs(seen.score[measure.pairs[few]]).sum(axis=1) / se[few]
     least = sign_flip_floor(seen.discordant[few])
@@ -110,9 +112,9 @@ def _studentise_each(measure: Measure, seen: Observed, draws: Draws, scores: _Fl
     p = np.where(family.certain, 1.0, np.nan)
     for first in range(0, len(p), size):
         places = np.flatnonzero(family.pair // size == first // size)[::-1]
-        own, hits = family.pair[places], np.zeros(len(places), np.int64)
-        _count_reaching(block.t[own], cap[own], family.members.least[places], np.zeros(replicates), hits)
-        p[own[::-1]] = np.maximum.accumulate((hits[::-1] + 1) / (replicates + 1))
+        own, hits = family.pair[places], np.zeros((2, len(places)), np.int64)
+        _count_reaching(block.t[own], cap[own], family.members.least[places], np.zeros(replicates), *hits)
+        p[own[::-1]] = np.maximum.accumulate((hits[1, ::-1] + 1) / (replicates + 1))
     return p
 
 

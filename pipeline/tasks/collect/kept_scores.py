@@ -17,7 +17,7 @@ from pipeline.inference.families import order_family
 from pipeline.inference.intervals import METHODS, intervals
 from pipeline.inference.max_t import MaxT, StepDown, simultaneous
 from pipeline.inference.proportions import PROPORTIONS, proportion_intervals
-from pipeline.inference.studentised_max_t import studentised_max_t
+from pipeline.inference.studentised_max_t import StudentisedMaxT, studentised_max_t
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed
@@ -65,17 +65,14 @@ class KeptReadings:
         Position in `pipeline.inference.intervals.INTERVAL_REASONS`.
     p : (method, pair) float64
         What a bootstrap-t interval inverts; nan of the other methods.
-    max_t : (pair,) float64
-        Adjusted two-sided p-values (s + 1)/(b + 1) of `pipeline.inference.studentised_max_t`; nan where a pair has none.
-    max_t_replicates : (pair,) int64
-        b; -1 where p is known without replicates, or there is none.
+    max_t : StudentisedMaxT
+        By which the pairs are judged.
     """
 
     interval: NDArray[np.float64]
     reason: NDArray[np.int8]
     p: NDArray[np.float64]
-    max_t: NDArray[np.float64]
-    max_t_replicates: NDArray[np.int64]
+    max_t: StudentisedMaxT
 
 
 def look_at(kept: int, systems: int) -> int:
@@ -101,7 +98,7 @@ def read_kept(
     draws: Draws | StratifiedDraws,
     acceleration: NDArray[np.float64] | None = None,
 ) -> KeptReadings:
-    """Return intervals by several methods and the family's max-T p-values.
+    """Return intervals by several methods, and the family's max-T.
 
     ``draws`` are those that the scores were kept of: some are drawn again, as each replicate has a standard error of its own, for
     which one must know its units. ``acceleration`` is for ``bca``.
@@ -151,7 +148,7 @@ def read_kept(
     reason = np.zeros((len(methods), pairs), np.int8)
     for position, name in enumerate(methods):
         ends[position, :, 0], ends[position, :, 1], reason[position] = found[name].lo, found[name].hi, found[name].reason
-    return KeptReadings(ends, reason, p, max_t.p, np.where(max_t.family.reason == 0, max_t.replicates, -1))
+    return KeptReadings(ends, reason, p, max_t)
 
 
 def _step_down(kept: Kept, measure: Measure, observed: Observed, tested: Tested) -> MaxT:

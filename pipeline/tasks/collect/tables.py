@@ -19,6 +19,7 @@ from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, choose_
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues, p_values
+from pipeline.inference.studentised_max_t import StudentisedMaxT
 from pipeline.inference.undecided import UnitShape, find_undecided
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Inventory
@@ -28,7 +29,6 @@ from pipeline.resampling.draws import Draws
 from pipeline.resampling.exact.budget import tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.studentise import replicates_again
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import Part, Tested
 from pipeline.tasks.collect.fold import Cells, fold, kept_scores
@@ -101,25 +101,35 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
         pieces.append(_table(found, layout.alpha, pairs))
     table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
     floor = part.floor(procedure)
-    max_t, kept = np.full(pairs, np.nan), Kept(np.empty((0, 0)), counts, defined)
+    max_t: StudentisedMaxT | None = None
+    kept = Kept(np.empty((0, 0)), counts, defined)
     if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"]:
         kept = Kept(_write_scores(cube, part, cells, store), counts, defined)
         asked: dict[str, Any] = {"tested": replace(part.tested, floor=floor), "methods": layout.intervals, "alpha": layout.alpha}
         asked["acceleration"] = part.moments.acceleration
         readings = read_kept(kept, part.measure, part.observed, **asked, draws=_draws(part, layout, procedure, rule))
-        max_t, table["max_t_replicates"] = readings.max_t, readings.max_t_replicates
+        max_t = readings.max_t
+        table |= _max_t_table(max_t)
         if layout.intervals:
             ends = np.where(part.turned[:, None], -readings.interval[..., ::-1], readings.interval) + 0.0
             table |= {"interval": ends, "interval_reason": readings.reason}
         if INTERVAL_P not in layout.without:
             table[INTERVAL_P] = readings.p
     table[BY_ADJUSTMENT] = _adjust(table["p_value"], max_t, part.tested)
-    again = replicates_again(kept.scores.shape[1])
-    table |= _decide(part, procedure, table["p_value"], max_t, again, alpha=layout.alpha)
+    table |= _decide(part, procedure, table["p_value"], max_t, alpha=layout.alpha)
     if PROCEDURES[procedure].has_tails:
         table |= _tails(part, layout, table["p_reason"] != 0, few, defined, how=tails)
     cube.write_table(part.metric, cells.label, table, procedure=procedure)
     return kept
+
+
+def _max_t_table(found: StudentisedMaxT) -> dict[str, NDArray[Any]]:
+    return {
+        "p_studentised": found.alone,
+        "max_t_se": found.se,
+        "max_t_largest": found.largest,
+        "max_t_replicates": np.where(found.family.reason == 0, found.replicates, -1),
+    }
 
 
 def _draws(part: Part, layout: CubeLayout, procedure: str, rule: str) -> Draws | StratifiedDraws:
@@ -242,7 +252,7 @@ def _table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray[Any]]:
     }
 
 
-def _adjust(p: NDArray[np.float64], max_t: NDArray[np.float64], tested: Tested) -> NDArray[np.float64]:
+def _adjust(p: NDArray[np.float64], max_t: StudentisedMaxT | None, tested: Tested) -> NDArray[np.float64]:
     """Correct (convention, pair) p-values for the family of one test set, metric, test size and procedure.
 
     Returns
@@ -253,18 +263,13 @@ def _adjust(p: NDArray[np.float64], max_t: NDArray[np.float64], tested: Tested) 
     adjusted = np.full((len(CONVENTIONS), len(ADJUSTMENTS) + 1, p.shape[1]), np.nan)
     for row, values in zip(adjusted, np.where(tested.member, p, np.nan), strict=True):
         row[:-1] = [adjust(values) for adjust in ADJUSTMENTS.values()]
-    adjusted[CONVENTIONS.index("two-sided-plus-one"), -1] = max_t
+    if max_t is not None:
+        adjusted[CONVENTIONS.index("two-sided-plus-one"), -1] = max_t.p
     return adjusted
 
 
 def _decide(
-    part: Part,
-    procedure: str,
-    p_value: NDArray[np.float64],
-    max_t: NDArray[np.float64],
-    replicates: int,
-    *,
-    alpha: float,
+    part: Part, procedure: str, p_value: NDArray[np.float64], max_t: StudentisedMaxT | None, *, alpha: float
 ) -> dict[str, NDArray[Any]]:
     """Return the p of every pair, its correction for few units, the p that it is judged by, and whether that is a verdict."""
     reading, observed, tested = PROCEDURES[procedure], part.observed, part.tested
@@ -275,22 +280,28 @@ def _decide(
     if reading.few_units and tested.tails is not None:
         # The standard error of equal differences is what rounding left of 0: no t is made of it.
         corrected = np.where(flat, np.nan, without_zero(tested.tails.p_value(observed.delta, observed.se)))
-    own = np.where(tested.member, np.where(flat & np.isfinite(p), 1.0, p), np.nan)
-    floor = part.floor(procedure)
-    found = decide_family(own, corrected=corrected, floor=floor, max_t=max_t, replicates=replicates, alpha=alpha)
+    nothing = np.full(len(p), np.nan)
+    found = decide_family(
+        np.where(flat & np.isfinite(p), 1.0, p),
+        corrected=corrected,
+        floor=part.floor(procedure),
+        max_t=nothing if max_t is None else max_t.p,
+        alone=nothing if max_t is None else max_t.alone,
+        replicates=0 if max_t is None else max_t.replicates,
+        alpha=alpha,
+        member=tested.member,
+    )
     undecided = np.zeros(len(p), np.int8)
     if reading.needs_units:
         effective = None if tested.tails is None else tested.tails.units
         undecided = find_undecided(UnitShape.of(part.measure, observed, part.moments, effective=effective))
-    return {"p": p, "p_few_units": corrected, "p_adjusted": found.p, "undecided": undecided}
+    return {"p": found.own, "p_few_units": corrected, "p_adjusted": found.p, "undecided": undecided}
 
 
 def write_computed(cube: CubeWriter, part: Part, procedure: str, found: DirectP) -> None:
     """Write p-values that no replicate was drawn for."""
-    adjusted = _adjust(found.p, np.full(found.p.shape[1], np.nan), part.tested)
-    values = _computed_table(found, cube.layout.alpha) | {BY_ADJUSTMENT: adjusted}
-    nothing = np.full(found.p.shape[1], np.nan)
-    values |= _decide(part, procedure, found.p, nothing, 0, alpha=cube.layout.alpha)
+    values = _computed_table(found, cube.layout.alpha) | {BY_ADJUSTMENT: _adjust(found.p, None, part.tested)}
+    values |= _decide(part, procedure, found.p, None, alpha=cube.layout.alpha)
     cube.write_table(part.metric, part.size.label, values, procedure=procedure)
 
 

@@ -33,6 +33,7 @@ from pipeline.record.manifest import Manifest, read_inventory, read_manifest
 from pipeline.resampling.influence import leave_one_out
 from pipeline.resampling.leverage import pair_leverage
 from pipeline.resampling.measures import BINS
+from pipeline.resampling.studentise import replicates_again
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import Study
@@ -190,6 +191,7 @@ def _layout(
         pairs=np.stack([first, second], axis=1),
         replicates=study.resampling.replicates,
         kept=study.resampling.scores_kept,
+        again=replicates_again(study.resampling.scores_kept),
         bins=BINS,
         seed=study.seed,
         alpha=study.resampling.alpha,

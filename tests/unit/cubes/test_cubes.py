@@ -27,6 +27,7 @@ ALL = (
     "p",
     "p_adjusted",
     "p_by_adjustment",
+    "max_t_largest",
     "interval",
     "interval_reason",
 )
@@ -43,6 +44,7 @@ def make_layout(test_set: str = "news/<1>", systems: list[str] = ODD, **changes:
         "pairs": np.array([(i, j) for i in range(count) for j in range(i + 1, count)]),
         "replicates": 70 * 2**14 - 5,
         "kept": 2**14 + 9,
+        "again": 99,
         "bins": 96,
         "procedures": ("paired-bootstrap",),
         "conventions": ("one-sided", "two-sided"),
@@ -71,6 +73,7 @@ def make_content(layout: CubeLayout) -> dict:
                 "bias": rng.random(pairs),
                 "p": rng.random(pairs),
                 "p_adjusted": rng.random(pairs),
+                "max_t_largest": rng.random(99),
                 "p_by_adjustment": rng.random((2, 1, pairs)),
                 "interval": rng.normal(size=(3, pairs, 2)),
                 "interval_reason": rng.integers(0, 8, (3, pairs)),

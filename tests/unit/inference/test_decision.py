@@ -43,12 +43,12 @@ class Table:
         gains = star[pairs[:, 0]] - star[pairs[:, 1]]
         hits = (np.abs(gains - seen.delta[:, None]) >= np.abs(seen.delta)[:, None] * (1 - 1e-12)).sum(axis=1)
         p = np.where(seen.identical, 1.0, (hits + 1) / (B + 1))
-        max_t, b = np.full(len(pairs), np.nan), 0
+        max_t, alone, b = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), 0
         if kept:
             found = studentised_max_t(measure, seen, draws=self.draws, scores=star, floor=floor)
-            max_t, b = found.p, found.replicates
+            max_t, alone, b = found.p, found.alone, found.replicates
         corrected = correct_few_units(seen.delta, gains.std(axis=1), units=n).p
-        return p, decide_family(p, corrected=corrected, floor=floor, max_t=max_t, replicates=b, alpha=alpha)
+        return p, decide_family(p, corrected=corrected, floor=floor, max_t=max_t, alone=alone, replicates=b, alpha=alpha)
 
 
 def random_table(rng: np.random.Generator, systems: int) -> Table:
@@ -110,7 +110,7 @@ def test_where_nothing_is_kept_holm_never_adjusts_an_uncorrected_p() -> None:
         assert found.by == "holm"
         assert np.all((found.own >= p) | np.isnan(found.own))
         np.testing.assert_array_equal(found.p, holm(found.own))
-    given = {"max_t": np.array([np.nan]), "replicates": 0, "alpha": 0.05}
+    given = {"max_t": np.array([np.nan]), "alone": np.array([np.nan]), "replicates": 0, "alpha": 0.05}
     alone = decide_family(np.array([0.0134]), corrected=np.array([0.0599]), floor=np.array([2.0**-7]), **given)
     assert alone.p.tolist() == [0.0599]
 
@@ -118,7 +118,7 @@ def test_where_nothing_is_kept_holm_never_adjusts_an_uncorrected_p() -> None:
 @pytest.mark.parametrize(("replicates", "by"), [(18, "holm"), (19, "max_t")])
 def test_too_few_kept_replicates_leave_it_to_holm(replicates: int, by: str) -> None:
     given = {"corrected": np.full(1, np.nan), "floor": np.zeros(1), "alpha": 0.05}
-    assert decide_family(np.array([0.01]), **given, max_t=np.array([0.05]), replicates=replicates).by == by
+    assert decide_family(np.array([0.01]), **given, max_t=np.array([0.05]), alone=np.array([0.05]), replicates=replicates).by == by
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -126,7 +126,7 @@ def test_seven_wins_and_a_loss_are_not_separated(kept: bool) -> None:
     """McNemar's exact p of 7 and 1 is 2 · 9/256."""
     max_t = np.array([0.045 if kept else np.nan])
     given = {"corrected": np.array([0.034]), "floor": evidence_floor(np.array([8]), np.array([18 / 256]))}
-    found = decide_family(np.array([0.0454]), **given, max_t=max_t, replicates=9999 if kept else 0, alpha=0.05)
+    found = decide_family(np.array([0.0454]), **given, max_t=max_t, alone=max_t, replicates=9999 if kept else 0, alpha=0.05)
     assert found.p.tolist() == [18 / 256]
 
 
@@ -168,7 +168,8 @@ def test_a_pair_with_a_floor_comes_behind_those_with_more_evidence() -> None:
 
 def test_a_pair_without_a_standard_error_has_p_one_beside_max_t() -> None:
     """No difference is claimed of it; another system cannot give it a p that it had not."""
-    given = {"corrected": np.full(2, np.nan), "floor": np.zeros(2), "max_t": np.array([np.nan, 0.3]), "alpha": 0.05}
+    given = {"corrected": np.full(2, np.nan), "floor": np.zeros(2), "alpha": 0.05}
+    given |= {"max_t": np.array([np.nan, 0.3]), "alone": np.array([np.nan, 0.2])}
     assert decide_family(np.array([0.01, 0.2]), **given, replicates=999).p.tolist() == [1.0, 0.3]
     assert np.isnan(decide_family(np.array([np.nan, 0.2]), **given, replicates=999).p[0])
 
@@ -176,5 +177,5 @@ def test_a_pair_without_a_standard_error_has_p_one_beside_max_t() -> None:
 def test_no_p_is_zero() -> None:
     assert without_zero(np.array([0.0, 1e-300, np.nan])).tolist()[:2] == [5e-324, 1e-300]
     nothing = np.full(1, np.nan)
-    given = {"corrected": nothing, "floor": np.zeros(1), "max_t": nothing, "replicates": 0, "alpha": 0.05}
+    given = {"corrected": nothing, "floor": np.zeros(1), "max_t": nothing, "alone": nothing, "replicates": 0, "alpha": 0.05}
     assert decide_family(np.zeros(1), **given).p[0] > 0

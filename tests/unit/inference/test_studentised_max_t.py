@@ -38,10 +38,22 @@ def f1s(rng, units, systems):
     return np.stack([rng.binomial(np.minimum(gold, found), np.linspace(0.6, 0.9, systems)), gold, found], axis=2)
 
 
+accuracy = lambda sums: 10.0 * (sums[0] / sums[1])  # noqa: E731 - not the same object as `ratio`: its units score 0 or 1
+
+
+def right(rng, units, systems):
+    """Answers that are right or wrong: all systems give the same to many units, and two differ on one."""
+    first, anew = rng.random((units, 1)) < 0.6, rng.random((units, systems)) < np.linspace(0.1, 0.6, systems)
+    own = np.where(anew, rng.random((units, systems)) < np.linspace(0.4, 0.9, systems), first).astype(np.int64)
+    own[:, 1] = own[:, 0]
+    own[0, 1] ^= 1
+    return np.stack([own, np.ones_like(own)], axis=2)
+
+
 def measure_of(statistics, score, *, higher=True, stratum=None):
     systems = statistics.shape[1]
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
-    form = "ratio" if score is ratio else "general"
+    form = "ratio" if score in (ratio, accuracy) else "general"
     return Measure(np.asarray(statistics, np.int64), score, form, higher, pairs, np.ones(systems, bool), stratum=stratum)
 
 
@@ -70,7 +82,7 @@ def linear(statistics):
 
 
 def plain_p(statistics, score, units_of, pairs, *, floor, stratum=None):
-    """Step-down max-T by its definition, and the errors of the test set."""
+    """Step-down max-T by its definition, and p of each pair by itself."""
     groups = np.zeros(len(statistics), int) if stratum is None else stratum
 
     def error(u, group):
@@ -80,7 +92,7 @@ def plain_p(statistics, score, units_of, pairs, *, floor, stratum=None):
             total += len(own) / (len(own) - 1) * ((own - own.mean()) ** 2).sum() if len(own) > 1 else 0.0
         return np.sqrt(total)
 
-    fixed = None if score is ratio else jackknife(statistics, score)
+    fixed = None if score in (ratio, accuracy) else jackknife(statistics, score)
     t, star = [], []
     for k, (a, b) in enumerate(pairs):
         u = linear(statistics) if fixed is None else fixed
@@ -100,6 +112,15 @@ def plain_p(statistics, score, units_of, pairs, *, floor, stratum=None):
             allowed = int(share * (len(own) + 1)) - 1
             return np.inf if allowed < 0 else own[allowed] * (1 + 1e-7) if allowed < len(own) else 0.0
 
+        if m < 20 and score is accuracy:
+            step = 10.0 / len(statistics)
+            t.append(max(abs(delta) - step / 2, 0.0) / se)
+            shown = np.zeros(max(len(statistics), m + 1))
+            shown[:m] = 1.0
+            star.append(
+                np.minimum(row, max(shown.mean() / (shown.std(ddof=1) / np.sqrt(len(shown))), abs(delta) / se) * (1 + 1e-12))
+            )
+            continue
         t.append(min(abs(delta) / se, reached_in(floor[k]) if m < 20 else np.inf))
         star.append(np.minimum(row, reached_in(2.0 ** (1 - m)) if m < 20 else np.inf))
     t, star = np.array(t), np.array(star)
@@ -109,10 +130,10 @@ def plain_p(statistics, score, units_of, pairs, *, floor, stratum=None):
         reached = star[order[place:]].max(axis=0) >= t[j] - 1e-9
         worst = max(worst, (reached.sum() + 1) / (star.shape[1] + 1))
         p[j] = worst
-    return p
+    return p, ((star >= t[:, None] - 1e-9).sum(axis=1) + 1) / (star.shape[1] + 1)
 
 
-@pytest.mark.parametrize(("make", "score"), [(ratios, ratio), (f1s, harmonic)])
+@pytest.mark.parametrize(("make", "score"), [(ratios, ratio), (f1s, harmonic), (right, accuracy)])
 @pytest.mark.parametrize(("higher", "n"), [(True, 30), (False, 30), (True, 12)])
 def test_it_is_the_definition_a_replicate_and_pair_at_a_time(make, score, higher, n):
     """Of twelve units all pairs have caps."""
@@ -120,8 +141,12 @@ def test_it_is_the_definition_a_replicate_and_pair_at_a_time(make, score, higher
     measure, draws = measure_of(statistics, score, higher=higher), Draws(5, n, n)
     found, floor = decide(measure, draws)
     units = [draw_units(draws, r) for r in range(B)]
-    np.testing.assert_allclose(found.p, plain_p(statistics, score, units, measure.pairs, floor=floor), atol=1e-12)
+    p, alone = plain_p(statistics, score, units, measure.pairs, floor=floor)
+    np.testing.assert_allclose(found.p, p, atol=1e-12)
+    np.testing.assert_allclose(found.alone, alone, atol=1e-12)
     assert 1 / (B + 1) < found.p.min() < 0.3
+    assert (found.alone <= found.p).all()
+    assert (found.alone < found.p).any()
     assert found.replicates == B
 
 
@@ -134,7 +159,7 @@ def test_within_strata_spread_is_that_within_strata(make, score):
     measure = measure_of(statistics, score, stratum=stratum)
     found, floor = decide(measure, draws)
     units = [np.sort(draw_stratified_units(draws, r)) for r in range(B)]
-    plain = plain_p(statistics, score, units, measure.pairs, stratum=stratum, floor=floor)
+    plain, _ = plain_p(statistics, score, units, measure.pairs, stratum=stratum, floor=floor)
     np.testing.assert_allclose(found.p, plain, atol=1e-12)
 
 

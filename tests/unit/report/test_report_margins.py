@@ -244,6 +244,6 @@ def floors(other):
 )
 def test_a_verdict_that_hangs_on_the_draws_of_another_pair_is_not_called_stable(other, verdict, stable):
     row = by_pair(floors(other))["ba"]
-    assert 2 * row["p"] < 1e-4  # its own draws leave no doubt
+    assert 2 * row["p_raw"]["two_sided_plus_one"] < 1e-4  # its own draws leave no doubt
     assert row["stable"] is stable
     assert verdict is None or row["verdict"] == verdict

@@ -159,7 +159,7 @@ def test_few_discordant_units_are_marked_in_the_row_and_counted_in_the_verdict()
     assert "† fewer than 20 units" in view.caption
     assert "2 of the separated pairs rest on fewer than 20 discordant units (†)" in document["verdict"][0]["sentences"][2]
     document = build(cube.assign(discordant=cube["discordant"] * 0 + np.array([3, 200, 200])))
-    assert "1 more has p ≤ α and is not called better: so few units differ" in document["verdict"][0]["sentences"][2]
+    assert "1 more has a counted p ≤ α and is not called better: so few units differ" in document["verdict"][0]["sentences"][2]
 
 
 @pytest.mark.parametrize(("units", "rate"), [(5, "15.4 %"), (10, "9.6 %"), (20, "7.1 %")])

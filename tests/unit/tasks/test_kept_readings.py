@@ -24,12 +24,13 @@ def test_p_and_its_replicates_tell_how_often_the_maximum_reached_t() -> None:
     counted = Kept(scores, np.zeros((len(pairs), len(COUNTS)), np.int64), np.full(len(pairs), kept))
     given = {"alpha": 0.05, "draws": draws}
     found = read_kept(counted, measure, observed, tested=Tested(np.ones(len(pairs), np.bool_)), methods=["symmetric"], **given)
-    hits = found.max_t * (found.max_t_replicates + 1) - 1
+    hits = found.max_t.p * (found.max_t.replicates + 1) - 1
     np.testing.assert_allclose(hits, np.rint(hits), atol=1e-9)
-    assert set(found.max_t_replicates.tolist()) == {kept}
+    assert found.max_t.replicates == kept
     alone = read_kept(counted, measure, observed, tested=Tested((pairs == 2).any(axis=1), 2), methods=["simultaneous"], **given)
-    assert (np.isfinite(alone.max_t) == (pairs == 2).any(axis=1)).all()
-    assert ((alone.max_t_replicates > 0) == np.isfinite(alone.max_t)).all()
-    assert (alone.max_t <= found.max_t)[np.isfinite(alone.max_t)].all()
+    assert (np.isfinite(alone.max_t.p) == (pairs == 2).any(axis=1)).all()
+    assert ((alone.max_t.family.reason == 0) == np.isfinite(alone.max_t.p)).all()
+    assert (alone.max_t.p <= found.max_t.p)[np.isfinite(alone.max_t.p)].all()
+    np.testing.assert_array_equal(alone.max_t.alone, found.max_t.alone)  # also of pairs outside the family
     absent = read_kept(counted, measure, observed, tested=Tested(np.zeros(len(pairs), np.bool_)), methods=[], **given)
-    assert np.isnan(absent.max_t).all()
+    assert np.isnan(absent.max_t.p).all()
