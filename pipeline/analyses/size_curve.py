@@ -91,6 +91,7 @@ class SizeCurve(Analysis):
 
     name: ClassVar[str] = "size-curve"
     default_place: ClassVar[int | None] = 2
+    of_single_runs: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are unknown or of no use."""

@@ -185,12 +185,15 @@ class Analysis(ABC):
         Whether `compare` asks it.
     null_laboratory : bool
         Whether it is asked of every study unless `report.null_laboratory` refuses it.
+    of_single_runs : bool
+        Whether it compares systems one by one, also where they are runs of models: the report then says that it is not about these.
     """
 
     name: ClassVar[str]
     default_place: ClassVar[int | None] = None
     of_compare: ClassVar[bool] = False
     null_laboratory: ClassVar[bool] = False
+    of_single_runs: ClassVar[bool] = False
 
     @abstractmethod
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:

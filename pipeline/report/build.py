@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 from pipeline.analyses.pairs import list_slices, read_units
+from pipeline.analyses.replicas.models import ModelGains
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.across_families import Correction, correct_across, count_families
 from pipeline.report.adjustment import FamilyOf
@@ -106,12 +107,19 @@ def build_report(given: ReportInput) -> Report:
     )
     # Sentences are written from the report's own rows: a verdict by the first procedure of the study, then what to trust.
     judged = [place for place in report.places if place.procedure == report.procedures[0]]
-    report = replace(report, verdict=[_describe(report, place) for place in judged])
+    report = replace(report, verdict=[_describe(report, place, given.models) for place in judged])
     return replace(report, trust=[*describe_trust(report), *trust_models(report), *trust_preset(report)])
 
 
-def _describe(report: Report, place: FamilyKey) -> Verdict:
-    return describe_models(report, place) if report.model_pairs_of(place) else describe_verdict(report, place)
+def _describe(report: Report, place: FamilyKey, of_runs: Sequence[ModelGains]) -> Verdict:
+    if report.model_pairs_of(place):
+        return describe_models(report, place)
+    found = describe_verdict(report, place)
+    run = next((gains.run for gains in of_runs if (gains.test_set, gains.metric) == (place.test_set, place.metric)), None)
+    if run is None:
+        return found
+    told = f"These are single {run}s, not models: of models a report on all pairs has verdicts (family: all-pairs)."
+    return replace(found, sentences=[*found.sentences, told])
 
 
 def _pairs(

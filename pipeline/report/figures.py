@@ -126,7 +126,10 @@ def _scatters(given: ReportInput, report: Report) -> Iterator[Drawing]:
         relation = find_relation(cube, next((mark.relation for mark in marks), None))
         title = f"Confidence against gain on {where.test_set}, {where.metric}"
         title += report.name_procedure(where.procedure)
-        yield _draw_scatter(title, where.metric, table, relation, marks, report.decimals(where.metric), most_points)
+        runs = next((f" of single {row.repeated}s" for row in report.model_pairs_of(where)), "")
+        yield _draw_scatter(
+            title, where.metric, table, relation, marks, report.decimals(where.metric), most_points, pair=f"pair{runs}"
+        )
 
 
 def _draw_scatter(
@@ -137,6 +140,8 @@ def _draw_scatter(
     marks: Sequence[Mark],
     digits: int,
     most_points: int,
+    *,
+    pair: str,
 ) -> Drawing:
     named = {mark.pairs: PairClass(mark.pairs, mark.values) for mark in marks if mark.values}
     drawn = [*named.values()] if len(named) <= len(NAMED) else []
@@ -144,7 +149,7 @@ def _draw_scatter(
     styles = _styles(drawn)
     right = _right_end(table)
     alt = " ".join([_describe_points(table, digits), *(mark.alt for mark in marks if mark.alt)])
-    caption = " ".join(["Each point is a pair.", *dict.fromkeys(mark.caption for mark in marks if mark.caption)])
+    caption = " ".join([f"Each point is a {pair}.", *dict.fromkeys(mark.caption for mark in marks if mark.caption)])
     with canvas(7.2, 4.4) as (figure, axes):
         for mark in marks:
             if isinstance(mark.at, tuple):

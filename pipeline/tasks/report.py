@@ -13,6 +13,7 @@ from typing import Any
 
 from pipeline.analyses.registry import accept_finding, load_analysis
 from pipeline.analyses.replicas.models import ModelGains, compare_models
+from pipeline.analyses.single_runs import find_run, say_single_runs
 from pipeline.cubes.reading import open_cubes, open_statistics
 from pipeline.errors import StoreError, name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
@@ -203,10 +204,12 @@ def _models(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: 
 
 def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> list[Finding]:
     findings = []
+    run_of_model = find_run(cubes.values())
     for spec in study.asked_analyses:
         options = dict(spec.options)
         analysis = load_analysis(spec.name, options)
         if isinstance(analysis, TakesStatistics):
             analysis = analysis.with_statistics(scored_statistics(run.cubes, cubes, metrics))
-        findings.append(accept_finding(spec.name, analysis.find(cubes, options)))
+        found = accept_finding(spec.name, analysis.find(cubes, options))
+        findings.append(say_single_runs(found, run_of_model) if run_of_model and analysis.of_single_runs else found)
     return findings

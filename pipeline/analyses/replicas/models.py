@@ -11,7 +11,7 @@ of whole units (`segment-block`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -32,7 +32,7 @@ from pipeline.resampling.replicas.p_values import find_p
 from pipeline.resampling.replicas.quasi_f import QuasiF, quasi_f
 from pipeline.resampling.replicas.score_deviation import run_spread
 
-__all__ = ["RUNS_ARE", "Claim", "ModelGains", "compare_models"]
+__all__ = ["RUNS_ARE", "Claim", "ModelGains", "compare_models", "name_run"]
 
 Claim: TypeAlias = Literal["methods", "systems"]
 
@@ -140,7 +140,7 @@ def compare_models(
     replicas = load_replicas(scored, models, pairs, unit=unit)
     if replicas is None:
         return None
-    run = _name_run(cube, within)
+    run = name_run(cube, within)
     asked: Claim = claim or ("methods" if run == "run" else "systems")
     seen = observe_replicas(replicas)
     found = quasi_f(replicas, observed=seen)
@@ -169,7 +169,8 @@ def compare_models(
     )
 
 
-def _name_run(cube: xr.Dataset, systems: set[str]) -> str:
+def name_run(cube: xr.Dataset, systems: Collection[str]) -> str:
+    """Return what one of these systems is called: sample or prompt where all are that of a model, else run."""
     if RUNS_ARE not in cube.variables:
         return "run"
     known = zip(cube["system"].values.tolist(), cube[RUNS_ARE].values.tolist(), strict=True)

@@ -31,6 +31,7 @@ class Sequential(Analysis):
     """Intervals and evidence that hold however often one looks."""
 
     name: ClassVar[str] = "sequential"
+    of_single_runs: ClassVar[bool] = True
     statistics: Mapping[str, Mapping[str, ScoredStatistics]] = field(default_factory=dict)
 
     def check(self, options: Mapping[str, Any]) -> None:

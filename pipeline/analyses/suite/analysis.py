@@ -48,6 +48,7 @@ class SuiteAnalysis(Analysis):
     """On how many of many test sets each system is better than another, on which, and whether their gains agree."""
 
     name: ClassVar[str] = "suite"
+    of_single_runs: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are unknown or of no use."""

@@ -94,6 +94,7 @@ class Thresholds(Analysis):
     name: ClassVar[str] = "thresholds"
     default_place: ClassVar[int | None] = 1
     of_compare: ClassVar[bool] = True
+    of_single_runs: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are unknown or of no use."""

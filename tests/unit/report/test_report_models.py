@@ -9,12 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 import yaml
 from scipy import stats
 from support.epochs import answer, write_logs, write_samples
 from support.studies import PAGES, run_cli, write_study
 
 from pipeline import api
+from pipeline.analyses.registry import load_analysis
+from pipeline.analyses.single_runs import find_run
+from pipeline.plugins import list_plugins
 
 RUNS = {"wide": (1.5, 4), "deep": (0.0, 4), "old": (-0.1, 4)}
 
@@ -40,7 +44,7 @@ def made(tmp_path_factory) -> Path:
         systems={"table": "systems.csv"},
         metrics=["mean"],
         resampling={"replicates": 2000, "keep_replicates": 2000},
-        analyses=[],
+        analyses=["thresholds", "size-curve"],
         report=PAGES,
     )
     done = run_cli("run", study, "--serial", cwd=folder)
@@ -151,6 +155,40 @@ def test_a_report_can_be_about_something_else(made, about, told, tmp_path):
     other = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert told in other["verdict"][0]["sentences"][0]
     assert bool(other["models"]) == (about != "runs")
+
+
+def test_what_compares_systems_one_by_one_says_that_they_are_single_runs(document, made):
+    said = "what is said of a pair need not hold of another run of the same models"
+    assert {finding["analysis"] for finding in document["findings"]} == {"thresholds", "size-curve"}
+    for finding in document["findings"]:
+        assert said in finding["tables"][0]["caption"]
+        assert said in document["notes"][finding["analysis"]][0]
+    (figure,) = (figure for finding in document["findings"] for figure in finding["figures"])
+    assert figure["caption"].endswith("This is about single runs, not about models.")
+    (about,) = (s for s in document["verdict"][0]["sentences"] if s.startswith("At this size"))
+    assert about.endswith(" This is about single runs, not about models.")
+    assert "Each point is a pair of single runs." in (made / "report" / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_verdict_against_a_baseline_says_that_it_is_about_single_runs(made, tmp_path):
+    asked = ["resampling.family=against-baseline", "resampling.baseline=old/0", "report.formats=[json]"]
+    run_cli("report", made, *(word for one in asked for word in ("--set", one)), "-o", tmp_path, cwd=made)
+    other = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert not other["models"]
+    first, *_, last = other["verdict"][0]["sentences"]
+    assert first.startswith("Of 12 systems compared with old/0 ")
+    assert last == "These are single runs, not models: of models a report on all pairs has verdicts (family: all-pairs)."
+
+
+def test_analyses_say_what_systems_are_only_where_a_model_has_several():
+    assert {name for name in list_plugins("analyses") if load_analysis(name).of_single_runs} == {
+        *("thresholds", "size-curve", "calibration-transfer", "suite", "sequential")
+    }
+    systems = ["a/1", "a/2", "b"]
+    cube = xr.Dataset(coords={"system": systems, "model": ("system", ["a", "a", "b"]), "replica": ("system", ["1", "2", ""])})
+    assert find_run([cube]) == "run"
+    assert find_run([cube.assign_coords(runs_are=("system", ["prompts", "prompts", ""]))]) == "prompt"
+    assert find_run([cube.isel(system=[0, 2]), cube.drop_vars("replica")]) is None
 
 
 def test_epochs_of_a_log_are_judged_by_the_means_of_questions(tmp_path):
