@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from pipeline.inference.few_units import StudentTails
 from pipeline.inference.p_values import clopper_pearson
 
-__all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge", "within_margin_by_t"]
+__all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge", "two_one_sided", "within_margin_by_t"]
 
 VERDICTS = ("not measured", "equivalent", "better", "worse", "inconclusive", "not decided")
 """The first where there is neither a p of equivalence nor one of the difference: that is no failure of the system."""
@@ -87,6 +88,37 @@ def within_margin_by_t(
     known = np.isfinite(gain) & np.isfinite(se) & (se > 0)
     distance = np.stack([margin + gain, margin - gain])
     return np.where(known, tails.tail(np.divide(distance, se, out=np.zeros(distance.shape), where=known)), 0.0)
+
+
+def two_one_sided(
+    delta: NDArray[np.float64], se: NDArray[np.float64], degrees: NDArray[np.float64], *, margin: float
+) -> NDArray[np.float64]:
+    """Return the two one-sided p of gains that have degrees of freedom of their own: P(T ≥ (margin ± |δ|)/se).
+
+    The larger is at most α where both ends of the interval of the gain at 1 − 2α lie within the margin (Schuirmann 1987,
+    doi:10.1007/BF01068419).
+
+    Parameters
+    ----------
+    delta, se, degrees : (pair,) float64
+        nan where there is none.
+    margin : float
+        In the units of the gain.
+
+    Returns
+    -------
+    (2, pair) float64
+        That whoever is ahead is not worse by the margin, and that whoever is behind is not; nan without a standard error.
+
+    Examples
+    --------
+    >>> two_one_sided(np.array([-0.5]), np.array([1.0]), np.array([9.0]), margin=2.0).round(4).tolist()
+    [[0.0169], [0.0839]]
+    """
+    known = np.isfinite(delta) & np.isfinite(degrees) & (se > 0)
+    distance = np.stack([margin + np.abs(delta), margin - np.abs(delta)])
+    t = np.divide(distance, se, out=np.full(distance.shape, np.nan), where=known)
+    return np.asarray(stdtr(degrees, -t), np.float64)
 
 
 def equivalence(

@@ -32,11 +32,11 @@ UNDECIDED = ("", "few units", "rare losses", "failures of others")
 """Why a pair is not decided, by code; 0 where it is."""
 
 _EXPLANATIONS = {
-    "few units": "graded scores of n = {units} units do not tell what a system does on others, with fewer than {fewest} units or "
-    "with very unequal ones; more units would help, or scores of 0 and 1",
-    "rare losses": "the system that is ahead loses much on a few units, and n = {units} do not tell how many such units there "
+    "few units": "graded {scores} of n = {units} units do not tell what a {system} does on others, with fewer than {fewest} units "
+    "or with very unequal ones; more units would help{else_helps}",
+    "rare losses": "the {system} that is ahead loses much on a few units, and n = {units} do not tell how many such units there "
     "are; more units would help",
-    "failures of others": "other systems fail on single units as these two may on units that were not drawn, of which "
+    "failures of others": "other {system}s fail on single units as these two may on units that were not drawn, of which "
     "n = {units} do not tell enough; 100 units or more would help",
 }
 
@@ -137,8 +137,10 @@ def _differ_by_one_size(measure: Measure, first: int, second: int) -> bool:
     return alike and bool(np.all((sizes == 0) | (sizes == sizes.max())))
 
 
-def explain_undecided(reason: str, *, units: int, most: int | None = None) -> str:
+def explain_undecided(reason: str, *, units: int, most: int | None = None, models: bool = False) -> str:
     """Say why a pair is not decided, and what would help; with ``most`` of test sets that have between so many units.
+
+    Of ``models`` the scores are means over runs, and these are graded whatever the scores are.
 
     Examples
     --------
@@ -146,7 +148,10 @@ def explain_undecided(reason: str, *, units: int, most: int | None = None) -> st
     'the system that is ahead loses much on a few units, and n ='
     """
     size = f"{units:,}" if most is None or most == units else f"{units:,} to {most:,}"
-    return _EXPLANATIONS[reason].format(units=size, fewest=FEWEST_UNITS)
+    words = {"scores": "scores", "system": "system", "else_helps": ", or scores of 0 and 1"}
+    if models:
+        words = {"scores": "means over runs", "system": "model", "else_helps": ""}
+    return _EXPLANATIONS[reason].format(units=size, fewest=FEWEST_UNITS, **words)
 
 
 def units_to_decide(reason: str, *, units: int, effective: float | None, acceleration: float | None) -> int:

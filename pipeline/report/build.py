@@ -62,8 +62,12 @@ def build_report(given: ReportInput) -> Report:
     corrections = _correct_across(given, within)
     # Against a baseline the study names a system, and its verdicts are about systems.
     gains, across = given.models if asked.baseline is None else (), study.resampling.across_families != "none"
+    margins = study.resampling.margin
     models = add_model_effects(
-        judge_all(gains, alpha=study.resampling.alpha, across=across), gains, alpha=study.resampling.alpha, across=across
+        judge_all(gains, alpha=study.resampling.alpha, across=across, margins=margins),
+        gains,
+        alpha=study.resampling.alpha,
+        across=across,
     )
     families = [_family(given, cube, place, asked, within[place], corrections) for place, cube in cubes.items()]
     units = list(dict.fromkeys(_unit(given, cube) for cube in given.cubes.values()))

@@ -26,7 +26,7 @@ from pipeline.report.pair_parts import Leverage, MinimumDetectableEffect
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_number, plain
 
-__all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "spread_of"]
+__all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "spread_of", "why_no_gain"]
 
 OPEN = ("not separated", "not decided", "inconclusive")
 """Verdicts beside which the smallest gain that could have been shown is told."""
@@ -214,7 +214,7 @@ def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
 def _describe_many(known: Sequence[tuple[PairRow, MinimumDetectableEffect]], digits: int, noun: str) -> str:
     gains = [effect.gain for _, effect in known if effect.gain is not None]
     none = [(row, effect) for row, effect in known if effect.gain is None]
-    why = "; ".join(dict.fromkeys(_NO_VERDICT.get(row.undecided or "", _FEW_DISCORDANT) for row, _ in none))
+    why = why_no_gain(row.undecided for row, _ in none)
     needed = [effect.units_needed for _, effect in none if effect.units_needed]
     if needed:
         least, most = f"{min(needed):,}", f"{max(needed):,}"
@@ -224,6 +224,11 @@ def _describe_many(known: Sequence[tuple[PairRow, MinimumDetectableEffect]], dig
         return f"None of these pairs could have shown a gain: {why}."
     told = f"The smallest gains that these pairs show with {SHOWN} (minimum detectable effects)"
     return f"{told} are {spread_of(gains, digits)}{f'; {len(none):,} could have shown none: {why}' if none else ''}."
+
+
+def why_no_gain(undecided: Iterable[str | None]) -> str:
+    """Say why pairs can show no gain: each reason once, of those that are not decided, and of others that too few units differ."""
+    return "; ".join(dict.fromkeys(_NO_VERDICT.get(reason or "", _FEW_DISCORDANT) for reason in undecided))
 
 
 def spread_of(gains: Sequence[float], digits: int) -> str:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from pipeline.analyses.replicas.models import ModelGains
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.power import POWER, critical_value, detectable_gain, power_of_gain
-from pipeline.report.detectable import OPEN, SHOWN, spread_of
+from pipeline.inference.undecided import FEWEST_UNITS
+from pipeline.report.detectable import OPEN, SHOWN, spread_of, why_no_gain
 from pipeline.report.model_rows import ModelDetectableEffect, ModelPairRow
 from pipeline.report.models import JudgedModels
 from pipeline.report.values import format_number
@@ -74,6 +75,10 @@ def _effect(
         reason = f"with {m:,} discordant units no exact p is below {2.0 ** (1 - m):.2g}"
         enough = int(np.ceil(row.units * np.ceil(1 - np.log2(level)) / m)) - row.units
         more_runs, more_units = None, None if more_units is None else max(more_units, enough)
+    if row.undecided is not None:
+        reason = why_no_gain([row.undecided])
+        few = row.undecided == "few units" and row.units < FEWEST_UNITS
+        more_runs, more_units = None, max(more_units, FEWEST_UNITS - row.units) if more_units is not None and few else None
     return ModelDetectableEffect(None if reason else gain, POWER, level, critical, more_runs, more_units, reason)
 
 
@@ -127,10 +132,11 @@ def describe_model_effects(pairs: Sequence[ModelPairRow], digits: int, unit: str
             return f"No gain could have been shown: {effect.reason}{more}."
         return f"The smallest gain {by} (minimum detectable effect) is {format_number(effect.gain, digits)}{more}."
     none = len(known) - len(gains)
+    why = why_no_gain(row.undecided for row, effect in known if effect.gain is None)
     if not gains:
-        return "None of these pairs could have shown a gain: on so few discordant units no exact p is small enough."
+        return f"None of these pairs could have shown a gain: {why}."
     told = f"The smallest gains {by} (minimum detectable effects) are {spread_of(gains, digits)}"
-    return f"{told}{f'; {none:,} could have shown none: on so few discordant units no exact p is small enough' if none else ''}."
+    return f"{told}{f'; {none:,} could have shown none: {why}' if none else ''}."
 
 
 def _say_more(row: ModelPairRow, effect: ModelDetectableEffect, digits: int, unit: str, *, alone: bool) -> str:

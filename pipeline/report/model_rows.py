@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 
 __all__ = ["GainInterval", "ModelDetectableEffect", "ModelPairRow", "ModelRow", "ModelVerdict"]
 
-ModelVerdict: TypeAlias = Literal["better", "not separated", "identical", "not measured"]
+ModelVerdict: TypeAlias = Literal[
+    "better", "not separated", "not decided", "equivalent", "inconclusive", "identical", "not measured"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,10 @@ class ModelPairRow:
     ``claim`` says what the p is about, *methods* (new runs and new units) or *systems* (these runs, new units), ``repeated`` what
     a run is called; ``p_adjusted`` is by Holm over the pairs of models, and decides. ``p_floor`` is what p is at least where few
     units differ. ``run_share`` is the share of the variance of the gain that comes of runs. ``se_more_runs`` and
-    ``se_more_units`` are what the standard error would be with so many more of either.
+    ``se_more_units`` are what the standard error would be with so many more of either. ``p_equivalence`` is of two one-sided tests
+    against the ``margin``, with the standard error and degrees of freedom of the interval; ``p_ahead`` and ``p_behind`` are of one
+    each, and ``p_equivalence_holm`` decides. ``undecided`` says why neither a difference nor equivalence is claimed, however small
+    p is.
     """
 
     test_set: str
@@ -99,6 +104,14 @@ class ModelPairRow:
     se_more_runs: float | None
     more_units: int
     se_more_units: float | None
+    identical: bool
+    margin: float | None
+    p_equivalence: float | None
+    p_equivalence_holm: float | None
+    p_ahead: float | None
+    p_behind: float | None
+    differs_within_margin: bool | None
+    undecided: str | None
     verdict: ModelVerdict
     reason: str | None
     minimum_detectable_effect: ModelDetectableEffect | None

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pipeline.inference.undecided import explain_undecided
 from pipeline.report.detectable import SHOWN
 from pipeline.report.document import Report
 from pipeline.report.model_detectable import describe_model_effects
 from pipeline.report.model_rows import ModelPairRow, ModelRow
+from pipeline.report.pair_table import MARKS
 from pipeline.report.rows import FamilyKey, Verdict, family_of
 from pipeline.report.units import count_size
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
+from pipeline.report.verdict_text import count_phrase, say_standing
 from pipeline.report.view import View
 
 __all__ = ["MODEL_BOARD", "MODEL_PAIRS", "count_pairs", "describe_models", "model_views", "say_claim"]
 
 PARTS = ("σ² unit", "σ² S×unit", "σ² run", "σ² e")
 MODEL_BOARD = ("rank", "model", "runs", "mean", "sd", "lowest", "highest", "rank interval", "better than", "worse than")
-MODEL_PAIRS = ("better", "worse", "gain", "interval", "se", "df", "MDE", "p", "p adjusted", "runs' share", *PARTS, "verdict")
+_EQUIVALENCE = ("p eq.", "Holm eq.")
+MODEL_PAIRS = (
+    *("better", "worse", "gain", "interval", "se", "df", "MDE", "p", "p adjusted", "runs' share", *PARTS, *_EQUIVALENCE, "verdict"),
+)
+"""Those of equivalence only where there is a margin."""
 _TESTS = {"methods": "quasi-F", "systems": "t-test of the means over {runs} of each {unit}"}
 
 
@@ -51,7 +58,7 @@ def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: 
     falling = any(m.name == place.metric and m.higher_is_better is False for m in report.test_set(place.test_set).metrics)
     lower = " (lower is better)" if falling else ""
     if len(pairs) == 1:
-        yield _two(pairs[0], report, test, digits, unit, run, lower)
+        yield from _two(pairs[0], report, test, digits, unit, run, lower)
         told = pairs[0]
     else:
         ranked = [row for row in models if row.rank is not None]
@@ -67,16 +74,23 @@ def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: 
 
 def count_pairs(pairs: Sequence[ModelPairRow]) -> str:
     """Return how many pairs of models are separated, of those that could be tested."""
-    told = Counter(row.verdict for row in pairs)
+    told = Counter("identical" if row.identical else row.verdict for row in pairs)
+    separated = sum(row.verdict == "better" or bool(row.differs_within_margin) for row in pairs)
     tested = sum(row.p is not None for row in pairs)
-    parts = [f"{told['better']:,} of {tested:,} pairs of models {'is' if told['better'] == 1 else 'are'} separated"]
-    if tested and told["better"] == tested:
+    parts = [f"{separated:,} of {tested:,} pairs of models {'is' if separated == 1 else 'are'} separated"]
+    if tested and separated == tested:
         parts = [
             f"All {tested:,} pairs of models are separated" if tested > 1 else "The one pair that could be tested is separated"
         ]
-    if told["not separated"]:
-        rest = told["not separated"]
+    rest = told["not separated"] + told["inconclusive"]
+    if rest:
         parts.append(f"{rest:,} {'is' if rest == 1 else 'are'} not, which does not show that they are equal")
+    why = Counter(_why(row) for row in pairs if row.verdict == "not decided")
+    parts += [f"{count_phrase(number)} not decided: {reason}" for reason, number in why.items()]
+    if told["equivalent"]:
+        both = sum(bool(row.differs_within_margin) for row in pairs)
+        besides = f" ({both:,} of them separated from zero all the same)" if both else ""
+        parts.append(f"{count_phrase(told['equivalent'])} equivalent within the margin of {pairs[0].margin:g}{besides}")
     if told["identical"]:
         parts.append(f"{told['identical']:,} identical")
     if told["not measured"]:
@@ -85,12 +99,18 @@ def count_pairs(pairs: Sequence[ModelPairRow]) -> str:
     return "; ".join(parts) + "."
 
 
-def _two(row: ModelPairRow, report: Report, test: str, digits: int, unit: str, run: str, lower: str) -> str:
+def _why(row: ModelPairRow) -> str:
+    return explain_undecided(row.undecided or "", units=row.units, models=True)
+
+
+def _two(row: ModelPairRow, report: Report, test: str, digits: int, unit: str, run: str, lower: str) -> Iterator[str]:
     a, b = row.model_a, row.model_b
-    if row.verdict == "identical":
-        return f"{a} and {b} are identical, {run} by {run}: there is no difference to test."
+    if row.identical:
+        yield f"{a} and {b} are identical, {run} by {run}: there is no difference to test."
+        return
     if row.verdict == "not measured":
-        return f"{a} and {b} cannot be compared: {row.reason}."
+        yield f"{a} and {b} cannot be compared: {row.reason}."
+        return
     ends = f" {format_interval({'lo': row.interval.lo, 'hi': row.interval.hi}, digits)}" if row.interval else ""
     over = f"{row.runs_a}" if row.runs_a == row.runs_b else f"{row.runs_a} and {row.runs_b}"
     means = f" (means over {over} {run}s {format_number(row.score_a, digits)} and {format_number(row.score_b, digits)}{lower})"
@@ -98,11 +118,33 @@ def _two(row: ModelPairRow, report: Report, test: str, digits: int, unit: str, r
     how = f"{_say_p(row)}, two-sided {test}, α = {report.alpha:g}; {say_claim(row.claim, unit)}"
     test_set = report.test_set(row.test_set)
     size = count_size(test_set.items, row.units, test_set.unit)
-    if row.verdict == "better":
-        return f"{a} is better than {b} by {gain}; the difference is separated from zero ({how})."
-    if not row.delta:
-        return f"{a} and {b} have the same mean score, {format_number(row.score_a, digits)}: neither is ahead."
-    return f"{a} is ahead of {b} by {gain}; the two are not separated at this {size} ({how})."
+    equal = f"{a} and {b} have the same mean score, {format_number(row.score_a, digits)}"
+    if row.verdict == "equivalent":
+        within = f"p of equivalence = {format_p(row.p_equivalence_holm)}; {how}"
+        yield f"{a} and {b} differ by {gain}: equivalent within the margin of {row.margin:g} ({within})."
+        if row.differs_within_margin:
+            yield f"The difference is separated from zero all the same: {a} is better, by less than the margin."
+        return
+    if row.verdict == "not decided":
+        yield f"{f'{a} is ahead of {b} by {gain}' if row.delta else equal}; not decided: {_why(row)} ({how})."
+    elif row.verdict == "better":
+        yield f"{a} is better than {b} by {gain}; the difference is separated from zero ({how})."
+    elif not row.delta:
+        yield f"{equal}: neither is ahead."
+    else:
+        yield f"{a} is ahead of {b} by {gain}; the two are not separated at this {size} ({how})."
+    if row.p_equivalence_holm is not None:
+        yield _say_margin(row, report.alpha)
+
+
+def _say_margin(row: ModelPairRow, alpha: float) -> str:
+    a, b, p = row.model_a, row.model_b, (row.p_equivalence_holm, row.p_behind, row.p_ahead)
+    equivalent, behind, ahead = map(format_p, p)
+    sides = f"that {b} is not worse by the margin has p = {behind}, that {a} is not p = {ahead}"
+    if row.undecided is not None and any(of is not None and of <= alpha for of in p):
+        why = "" if row.verdict == "not decided" else f": {_why(row)}"
+        return f"Nor is anything decided about the margin of {row.margin:g}{why} (p of equivalence = {equivalent}; {sides})."
+    return f"Equivalence within the margin of {row.margin:g} is not shown (p = {equivalent}); {sides}."
 
 
 def _say_p(row: ModelPairRow) -> str:
@@ -123,7 +165,7 @@ def _leader(
 ) -> str:
     best = [row for row in ranked if row.rank == 1]
     score = format_number(best[0].score, digits) + lower
-    family = f"Holm over {pairs[0].family_size:,} pairs of models, two-sided {test}, α = {report.alpha:g}"
+    family = f"{_say_family(pairs, report)}, two-sided {test}, α = {report.alpha:g}"
     how = f"{family}; {say_claim(pairs[0].claim, unit)}"
     if len(best) > 1:
         return f"{', '.join(row.model for row in best[:-1])} and {best[-1].model} share the best mean score, {score} ({how})."
@@ -131,13 +173,15 @@ def _leader(
     spread = "" if first.sd is None else f", sd {format_number(first.sd, digits)} over {first.runs} {run}s"
     if not others:
         return f"{first.model} alone has a defined mean score, {score}{spread}."
-    if first.beats == others:
-        claim = "separated from all other models"
-    elif not first.beats:
-        claim = f"not separated from any of the {others:,} other models"
-    else:
-        claim = f"separated from {first.beats:,} of the {others:,} other models"
+    unknown = sum(row.verdict == "not decided" for row in pairs if first.model in (row.model_a, row.model_b))
+    claim = say_standing([first.beats], [unknown], others, noun=" model")
     return f"{first.model} has the best mean score, {score}{spread}, and is {claim} ({how})."
+
+
+def _say_family(pairs: Sequence[ModelPairRow], report: Report) -> str:
+    """Say what Holm is over; across families the tests of equivalence are among them."""
+    size = pairs[0].family_size
+    return f"Holm over {size:,} {'pairs of models' if size <= len(report.model_pairs) else 'tests of pairs of models'}"
 
 
 def _nearest(ranked: Sequence[ModelRow], pairs: Sequence[ModelPairRow]) -> ModelPairRow:
@@ -184,13 +228,26 @@ def model_views(report: Report, place: FamilyKey) -> Iterator[View]:
     yield View("models", f"{title} · models", MODEL_BOARD, tuple(_board_cells(row, digits) for row in models), caption, text)
     test = _TESTS[claim].format(runs=f"{run}s", unit=unit)
     caption = (
-        f"Two-sided p by the {test}: {say_claim(claim, unit)}. p adjusted is by Holm over {pairs[0].family_size:,} pairs of "
-        f"models, and decides; the interval, gain ± t se at 1 − α, is not adjusted. MDE: minimum detectable effect, the smallest "
+        f"Two-sided p by the {test}: {say_claim(claim, unit)}. p adjusted is by {_say_family(pairs, report)}, "
+        f"and decides; the interval, gain ± t se at 1 − α, is not adjusted. MDE: minimum detectable effect, the smallest "
         f"gain found with {SHOWN} by as many runs and units. Runs' share: of the variance of the gain, "
         f"that due to {run}s. σ²: components of the variance of one {unit}'s score in one {run}; S×unit is that of models and "
         f"{unit}s together. Where fewer than 20 {unit}s differ, p is at least that of swapping the outputs of whole {unit}s."
     )
-    yield View("models", f"{title} · pairs of models", MODEL_PAIRS, tuple(_pair_cells(row, digits) for row in pairs), caption, text)
+    margin = pairs[0].margin
+    if any(row.verdict == "not decided" for row in pairs):
+        kinds = "a difference is not" if margin is None else "neither a difference nor equivalence is"
+        caption += f" Not decided: p is at most α, and {kinds} claimed, as no test holds its level on such scores."
+    if margin is not None:
+        caption += (
+            f" p eq., Holm eq.: of equivalence within the margin of {margin:g}, by two one-sided t-tests: p is at most α where "
+            "both ends of the interval at 1 − 2α lie within the margin. Inconclusive: neither equivalent nor separated."
+        )
+    if any(row.differs_within_margin for row in pairs):
+        caption += f" ‡ {MARKS['‡']}."
+    columns = tuple(name for name in MODEL_PAIRS if margin is not None or name not in _EQUIVALENCE)
+    cells = tuple(tuple(_pair_cells(row, digits)[name] for name in columns) for row in pairs)
+    yield View("models", f"{title} · pairs of models", columns, cells, caption, text)
 
 
 def _board_cells(row: ModelRow, digits: int) -> tuple[str, ...]:
@@ -199,24 +256,22 @@ def _board_cells(row: ModelRow, digits: int) -> tuple[str, ...]:
     return (str(row.rank or MISSING), row.model, str(row.runs), *scores, ranks, str(row.beats), str(row.beaten_by))
 
 
-def _pair_cells(row: ModelPairRow, digits: int) -> tuple[str, ...]:
-    ends = MISSING if row.interval is None else format_interval({"lo": row.interval.lo, "hi": row.interval.hi}, digits)
-    share = MISSING if row.run_share is None else format_share(row.run_share)
-    degrees = MISSING if row.df is None else f"{row.df:.3g}"
-    effect = row.minimum_detectable_effect
-    gain, se, least = (format_number(value, digits) for value in (row.delta, row.se, effect.gain if effect else None))
-    parts = (MISSING if part is None else f"{part:.3g}" for part in _components(row))
-    return (
-        row.model_a,
-        row.model_b,
-        gain,
-        ends,
-        se,
-        degrees,
-        least,
-        format_p(row.p),
-        format_p(row.p_adjusted),
-        share,
-        *parts,
-        row.verdict,
-    )
+def _pair_cells(row: ModelPairRow, digits: int) -> dict[str, str]:
+    parts, effect = (MISSING if part is None else f"{part:.3g}" for part in _components(row)), row.minimum_detectable_effect
+    return {
+        "better": row.model_a,
+        "worse": row.model_b,
+        "gain": format_number(row.delta, digits),
+        "interval": MISSING if row.interval is None else format_interval({"lo": row.interval.lo, "hi": row.interval.hi}, digits),
+        "se": format_number(row.se, digits),
+        "df": MISSING if row.df is None else f"{row.df:.3g}",
+        "MDE": format_number(effect.gain if effect else None, digits),
+        "p": format_p(row.p),
+        "p adjusted": format_p(row.p_adjusted),
+        "runs' share": MISSING if row.run_share is None else format_share(row.run_share),
+        **dict(zip(PARTS, parts, strict=True)),
+        "p eq.": format_p(row.p_equivalence),
+        "Holm eq.": format_p(row.p_equivalence_holm),
+        "verdict": f"{'equivalent (identical)' if row.identical and row.margin is not None else row.verdict}"
+        + " ‡" * bool(row.differs_within_margin),
+    }

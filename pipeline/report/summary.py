@@ -22,7 +22,7 @@ __all__ = ["choose_pairs", "conclude", "fit", "list_doubts", "summarise"]
 
 SHOWN = ("better", "worse", "gain", "p", "exact", "p adjusted", "Holm eq.", "verdict")
 BOARD_OF_MODELS = ("rank", "model", "runs", "mean", "sd", "rank interval")
-PAIRS_OF_MODELS = ("better", "worse", "gain", "interval", "p", "p adjusted", "verdict")
+PAIRS_OF_MODELS = ("better", "worse", "gain", "interval", "p", "p adjusted", "Holm eq.", "verdict")
 BOARD = ("rank", "system", "score", "rank interval", "letters")
 
 MOST_CHARACTERS = 400
@@ -129,7 +129,10 @@ def _tell_models(report: Report, place: FamilyKey, most_pairs: int, rest: str) -
     test_set, runs = report.test_set(place.test_set), len(report.pairs_of[place])
     lines = [f"{board.title} · {count_units(test_set.items, test_set.units, test_set.unit, test_set.format)}", ""]
     shown = replace(pairs, rows=pairs.rows[:most_pairs])
-    lines += [*align_text(board.pick(BOARD_OF_MODELS)), "", *align_text(shown.pick(PAIRS_OF_MODELS))]
+    columns = tuple(column for column in shown.columns if column in PAIRS_OF_MODELS)
+    lines += [*align_text(board.pick(BOARD_OF_MODELS)), "", *align_text(shown.pick(columns))]
+    if any(row.differs_within_margin for row in report.model_pairs_of(place)[:most_pairs]):
+        lines.append(f"‡ {MARKS['‡']}")
     if len(pairs.rows) > most_pairs:
         lines.append(f"… {len(pairs.rows) - most_pairs:,} more pairs of models {rest}")
     return [*lines, f"… {runs:,} pairs of single {report.model_pairs_of(place)[0].repeated}s {rest}"]

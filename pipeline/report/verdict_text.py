@@ -191,8 +191,8 @@ def say_standing(beaten: Sequence[int], unknown: Sequence[int], others: int, *, 
     >>> say_standing([0], [5], 5)
     'not separated from any of the 5 others; against none of them is the difference decided, however small its p'
     """
-    the_others = f"the other{noun}" if others == 1 else f"the {others:,} other{noun or 's'}"
-    every = f"the other{noun}" if others == 1 else f"all other{noun or 's'}"
+    the_others = f"the other{noun}" if others == 1 else f"the {others:,} other{noun}s"
+    every = f"the other{noun}" if others == 1 else f"all other{noun}s"
     if min(beaten) == others:
         return f"separated from {every}"
     found = f"separated from {_range(beaten)} of {the_others}"

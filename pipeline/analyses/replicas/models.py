@@ -6,7 +6,7 @@ samples of one model (epochs of a log, repeated generations) or its answers to s
 have nothing in common, so their claim is about the finished system. Both claims have a p and an interval that belong together.
 
 Student's law knows nothing of few units that differ: where they are fewer than twenty, p is at least that of swapping the outputs
-of whole units (`segment-block`).
+of whole units (`segment-block`). Nor does it know of failures that were not drawn: `undecided` says where units tell too little.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from scipy.special import stdtr, stdtrit
 from pipeline.analyses.pairs import has_value
 from pipeline.analyses.replicas.data import Model, group_runs, load_replicas, pair_models
 from pipeline.analyses.replicas.nulls import Draw
+from pipeline.analyses.replicas.shapes import shape_of_models
 from pipeline.analyses.replicas.variance import Variances, take_apart
+from pipeline.inference.equivalence import two_one_sided
 from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.undecided import find_undecided
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.replicas.nulls import REASONS
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
@@ -68,6 +71,8 @@ class ModelGains:
         ``delta`` > 0 where the first is better; ``p`` two-sided; ``floor`` what the p of a verdict is at least, 0 where nothing is.
     discordant : (pair,) int64
         Units on which the sums over runs differ.
+    undecided : (pair,) int8
+        Position in `pipeline.inference.undecided.UNDECIDED`: why a small p is no verdict; 0 where it is one.
     identical : (pair,) bool
     reason : (pair,) str
         Why there is no p; empty where there is.
@@ -90,6 +95,7 @@ class ModelGains:
     p: NDArray[np.float64]
     floor: NDArray[np.float64]
     discordant: NDArray[np.int64]
+    undecided: NDArray[np.int8]
     identical: NDArray[np.bool_]
     reason: tuple[str, ...]
     variances: Variances
@@ -98,6 +104,11 @@ class ModelGains:
         """Return δ ± t se at a level; nan where there is no standard error."""
         reach = stdtrit(self.degrees, (1 + level) / 2) * self.se
         return self.delta - reach, self.delta + reach
+
+    def within_margin(self, margin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the p of two one-sided tests: that who is ahead, and who is behind, is not worse by the margin."""
+        ahead, behind = two_one_sided(self.delta, self.se, self.degrees, margin=margin)
+        return ahead, behind
 
     def spread(self, model: int) -> float:
         """Return the standard deviation of the scores of a model's runs; nan of one run."""
@@ -145,7 +156,8 @@ def compare_models(
     seen = observe_replicas(replicas)
     found = quasi_f(replicas, observed=seen)
     se, degrees, p, reason = _test(found, replicas, seen, asked)
-    discordant = _count_discordant(replicas)
+    discordant, effective = _count_discordant(replicas), cube.attrs.get("effective_units")
+    shape = shape_of_models(replicas, seen, discordant, effective=None if effective is None else float(effective))
     return ModelGains(
         test_set,
         metric,
@@ -163,6 +175,7 @@ def compare_models(
         p,
         _floor(replicas, discordant, p, Draw(int(cube.attrs.get("seed", 0)), test_set, _REPLICATES)),
         discordant,
+        np.where(seen.identical, np.int8(0), find_undecided(shape)),
         seen.identical,
         reason,
         take_apart(replicas, seen),

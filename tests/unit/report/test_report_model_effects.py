@@ -13,7 +13,9 @@ from pipeline.report.models import judge_all
 from pipeline.resampling.replicas.components import Components
 
 
-def gains(delta: float, *, claim="methods", run=0.0, system_unit=1.0, e=4.0, runs=3, units=100, discordant=80) -> ModelGains:
+def gains(
+    delta: float, *, claim="methods", run=0.0, system_unit=1.0, e=4.0, runs=3, units=100, discordant=80, undecided=0
+) -> ModelGains:
     """Two models whose components are known, and stand for what was observed."""
     parts = [np.array([value]) for value in (1.0, system_unit, run, e)]
     known = Variances(Components(*parts, np.array([2 * runs - 2])), np.array([[runs, runs]]), units, np.array([False]))
@@ -37,6 +39,7 @@ def gains(delta: float, *, claim="methods", run=0.0, system_unit=1.0, e=4.0, run
         p,
         np.zeros(1),
         np.array([discordant]),
+        np.array([undecided], np.int8),
         np.array([False]),
         ("",),
         known,
@@ -98,3 +101,15 @@ def test_the_level_is_over_all_pairs_that_are_left_where_holm_is():
     assert [row.minimum_detectable_effect.level for row in together] == [0.025, 0.025, 0.025]
     assert together[2].verdict == "better"
     assert together[2].minimum_detectable_effect.more_runs_needed is None  # nothing is asked of what is shown
+
+
+@pytest.mark.parametrize(
+    ("undecided", "why", "more"), [(1, "graded scores get no verdict from fewer than 20 units", 6), (2, "large losses", None)]
+)
+def test_models_that_are_not_decided_could_have_shown_no_gain_however_many_runs_they_have(undecided, why, more):
+    (row,) = effects(gains(3.0, units=14, discordant=14, undecided=undecided))
+    effect = row.minimum_detectable_effect
+    assert (row.verdict, effect.gain, effect.more_runs_needed, effect.more_units_needed) == ("not decided", None, None, more)
+    assert why in effect.reason
+    assert why in describe_model_effects([row], 2, "item")
+    assert describe_model_effects([row, row], 2, "item").startswith("None of these pairs could have shown a gain: ")

@@ -191,6 +191,44 @@ def test_analyses_say_what_systems_are_only_where_a_model_has_several():
     assert find_run([cube.isel(system=[0, 2]), cube.drop_vars("replica")]) is None
 
 
+def test_a_margin_is_tested_of_models_by_the_interval_of_their_gain(made):
+    """Both ends at 90 % within the margin."""
+    done = run_cli("run", "study.yaml", "--serial", "--set", "resampling.margin.mean=1.2", cwd=made.parents[1])
+    assert done.returncode == 0, done.stderr
+    report = made.parents[1] / done.stdout.strip() / "report"
+    document = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    rows = {row["model_a"] + row["model_b"]: row for row in document["model_pairs"]}
+    (close,) = (row for name, row in rows.items() if "wide" not in name)
+    for row in rows.values():
+        assert row["margin"] == 1.2
+        assert row["p_behind"] == pytest.approx(stats.t.sf((1.2 - row["delta"]) / row["se"], row["df"]))
+        reach = stats.t.isf(0.05, row["df"]) * row["se"]
+        assert (row["p_equivalence"] <= 0.05) == (row["delta"] + reach <= 1.2)
+    assert {row["verdict"] for row in rows.values()} == {"better", "equivalent"}
+    assert (close["verdict"], close["differs_within_margin"]) == ("equivalent", False)
+    told = document["verdict"][0]["sentences"]
+    assert told[1] == "2 of 3 pairs of models are separated; 1 is equivalent within the margin of 1.2."
+    page = (report / "report.md").read_text(encoding="utf-8")
+    assert "| p eq. | Holm eq. | verdict |" in page
+    assert "of equivalence within the margin of 1.2, by two one-sided t-tests" in page
+    with (report / "tables" / "model_pairs.csv").open(encoding="utf-8") as file:
+        assert {line["verdict"] for line in csv.DictReader(file)} == {"better", "equivalent"}
+
+
+def test_fourteen_questions_are_not_decided_however_many_samples_there_are(tmp_path):
+    right = {"north": np.ones((3, 14), np.int64), "south": np.zeros((3, 14), np.int64)}
+    right["south"][0, :3] = 1
+    document = api.compare(write_samples(tmp_path, right), replicates=1000)
+    (row,) = document["model_pairs"]
+    assert row["p_adjusted"] < 0.001
+    assert (row["verdict"], row["undecided"]) == ("not decided", "few units")
+    assert [model["beats"] for model in document["models"]] == [0, 0]
+    told = document["verdict"][0]["sentences"]
+    assert "not decided: graded means over runs of n = 14 units do not tell what a model does on others" in told[0]
+    assert not any("not separated" in sentence or "is better than" in sentence for sentence in told)
+    assert "No gain could have been shown: graded scores get no verdict from fewer than 20 units" in " ".join(told)
+
+
 def test_epochs_of_a_log_are_judged_by_the_means_of_questions(tmp_path):
     right = answer(1153)
     done = run_cli("compare", *write_logs(tmp_path, right), "--json", cwd=tmp_path)
