@@ -151,7 +151,7 @@ def files(draw: Callable[..., Any], systems: Sequence[int] = (2, 3, 8), missing:
 
 
 def holds_alike(made: Scores) -> None:
-    """Assert that a comparison and a study of a file have the same pairs, leaderboard and sentences."""
+    """Assert that a comparison and a study of a file have the same pairs and sentences, and that p gives the verdict."""
     with tempfile.TemporaryDirectory() as name:
         compared, studied = (of(Path(name), made, made.values()) for of in (compare, study))
     assert len(compared["pairs"]) == made.systems * (made.systems - 1) // 2
@@ -160,6 +160,10 @@ def holds_alike(made: Scores) -> None:
             assert one[field] == other[field], (field, one["system_a"], one["system_b"])
     for key in ("pairs", "leaderboard", "clusters", "verdict"):
         assert compared[key] == studied[key], key
+    for row in compared["pairs"]:
+        assert row["p"] <= row["p_adjusted"]
+        small = row["p_adjusted"] <= compared["alpha"]
+        assert row["verdict"] == (("not decided" if row["undecided"] else "better") if small else "not separated")
     for verdict in {row["verdict"] for row in compared["pairs"]}:
         event(verdict)
 
