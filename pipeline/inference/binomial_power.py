@@ -4,8 +4,8 @@ Given m discordant units, the wins of the better system are binomial (m, θ), an
 doi:10.1007/BF02295996; Connett, Smith and McHugh 1987, doi:10.1002/sim.4780060507). How many wins are enough depends on the test:
 
 - of McNemar's exact test at a ``level``, `critical_wins`;
-- of t = |gain| / se beyond a ``critical`` value, as max-T decides, `critical_wins_of_t`. On fewer than `FEW_DISCORDANT` units the
-  exact test has to reject as well, at the level of that critical value: it is the floor of p there.
+- of t = |gain| / se beyond a ``critical`` value, as max-T decides, `critical_wins_of_t`. On fewer than `FEW_DISCORDANT` units half
+  a win is taken off, and the exact test has to reject as well, at ``level``: it is the floor of p there.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def critical_wins_of_t(
     """Return the fewest wins among m discordant units of n whose t reaches a critical value.
 
     With d wins more than losses, t = d √(n − 1) / √(mn − d²), which reaches c from d = c √(mn / (n − 1 + c²)) on. Below
-    `FEW_DISCORDANT` discordant units McNemar's exact test must reject at ``level`` too.
+    `FEW_DISCORDANT` discordant units it is d − ½ in place of d above the bar, as in `pipeline.inference.studentised_max_t`, and
+    McNemar's exact test must reject too.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def critical_wins_of_t(
     critical : (pair,) float64 or float
         c, in standard errors.
     level : (pair,) float64 or float
-        Two-sided.
+        What McNemar's exact p is held against, two-sided: α, as it is the floor of a p that is adjusted already.
 
     Returns
     -------
@@ -88,10 +89,19 @@ def critical_wins_of_t(
     c = np.asarray(critical, np.float64)
     ahead = c * np.sqrt(m * n / (n - 1 + c**2))
     k = np.asarray(np.minimum(np.ceil((m + ahead) / 2 * (1 - _SLACK)), m + 1), np.int64)
-    few = np.broadcast_to(m, k.shape) < FEW_DISCORDANT
-    own = critical_wins(np.broadcast_to(m, k.shape)[few], np.broadcast_to(np.asarray(level, np.float64), k.shape)[few])
-    k[few] = np.maximum(k[few], own)
+    some = np.broadcast_to(m, k.shape) < FEW_DISCORDANT
+    if some.any():
+        own = (np.broadcast_to(x, k.shape)[some] for x in (n, c, np.asarray(level, np.float64)))
+        k[some] = _critical_wins_of_few(np.broadcast_to(m, k.shape)[some], *own)
     return k
+
+
+def _critical_wins_of_few(m: NDArray[np.int64], n: _Floats, c: _Floats, level: _Floats) -> NDArray[np.int64]:
+    wins = np.arange(FEW_DISCORDANT)
+    ahead = 2.0 * wins - m[:, None]
+    spread = np.sqrt(np.maximum((m * n)[:, None] - ahead**2, 0.0))
+    enough = (ahead > 0) & ((ahead - 0.5) * np.sqrt(n - 1)[:, None] >= c[:, None] * spread) & (wins <= m[:, None])
+    return np.where(enough.any(axis=1), np.maximum(np.argmax(enough, axis=1), critical_wins(m, level)), m + 1)
 
 
 def exact_detectable_gain(
@@ -114,9 +124,9 @@ def exact_detectable_gain(
     units : (pair,) int64 or int
         n.
     level : (pair,) float64 or float
-        Two-sided.
+        Two-sided, of McNemar's exact test.
     critical : float, optional
-        What t has to reach; McNemar's exact test decides without.
+        What t has to reach; McNemar's exact test alone decides without.
     power : float, optional
 
     Returns
@@ -155,8 +165,9 @@ def exact_units_for_gain(
     units : (pair,) int64 or int
         n.
     level : (pair,) float64 or float
+        Two-sided, of McNemar's exact test.
     critical : float, optional
-        What t has to reach; McNemar's exact test decides without.
+        What t has to reach; McNemar's exact test alone decides without.
     power : float, optional
 
     Returns

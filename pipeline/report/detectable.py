@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from pipeline.inference.binomial_power import exact_detectable_gain, exact_units_for_gain
 from pipeline.inference.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
+from pipeline.inference.studentised_max_t import critical_value as max_t_critical
 from pipeline.inference.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS, units_to_decide
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.cube_facts import FULL, read_floats
+from pipeline.report.cube_facts import FULL, read_floats, read_variable
 from pipeline.report.pair_parts import Leverage, MinimumDetectableEffect
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_number, plain
@@ -39,7 +40,10 @@ _NO_VERDICT = {
     "rare losses": "a gain that comes with large losses on a few units gets no verdict, however large it is",
     "failures of others": "where other systems fail on single units, so few units give no verdict, however large the gain is",
 }
-_FEW_DISCORDANT = "on so few discordant units no exact p is small enough"
+_NO_BOUND = "max-T separates nothing at this level: too few replicates are kept, or too many are without scores or their spread"
+_FEW_DISCORDANT = "so few discordant units can show none"
+
+_ENDLESS = 1e200  # standard errors of replicates that have no spread
 
 _Floats = NDArray[np.float64]
 
@@ -48,8 +52,9 @@ _Floats = NDArray[np.float64]
 class _Test:
     """The test that decides a family: of each pair gain and standard error, of all the critical value and what it is worth.
 
-    ``level`` is two-sided, by the law with ``freedom`` degrees, if any; ``exact_level`` that of scores of two values. ``by_t``
-    tells whether t decides about these too, or McNemar's exact test does.
+    ``level`` is two-sided, by the law with ``freedom`` degrees, if any; ``exact_level`` that of scores of two values, and
+    ``mcnemar`` what an exact p is held against. ``by_t`` tells whether t decides about these too, or McNemar's exact test alone
+    does; ``bounded`` whether any gain is large enough for max-T.
     """
 
     gain: _Floats
@@ -57,19 +62,13 @@ class _Test:
     critical: float
     level: float
     exact_level: float
+    mcnemar: float
     freedom: float | None
     by_t: bool
+    bounded: bool = True
 
 
-def add_detectable(
-    rows: Sequence[PairRow],
-    cube: xr.Dataset,
-    place: FamilyKey,
-    *,
-    alpha: float,
-    critical: float | None = None,
-    se: _Floats | None = None,
-) -> list[PairRow]:
+def add_detectable(rows: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *, alpha: float) -> list[PairRow]:
     """Return the rows of one family with the minimum detectable effect, acceleration and leverage of each pair.
 
     Parameters
@@ -79,10 +78,6 @@ def add_detectable(
     place : FamilyKey
     alpha : float
         Level of the family.
-    critical : float, optional
-        Standard errors that max-T asks of a gain at this level; without it Holm is taken to decide.
-    se : (pair,) float64, optional
-        What max-T divides gains by, in the order of the cube; by default the standard errors of the rows.
     """
     if not rows:
         return []
@@ -96,7 +91,9 @@ def add_detectable(
         for name in ("largest_share", "largest_unit", "delta_without", "gain_of_a_win", "acceleration")
     )
     strata = int((cube.attrs.get("strata") or {}).get("count", 1))
-    test = _test_of(rows, place.procedure, strata, alpha, critical, None if se is None else se[order])
+    critical = _critical(rows, cube, place, alpha)
+    own = read_floats(cube, "max_t_se", procedure=place.procedure, **where)[order]
+    test = _test_of(rows, place.procedure, strata, alpha, critical, own)
     bends = plain(sign * bend)
     effects = _effects(rows, test, np.full(len(rows), np.nan) if cube.attrs.get("strata") else win, bends)
     there = np.isfinite(share) & np.isfinite(without)
@@ -111,18 +108,29 @@ def add_detectable(
     ]
 
 
+def _critical(rows: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, alpha: float) -> float | None:
+    """Return how many standard errors max-T asks of a gain at a level; None where Holm decides, infinite where none is enough."""
+    where = {"metric": place.metric, "test_size": FULL, "procedure": place.procedure}
+    largest = read_variable(cube, "max_t_largest", **where) if rows[0].adjustment.by == "max_t" else None
+    if largest is None:
+        return None
+    found = max_t_critical(np.asarray(largest, np.float64), alpha)
+    return found if found < _ENDLESS else math.inf
+
+
 def _test_of(
-    rows: Sequence[PairRow], procedure: str, strata: int, alpha: float, critical: float | None, se: _Floats | None
+    rows: Sequence[PairRow], procedure: str, strata: int, alpha: float, critical: float | None, max_t_se: _Floats
 ) -> _Test:
     worth = rows[0].effective_units
     freedom = max(worth - strata, 0.0) if worth is not None and PROCEDURES[procedure].few_units else None
     gain, own = (_floats(of) for of in ([row.delta for row in rows], [row.se for row in rows]))
-    if critical is not None:
+    if critical is not None and math.isfinite(critical):
         level, exact = (float(level_of(np.array(critical), degrees)) for degrees in (freedom, None))
-        return _Test(gain, own if se is None else se, critical, level, exact, freedom, by_t=True)
+        return _Test(gain, max_t_se, critical, level, exact, alpha, freedom, by_t=True)
     still = sum(_is_tested(row) and not row.separated and row.verdict != "not decided" for row in rows)
     level = alpha / max(still, 1)
-    return _Test(gain, own, float(critical_value(level, freedom)), level, level, freedom, by_t=False)
+    asked = float(critical_value(level, freedom))
+    return _Test(gain, own, asked, level, level, level, freedom, by_t=False, bounded=critical is None)
 
 
 def _floats(values: Iterable[float | None]) -> _Floats:
@@ -143,20 +151,19 @@ def _effects(
     needed = units_for_gain(test.gain, test.se, units, level=test.level, student=test.freedom is not None)
     if exact.any():
         m, n = discordant[exact], units[exact]
-        gains[exact] = exact_detectable_gain(m, n, level=test.exact_level, critical=critical) * n * win[exact]
+        gains[exact] = exact_detectable_gain(m, n, level=test.mcnemar, critical=critical) * n * win[exact]
         wins = np.rint((m + test.gain[exact] / win[exact]) / 2)
-        needed[exact] = exact_units_for_gain(wins, m - wins, n, level=test.exact_level, critical=critical)
+        needed[exact] = exact_units_for_gain(wins, m - wins, n, level=test.mcnemar, critical=critical)
     # No p of few discordant units is below that of an exact test, whatever the law of the gain.
     floor = np.where([row.few_discordant for row in rows], 2.0 ** (1 - discordant), 0.0)
-    level = np.where(exact, test.exact_level, test.level)
-    enough = np.ceil(1 - np.log2(level))  # discordant units with 2^(1 − m) at the level
-    needed = np.where(
-        (floor > level) & (discordant > 0), np.fmax(needed, np.ceil(units * enough / np.maximum(discordant, 1))), needed
-    )
+    barred = np.where(exact, np.isnan(gains), floor > test.level)
+    enough = np.ceil(1 - np.log2(test.level)) / np.maximum(discordant, 1)  # discordant units with 2^(1 − m) at the level
+    needed = np.where(barred & ~exact, np.fmax(needed, np.ceil(units * enough)), needed)
     law: Literal["Gaussian", "Student"] = "Gaussian" if test.freedom is None else "Student"
     found: list[MinimumDetectableEffect | None] = []
     for k, row in enumerate(rows):
-        reason = _why_none(row, float(floor[k]), float(level[k]))
+        reason = _why_none(row, barred=bool(barred[k]), by_floor=bool(floor[k] > (test.mcnemar if exact[k] else test.level)))
+        reason = reason if test.bounded or row.undecided else _NO_BOUND
         if not _is_tested(row) or (reason is None and not np.isfinite(gains[k])):
             found.append(None)
             continue
@@ -164,8 +171,8 @@ def _effects(
             MinimumDetectableEffect(
                 gain=None if reason else float(gains[k]),
                 power=POWER,
-                level=float(level[k]),
-                critical=critical if exact[k] else test.critical,
+                level=plain(test.exact_level if exact[k] else test.level),
+                critical=plain(critical if exact[k] else test.critical) if test.bounded else None,
                 law="binomial" if exact[k] else law,
                 units_needed=_at_least(needed[k], row, exact=bool(exact[k]), acceleration=acceleration[k]),
                 reason=reason,
@@ -174,11 +181,14 @@ def _effects(
     return found
 
 
-def _why_none(row: PairRow, floor: float, level: float) -> str | None:
+def _why_none(row: PairRow, *, barred: bool, by_floor: bool) -> str | None:
     """Say why no gain could have been shown on these units; None where one could."""
+    m = row.discordant or 0
     if row.undecided is not None:
         return _NO_VERDICT[row.undecided]
-    return f"with {row.discordant:,} discordant units no exact p is below {floor:.2g}" if floor > level else None
+    if by_floor:
+        return f"with {m:,} discordant units no exact p is below {2.0 ** (1 - m):.2g}"
+    return f"{m:,} wins on {m:,} discordant units are not beyond the critical value" if barred else None
 
 
 def _at_least(needed: float, row: PairRow, *, exact: bool, acceleration: float | None) -> int | None:

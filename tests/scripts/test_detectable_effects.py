@@ -73,13 +73,27 @@ def test_pairs_of_small_and_larger_families_are_found_with_the_power_told(system
     assert found == single if systems == 2 else single <= found < single + 0.06
 
 
-@pytest.mark.parametrize(("units", "m"), [(50, 10), (100, 16), (100, 24), (300, 24), (300, 60)])
+@pytest.mark.parametrize(("units", "m"), [(50, 10), (100, 16), (100, 19), (100, 24), (300, 24), (300, 60)])
 def test_the_fewest_wins_of_scores_of_two_values_are_those_of_the_decision(units: int, m: int) -> None:
-    """McNemar's exact test asks for one more of 24 units and of 60; of 10 and 16 it decides."""
-    wins = critical_wins_of_t(np.array([m]), units, critical=2.0, level=float(level_of(np.array(2.0))))[0]
-    for won in (wins - 1, wins):
+    """McNemar's exact test asks for one more of 24 units and of 60; of 10, 16 and 19 it has to reject as well."""
+    told = []
+    for won in range(m // 2 + 1, min(m // 2 + 9, m)):
         scores = np.zeros((units, 2))
         scores[:won, 0], scores[won:m, 1] = 1.0, 1.0
-        decided = decide_as_compare(measure_of(scores), Draws(5, units, units), replicates=4999)
-        assert critical_of(decided) == pytest.approx(2.0, abs=0.1)
-        assert decided.separated(ALPHA)[0] == (won == wins)
+        decided = decide_as_compare(measure_of(scores), Draws(5, units, units), replicates=1999)
+        least = critical_wins_of_t(np.array([m]), units, critical=critical_of(decided), level=ALPHA)[0]
+        told.append(won >= least)
+        assert decided.separated(ALPHA)[0] == told[-1]
+    assert set(told) == {False, True}
+
+
+@pytest.mark.parametrize("m", [14, 30])
+def test_in_a_family_a_single_step_asks_for_no_fewer_wins_than_the_decision(m: int) -> None:
+    told, others = [], np.random.default_rng(4).integers(0, 2, (100, 3))
+    for won in range(m // 2 + 1, m):
+        scores = np.zeros((100, 2))
+        scores[:won, 0], scores[won:m, 1] = 1.0, 1.0
+        decided = decide_as_compare(measure_of(np.hstack([scores, others])), Draws(5, 100, 100), replicates=999)
+        told.append(won >= critical_wins_of_t(np.array([m]), 100, critical=critical_of(decided), level=ALPHA)[0])
+        assert decided.separated(ALPHA)[0] >= told[-1]
+    assert set(told) == {False, True}

@@ -109,22 +109,20 @@ def test_a_gain_has_the_power_that_it_is_the_minimum_for(freedom: float) -> None
 
 
 def t_of(wins: int, m: int, units: int) -> float:
-    """The gain over its standard error, of units that differ by 1 (wins), −1 (losses) and 0."""
+    """The gain over its standard error, of units that differ by 1 (wins), −1 (losses) and 0; less half a win where they are few."""
     differences = np.repeat([1.0, -1.0, 0.0], [wins, m - wins, units - m])
-    return float(differences.mean() / (differences.std(ddof=1) / np.sqrt(units)))
+    gain = differences.mean() - (0.5 / units if m < 20 else 0.0)
+    return float(gain / (differences.std(ddof=1) / np.sqrt(units)))
 
 
 @pytest.mark.parametrize("units", [60, 100, 1000])
 @pytest.mark.parametrize("critical", [1.9, 2.0, 2.9, 4.1])
 def test_the_fewest_wins_of_t_reach_the_critical_value_and_one_less_does_not(units: int, critical: float) -> None:
-    level = float(level_of(np.array(critical)))
-    for m in (8, 12, 19, 20, 24, 41, 60):
-        (k,) = critical_wins_of_t(np.array([m]), units, critical=critical, level=level).tolist()
-        (exact,) = critical_wins(np.array([m]), level).tolist() if m < 20 else (0,)
-        first = next(
-            (w for w in range(m // 2 + 1, m + 1) if w >= exact and (w == m == units or t_of(w, m, units) >= critical)), m + 1
-        )
-        assert k == first
+    for m in (3, 8, 12, 19, 20, 24, 41, 59):
+        (k,) = critical_wins_of_t(np.array([m]), units, critical=critical, level=0.05).tolist()
+        (exact,) = critical_wins(np.array([m]), 0.05).tolist() if m < 20 else (0,)
+        reaching = [w for w in range(m // 2 + 1, m + 1) if w >= exact and t_of(w, m, units) >= critical]
+        assert k == (reaching[0] if reaching else m + 1)
 
 
 def test_an_exact_effect_of_t_has_its_power_in_binomial_sums() -> None:

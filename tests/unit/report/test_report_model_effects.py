@@ -56,6 +56,14 @@ def test_without_new_runs_the_law_is_that_of_means_over_runs():
     assert (se[0] ** 2, degrees[0]) == (pytest.approx(2 * (1.0 + 4.0 / 6) / 200), 199)
 
 
+def test_degrees_of_freedom_are_those_of_the_mean_squares_with_more_runs_and_units():
+    (se,), (degrees,) = gains(0.1, run=0.5).variances.law(more_runs=2, more_units=100)
+    e, run, by_unit = 4.0 / 200 / 5, (0.5 + 4.0 / 200) / 5, 2 * 1.0 / 200 + 2 * 4.0 / 200 / 5  # five runs, 200 units
+    variance = by_unit + 2 * (run - e)
+    assert se == pytest.approx(np.sqrt(variance))
+    assert degrees == pytest.approx(variance**2 / (by_unit**2 / 199 + 2 * (run**2 / 4 + e**2 / (4 * 199))))
+
+
 def test_runs_that_are_half_of_the_noise_and_units_that_are_the_rest_need_more_of_either():
     (row,) = effects(gains(0.35, run=0.01, system_unit=0.3, e=4.0))
     effect = row.minimum_detectable_effect
@@ -87,11 +95,13 @@ def test_what_more_of_one_kind_cannot_do_is_said():
 
 
 def test_models_that_differ_on_few_units_could_have_shown_no_gain():
-    (row,) = effects(gains(0.2, discordant=4))
+    (row,) = effects(gains(0.4, discordant=2))
     effect = row.minimum_detectable_effect
-    assert (effect.gain, effect.reason) == (None, "with 4 discordant units no exact p is below 0.12")
-    assert effect.more_units_needed >= 50  # six discordant units, of 150
-    assert describe_model_effects([row], 3, "item").startswith("No gain could have been shown: with 4 discordant units")
+    assert effects(gains(0.4))[0].minimum_detectable_effect.more_units_needed < 200
+    assert effect.more_runs_needed is None
+    assert (effect.gain, effect.reason) == (None, "with 2 discordant units no exact p is below 0.5")
+    assert effect.more_units_needed == 200  # six discordant units, of 300
+    assert describe_model_effects([row], 3, "item").startswith("No gain could have been shown: with 2 discordant units")
 
 
 def test_the_level_is_over_all_pairs_that_are_left_where_holm_is():

@@ -10,11 +10,7 @@ from scipy import stats
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import build_document, make_report
 
-from pipeline.report.detectable import add_detectable
 from pipeline.report.influence import noise_of_acceleration
-from pipeline.report.pair_parts import MinimumDetectableEffect
-from pipeline.report.pair_rows import list_pairs
-from pipeline.report.rows import FamilyKey
 
 PAIR = ("metric", "test_size", "pair")
 
@@ -72,30 +68,57 @@ def test_in_a_family_the_level_is_that_of_the_pairs_that_are_left() -> None:
     assert sentence.startswith("The smallest gains that these pairs show with 80 % power (minimum detectable effects) are 1.6")
 
 
-def by_max_t(one: Any, critical: float, se: np.ndarray | None = None) -> list[MinimumDetectableEffect]:
-    """What is told of a family that max-T decides."""
-    place = FamilyKey("news", "bleu", "paired-bootstrap")
-    rows = add_detectable(list_pairs(one, place, alpha=0.05, unit="item"), one, place, alpha=0.05, critical=critical, se=se)
-    return [row.minimum_detectable_effect for row in rows if row.minimum_detectable_effect]
+def held_to(one: Any, critical: float, se: list[float] | float = 0.5) -> Any:
+    """The cube of a family that max-T decides: 950 of 999 replicates are at the critical value, the others far beyond."""
+    shape = (1, *one["se"].shape)
+    own, p = (np.broadcast_to(np.asarray(x), shape) for x in (se, 0.2))
+    largest = np.repeat([critical, 50.0], [950, 49])[None, None, None]
+    by = np.full((2, shape[0], *shape[1:]), 0.2)
+    made = one.assign(
+        max_t_se=(("procedure", *PAIR), own),
+        p_studentised=(("procedure", *PAIR), p),
+        max_t_replicates=(("procedure", *PAIR), np.full(shape, 999)),
+        max_t_largest=(("procedure", "metric", "test_size", "max_t_replicate"), largest),
+        p_by_adjustment=(("convention", "adjustment", "procedure", *PAIR), np.broadcast_to(by, (6, *by.shape))),
+    )
+    return made.assign_coords(adjustment=["holm", "max-t"]).assign_attrs(schema_version=3, kept=999)
+
+
+def told_of(one: Any) -> list[dict[str, Any]]:
+    return [row["minimum_detectable_effect"] for row in built(one)["pairs"]]
 
 
 def test_max_t_finds_gains_beyond_its_own_critical_value_in_its_own_standard_errors() -> None:
     one = cube([50.3, 50.2, 50.0], sizes={"full": 40})
-    found = by_max_t(one, 2.6, np.array([0.5, 0.4, 0.3]))  # a and b, a and c, b and c
-    assert [effect.critical for effect in found] == [2.6] * 3
+    found = told_of(held_to(one, 2.6, [0.5, 0.4, 0.3]))  # a and b, a and c, b and c
+    assert [effect["critical"] for effect in found] == [2.6] * 3
     for effect, se in zip(found, (0.4, 0.3, 0.5), strict=True):  # the largest gain first: a and c, b and c, a and b
-        assert effect.level == pytest.approx(2 * stats.t.sf(2.6, 39), rel=1e-9)
-        assert stats.nct.sf(2.6, 39, effect.gain / se) == pytest.approx(0.8, abs=1e-9)
-    assert built(one)["pairs"][0]["minimum_detectable_effect"]["level"] == pytest.approx(0.05 / 3)  # by Holm
+        assert effect["level"] == pytest.approx(2 * stats.t.sf(2.6, 39), rel=1e-9)
+        assert stats.nct.sf(2.6, 39, effect["gain"] / se) == pytest.approx(0.8, abs=1e-9)
+    assert told_of(one)[0]["level"] == pytest.approx(0.05 / 3)  # by Holm
 
 
 def test_scores_of_two_values_are_found_by_the_wins_whose_t_is_beyond() -> None:
-    one = cube([50.8, 50.0], gain_of_a_win=1.0, discordant=24, sizes={"full": 100})
-    (effect,) = by_max_t(one, 2.0)
-    theta = (effect.gain / 24 + 1) / 2
+    (effect,) = told_of(held_to(cube([50.8, 50.0], gain_of_a_win=1.0, discordant=24, sizes={"full": 100}), 2.0))
+    theta = (effect["gain"] / 24 + 1) / 2
     assert stats.binom.sf(16, 24, theta) == pytest.approx(0.8, abs=1e-9)  # 17 wins and 7 losses have t = 2.08
-    assert (effect.law, effect.critical) == ("binomial", 2.0)
-    assert effect.level == pytest.approx(2 * stats.norm.sf(2.0))
+    assert (effect["law"], effect["critical"]) == ("binomial", 2.0)
+    assert effect["level"] == pytest.approx(2 * stats.norm.sf(2.0))
+
+
+def test_so_few_discordant_units_that_all_of_them_won_are_not_beyond_could_show_no_gain() -> None:
+    pair = {"gain_of_a_win": 1.0, "discordant": 7, "sizes": {"full": 100}}
+    assert told_of(held_to(cube([53.0, 50.0], **pair), 2.0))[0]["gain"] is not None
+    (effect,) = told_of(held_to(cube([53.0, 50.0], **pair), 4.0))
+    assert (effect["gain"], effect["reason"]) == (None, "7 wins on 7 discordant units are not beyond the critical value")
+
+
+def test_where_max_t_separates_nothing_no_gain_could_have_been_shown() -> None:
+    document = built(held_to(cube([50.3, 50.0]), np.inf))
+    found = effect_of(document)
+    assert (found["gain"], found["critical"]) == (None, None)
+    assert found["units_needed"] is not None  # by Student's t
+    assert "No gain could have been shown: max-T separates nothing at this level: " in " ".join(document["verdict"][0]["sentences"])
 
 
 def undecided(one: Any, reason: str) -> Any:
