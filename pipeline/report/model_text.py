@@ -173,7 +173,8 @@ def _leader(
     spread = "" if first.sd is None else f", sd {format_number(first.sd, digits)} over {first.runs} {run}s"
     if not others:
         return f"{first.model} alone has a defined mean score, {score}{spread}."
-    unknown = sum(row.verdict == "not decided" for row in pairs if first.model in (row.model_a, row.model_b))
+    own = [row for row in pairs if row.verdict == "not decided" and first.model in (row.model_a, row.model_b)]
+    unknown = sum(row.p_adjusted is not None and row.p_adjusted <= report.alpha for row in own)
     claim = say_standing([first.beats], [unknown], others, noun=" model")
     return f"{first.model} has the best mean score, {score}{spread}, and is {claim} ({how})."
 
@@ -236,8 +237,8 @@ def model_views(report: Report, place: FamilyKey) -> Iterator[View]:
     )
     margin = pairs[0].margin
     if any(row.verdict == "not decided" for row in pairs):
-        kinds = "a difference is not" if margin is None else "neither a difference nor equivalence is"
-        caption += f" Not decided: p is at most α, and {kinds} claimed, as no test holds its level on such scores."
+        a_p, kinds = ("p", "a difference is not") if margin is None else ("a p", "neither a difference nor equivalence is")
+        caption += f" Not decided: {a_p} is at most α, and {kinds} claimed, as no test holds its level on such scores."
     if margin is not None:
         caption += (
             f" p eq., Holm eq.: of equivalence within the margin of {margin:g}, by two one-sided t-tests: p is at most α where "

@@ -148,8 +148,8 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
             "Inconclusive: neither equivalent nor separated at this n."
         )
     if any(row.verdict == "not decided" for row in rows):
-        claim = "a difference is not" if margin is None else "neither a difference nor equivalence is"
-        yield f"Not decided: p is at most α, and {claim} claimed, as no test holds its level on such scores; `undecided` says why."
+        p, claim = ("p", "a difference is not") if margin is None else ("a p", "neither a difference nor equivalence is")
+        yield f"Not decided: {p} is at most α, and {claim} claimed, as no test holds its level here; `undecided` says why."
     for mark in dict.fromkeys(mark for row in shown for mark in mark_of(row)):
         yield f"{mark} {MARKS[mark]}."
     if len(shown) < len(rows):

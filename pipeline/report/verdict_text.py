@@ -142,7 +142,7 @@ def _many(
     family = pairs[0].adjustment.family_size
     among = f"{title_of(pairs)}, two-sided {pairs[0].procedure}, α = {alpha:g}"
     if baseline is None:
-        yield _leaders(pairs, [row for row in board if row.rank is not None], among, digits, falling)
+        yield _leaders(pairs, [row for row in board if row.rank is not None], among, alpha, digits, falling)
     else:
         yield _against(board, baseline, among, digits, falling)
     needed = replicates_needed(pairs, alpha)
@@ -160,7 +160,7 @@ def _many(
     yield from doubts_of_many(pairs, alpha)
 
 
-def _leaders(pairs: Sequence[PairRow], ranked: Sequence[BoardRow], among: str, digits: int, falling: bool) -> str:
+def _leaders(pairs: Sequence[PairRow], ranked: Sequence[BoardRow], among: str, alpha: float, digits: int, falling: bool) -> str:
     best = [row.name for row in ranked if row.rank == 1]
     if not best:
         return "No system has a defined score."
@@ -175,7 +175,9 @@ def _leaders(pairs: Sequence[PairRow], ranked: Sequence[BoardRow], among: str, d
     if not others:
         return f"{head} ({among})."
     beaten = [sum(row.separated for row in pairs if row.system_a == name) for name in best]
-    unknown = [sum(row.verdict == "not decided" for row in pairs if name in (row.system_a, row.system_b)) for name in best]
+    # With a margin a pair may be not decided where equivalence alone would have been claimed.
+    held = [row for row in pairs if row.verdict == "not decided" and row.p_adjusted is not None and row.p_adjusted <= alpha]
+    unknown = [sum(name in (row.system_a, row.system_b) for row in held) for name in best]
     return f"{head}, and {verb} {say_standing(beaten, unknown, others)} ({among})."
 
 

@@ -86,11 +86,17 @@ def test_what_is_not_decided_has_no_claim_of_either_kind_and_keeps_its_reason():
     assert all("neither a difference nor equivalence is claimed" in row["note"] for row in rows.values())
     told = " ".join(document["verdict"][0]["sentences"])
     assert "equivalent within" not in told
-    assert "not separated from any of the 2 others; against none of them is the difference decided, however small its p" in told
+    assert (
+        "c has the best score, 53.000, and is not separated from any of the 2 others; against none of them is the difference"
+        in told
+    )
     assert told.count("is not decided: ") == 3
     (view,) = (view for view in view_all(read_report(document)) if view.kind == "pairs")
     assert {cells[-1] for cells in view.rows} == {"not decided"}
-    assert "Not decided: p is at most α, and neither a difference nor equivalence is claimed" in view.caption
+    assert "Not decided: a p is at most α, and neither a difference nor equivalence is claimed" in view.caption
+    # Of two equal systems equivalence is what would have been claimed: no p of a difference is small.
+    (verdict,) = build(undecide(with_margin([50.0, 50.0, 50.1], 0, 0), 1))["verdict"]
+    assert "c has the best score, 50.100, and is not separated from any of the 2 others (" in verdict["sentences"][0]
     open_pair = by_pair(build(undecide(with_margin(SCORES, 0, 900_000), [1, 0, 0])))["ba"]
     assert (open_pair["verdict"], open_pair["undecided"]) == ("inconclusive", "few units")
 
@@ -201,6 +207,19 @@ def test_only_what_is_behind_the_baseline_by_more_than_the_margin_is_worse():
     assert standing == {"a": "worse", "b": None, "c": "inconclusive", "d": "inconclusive", "e": "better"}
     within = against(scores, [0, *lost[1:]])  # a is worse, and within the margin
     assert {row["name"]: row["against_baseline"] for row in within["leaderboard"]}["a"] == "equivalent"
+
+
+def test_what_is_not_decided_against_the_baseline_is_counted_and_is_neither_better_nor_worse():
+    cube = undecide(with_margin([50.0, 53.0, 56.0], 0, 900_000), [1, 0, 0])  # a – b, a – c, b – c
+    document = build(cube, family="against-baseline", baseline="b")
+    assert {row["name"]: row["against_baseline"] for row in document["leaderboard"]} == {
+        "a": "not decided",
+        "b": None,
+        "c": "better",
+    }
+    assert "1 is better, 0 are worse and 1 is not decided (" in document["verdict"][0]["sentences"][0]
+    plain = build(with_margin([50.0, 53.0, 56.0], 0, 900_000), family="against-baseline", baseline="b")
+    assert "1 is better and 1 is worse (" in plain["verdict"][0]["sentences"][0]
 
 
 def test_only_pairs_of_the_family_are_adjusted_together():

@@ -229,6 +229,16 @@ def test_fourteen_questions_are_not_decided_however_many_samples_there_are(tmp_p
     assert "No gain could have been shown: graded scores get no verdict from fewer than 20 units" in " ".join(told)
 
 
+def test_a_model_all_of_whose_small_p_are_not_decided_reads_so(tmp_path):
+    right = {"north": np.ones((3, 14), np.int64), "south": np.zeros((3, 14), np.int64), "west": np.zeros((3, 14), np.int64)}
+    right["south"][0, :3] = right["west"][1, 2:6] = 1
+    first, second, *_ = api.compare(write_samples(tmp_path, right), replicates=1000)["verdict"][0]["sentences"]
+    assert "and is not separated from any of the 2 other models; against none of them is the difference decided" in first
+    assert second.startswith(
+        "0 of 3 pairs of models are separated; 1 is not, which does not show that they are equal; 2 are not decided"
+    )
+
+
 def test_epochs_of_a_log_are_judged_by_the_means_of_questions(tmp_path):
     right = answer(1153)
     done = run_cli("compare", *write_logs(tmp_path, right), "--json", cwd=tmp_path)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
-from support.synthetic_cubes import CONVENTIONS, build_cube, uncorrected
+from support.synthetic_cubes import CONVENTIONS, build_cube, uncorrected, undecide
 from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.multiplicity import holm
@@ -100,16 +100,20 @@ def test_the_first_procedure_judges_and_the_others_agree_or_not():
 
 
 @pytest.mark.parametrize(
-    ("gain", "p", "ending"),
+    ("gain", "p", "undecided", "ending"),
     [
-        (3.0, None, "the difference is separated from zero as well."),
-        (0.1, None, "the difference is not separated either."),
-        (3.0, 0.3, "(two-sided p = 0.3000) the difference is not separated, which is another verdict."),
+        (3.0, None, (0, 0), "the difference is separated from zero as well."),
+        (0.1, None, (0, 0), "the difference is not separated either."),
+        (3.0, 0.3, (0, 0), "(two-sided p = 0.3000) the difference is not separated, which is another verdict."),
+        (3.0, None, (1, 1), "the difference is not decided either."),
+        (3.0, 0.3, (1, 1), "(two-sided p = 0.3000) the difference is not separated."),
+        (3.0, None, (1, 0), "the difference is separated from zero, which is another verdict."),
     ],
 )
-def test_one_pair_is_judged_in_a_sentence_of_its_own(gain, p, ending):
+def test_one_pair_is_judged_in_a_sentence_of_its_own(gain, p, undecided, ending):
     cube = build_cube(np.array([50.0, 50.0 + gain]), list("ab"))
     other = as_randomization(cube, None if p is None else np.full(cube["p_value"].shape, p))
+    cube, other = (undecide(of, code) for of, code in zip((cube, other), undecided, strict=True))
     (verdict,) = build(several(cube, other))["verdict"]
     assert verdict["sentences"][-1].startswith("By approximate-randomization (two-sided p = ")
     assert verdict["sentences"][-1].endswith(ending)
