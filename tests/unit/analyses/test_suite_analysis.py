@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
 from scipy.stats import t as student
 from support.synthetic_cubes import build_cube, undecide
 
@@ -11,6 +12,7 @@ from pipeline.analyses.suite.analysis import SuiteAnalysis
 from pipeline.analyses.suite.data import NoDirection, join_cubes
 from pipeline.errors import StudyError
 from pipeline.inference.suite_conclusions import conclude_questions
+from pipeline.interfaces.figures import GRID, PALETTE
 
 B = 1_000_000
 
@@ -374,6 +376,18 @@ def test_a_test_set_where_a_pair_is_not_decided_is_no_evidence_and_is_named_with
     assert [r["undecided"] for r in on] == ["few units", None, None, "rare losses"]
     (summary,) = SuiteAnalysis().find(some, {}).notes
     assert "1 pair is not decided on some test sets" in summary
+
+
+def test_the_figure_draws_what_is_not_decided_in_grey_and_says_so():
+    cubes = cubes_of(4.0, 4.0)
+    for given, told in ((cubes, False), (cubes | {"t1": undecide(cubes["t1"], 1)}, True)):
+        (figure,) = SuiteAnalysis().find(given, {}).figures
+        assert ("Grey: not decided there, and no evidence." in figure.caption) == told
+        drawn = MatplotlibFigure()
+        figure.draw(drawn)
+        (panel,) = drawn.axes
+        colours = [line.get_color() for line in panel.get_lines() if line.get_marker() == "o"]
+        assert colours == [GRID if told else PALETTE[0], PALETTE[0]]
 
 
 def test_a_suite_of_test_sets_that_are_not_decided_shows_nothing_and_says_so():
