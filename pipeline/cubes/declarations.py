@@ -155,8 +155,7 @@ DECISIONS = (
         _NAN,
         "1",
         "two-sided p-value of the pair by itself, of the test that it is judged by, as reports print it: of the paired bootstrap "
-        "p_studentised, else by the procedure's convention and corrected for few units; never below what so few discordant units "
-        "can be evidence for, never 0 and never above p_adjusted",
+        "p_studentised, else by the procedure's convention and corrected for few units; never 0, and never above p_adjusted",
         "Phipson & Smyth 2010, doi:10.2202/1544-6115.1585",
     ),
     Variable(

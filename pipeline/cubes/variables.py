@@ -298,9 +298,7 @@ COORDINATES: Mapping[str, Variable] = {
         Variable("max_t_replicate", ("max_t_replicate",), "int64", -1, "1", "place in the order of the largest |t*|"),
         Variable("bin", ("bin",), "int64", -1, "1", "number of the bin"),
         Variable("item", ("item",), "str", "", "1", "identifier of the item"),
-        Variable(
-            "unit", ("item",), "int64", -1, "1", "position of the item's unit: what is resampled, in the order of first items"
-        ),
+        Variable("unit", ("item",), "int64", -1, "1", "position of the item's unit, in the order of first items: what is drawn"),
         Variable("stratum", ("item",), "int64", -1, "1", "stratum of the item's unit, where units are drawn within strata"),
         Variable("document", ("item",), "int64", -1, "1", "document of the item, where items are drawn although it is known"),
         Variable("statistic", ("statistic",), "str", "", "1", "name of the statistic"),

@@ -143,7 +143,7 @@ def critical_value(largest: NDArray[np.float64], alpha: float) -> float:
     Returns
     -------
     float
-        Infinite where so few replicates separate nothing.
+        Infinite where so few replicates separate nothing, and where too many have no t*.
 
     Examples
     --------
@@ -151,7 +151,8 @@ def critical_value(largest: NDArray[np.float64], alpha: float) -> float:
     (94.0, inf)
     """
     allowed = int(alpha * (len(largest) + 1) * (1 + 1e-12)) - 1
-    return float(largest[len(largest) - 1 - allowed]) if allowed >= 0 else np.inf
+    found = float(largest[len(largest) - 1 - allowed]) if allowed >= 0 else np.inf
+    return found if found < BEYOND else np.inf
 
 
 class _Counted(NamedTuple):

@@ -11,11 +11,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
+from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.studentised_max_t import critical_value
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.cube_facts import read_variable
 from pipeline.report.rows import PairRow
-from pipeline.resampling.studentise import BEYOND
 
 __all__ = [
     "ACROSS_TITLES",
@@ -36,6 +36,7 @@ ACROSS_TITLES = {"holm": "Holm", "benjamini-bogomolov": "Benjamini and Bogomolov
 """Corrections across families, by the name in ``adjustment.across.by``, and what they are called."""
 
 _MAX_T = "max-t"  # in cubes
+_STATED = 0.95  # level of the errors that stand beside p
 _STUDENTISED = 3  # the first version of cubes with a standard error of each replicate
 
 
@@ -106,6 +107,18 @@ class Adjusted:
     least: NDArray[np.float64]
     max_t_bounds: Bounds | None
 
+    def own_error(self, counted: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return half the width of the 95 % interval of each pair's own p, over infinitely many replicates.
+
+        ``counted`` are those of p by the procedure's convention, for pairs whose p is not of max-T's replicates.
+        """
+        studentised = self.decision.own == self.alone
+        if not studentised.any():
+            return counted
+        hits = np.where(studentised, np.rint(np.nan_to_num(self.alone) * (self.replicates + 1)) - 1, 0).astype(np.int64)
+        lo, hi = clopper_pearson(hits, np.full(len(hits), self.replicates), _STATED)
+        return np.where(studentised & (self.alone < 1), (hi - lo) / 2, counted)
+
 
 def adjust(
     cube: xr.Dataset,
@@ -157,7 +170,7 @@ def adjust(
         alone=found.alone,
         max_t_se=found.se,
         replicates=len(found.largest),
-        critical=critical if critical < BEYOND else None,
+        critical=critical if np.isfinite(critical) else None,
         least=least,
         max_t_bounds=bounds,
     )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.inference.decision import without_zero
 from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.p_values import CONVENTIONS, clopper_pearson
+from pipeline.inference.p_values import CONVENTIONS
 from pipeline.interfaces import Procedure
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import Adjusted, FamilyOf, adjust
@@ -45,8 +45,6 @@ from pipeline.report.verdicts import Evidence, judge_pairs, read_equivalence
 __all__ = ["PairColumns", "read_columns"]
 
 ALL_PAIRS = FamilyOf()
-
-_STATED = 0.95  # level of the errors that stand beside p
 
 _Floats = NDArray[np.float64]
 _Numbers = list[float | None]
@@ -210,7 +208,7 @@ def read_columns(
         p_label=read_labels(cube, **verdict),
         p_reason=[NO_SPREAD if flat else why for flat, why in zip(seen.flat.tolist(), read_reasons(cube, **full), strict=True)],
         method=_methods(seen, tested, adjusted),
-        monte_carlo_error=plain(_error(tested, adjusted)),
+        monte_carlo_error=plain(adjusted.own_error(tested.error)),
         monte_carlo_error_one_sided=plain(read_floats(cube, "p_error", convention="one-sided", **full)),
         count=whole_numbers(None if above is None else np.where(ordered, above, -1), pairs),
         bias=plain(np.where(ordered, _bias(cube, reading, tested, **full), np.nan)),
@@ -305,16 +303,6 @@ def _methods(seen: _Observed, tested: _Tested, adjusted: Adjusted) -> list[str |
     cases |= {"monte-carlo": own == adjusted.alone, "asymptotic": (own > tested.verdict) & (own == tested.corrected)}
     known = np.select(list(cases.values()), list(cases), "")
     return [name or method for name, method in zip(known.tolist(), tested.methods, strict=True)]
-
-
-def _error(tested: _Tested, adjusted: Adjusted) -> _Floats:
-    """Return half the width of the 95 % interval of what infinitely many replicates would give, of p studentised or counted."""
-    counted, b = adjusted.decision.own == adjusted.alone, adjusted.replicates
-    if not counted.any():
-        return tested.error
-    hits = np.where(counted, np.rint(np.nan_to_num(adjusted.alone) * (b + 1)) - 1, 0).astype(np.int64)
-    lo, hi = clopper_pearson(hits, np.full(len(hits), b), _STATED)
-    return np.where(counted & (adjusted.alone < 1), (hi - lo) / 2, tested.error)
 
 
 def _bias(cube: xr.Dataset, reading: Procedure, tested: _Tested, **full: str) -> _Floats:
