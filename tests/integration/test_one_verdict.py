@@ -18,6 +18,8 @@ from pipeline.report.document import read_report
 from pipeline.report.summary import summarise
 from pipeline.report.values import format_p
 
+pytestmark = pytest.mark.usefixtures("files_in_memory")
+
 B, SEED = 2000, 7
 
 EIGHT = np.round(np.random.default_rng(9).normal(0.8, 1.1, 8), 1)
