@@ -146,9 +146,9 @@ def test_the_order_of_rows_changes_no_name_and_no_score(tmp_path: Path) -> None:
 # Repeats
 
 
-def read_repeats(path: Path, **options: Any) -> tuple[dict[str, Items], list[str]]:
+def read_repeats(path: Path, columns: dict[str, str] | None = None, **options: Any) -> tuple[dict[str, Items], list[str]]:
     reader = listen(load_reader({"name": "lm-eval", **options}))
-    return reader.read_outputs(path, system="anchor", options={"columns": {}}), reader.warnings
+    return reader.read_outputs(path, system="anchor", options={"columns": columns or {}}), reader.warnings
 
 
 def test_each_repeat_is_a_sample_of_the_model() -> None:
@@ -455,7 +455,7 @@ def test_a_document_that_one_system_lacks_is_refused(folder: Path) -> None:
 
 
 def test_the_format_is_recognised() -> None:
-    for path in (QUIZ, SUMS, TEXTS):
+    for path in (QUIZ, SUMS, TEXTS, THRICE):
         found, why = recognise_file(path)
         assert found.name == "lm-eval"
         assert "doc_id" in why
@@ -464,13 +464,13 @@ def test_the_format_is_recognised() -> None:
 # Nothing else is raised
 
 quiet = settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=40)
-OPTIONS = st.sampled_from([{}, {"metric": "acc"}, {"metric": "mcc"}, {"filter": "none"}, {"agree": []}])
+OPTIONS = st.sampled_from([{}, {"metric": "acc"}, {"metric": "mcc"}, {"metric": "letters"}, {"filter": "none"}, {"agree": []}])
 GROUPS = {"subject": "doc.subject", "first": "doc.choices.0", "document": "target"}
 
 
 def try_to_read(path: Path, options: dict[str, Any]) -> None:
     found: list[Items] = []
-    error = trouble(lambda: found.append(read(path, GROUPS, **options)[0]))
+    error = trouble(lambda: found.extend(read_repeats(path, GROUPS, **options)[0].values()))
     assert error is None or all(problem.where for problem in error.problems)
     for items in found:
         assert all(len(column) == len(items.ids) == len(items.lines) for column in items.columns.values())
@@ -486,7 +486,7 @@ def test_no_bytes_raise_anything_but_data_errors(tmp_path: Path, data: bytes, op
 
 
 @quiet
-@given(rows=mutated_json(rows_of(QUIZ)), options=OPTIONS)
+@given(rows=st.one_of(mutated_json(rows_of(QUIZ)), mutated_json(rows_of(THRICE))), options=OPTIONS)
 def test_no_json_raises_anything_but_data_errors(tmp_path: Path, rows: list[Any], options: dict[str, Any]) -> None:
     path = tmp_path / "samples_harbour_quiz_2026-01-01T00-00-00.jsonl"
     path.write_text("".join(dumped(made) + "\n" for made in rows))
