@@ -107,7 +107,7 @@ class SwapProduct:
             chosen = np.zeros((self.sparse.planes.shape[1], replicates), np.uint64)
             _choose_units(masks, self.units, chosen)
             self.sparse.sum_over(chosen, sparse)
-        return Product(narrow, sparse, wide)
+        return Product(narrow, sparse, wide, narrow.shape[1])
 
 
 def plan_swap_product(contraction: Contraction) -> SwapProduct:

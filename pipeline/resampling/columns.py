@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +119,7 @@ class Sums:
     def _put_together(self, rows: Sequence[int], out: NDArray[np.float64] | None) -> NDArray[np.float64]:
         product, columns = self._product, self._columns
         if out is None:
-            out = np.empty((len(rows), product.narrow.shape[1]))
+            out = np.empty((len(rows), product.replicates))
         _assemble(product.narrow, product.sparse, product.wide, columns.recipe, columns.factor, np.array(rows, np.int64), out)
         return out
 
@@ -195,8 +196,8 @@ class _Builder:
 
 @kernel
 def _assemble(
-    narrow: NDArray[np.float32],
-    sparse: NDArray[np.float32],
+    narrow: NDArray[Any],
+    sparse: NDArray[Any],
     wide: NDArray[np.float64],
     recipe: NDArray[np.int64],
     factor: NDArray[np.float64],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,15 +37,18 @@ class Product:
 
     Parameters
     ----------
-    narrow : (column, replicate) float32
-    sparse : (column, replicate) float32
-    wide : (column, replicate) float64
+    narrow : (column, ≥ replicate) float32 or int32
+    sparse : (column, ≥ replicate) float32 or int32
+    wide : (column, ≥ replicate) float64
         Columns that float32 cannot sum exactly.
+    replicates : int
+        So many are sums; what lies beyond is none.
     """
 
-    narrow: NDArray[np.float32]
-    sparse: NDArray[np.float32]
+    narrow: NDArray[Any]
+    sparse: NDArray[Any]
     wide: NDArray[np.float64]
+    replicates: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +90,7 @@ class Contraction:
             narrow=np.matmul(self.narrow, weights.T, out=out),
             sparse=self.sparse @ weights[:, self.units].T if len(self.sparse) else empty.astype(np.float32),
             wide=self.wide @ weights.T.astype(np.float64) if len(self.wide) else empty,
+            replicates=len(weights),
         )
 
 

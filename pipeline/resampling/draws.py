@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.philox import SHIFT, draw_words, rounds
 
-__all__ = ["Draws", "check_replicates", "draw_order", "draw_units", "draw_weights", "rows_of"]
+__all__ = ["Draws", "check_replicates", "draw_counts", "draw_order", "draw_units", "draw_weights", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,22 @@ def draw_weights(draws: Draws, first: int, count: int, out: NDArray[np.float32] 
     return weights
 
 
+def draw_counts(draws: Draws, first: int, count: int, out: NDArray[np.uint8]) -> None:
+    """Count how often each unit is drawn in consecutive replicates, in bytes and as `pipeline.resampling.byte_product` wants them.
+
+    Parameters
+    ----------
+    draws : Draws
+    first, count : int
+        First replicate and number of replicates.
+    out : (block, quad, 16, 4) uint8
+        For ``count`` replicates at least; those beyond have counts of 0. A count above 255 has lost multiples of 256, and its
+        replicate no longer sums to ``n_draws``.
+    """
+    check_replicates(first, count)
+    _fill_counts(np.uint64(draws.key), np.uint64(first), count, draws.n_draws, draws.n_units, out)
+
+
 def rows_of(out: NDArray[np.float32] | None, count: int, n_units: int) -> NDArray[np.float32]:
     """Return the first ``count`` rows of ``out``, or new ones; ValueError where they are not of so many units."""
     if out is None:
@@ -121,6 +137,35 @@ def check_replicates(first: int, count: int) -> None:
     """Refuse replicates that have no address."""
     if first < 0 or count < 0 or first + count > 2**64:
         raise ValueError(f"replicates {first} … {first + count - 1} are not in 0 … {2**64 - 1}")
+
+
+@kernel
+def _fill_counts(key: np.uint64, first: np.uint64, count: int, n_draws: int, n_units: int, out: NDArray[np.uint8]) -> None:
+    # As `_fill_weights`, with a count in a byte: the rows of sixteen replicates stay in the cache until they are laid side by side.
+    units_64, quads = np.uint64(n_units), (n_draws + 3) // 4
+    units, rows = np.empty((4, quads), np.uint32), np.empty((out.shape[2], 4 * out.shape[1]), np.uint8)
+    fours, target = rows.view(np.uint32), out.reshape(out.shape[0], out.shape[1], 4 * out.shape[2]).view(np.uint32)
+    for block in range(out.shape[0]):
+        for lane in range(rows.shape[0]):
+            row = rows[lane]
+            for unit in range(len(row)):
+                row[unit] = 0
+            place = len(rows) * block + lane
+            if place >= count:
+                continue
+            replicate = first + np.uint64(place)
+            for quad in range(quads):
+                c0, c1, c2, c3 = rounds(np.uint64(quad), replicate, key)
+                units[0, quad] = np.uint32((c0 * units_64) >> SHIFT)
+                units[1, quad] = np.uint32((c1 * units_64) >> SHIFT)
+                units[2, quad] = np.uint32((c2 * units_64) >> SHIFT)
+                units[3, quad] = np.uint32((c3 * units_64) >> SHIFT)
+            for word in range(4):
+                for quad in range((n_draws - word + 3) // 4):
+                    row[units[word, quad]] += np.uint8(1)
+        for quad in range(out.shape[1]):
+            for lane in range(len(rows)):
+                target[block, quad, lane] = fours[lane, quad]
 
 
 @kernel

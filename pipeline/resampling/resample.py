@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.address import CELL, cell_bounds
+from pipeline.resampling.batches import make_batches
 from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_measure
-from pipeline.resampling.draws import Draws, draw_weights
+from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
-from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
+from pipeline.resampling.strata import StratifiedDraws
 from pipeline.resampling.tally import close_cell, empty_counts, empty_lanes
 
 __all__ = ["Measure", "Observed", "PairCounts", "observe", "resample"]
@@ -72,19 +73,19 @@ def resample(
     plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
     kept = [min(max(min(cell_bounds(c, replicates)[1], keep_replicates) - c * CELL, 0), CELL) for c in cells]
     columns = StatisticColumns.of(_wanted(plans, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
-    batch = _batch_length(columns, plans, memory_bytes)
+    work = sum(len(range(*cell_bounds(cell, replicates))) for cell in cells) * draws.n_units * len(columns.contraction.narrow)
+    batches = make_batches(draws, columns, work=work)
+    batch = _batch_length(batches.bytes_per_replicate, plans, memory_bytes)
+    batches.make_room(batch)
     results = [empty_counts(plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept))) for plan in plans]
     lanes = [empty_lanes(plan) for plan in plans]
-    weights = np.empty((batch, draws.n_units), np.float32)
-    sums = np.empty((len(columns.contraction.narrow), batch), np.float32)
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
         for running in lanes:
             running[:] = 0.0
         for start in range(first, stop, batch):
             count = min(batch, stop - start)
-            out = sums if count == batch else None
-            product = columns.multiply(_draw(draws, start, count, weights), out=out)
+            product = Sums(columns, batches.multiply(start, count))
             wanted = min(max(first + kept[number] - start, 0), count)
             at = sum(kept[:number]) + start - first
             for index, (plan, result) in enumerate(zip(plans, results, strict=True)):
@@ -106,12 +107,6 @@ def _check_draws(draws: Draws | StratifiedDraws, measure: Measure) -> None:
     drawn = draws.stratum.tolist() if isinstance(draws, StratifiedDraws) else None
     if drawn != (None if measure.stratum is None else measure.stratum.tolist()):
         raise ValueError("the draws and a measure have different strata")
-
-
-def _draw(draws: Draws | StratifiedDraws, first: int, count: int, out: NDArray[np.float32]) -> NDArray[np.float32]:
-    if isinstance(draws, StratifiedDraws):
-        return draw_stratified_weights(draws, first, count, out=out)
-    return draw_weights(draws, first, count, out=out)
 
 
 def _wanted(plans: Sequence[Plan], *, with_scores: bool) -> Iterator[Wanted]:
@@ -165,8 +160,8 @@ def _compare(rule: Rule, sums: _Scored, tally: Tally, cell: int) -> None:
         compare_values(values, rule.thresholds, tally, cell)
 
 
-def _batch_length(columns: StatisticColumns, plans: Sequence[Plan], memory_bytes: int) -> int:
+def _batch_length(bytes_per_replicate: int, plans: Sequence[Plan], memory_bytes: int) -> int:
     """Return the replicates of a batch: a multiple of LANES, so that every batch of a cell starts at lane 0."""
     rows = max((sum(len(rule.systems) * (5 if rule.crossed else 2) for rule in plan.rules) for plan in plans), default=0)
-    fitting = memory_bytes // (columns.bytes_per_replicate + 8 * rows)
+    fitting = memory_bytes // (bytes_per_replicate + 8 * rows)
     return max(min(fitting, _LONGEST_BATCH) // LANES, 1) * LANES

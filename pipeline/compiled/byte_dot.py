@@ -1,0 +1,120 @@
+"""Four unsigned times four signed bytes, added to 32 bits: the innermost loop of such products, written in LLVM's own language.
+
+Numba makes no such instruction of a loop over bytes. An intrinsic is code of one's own in the middle of a kernel: here a loop that
+keeps the sums of several columns over two vectors of counts in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import llvmlite.binding
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+__all__ = ["TOGETHER", "byte_dot", "host_has", "write_dot"]
+
+TOGETHER = 2
+"""Vectors of counts that are multiplied together."""
+
+
+def host_has(*features: str) -> bool:
+    """Tell whether this processor has all of some features, by LLVM's names."""
+    known = llvmlite.binding.get_host_cpu_features()
+    return all(known.get(name, False) for name in features)
+
+
+_I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
+
+
+def _dot(builder: Any, form: str, lanes: int) -> Callable[[Any, Any, Any], Any]:
+    """Return what adds the products of 4 × lanes unsigned and signed bytes to as many sums of 32 bits as there are lanes."""
+    sums, bytes_ = ir.VectorType(_I32, lanes), ir.VectorType(_I8, 4 * lanes)
+    known = builder.module.globals
+    if form == "arm-i8mm":
+        # What is meant is written out, and LLVM takes usdot for it.
+        wide = ir.VectorType(_I32, 4 * lanes)
+        name = f"llvm.vector.partial.reduce.add.v{lanes}i32.v{4 * lanes}i32"
+        add = known.get(name) or ir.Function(builder.module, ir.FunctionType(sums, [sums, wide]), name)
+        return lambda total, counts, digits: builder.call(
+            add, [total, builder.mul(builder.zext(counts, wide), builder.sext(digits, wide))]
+        )
+    name = f"llvm.x86.avx512.vpdpbusd.{32 * lanes}"
+    # The bytes were declared as integers of 32 bits before LLVM 22.
+    given = bytes_ if llvmlite.binding.llvm_version_info[0] >= 22 else sums
+    dot = known.get(name) or ir.Function(builder.module, ir.FunctionType(sums, [sums, given, given]), name)
+    return lambda total, counts, digits: builder.call(
+        dot, [total, *(x if given is bytes_ else builder.bitcast(x, sums) for x in (counts, digits))]
+    )
+
+
+def byte_dot(form: str, lanes: int, columns: int) -> Any:
+    """Return the innermost loop as an intrinsic: sums of some columns over the counts of two vectors of replicates.
+
+    Its arguments are addresses and strides in bytes: of the counts of the first vector, from there to the second, and from a quad
+    of units to the next; of the first column, and from there to the next; the number of quads, which is not 0; of the first sum,
+    and from the sums of a column to those of the next.
+
+    Parameters
+    ----------
+    form : str
+        ``vnni-512``, ``vnni-256`` or ``arm-i8mm``.
+    lanes : int
+        Sums of 32 bits in a vector.
+    columns : int
+        At a time: twice as many vectors of sums are held in registers.
+    """
+
+    @intrinsic
+    def micro(typing: Any, counts: Any, apart: Any, step: Any, digits: Any, stride: Any, quads: Any, out: Any, across: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            write_dot(builder, given, form, lanes, columns)
+            return context.get_dummy_value()
+
+        return types.void(*[types.int64] * 8), generate
+
+    return micro
+
+
+def write_dot(builder: ir.IRBuilder, given: Sequence[Any], form: str, lanes: int, columns: int) -> None:
+    """Write the loop of `byte_dot` where a builder stands; ``given`` are its arguments."""
+    counts, apart, step, digits, stride, quads, out, across = given
+    sums, bytes_ = ir.VectorType(_I32, lanes), ir.VectorType(_I8, 4 * lanes)
+    dot, zero = _dot(builder, form, lanes), ir.Constant(sums, [0] * lanes)
+    address = lambda base, by, times: builder.add(base, builder.mul(by, _I64(times)))  # noqa: E731
+    entry = builder.block
+    loop, done = builder.append_basic_block("quads"), builder.append_basic_block("done")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    quad = builder.phi(_I64)
+    quad.add_incoming(_I64(0), entry)
+    totals = [builder.phi(sums) for _ in range(TOGETHER * columns)]
+    for total in totals:
+        total.add_incoming(zero, entry)
+    drawn = []
+    for vector in range(TOGETHER):
+        at = builder.add(address(counts, apart, vector), builder.mul(quad, step))
+        drawn.append(builder.load(builder.inttoptr(at, bytes_.as_pointer())))
+        drawn[-1].align = 4 * lanes
+    added = []
+    for column in range(columns):
+        at = builder.add(address(digits, stride, column), builder.mul(quad, _I64(4)))
+        four = builder.load(builder.inttoptr(at, _I32.as_pointer()))
+        four.align = 4
+        nothing = ir.Constant(sums, ir.Undefined)
+        all_lanes = builder.shuffle_vector(builder.insert_element(nothing, four, _I32(0)), nothing, zero)
+        same = builder.bitcast(all_lanes, bytes_)
+        added += [dot(totals[TOGETHER * column + v], drawn[v], same) for v in range(TOGETHER)]
+    after = builder.add(quad, _I64(1))
+    quad.add_incoming(after, loop)
+    for total, more in zip(totals, added, strict=True):
+        total.add_incoming(more, loop)
+    builder.cbranch(builder.icmp_signed("<", after, quads), loop, done)
+    builder.position_at_end(done)
+    for column in range(columns):
+        for vector in range(TOGETHER):
+            at = builder.add(address(out, across, column), _I64(4 * lanes * vector))
+            store = builder.store(added[TOGETHER * column + vector], builder.inttoptr(at, sums.as_pointer()))
+            store.align = 4

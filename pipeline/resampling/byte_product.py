@@ -1,0 +1,245 @@
+"""Counts times statistics in bytes: exact sums in 32 bits, four multiply-adds an instruction and lane.
+
+Processors since 2019 multiply four unsigned bytes by four signed ones and add the products to an integer of 32 bits, in one
+instruction: `vpdpbusd` of AVX-512 VNNI and AVX-VNNI, `usdot` of ARM's i8mm. That is four to five times as fast as single
+precision, and exact whatever the order: a sum of n_draws counts times a digit stays below 2³¹ up to 2²⁴ draws.
+
+Numba does not choose these instructions by itself: the innermost loop of each form is from `pipeline.compiled.byte_dot`. Each form
+has a kernel of its own, so that what is kept on disk of one is never taken for another. Which forms a processor has, and that they
+give the right sums here, is found out once a process (`forms`).
+
+Counts lie as the instruction wants them: (block, quad, lane, 4), four units of sixteen replicates side by side.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
+from pipeline.compiled.byte_dot import TOGETHER, byte_dot, host_has
+
+__all__ = ["FORMS", "LANES", "TOGETHER", "blocks_of", "forms", "multiply_bytes", "pack_counts", "quads_of", "take_units"]
+
+LANES = 16
+"""Replicates side by side in a block."""
+
+FORMS = ("vnni-512", "vnni-256", "arm-i8mm")
+"""By preference; the last two are not tried where a processor has an earlier one."""
+
+Counts = NDArray[np.uint8]
+
+
+def quads_of(units: int) -> int:
+    """Return how many fours of units there are.
+
+    Examples
+    --------
+    >>> quads_of(8), quads_of(9)
+    (2, 3)
+    """
+    return -(-units // 4)
+
+
+def blocks_of(replicates: int) -> int:
+    """Return how many blocks hold so many replicates.
+
+    Examples
+    --------
+    >>> blocks_of(32), blocks_of(33)
+    (2, 4)
+    """
+    return -(-replicates // (LANES * TOGETHER)) * TOGETHER
+
+
+# Columns at a time: as many as leave registers for the counts and a column, 32 of 512 bits, 16 of 256, 32 of 128.
+_FULL_512, _FOUR_512, _ONE_512 = (byte_dot("vnni-512", 16, columns) for columns in (12, 4, 1))
+_FULL_256, _ONE_256 = (byte_dot("vnni-256", 8, columns) for columns in (6, 1))
+_FULL_ARM, _ONE_ARM = (byte_dot("arm-i8mm", 4, columns) for columns in (12, 1))
+
+
+@kernel
+def _multiply_512(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
+    quads, block = counts.shape[1], counts.shape[1] * 64
+    width, across, column = digits.shape[1], 4 * out.shape[1], 0
+    while column < len(digits):
+        left = len(digits) - column
+        step = 12 if left >= 12 else (4 if left >= 4 else 1)
+        for first in range(0, counts.shape[0], 2):
+            p, s = counts.ctypes.data + first * block, digits.ctypes.data + column * width
+            o = out.ctypes.data + column * across + 64 * first
+            if step == 12:
+                _FULL_512(p, block, 64, s, width, quads, o, across)
+            elif step == 4:
+                _FOUR_512(p, block, 64, s, width, quads, o, across)
+            else:
+                _ONE_512(p, block, 64, s, width, quads, o, across)
+        column += step
+
+
+@kernel
+def _multiply_256(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
+    quads, block = counts.shape[1], counts.shape[1] * 64
+    width, across, column = digits.shape[1], 4 * out.shape[1], 0
+    while column < len(digits):
+        step = 6 if len(digits) - column >= 6 else 1
+        for first in range(counts.shape[0]):
+            p, s = counts.ctypes.data + first * block, digits.ctypes.data + column * width
+            o = out.ctypes.data + column * across + 64 * first
+            if step == 6:
+                _FULL_256(p, 32, 64, s, width, quads, o, across)
+            else:
+                _ONE_256(p, 32, 64, s, width, quads, o, across)
+        column += step
+
+
+@kernel
+def _multiply_arm(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
+    quads, block = counts.shape[1], counts.shape[1] * 64
+    width, across, column = digits.shape[1], 4 * out.shape[1], 0
+    while column < len(digits):
+        step = 12 if len(digits) - column >= 12 else 1
+        for half in range(2 * counts.shape[0]):
+            p, s = counts.ctypes.data + half // 2 * block + half % 2 * 32, digits.ctypes.data + column * width
+            o = out.ctypes.data + column * across + 32 * half
+            if step == 12:
+                _FULL_ARM(p, 16, 64, s, width, quads, o, across)
+            else:
+                _ONE_ARM(p, 16, 64, s, width, quads, o, across)
+        column += step
+
+
+_KERNELS: dict[str, Callable[[Counts, NDArray[np.int8], NDArray[np.int32]], None]] = {
+    "vnni-512": _multiply_512,
+    "vnni-256": _multiply_256,
+    "arm-i8mm": _multiply_arm,
+}
+
+
+def multiply_bytes(
+    form: str, counts: Counts, digits: NDArray[np.int8], *, out: NDArray[np.int32] | None = None
+) -> NDArray[np.int32]:
+    """Return (column, replicate) sums of columns over counts.
+
+    Parameters
+    ----------
+    form : str
+        One of `forms`.
+    counts : (block, quad, 16, 4) uint8
+        From `pack_counts` or `pipeline.resampling.draws.draw_counts`; aligned to 64 bytes.
+    digits : (column, 4 · quad) int8
+        0 where there is no unit any more.
+    out : (≥ column, 16 · block) int32, optional
+    """
+    if counts.shape[1] * 4 != digits.shape[1] or counts.shape[0] % TOGETHER or counts.shape[2:] != (LANES, 4):
+        raise ValueError(f"counts {counts.shape} and columns {digits.shape} are not of the same units")
+    if (counts.size and counts.ctypes.data % 64) or not (counts.flags.c_contiguous and digits.flags.c_contiguous):
+        raise ValueError("counts lie at a multiple of 64 bytes, and counts and columns without gaps")
+    if out is None:
+        out = np.empty((len(digits), LANES * counts.shape[0]), np.int32)
+    if out.shape[0] < len(digits) or out.shape[1] != LANES * counts.shape[0] or not out.flags.c_contiguous:
+        raise ValueError(f"out holds {out.shape} sums, {(len(digits), LANES * counts.shape[0])} are made")
+    if counts.size == 0:  # the innermost loop runs once at least
+        out[: len(digits)] = 0
+    else:
+        _KERNELS[form](counts, digits, out)
+    return out[: len(digits)]
+
+
+def zero_counts(replicates: int, units: int) -> Counts:
+    """Return (block, quad, 16, 4) zeros for so many replicates, at a multiple of 64 bytes."""
+    shape = (blocks_of(replicates), quads_of(units), LANES, 4)
+    held = np.zeros(int(np.prod(shape)) + 64, np.uint8)
+    start = -held.ctypes.data % 64
+    return held[start : start + int(np.prod(shape))].reshape(shape)
+
+
+def lay_out(columns: NDArray[np.integer]) -> NDArray[np.int8]:
+    """Return (column, unit) numbers of −128 … 127 as `multiply_bytes` takes them, with zeros up to a whole quad."""
+    laid = np.zeros((len(columns), 4 * quads_of(columns.shape[1])), np.int8)
+    laid[:, : columns.shape[1]] = columns
+    return laid
+
+
+@kernel
+def take_units(counts: Counts, units: NDArray[np.int64], out: Counts) -> None:
+    """Fill the counts of some units alone, in their order; what is left of the last quad stays as it is.
+
+    Parameters
+    ----------
+    counts : (block, quad, 16, 4) uint8
+    units : (some unit,) int64
+    out : (block, quad of some units, 16, 4) uint8
+    """
+    for block in range(counts.shape[0]):
+        for place in range(len(units)):
+            unit = units[place]
+            source, target = counts[block, unit // 4], out[block, place // 4]
+            for lane in range(LANES):
+                target[lane, place % 4] = source[lane, unit % 4]
+
+
+@functools.cache
+def forms() -> tuple[str, ...]:
+    """Return the forms that this processor has and that give the right sums, the best first; none on many.
+
+    Each is compiled and tried on small numbers when it is first asked about.
+    """
+    has = {
+        "vnni-512": host_has("avx512vnni", "avx512f"),
+        # Without AVX-512 the same instruction has another encoding, which LLVM chooses.
+        "vnni-256": host_has("avxvnni") or host_has("avx512vnni", "avx512vl"),
+        "arm-i8mm": host_has("i8mm"),
+    }
+    return tuple(form for form in FORMS if has[form] and _is_right(form))
+
+
+FORM_VARIABLE = "PIPELINE_PRODUCT"
+"""Names the form to be used whatever the work: one of `FORMS`, or ``float`` for none of them."""
+
+_LEAST_WORK = 2**33
+"""Multiply-adds of a pass below which what single precision costs, .1 s, is less than to have the kernels compiled once."""
+
+
+def choose_form(work: int) -> str | None:
+    """Return the form in which so many multiply-adds are to be made; None for floats.
+
+    Raises
+    ------
+    ValueError
+        Where a form is asked for that this processor has not.
+    """
+    asked = os.environ.get(FORM_VARIABLE, "")
+    if not asked:
+        return next(iter(forms()), None) if work >= _LEAST_WORK else None
+    if asked == "float":
+        return None
+    if asked not in forms():
+        raise ValueError(f"{FORM_VARIABLE} is {asked!r}; here it may be {', '.join((*forms(), 'float'))}")
+    return asked
+
+
+def _is_right(form: str) -> bool:
+    rng = np.random.Generator(np.random.Philox(1))
+    counts, columns = rng.integers(0, 256, (32, 9)), rng.integers(-128, 128, (20, 9))
+    try:
+        found = multiply_bytes(form, pack_counts(counts.astype(np.float32)), lay_out(columns))
+    except Exception as error:  # whatever LLVM of another version says of code that it does not know
+        warnings.warn(f"products in bytes by {form} are not made here: {error}", RuntimeWarning, stacklevel=3)
+        return False
+    return np.array_equal(found, columns @ counts.T)
+
+
+def pack_counts(weights: NDArray[np.floating]) -> Counts:
+    """Return (replicate, unit) counts of 0 … 255 as `multiply_bytes` takes them, with zeros up to whole blocks and quads."""
+    replicates, units = weights.shape
+    packed = zero_counts(replicates, units)
+    rows = np.zeros((LANES * packed.shape[0], 4 * packed.shape[1]), np.uint8)
+    rows[:replicates, :units] = weights
+    packed[:] = rows.reshape(packed.shape[0], LANES, packed.shape[1], 4).transpose(0, 2, 1, 3)
+    return packed

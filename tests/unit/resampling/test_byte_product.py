@@ -1,0 +1,184 @@
+"""Counts times columns in bytes: every form that this processor has gives the integers that plain NumPy gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+from llvmlite import ir
+
+from pipeline.compiled.byte_dot import write_dot
+from pipeline.resampling import batches, byte_product
+from pipeline.resampling.byte_columns import ByteContraction
+from pipeline.resampling.byte_product import choose_form, forms, lay_out, multiply_bytes, pack_counts, take_units, zero_counts
+from pipeline.resampling.contract import plan_contraction
+from pipeline.resampling.draws import Draws, draw_counts, draw_weights
+from pipeline.resampling.measures import Measure
+from pipeline.resampling.resample import resample
+
+FORMS = forms()
+every_form = pytest.mark.parametrize("form", FORMS or [pytest.param("none", marks=pytest.mark.skip(reason="no product in bytes"))])
+
+
+def unpacked(counts: np.ndarray) -> np.ndarray:
+    """(replicate, 4 · quad) counts."""
+    blocks, quads, lanes, four = counts.shape
+    return counts.transpose(0, 2, 1, 3).reshape(blocks * lanes, quads * four)
+
+
+@every_form
+@pytest.mark.parametrize(("replicates", "units", "columns"), [(1, 1, 1), (32, 4, 12), (33, 5, 13), (70, 203, 31), (5, 1000, 6)])
+def test_sums_are_those_of_whole_numbers(form: str, replicates: int, units: int, columns: int) -> None:
+    rng = np.random.default_rng(units)
+    counts, digits = rng.integers(0, 256, (replicates, units)), rng.integers(-128, 128, (columns, units))
+    found = multiply_bytes(form, pack_counts(counts.astype(np.float32)), lay_out(digits))
+    np.testing.assert_array_equal(found[:, :replicates], digits @ counts.T)
+    assert not found[:, replicates:].any()
+
+
+@every_form
+def test_the_largest_sum_of_the_most_draws_does_not_overflow(form: str) -> None:
+    units = 10**5
+    counts = np.zeros((1, units), np.float32)
+    counts[0, : 2**16] = 255  # 2²⁴ draws
+    found = multiply_bytes(form, pack_counts(counts), lay_out(np.full((1, units), -128)))
+    assert found[0, 0] == -128 * 255 * 2**16
+
+
+@pytest.mark.parametrize(("n_units", "n_draws"), [(1, 1), (7, 7), (203, 203), (50, 9), (3, 700), (10**6, 10**6)])
+def test_counts_in_bytes_are_those_in_floats_as_far_as_a_byte_holds_them(n_units: int, n_draws: int) -> None:
+    count = 2 if n_units == 10**6 else 37
+    draws, out = Draws(2**63 + 5, n_units, n_draws), zero_counts(count, n_units)
+    out[:] = 77  # what lay there before does not matter
+    draw_counts(draws, 2**33, count, out)
+    expected = np.zeros((16 * len(out), 4 * out.shape[1]))
+    expected[:count, :n_units] = draw_weights(draws, 2**33, count) % 256
+    np.testing.assert_array_equal(unpacked(out), expected)
+
+
+def test_counts_of_some_units_are_taken_in_their_order() -> None:
+    counts = np.random.default_rng(1).integers(0, 256, (40, 21)).astype(np.float32)
+    units = np.array([0, 3, 4, 20, 7], np.int64)
+    some = zero_counts(40, len(units))
+    take_units(pack_counts(counts), units, some)
+    np.testing.assert_array_equal(unpacked(some)[:40, :5], counts[:, units])
+    assert not unpacked(some)[:, 5:].any()
+
+
+def random_columns(rng: np.random.Generator, units: int) -> list[np.ndarray]:
+    """Small ones, those at the border of a byte, of two to six digits, negative, sparse and constant."""
+    ends = [127, 128, -128, -129, 255, 2**14, -(2**14) - 1, 2**20, 2**36, -(2**36)]
+    columns = [rng.integers(min(end, 0), max(end, 0) + 1, units) for end in ends]
+    for column, end in zip(columns, ends, strict=True):
+        column[rng.integers(units)] = end
+    sparse = np.where(rng.random(units) < 0.02, rng.integers(-300, 300, units), 0)
+    return [*columns, sparse, np.ones(units, np.int64), np.zeros(units, np.int64), rng.integers(0, 2, units)]
+
+
+@every_form
+@pytest.mark.parametrize("units", [1, 9, 400])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_contraction_in_bytes_gives_the_sums_of_one_in_floats(form: str, units: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    columns, replicates = [np.asarray(column, np.int64) for column in random_columns(rng, units)], 45
+    plan = plan_contraction(columns, n_units=units, n_draws=units)
+    weights, counts = draw_weights(Draws(seed, units, units), 3, replicates), zero_counts(replicates, units)
+    draw_counts(Draws(seed, units, units), 3, replicates, counts)
+    exact = np.array([[sum(int(w) * int(v) for w, v in zip(row, column, strict=True)) for row in weights] for column in columns])
+    in_bytes = ByteContraction.of(plan, form=form, n_draws=units)
+    product = in_bytes.multiply(counts, replicates)
+    assert product is not None
+    sums = np.concatenate([product.narrow[:, :replicates], product.sparse[:, :replicates], product.wide[:, :replicates]])
+    np.testing.assert_array_equal(sums[plan.position], exact)
+    again = in_bytes.multiply(counts, replicates, out=in_bytes.empty_sums(replicates))
+    assert again is not None
+    np.testing.assert_array_equal(again.narrow, product.narrow)
+
+
+@every_form
+def test_a_count_above_255_is_noticed(form: str) -> None:
+    draws, counts = Draws(1, 2, 600), zero_counts(3, 2)
+    draw_counts(draws, 0, 3, counts)
+    plan = plan_contraction([np.array([1, 0])], n_units=2, n_draws=600)
+    assert ByteContraction.of(plan, form=form, n_draws=600).multiply(counts, 3) is None
+
+
+def graded(rng: np.random.Generator, units: int, systems: int, size: int) -> Measure:
+    statistics = np.stack([rng.integers(-size, size + 1, (units, systems)), rng.integers(1, 4, (units, systems))], axis=2)
+    pairs = np.stack(np.triu_indices(systems, 1), axis=1)
+    keep = np.arange(systems) % 2 == 0
+    return Measure(statistics, lambda sums: 100.0 * (sums[0] / sums[1]), "ratio", True, pairs, keep, margin=1.5)
+
+
+@every_form
+@pytest.mark.parametrize(("units", "n_draws", "size"), [(60, 60, 1), (60, 60, 200), (7, 7, 2**30), (3, 700, 5), (1, 1, 1)])
+def test_a_pass_has_the_same_bits_in_every_form(
+    form: str, units: int, n_draws: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two cells, the second one partial, in batches that are no multiple of a block; 700 draws of 3 units overflow in most."""
+    measure = graded(np.random.default_rng(units), units, 4, size)
+    monkeypatch.setattr(batches, "_MOST_PER_UNIT", 1000)
+    found = {}
+    for name in ("float", form):
+        monkeypatch.setenv(byte_product.FORM_VARIABLE, name)
+        kinds: list[type] = []
+
+        def noted(*given: Any, kinds: list[type] = kinds, **more: Any) -> Any:
+            made = batches.make_batches(*given, **more)
+            kinds.append(type(made))
+            return made
+
+        monkeypatch.setattr("pipeline.resampling.resample.make_batches", noted)
+        draws = Draws(5, units, n_draws)
+        asked = {"cells": range(2), "replicates": 16384 + 777, "keep_replicates": 16400, "memory_bytes": 2**16}
+        (found[name],) = resample(draws, [measure], **asked)
+        assert kinds == [batches.FloatBatches if name == "float" else batches.ByteBatches]
+    for name in ("counts", "histogram", "empty", "sums", "score"):
+        np.testing.assert_array_equal(getattr(found["float"], name), getattr(found[form], name))
+    assert found[form].counts.any()
+
+
+def test_a_form_that_is_not_here_is_refused_and_small_work_is_done_in_floats(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(byte_product.FORM_VARIABLE, raising=False)
+    assert choose_form(10**6) is None
+    assert choose_form(10**12) == (FORMS[0] if FORMS else None)
+    monkeypatch.setenv(byte_product.FORM_VARIABLE, "float")
+    assert choose_form(10**12) is None
+    monkeypatch.setenv(byte_product.FORM_VARIABLE, "abacus")
+    with pytest.raises(ValueError, match=r"PIPELINE_PRODUCT is 'abacus'; here it may be .*float"):
+        choose_form(1)
+
+
+PROCESSORS = {
+    "vnni-512": ("x86_64-unknown-linux-gnu", "icelake-server", 16, "vpdpbusd", "zmm"),
+    "vnni-256": ("x86_64-unknown-linux-gnu", "alderlake", 8, "vpdpbusd", "ymm"),
+    "arm-i8mm": ("aarch64-unknown-linux-gnu", "neoverse-v1", 4, "usdot", ".16b"),
+}
+"""A processor that has a form: its kind, its name, sums in a vector, the instruction, and what its registers are called."""
+
+
+@pytest.mark.parametrize("form", byte_product.FORMS)
+@pytest.mark.parametrize("columns", [1, 6, 12])
+def test_the_innermost_loop_is_one_instruction_a_product_on_processors_that_have_it(form: str, columns: int) -> None:
+    """As many as there are columns and vectors, and sums stay in registers where there are 32 of them."""
+    triple, name, lanes, instruction, registers = PROCESSORS[form]
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    try:
+        target = llvm.Target.from_triple(triple)
+    except RuntimeError:
+        pytest.skip(f"this LLVM does not know {triple}")
+    module = ir.Module()
+    module.triple = triple
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 8), "dot")
+    builder = ir.IRBuilder(function.append_basic_block())
+    write_dot(builder, function.args, form, lanes, columns)
+    builder.ret_void()
+    features = "+i8mm" if form == "arm-i8mm" else ""
+    machine = target.create_target_machine(cpu=name, features=features, opt=3)
+    lines = machine.emit_assembly(llvm.parse_assembly(str(module))).splitlines()
+    made = [line for line in lines if instruction in line.split()]  # "{vex} vpdpbusd" of AVX-VNNI
+    assert len(made) == 2 * columns
+    assert all(registers in line for line in made)
