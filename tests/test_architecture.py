@@ -100,6 +100,7 @@ ONLY_IN = {
     "rouge_score": {"metrics"},
     "xarray": {"cubes", "analyses", "report", "api.py", "interfaces"},
     "numba": {"compiled", "resampling/bitplanes.py"},
+    "llvmlite": {"compiled"},
     "sacrebleu": {"metrics", "presets"},
     "sklearn": {"trainers", "items/datasets.py"},
     "matplotlib": {"report", "analyses", "interfaces"},
@@ -112,7 +113,7 @@ LIGHT = {
     "resampling": {"numpy", "scipy", "numba"},
     "inference": {"numpy", "scipy"},
     "presets": {"numpy", "sacrebleu"},
-    "compiled": {"numpy", "numba"},
+    "compiled": {"numpy", "numba", "llvmlite"},
 }
 
 PUBLIC = {"interfaces", "compiled", "errors", "options"}

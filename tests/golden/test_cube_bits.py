@@ -12,6 +12,7 @@ import pytest
 from support.studies import text_study, write_scores, write_study
 
 from pipeline.api import open_run, run
+from pipeline.resampling.byte_product import FORM_VARIABLE, forms
 
 GOLDEN = Path(__file__).with_name("cube_bits.json")
 
@@ -67,6 +68,13 @@ def test_a_small_study_has_the_bits_it_always_had(name: str, tmp_path: Path) -> 
     expected = json.loads(GOLDEN.read_text())[name]
     changed = sorted(key for key in expected | found if expected.get(key) != found.get(key))
     assert not changed
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("form", ["float", *forms()])
+def test_no_bit_depends_on_the_form_of_the_product(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FORM_VARIABLE, form)
+    assert score_digests(tmp_path) == json.loads(GOLDEN.read_text())["scores"]
 
 
 if __name__ == "__main__":
