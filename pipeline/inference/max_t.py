@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from pipeline.inference.families import PairFamily, count_any, count_step_down
 from pipeline.inference.intervals import INTERVAL_REASONS, Intervals, refuse
@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _LEVEL = 0.95
+_FAR = 9.0  # beyond, a Gaussian has a share of 1e-19
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,19 +233,21 @@ def among_independent_tests(alpha: float, tests: int) -> float:
 def among_exchangeable_systems(alpha: float, systems: int) -> float:
     """Return P(any |z| > z_α) among all pairs of equal systems with Gaussian, equally correlated scores.
 
-    The pairs then differ by the range of as many standard Gaussians over √2 (Tukey's studentised range with infinitely many
-    degrees of freedom, integrated numerically).
+    The pairs then differ by the range of as many standard Gaussians over √2, Tukey's studentised range with infinitely many degrees
+    of freedom: P(range ≤ q) = S ∫ φ(z) (Φ(z + q) − Φ(z))^(S − 1) dz. The trapezoidal rule has all digits of it.
 
     Examples
     --------
     >>> round(among_exchangeable_systems(0.05, 15), 2)
     0.82
     """
-    from scipy.stats import studentized_range  # half a second to import
-
     if systems < 2:
         return 0.0
-    return float(studentized_range.sf(np.sqrt(2.0) * normal_critical_value(alpha), systems, np.inf))
+    reach = np.sqrt(2.0) * normal_critical_value(alpha)
+    z, step = np.linspace(-_FAR - reach, _FAR, 4001, retstep=True)
+    smallest = np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
+    within = systems * float(np.sum(smallest * (ndtr(z + reach) - ndtr(z)) ** (systems - 1)) * step)
+    return max(1.0 - within, 0.0)
 
 
 class AnyExceeds:

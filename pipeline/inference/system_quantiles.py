@@ -24,7 +24,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import betainc, ndtri, stdtrit
 
 __all__ = ["QuantileInterval", "SystemSample", "needed_pairs", "order_limits", "quantile_interval"]
@@ -109,6 +108,8 @@ def order_limits(pairs: float, share: float, *, level: float = 0.95) -> tuple[fl
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    from scipy.optimize import brentq  # a quarter of a second to import
+
     return float(brentq(function, low, high)) if function(high) < 0 else high
 
 

@@ -90,9 +90,9 @@ def doubts_of_many(pairs: Sequence[PairRow], alpha: float) -> Iterator[str]:
         )
     held = sum(_is_held(row, alpha) for row in pairs)
     if held:
-        one = held == 1
+        one, more = held == 1, " more" if any(row.separated for row in pairs) else ""
         yield (
-            f"{held:,} more {'has' if one else 'have'} a counted p ≤ α and {'is' if one else 'are'} not called better: so few "
+            f"{held:,}{more} {'has' if one else 'have'} a counted p ≤ α and {'is' if one else 'are'} not called better: so few "
             "units differ that an exact test does not reject."
         )
     empty = sum(bool(row.empty_replicates) and row.p is not None for row in pairs)

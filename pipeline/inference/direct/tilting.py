@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import erfcx
 
 from pipeline.resampling.measures import ScoreFunction
@@ -173,6 +172,7 @@ def _tilt(values: NDArray[np.float64], steepness: float) -> NDArray[np.float64]:
 
 def _solve(pair: PairGain, values: NDArray[np.float64], target: float, side: int) -> float | None:
     """Find λ at which the gain of the tilted statistics is the target: doubled until it is passed, then by Brent's method."""
+    from scipy.optimize import brentq  # a quarter of a second to import
 
     def beyond(steepness: float) -> float:
         return side * (float(pair.gain(pair.units * _tilt(values, steepness)[None])[0]) - target)

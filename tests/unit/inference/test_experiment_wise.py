@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import studentized_range
 
 from pipeline.inference.families import order_family
 from pipeline.inference.max_t import (
@@ -32,6 +33,10 @@ def test_exchangeable_systems_are_those_of_the_studentised_range():
     assert round(among_exchangeable_systems(0.05, 15), 2) == 0.82
     assert among_exchangeable_systems(0.05, 2) == pytest.approx(0.05, rel=1e-9)
     assert among_exchangeable_systems(0.05, 1) == 0.0
+    for alpha, systems in ((0.5, 3), (0.01, 15), (1e-4, 150), (1e-6, 2)):
+        critical = np.sqrt(2) * normal_critical_value(alpha)
+        expected = studentized_range.sf(critical, systems, np.inf)
+        assert among_exchangeable_systems(alpha, systems) == pytest.approx(expected, rel=1e-9)
 
 
 def family_of(systems):
