@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.multiplicity import adjust_across_families, any_false_rejection
 from pipeline.report.facts import AcrossFamilies, FamilyCounts, FamilyP
+from pipeline.report.intervals import hold
 from pipeline.report.rows import FamilyKey, PairRow
 
 __all__ = ["Correction", "correct_across", "count_families"]
@@ -73,6 +74,7 @@ class Correction:
             p_equivalence_holm=p_equivalence,
             adjustment=replace(row.adjustment, across=AcrossFamilies(self.by, self.families, self.level, row.p_adjusted)),
             separated=separated,
+            interval=hold(row.interval, separated=separated),
             verdict=verdict,
             differs_within_margin=None if row.differs_within_margin is None else verdict == "equivalent" and separated,
             stable=stable,

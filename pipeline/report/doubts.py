@@ -60,7 +60,7 @@ def doubts_of_one(row: PairRow, alpha: float) -> Iterator[str]:
     if across is not None and across.within is not None:
         by = f"{ACROSS_TITLES[across.by]} over {across.families:,} families"
         yield f"That p is corrected by {by}; within its own family the pair has p = {format_p(across.within)}."
-    yield from _why_larger(row, alpha)
+    yield from _why_larger(row)
     if row.se is None:
         yield "The standard error is undefined, as a score without one of the units is 0/0: no difference is claimed."
     if row.empty_replicates:
@@ -100,7 +100,7 @@ def doubts_of_many(pairs: Sequence[PairRow], alpha: float) -> Iterator[str]:
         yield f"{empty:,} p-value{' is' if empty == 1 else 's are'} conditional on the replicates in which both scores are defined."
 
 
-def _why_larger(row: PairRow, alpha: float) -> Iterator[str]:
+def _why_larger(row: PairRow) -> Iterator[str]:
     """Say why the p that decides is larger than that of the procedure, where few units make it so, and what else to ask."""
     p, decides, floor = counted_p(row), row.p_adjusted, row.p_floor
     if p is None or decides is None or row.identical:
@@ -111,9 +111,6 @@ def _why_larger(row: PairRow, alpha: float) -> Iterator[str]:
             yield f"{few}: {exact_test(row.metric)} is safer."
         return
     own = f"{row.procedure} by itself {'counts' if PROCEDURES[row.procedure].draws else 'has'} p = {format_p(p)}"
-    interval = row.interval
-    if interval is not None and interval.lo > 0 and decides > alpha and not interval.method.startswith("simultaneous"):
-        own += ", and an interval that leaves 0 out"
     if row.few_discordant and floor is not None and decides == floor:
         if row.p_exact == decides:
             yield f"{few}: the p that decides is that of {name_exact(row.metric)}; {own}."

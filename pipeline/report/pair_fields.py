@@ -14,6 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.units import read_few_units, read_student_tails
+from pipeline.inference.compatible_intervals import Wins
 from pipeline.inference.decision import without_zero
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.p_values import CONVENTIONS
@@ -36,7 +37,7 @@ from pipeline.report.cube_facts import (
     whole_numbers,
     without_spread,
 )
-from pipeline.report.intervals import Methods, choose_intervals, half_widths, read_intervals
+from pipeline.report.intervals import Methods, decision_intervals, read_intervals
 from pipeline.report.pair_parts import Interval
 from pipeline.report.rows import PairTails, PairVerdict, RawP
 from pipeline.report.values import plain
@@ -162,7 +163,7 @@ def read_columns(
     family : FamilyOf, optional
         Which pairs are tested together.
     intervals : sequence of str, optional
-        Which method's interval is wanted: the first that the cube has.
+        The methods of ``intervals``, of those that the cube has; all by default.
     effective : float, optional
         Effective units, where they are known.
     counted : bool, optional
@@ -175,18 +176,18 @@ def read_columns(
     tested = _test(cube, reading, effective, **full)
     known = _weigh(cube, seen, tested, family=family, alpha=alpha, **full)
     adjusted = known.adjusted
-    within = None
+    within, tails = None, read_student_tails(cube, test_size=test_size, units=effective)
     if margin is not None and counted:
-        tails = read_student_tails(cube, test_size=test_size, units=effective)
         within = read_equivalence(cube, known, margin=margin, tails=tails, corrected=tested.corrected, **full)
     judged = judge_pairs(cube, known, within, alpha=alpha, margin=margin is not None, **full)
     better, worse = _ordered(cube, seen.delta)
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
-    pairs, ordered, several = len(better), seen.delta != 0, read_intervals(cube, seen.delta, alpha=alpha, **full)
+    pairs, ordered = len(better), seen.delta != 0
+    found: list[Interval | None] = [None] * pairs
+    if reading.gives_interval:
+        found = decision_intervals(known, judged.separated, wins=_wins(cube, seen, **where), tails=tails, alpha=alpha)
     nothing, above = np.full(pairs, np.nan), count_of(cube, "above_twice_delta", **full)
     exact, exact_log10 = read_exact(cube, **where) if reading.needs_units else (nothing, nothing)
-    shape = read_variable(cube, "histogram", **full) if reading.gives_interval else None
-    half = nothing if shape is None else half_widths(shape, 1 - alpha, se=seen.se, gain=known.gain, p=tested.verdict)
     verdict, own = full | {"convention": reading.verdict}, adjusted.decision.own
     by_convention = (own == tested.verdict) & ~(own == adjusted.alone)
     return PairColumns(
@@ -232,8 +233,8 @@ def read_columns(
         verdict=judged.verdict,
         differs_within_margin=judged.differs_within_margin,
         stable=judged.stable,
-        interval=choose_intervals(several, known.gain, half, tested.p, wanted=intervals, alpha=alpha),
-        intervals=several,
+        interval=found,
+        intervals=read_intervals(cube, seen.delta, alpha=alpha, wanted=intervals, **full),
     )
 
 
@@ -249,6 +250,15 @@ def _observe(cube: xr.Dataset, reading: Procedure, **where: str) -> _Observed:
         discordant=discordant,
         # A count that was not written says nothing against p.
         floor=np.zeros(len(delta)) if discordant is None else evidence_floor(discordant, flips, mid_p=reading.mid_p),
+    )
+
+
+def _wins(cube: xr.Dataset, seen: _Observed, **where: str) -> Wins:
+    unknown = np.full(len(seen.delta), -1)
+    return Wins(
+        discordant=unknown if seen.discordant is None else seen.discordant,
+        gain=read_floats(cube, "gain_of_a_win", **where),
+        units=int(cube["n_units"].sel(test_size=where["test_size"]).item()),
     )
 
 

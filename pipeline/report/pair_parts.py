@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Interval", "Leverage", "MethodInterval", "MethodIntervalWithP", "MinimumDetectableEffect"]
+__all__ = ["Interval", "IntervalMethod", "Leverage", "MethodInterval", "MethodIntervalWithP", "MinimumDetectableEffect"]
+
+IntervalMethod = Literal["max-t", "bonferroni", "tango"]
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The interval that stands beside a pair's p, and the p that belongs to it."""
+    """The interval that stands beside a pair's verdict, and belongs to its adjusted p.
 
-    method: str
+    ``level`` is that of all pairs of the family together. ``open``: ``lo`` is 0 and outside, as the pair is separated.
+    """
+
+    method: IntervalMethod
     level: float
-    convention: str | None
     lo: float
     hi: float
-    p_raw: float | None
+    open: bool
 
 
 @dataclass(frozen=True, slots=True)

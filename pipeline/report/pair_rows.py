@@ -213,7 +213,7 @@ def _why_uncounted(cube: xr.Dataset, metric: str, margin: float | None) -> str |
 def _remarks(row: PairRow, against: bool, family: FamilyOf, uncounted: str | None) -> Iterator[str]:
     """Say what the numbers of a pair leave in doubt."""
     if not row.in_family:
-        yield f"not with {family.baseline}, so not in the family: no adjusted p and no verdict"
+        yield f"not with {family.baseline}, so not in the family: no adjusted p, verdict or interval beside it"
     if against:
         yield f"{row.procedure} rejects in favour of {row.system_b}, though {row.system_a} scores better"
     if uncounted:
@@ -265,12 +265,8 @@ def _doubts(row: PairRow) -> Iterator[str]:
         yield f"no spread: {NO_SPREAD}, and resampling cannot test it{beside_exact(row)}"
     if row.se is None:
         yield "se: undefined, as the score without one of the units is 0/0; no verdict of a difference"
-    elif row.interval is None and PROCEDURES[row.procedure].gives_interval:
-        yield (
-            "interval: the standard error is 0"
-            if row.se == 0
-            else "interval: its quantile is off the histogram's grid, or beyond the kept replicates"
-        )
+    elif row.interval is None and row.in_family and PROCEDURES[row.procedure].gives_interval:
+        yield f"interval: {'the standard error is 0' if row.se == 0 else 'an end of it would be infinite'}"
     if is_clustered(row):
         yield f"design effect {row.design_effect:.2f}: items are drawn though they stand together, and p is too small"
     if row.few_discordant:

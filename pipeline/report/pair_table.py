@@ -11,7 +11,7 @@ from pipeline.report.adjustment import title_of
 from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.document import Report
 from pipeline.report.doubts import say_missing
-from pipeline.report.intervals import BELONGS_TO, BOOTSTRAP_T
+from pipeline.report.intervals import BELONGS_TO
 from pipeline.report.pair_rows import is_clustered
 from pipeline.report.presets import add_tool_column
 from pipeline.report.rows import FamilyKey, PairRow
@@ -68,10 +68,6 @@ def _columns(
     # A strict one-sided p of swaps is no test.
     if whole:
         yield "one-sided", lambda row: format_p(row.p_raw.one_sided, row.replicates)
-    if _convention(rows) == "below-zero":
-        yield "below 0", lambda row: format_p(_interval_p(row), row.replicates)
-    if _convention(rows) in BOOTSTRAP_T:
-        yield "p of t*", lambda row: format_p(_interval_p(row))
     if any(_is_exact_told(row) for row in shown):
         yield "exact", lambda row: format_p(row.p_exact, log10=row.log10_p_exact)
     if len(rows) > 1:
@@ -88,10 +84,6 @@ def _columns(
 
 def _is_exact_told(row: PairRow) -> bool:
     return row.p_exact is not None and (row.few_discordant or row.verdict == NOT_TESTABLE)
-
-
-def _interval_p(row: PairRow) -> float | None:
-    return None if row.interval is None else row.interval.p_raw
 
 
 def _detectable(row: PairRow) -> float | None:
@@ -117,11 +109,14 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
             f"The better system comes first; p is two-sided, {_say_p(rows)}; one-sided is the strict p of Berg-Kirkpatrick et al., "
             "counted on all replicates; if none counts, the upper end of its 95 % interval."
         )
-        first = next(((row.interval.method, "kept" if row.intervals else "all") for row in rows if row.interval), None)
-        if first is not None:
-            method, of = first
-            adjusted = "" if method.startswith("simultaneous") else ", not adjusted for the family"
-            yield f"The interval is the {_NAMES.get(method, method)} one of {of} replicates{adjusted}: {BELONGS_TO[method]}."
+        methods = {row.interval.method for row in shown if row.interval}
+        told = "; ".join(words for method, words in BELONGS_TO.items() if method in methods)
+        if told:
+            yield f"The interval belongs to p adjusted, and is held to the verdict: {told}."
+        if any(row.interval and row.interval.open for row in shown):
+            yield "A round bracket at 0: separated, by a step down; 0 itself is outside."
+        if any(row.intervals for row in rows):
+            yield "Intervals by other methods are in tables/pairs.csv."
     else:
         yield f"The better system comes first; p is two-sided, {PROCEDURES[where.procedure].formula}."
     effect = next((row.minimum_detectable_effect for row in shown if row.minimum_detectable_effect), None)
@@ -129,10 +124,6 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
         exactly = ", by binomial sums over the discordant units" if effect.law == "binomial" else ""
         yield f"MDE: minimum detectable effect, the smallest gain found with {100 * effect.power:.0f} % power{exactly}."
     yield from _beside(rows, shown)
-    if _convention(rows) == "below-zero":
-        yield "Below 0: #(δ* < 0)/b, the p of the interval; no verdict uses it."
-    if _convention(rows) in BOOTSTRAP_T:
-        yield "p of t*: of the interval, from replicates over standard errors of their own; no verdict uses it."
     if any(_is_exact_told(row) for row in shown):
         yield "Exact: the test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
     yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where.procedure, by_max_t=_by_max_t(rows))}."
@@ -176,13 +167,6 @@ def _say_p(rows: _Rows) -> str:
     if _by_max_t(rows):
         return "the share of replicates whose t* is as large as t, each with a standard error of its own"
     return "as (s + 1)/(b + 1), corrected for few units"
-
-
-_NAMES = {"bca": "BCa"}
-
-
-def _convention(rows: _Rows) -> str | None:
-    return next((row.interval.convention for row in rows if row.interval is not None), None)
 
 
 def _margin(rows: _Rows) -> float | None:

@@ -15,7 +15,7 @@ from pipeline.report.presets import tell_preset, trust_preset
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
 from pipeline.report.trust import FAMILIES
 from pipeline.report.units import count_units
-from pipeline.report.view import align_text
+from pipeline.report.view import View, align_text
 from pipeline.report.views import view_all
 
 __all__ = ["choose_pairs", "conclude", "fit", "list_doubts", "summarise"]
@@ -27,6 +27,9 @@ BOARD = ("rank", "system", "score", "rank interval", "letters")
 
 MOST_CHARACTERS = 400
 """Of a check's detail on a terminal; a report has all of it."""
+
+COLUMNS = 80
+"""Of a terminal."""
 
 _LOWER = " · lower is better"
 
@@ -108,8 +111,8 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
             "",
         ]
         # A terminal has room for the adjustment that decides, and not for the others.
-        asked = {*SHOWN, *([report.preset.name] if report.preset else [])}
-        chosen = pairs.pick(tuple(column for column in pairs.columns if column in asked))
+        asked = {*SHOWN, f"{100 * (1 - report.alpha):g} % interval", *([report.preset.name] if report.preset else [])}
+        chosen = _narrow(pairs.pick(tuple(column for column in pairs.columns if column in asked)))
         lines += align_text(chosen)
         if len(rows) > len(chosen.rows):
             lines.append(f"… {len(rows) - len(chosen.rows):,} more pairs {rest}")
@@ -121,6 +124,15 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
     warned = [f"warning: {warning}" for warning in report.warnings]
     told = ["\n".join(fit(line, width) for line in lines) for lines in (doubts, warned) if lines]
     return "\n\n".join([*blocks, *told, *(fit(line, width) for line in tell_preset(report))])
+
+
+def _narrow(table: View) -> View:
+    """Return a table of pairs without what the p that decides makes dispensable, where that brings it within 80 columns."""
+    for left_out in ((), ("p",), ("p", "exact")):
+        narrower = table.pick(tuple(column for column in table.columns if column not in left_out))
+        if max(map(len, align_text(narrower))) <= COLUMNS:
+            return narrower
+    return table
 
 
 def _tell_models(report: Report, place: FamilyKey, most_pairs: int, rest: str) -> list[str]:

@@ -43,5 +43,8 @@ def plain(value: Any) -> Any:
 
 
 def format_ends(interval: Interval | ScoreInterval | None, digits: int) -> str:
-    """Return the two ends of the interval of a gain or a score in brackets."""
-    return MISSING if interval is None else format_interval({"lo": interval.lo, "hi": interval.hi}, digits)
+    """Return the two ends of the interval of a gain or a score in brackets; a round one leaves out its end."""
+    if interval is None:
+        return MISSING
+    ends = format_interval({"lo": interval.lo, "hi": interval.hi}, digits)
+    return f"({ends[1:]}" if getattr(interval, "open", False) else ends

@@ -87,9 +87,7 @@ def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, siz
         yield f"{a} and {b} cannot be compared {told}."
         return
     p = f"{say_p(row)}, {row.procedure}, α = {alpha:g}"
-    interval = row.interval
-    kind = f" ({interval.method} interval)" if interval and interval.method != "symmetric" else ""
-    ends = [f"{format_ends(interval, digits)}{kind}"] if interval else []
+    ends = [format_ends(row.interval, digits)] if row.interval else []
     gain = " ".join([format_number(row.delta, digits), *ends])
     scores = [format_number(score, digits) for score in (row.score_a, row.score_b)]
     order = f" (scores {scores[0]} and {scores[1]}, lower is better)" if falling else ""

@@ -19,7 +19,7 @@ from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
-from pipeline.inference.studentised_max_t import StudentisedMaxT, studentised_max_t
+from pipeline.inference.studentised_max_t import StudentisedMaxT, critical_value, studentised_max_t
 from pipeline.report.pair_fields import read_columns
 from pipeline.report.pair_rows import list_pairs
 from pipeline.report.rows import FamilyKey
@@ -186,22 +186,31 @@ def test_ranks_and_groups_are_those_of_the_pairs_that_are_separated(everybody) -
     assert (root / "report" / "tables" / "clusters.csv").read_text(encoding="utf-8").count("\n") == 1 + len(CLUSTERS)
 
 
-def test_the_study_s_first_interval_stands_beside_the_p_that_it_belongs_to(everybody) -> None:
+def test_the_interval_of_the_decision_stands_beside_the_verdict_and_the_study_s_own_among_the_others(everybody) -> None:
     cube, report, root = everybody
+    c = critical_value(cube["max_t_largest"].sel(metric="mean", test_size="full", procedure="paired-bootstrap").values, 0.05)
+    at = {"metric": "mean", "test_size": "full", "procedure": "paired-bootstrap"}
+    names = [frozenset(pair) for pair in zip(cube["system_a"].values, cube["system_b"].values, strict=True)]
+    free = 0
     for row in report["pairs"]:
         if row["identical"]:
             assert row["interval"] is None
             continue
+        pair = names.index(frozenset((row["system_a"], row["system_b"])))
+        se = float(cube["max_t_se"].sel(at).values[pair])
+        few = 0 < row["discordant"] < 20 and np.isfinite(cube["gain_of_a_win"].sel(metric="mean", test_size="full").values[pair])
+        assert row["interval"]["method"] == ("tango" if few else "max-t")
+        if not few:
+            assert row["interval"]["hi"] == pytest.approx(row["delta"] + c * se)
+            assert row["interval"]["lo"] in (0.0, pytest.approx(row["delta"] - c * se))
+            free += row["interval"]["lo"] != 0
         own = row["intervals"]["percentile"]
-        assert (row["interval"]["method"], row["interval"]["lo"], row["interval"]["hi"]) == ("percentile", own["lo"], own["hi"])
-        assert row["interval"]["convention"] == "below-zero"
-        ends = {frozenset(pair): k for k, pair in enumerate(zip(cube["system_a"].values, cube["system_b"].values, strict=True))}
-        p = cube["p_value"].sel(**TEST, convention="below-zero").values[ends[frozenset((row["system_a"], row["system_b"]))]]
-        assert row["interval"]["p_raw"] == p
+        p = cube["p_value"].sel(**TEST, convention="below-zero").values[pair]
         assert (own["lo"] >= 0) == (p < 0.025)  # ties at 0 are not in this p: an end there is outside
+    assert free
     page = (root / "report" / "report.md").read_text(encoding="utf-8")
-    assert "| below 0 |" in page
-    assert "The interval is the percentile one of kept replicates" in page
+    assert "The interval belongs to p adjusted, and is held to the verdict" in page
+    assert "Intervals by other methods are in tables/pairs.csv." in page
 
 
 def test_few_discordant_units_have_their_exact_p_without_asking(everybody, against) -> None:

@@ -141,7 +141,7 @@ def test_intervals_and_p_are_those_of_the_kept_replicates(metric: str, strata: b
     assert np.isnan(p.sel(interval_method="percentile")).all()
 
 
-def test_a_report_has_each_interval_beside_its_p(ran: tuple[xr.Dataset, dict[str, Any], Path]) -> None:
+def test_a_report_has_each_interval_with_its_p_among_the_others(ran: tuple[xr.Dataset, dict[str, Any], Path]) -> None:
     cube, report, root = ran
     decided = set()
     for row in report["pairs"]:
@@ -149,20 +149,20 @@ def test_a_report_has_each_interval_beside_its_p(ran: tuple[xr.Dataset, dict[str
         pair = next(k for k in range(6) if {cube["system_a"].values[k], cube["system_b"].values[k]} == set(names))
         at = {"metric": row["metric"], **WHERE, "interval_method": "studentised"}
         p = float(cube["interval_p"].sel(at).values[pair])
-        assert row["interval"]["method"] == row["interval"]["convention"] == "studentised"
-        assert row["interval"]["p_raw"] == row["intervals"]["studentised"]["p"] == p
+        own = row["intervals"]["studentised"]
+        assert row["interval"]["method"] == "max-t"
+        assert own["p"] == p
         assert row["intervals"]["simultaneous-studentised"]["p"] >= p / 2
         assert "p" not in row["intervals"]["percentile"]
-        assert (row["interval"]["lo"] > 0) == (p <= ALPHA)
+        assert (own["lo"] > 0) == (p <= ALPHA)
         ends = sorted(np.abs(cube["interval"].sel(at).values[pair]).tolist())
-        assert sorted([abs(row["interval"]["lo"]), abs(row["interval"]["hi"])]) == ends
-        decided.add(row["interval"]["lo"] > 0)
+        assert sorted([abs(own["lo"]), abs(own["hi"])]) == ends
+        decided.add(own["lo"] > 0)
     assert decided == {False, True}
     page = (root / "report" / "report.md").read_text(encoding="utf-8")
-    assert "p of t*" in page.replace("\\*", "*")
-    assert "The interval is the studentised one of kept replicates, not adjusted for the family" in page
+    assert "The interval belongs to p adjusted, and is held to the verdict: gain ± c se, with the c of max-T" in page
     head = (root / "report" / "tables" / "pairs.csv").read_text(encoding="utf-8").split("\n")[0].split(",")
-    assert {"intervals.studentised.p", "intervals.simultaneous-studentised.lo", "interval.p_raw"} <= set(head)
+    assert {"intervals.studentised.p", "intervals.simultaneous-studentised.lo", "interval.open"} <= set(head)
 
 
 def test_a_new_system_changes_no_bit_of_another_pair(ran: tuple[xr.Dataset, dict[str, Any], Path], tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_new_system_changes_no_bit_of_another_pair(ran: tuple[xr.Dataset, dict
         assert cube["interval_p"].sel(at).values[pair] == fewer["interval_p"].sel(at).values[0]
 
 
-def test_a_metric_without_them_has_the_next_interval(tmp_path: Path) -> None:
+def test_a_metric_without_them_has_the_other_intervals(tmp_path: Path) -> None:
     asked = {"replicates": 500, "keep_replicates": 500, "intervals": ["studentised", "simultaneous-studentised", "basic"]}
     study = text_study(tmp_path, ("a", "b", "c"), metrics=["bleu", "ter"], resampling=asked, analyses=[])
     done = run_cli("run", study, "--runs", tmp_path / "runs", "--serial")
@@ -188,13 +188,15 @@ def test_a_metric_without_them_has_the_next_interval(tmp_path: Path) -> None:
         codes = cube["interval_reason"].sel(metric="bleu", **WHERE, interval_method=method).values
         assert {words[code] for code in codes.tolist()} == {"not-a-ratio"}
     rows = json.loads((root / "report" / "report.json").read_text(encoding="utf-8"))["pairs"]
-    assert {(row["metric"], row["interval"]["method"]) for row in rows} == {("bleu", "basic"), ("ter", "studentised")}
+    there = {(row["metric"], name) for row in rows for name, ends in row["intervals"].items() if ends["lo"] is not None}
+    assert there == {("bleu", "basic"), *(("ter", name) for name in (*BOOTSTRAP_T, "basic"))}
+    assert {row["interval"]["method"] for row in rows if row["interval"]} == {"max-t"}
 
 
 def test_a_study_without_them_holds_no_such_p(tmp_path: Path) -> None:
     cube, report, _ = finished(tmp_path, systems=("one", "two"), intervals=["symmetric"])
     assert "interval_p" not in cube
-    assert {row["interval"]["method"] for row in report["pairs"]} == {"symmetric"}
+    assert {name for row in report["pairs"] for name in row["intervals"]} == {"symmetric"}
 
 
 def test_more_than_can_be_gone_through_is_refused_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

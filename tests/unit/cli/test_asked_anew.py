@@ -87,9 +87,16 @@ def test_what_a_report_decides_can_be_asked_anew(done: RunDirectory, tmp_path: P
     assert ask(done, tmp_path, *settings).exit_code == 0
     other, own = (json.loads((folder / "report.json").read_text()) for folder in (tmp_path, done.report))
     assert (other["alpha"], other["family"]["baseline"]) == (0.2, "north")
-    assert {row["interval"]["method"] for row in other["pairs"]} == {"percentile"}
-    assert {row["interval"]["method"] for row in own["pairs"]} == {"symmetric"}
+    assert {row["interval"]["level"] for row in other["pairs"] if row["in_family"]} == {0.8}
+    assert {tuple(row["intervals"] or ()) for row in other["pairs"]} == {()}  # those of the run are at another level
+    assert {tuple(row["intervals"]) for row in own["pairs"]} == {("symmetric", "percentile")}
     assert (tmp_path / "report.md").is_file()
+
+
+def test_a_report_can_ask_for_some_of_the_intervals(done: RunDirectory, tmp_path: Path) -> None:
+    assert ask(done, tmp_path, "resampling.intervals=[percentile]", "report.formats=[json]").exit_code == 0
+    rows = json.loads((tmp_path / "report.json").read_text())["pairs"]
+    assert {tuple(row["intervals"]) for row in rows} == {("percentile",)}
 
 
 def test_seed_unit_and_strata_are_those_of_the_cube(done: RunDirectory) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import build_document, make_report, odd_cubes
 
@@ -122,10 +123,12 @@ def test_identical_systems_are_called_so(document):
     assert row["p"] == 1.0
 
 
-def test_the_interval_is_the_symmetric_one(document):
-    row = next(row for row in document["pairs"] if row["interval"])
+def test_without_kept_replicates_the_interval_is_bonferroni_s(document):
+    row = next(row for row in document["pairs"] if row["interval"] and row["interval"]["lo"])
     half = (row["interval"]["hi"] - row["interval"]["lo"]) / 2
-    assert half == pytest.approx(1.96 * row["se"], rel=0.01)
+    t = stats.t.isf(0.025 / row["adjustment"]["family_size"], row["effective_units"] - 1)
+    assert row["interval"]["method"] == "bonferroni"
+    assert half == pytest.approx(t * row["se"])
     assert row["interval"]["lo"] + half == pytest.approx(row["delta"])
 
 

@@ -1,96 +1,185 @@
-"""The interval and the p beside it never contradict each other, and the interval is a quantile of the replicates."""
+"""The interval beside a verdict is that of the test which decides, and never contradicts the verdict."""
+
+from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
-from support.synthetic_cubes import build_cube
+from scipy import stats
+from support.synthetic_cubes import build_cube, uncorrected, undecide
 from support.synthetic_reports import build_document, make_report
 
-from pipeline.report.intervals import half_widths
+from pipeline.inference.direct.exact import sign_flips_of_few
+from pipeline.inference.direct.scores import gain_of_a_win
+from pipeline.inference.few_units import evidence_floor
+from pipeline.inference.proportions import tango
+from pipeline.inference.studentised_max_t import studentised_max_t
+from pipeline.report.adjustment import FamilyOf
+from pipeline.report.pair_fields import read_columns
+from pipeline.resampling.draws import Draws, draw_units
+from pipeline.resampling.measures import Measure
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
+
+B = 399
+WHERE = {"metric": "mean", "test_size": "full", "procedure": "paired-bootstrap"}
 
 
-def binned(shifts, bins=97):
-    edges = np.linspace(-12, 12, bins + 1)
-    return np.histogram(np.clip(shifts, -11.999, 11.999), edges)[0][None]
-
-
-def lattice(rng, step, replicates=20_000):
-    """Replicates of a coarse metric: (δ* − δ)/se on a lattice, so that bins say little of where they lie."""
-    return np.round(rng.normal(size=replicates) / step) * step
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_an_interval_leaves_zero_out_exactly_where_p_is_below_alpha(seed):
+def table(seed, *, right=False, units=40, systems=4):
+    """Scores (unit, system): graded ones, or right and wrong answers that are mostly the same."""
     rng = np.random.default_rng(seed)
-    step = rng.uniform(0.15, 0.6)
-    shifts = lattice(rng, step)
-    checked = 0
-    for gain in step * np.arange(1, 14):
-        p = (np.sum(np.abs(shifts) >= gain - 1e-9) + 1) / (len(shifts) + 1)
-        (half,) = half_widths(binned(shifts), 0.95, se=np.ones(1), gain=np.array([gain]), p=np.array([p]))
-        assert (gain - half > 0) == (p < 0.05), (gain, half, p)
-        checked += abs(gain - 1.96) < 0.5
-    assert checked
+    ahead = np.linspace(0.0, rng.uniform(0, 1.5), systems)
+    if not right:
+        return np.rint(64 * (rng.exponential(size=(units, systems)) + ahead)).astype(np.int64)
+    same = rng.random((units, 1)) < 0.6
+    anew = rng.random((units, systems)) < rng.uniform(0.1, 0.8)
+    return np.where(anew, rng.random((units, systems)) < 0.3 + ahead / 3, same).astype(np.int64)
 
 
-def test_without_the_p_the_histogram_alone_contradicts_some():
-    """The same cases read off the bins alone do disagree: the test above tests something."""
-    wrong = 0
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        step = rng.uniform(0.15, 0.6)
-        shifts = lattice(rng, step)
-        (half,) = half_widths(binned(shifts), 0.95, se=np.ones(1))
-        gains = step * np.arange(1, 14)
-        p = np.array([(np.sum(np.abs(shifts) >= gain - 1e-9) + 1) / (len(shifts) + 1) for gain in gains])
-        wrong += int(np.sum((gains - half > 0) != (p < 0.05)))
-    assert wrong > 0
+def cube_of(scores, *, baseline=None, seed=0, replicates=B):
+    """A cube of the scores with the max-T that a run of so many replicates reads off."""
+    systems = scores.shape[1]
+    names = [f"s{k}" for k in range(systems)]
+    pairs = np.array(list(combinations(range(systems), 2)))
+    mean = lambda sums: sums[0] / sums[1]  # noqa: E731
+    statistics = np.stack([scores, np.ones_like(scores)], axis=2)
+    measure = Measure(statistics, mean, "ratio", True, pairs, np.ones(systems, bool))
+    seen = observe(measure)
+    draws = Draws(seed, len(scores), len(scores))
+    kept = resample(draws, [measure], cells=range(1), replicates=replicates, keep_replicates=replicates)[0].score
+    flips = sign_flips_of_few(measure, seen)
+    floor = evidence_floor(seen.discordant, flips)
+    member = np.ones(len(pairs), bool) if baseline is None else (pairs == baseline).any(axis=1)
+    found = studentised_max_t(measure, seen, draws=draws, scores=kept, floor=floor, member=member)
+    attrs = {"kept": True, "schema_version": 3, "effective_units": float(len(scores))}
+    attrs |= {} if baseline is None else {"family": "against-baseline", "baseline": names[baseline]}
+    same = [(names[a], names[b]) for (a, b), equal in zip(pairs, seen.identical, strict=True) if equal]
+    cube = build_cube(seen.score, names, sizes={"full": len(scores)}, metric="mean", identical=same, attrs=attrs)
+    pair, full = ("metric", "test_size", "pair"), ("procedure", "metric", "test_size", "pair")
+    conventions = cube.sizes["convention"]
+    max_t = np.full((1, conventions, 1, 1, 1, len(pairs)), np.nan)
+    max_t[0, cube["convention"].values.tolist().index("two-sided-plus-one"), 0, 0, 0] = found.p
+    return cube.assign(
+        se=(pair, seen.se[None, None]),
+        discordant=(pair, seen.discordant[None, None]),
+        p_sign_flip=(pair, flips[None, None]),
+        gain_of_a_win=(pair, gain_of_a_win(measure)[None, None]),
+        p_few_units=(full, np.full((1, 1, 1, len(pairs)), np.nan)),
+        p_by_adjustment=(("procedure", "convention", "adjustment", *pair), max_t),
+        p_studentised=(full, found.alone[None, None, None]),
+        max_t_se=(full, found.se[None, None, None]),
+        max_t_replicates=(full, np.where(found.family.reason == 0, found.replicates, -1)[None, None, None]),
+        max_t_largest=(("procedure", "metric", "test_size", "max_t_replicate"), found.largest[None, None, None]),
+    ).assign_coords(adjustment=["max-t"])
 
 
-def test_the_p_moves_the_interval_by_less_than_a_bin():
-    shifts = np.random.default_rng(3).normal(size=50_000)
-    p = (np.sum(np.abs(shifts) >= 1.9) + 1) / 50_001
-    halves = [
-        half_widths(binned(shifts), 0.95, se=np.array([2.0]), **known)[0]
-        for known in ({}, {"gain": np.array([3.8]), "p": np.array([p])})
-    ]
-    exact = 2 * np.quantile(np.abs(shifts), 0.95)
-    assert halves == pytest.approx([exact, exact], abs=0.06)
+def read(cube, *, alpha=0.05, family=None):
+    baseline = cube.attrs.get("baseline")
+    family = family or FamilyOf("all-pairs" if baseline is None else "against-baseline", baseline)
+    return read_columns(cube, **WHERE, alpha=alpha, margin=None, family=family, effective=float(cube.attrs["effective_units"]))
 
 
-def test_a_gain_far_off_the_grid_changes_nothing():
-    shifts = np.random.default_rng(3).normal(size=50_000)
-    known = {"gain": np.array([40.0]), "p": np.array([1 / 50_001])}
-    assert half_widths(binned(shifts), 0.95, se=np.ones(1), **known) == half_widths(binned(shifts), 0.95, se=np.ones(1))
+def agree(of):
+    """Hold every interval of some pairs to its verdict; count what was held."""
+    seen = Counter()
+    for gain, interval, separated, verdict in zip(of.delta, of.interval, of.separated, of.verdict, strict=True):
+        if interval is None:
+            assert not separated
+            continue
+        assert 0 <= gain <= interval.hi
+        assert interval.open == (separated and interval.lo == 0)
+        assert interval.lo >= 0 if separated else interval.lo <= 0, verdict
+        seen[interval.method, separated, interval.lo == 0] += 1
+    return seen
 
 
-def test_no_standard_error_no_interval():
-    counts = binned(np.zeros(10))
-    assert np.isnan(half_widths(counts, 0.95, se=np.array([0.0]))).all()
-    assert np.isnan(half_widths(counts, 0.95, se=np.array([np.nan]))).all()
+def test_no_interval_contradicts_its_verdict():
+    """Families of two to eight systems, graded and 0/1, some pairs of them not decided, at two levels, by max-T and by Holm."""
+    seen = Counter()
+    for seed in range(12):
+        scores = table(seed, right=seed % 2 == 0, units=(20, 40, 60)[seed % 3], systems=2 + seed % 7)
+        cube = cube_of(scores, seed=seed)
+        codes = np.random.default_rng(seed).choice([0, 0, 0, 1], cube.sizes["pair"])
+        for own in (cube, undecide(cube, codes), undecide(cube.assign_attrs(schema_version=2), codes)):
+            seen += agree(read(own, alpha=(0.05, 0.2)[seed % 2]))
+    for method in ("max-t", "bonferroni", "tango"):  # not separated though 0 would be outside, and separated with 0 outside
+        assert seen[method, False, True], method
+        assert seen[method, True, False], method
+    assert seen["max-t", True, True]  # by a step down
 
 
-@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
-@pytest.mark.parametrize("wider", [0.8, 1.0, 1.25])
-def test_rows_of_a_report_agree_with_their_p(alpha, wider):
-    """Also where the histogram, off by a fifth, would put the ends of many intervals on the other side."""
-    rng = np.random.default_rng(9)
-    cube = build_cube(rng.normal(50, 0.8, 20), [f"s{i}" for i in range(20)], se=rng.uniform(0.3, 0.6, (1, 190)), replicates=20_000)
-    law = np.rint(np.diff(ndtr(np.linspace(-12, 12, cube.sizes["bin"] + 1) / wider)) * 20_000).astype(np.int64)
-    cube["histogram"] = cube["histogram"] * 0 + law
-    report = make_report({"news": cube}, analyses=(), resampling={"alpha": alpha})
-    rows = [row for row in build_document(report)["pairs"] if row["interval"]]
-    assert len(rows) > 150
-    assert all((row["interval"]["lo"] > 0) == (row["p"] < alpha) for row in rows)
+def test_ends_are_the_gain_and_c_standard_errors_of_max_t():
+    scores = table(3, units=50)
+    cube, largest, spread = cube_of(scores), [], []
+    counts = np.array([np.bincount(draw_units(Draws(0, 50, 50), replicate), minlength=50) for replicate in range(B)])
+    for a, b in combinations(range(4), 2):
+        d = (scores[:, a] - scores[:, b]).astype(float)
+        mean = counts @ d / 50
+        square = (counts * (d - mean[:, None]) ** 2).sum(axis=1)
+        largest.append(np.abs(mean - d.mean()) / np.sqrt(square / 49 / 50))
+        spread.append(d.std(ddof=1) / np.sqrt(50))
+    t = np.sort(np.max(largest, axis=0))
+    for alpha in (0.05, 0.2):
+        c = t[B - int(alpha * (B + 1))]  # (#(t* ≥ t) + 1)/(b + 1) ≤ α beyond it, and not at it
+        of = read(cube, alpha=alpha)
+        assert {interval.method for interval in of.interval} == {"max-t"}
+        assert {interval.level for interval in of.interval} == {1 - alpha}
+        np.testing.assert_allclose([i.hi for i in of.interval], np.array(of.delta) + c * np.array(spread), rtol=1e-9)
+        free = [(i.lo, gain - c * se) for i, gain, se in zip(of.interval, of.delta, spread, strict=True) if i.lo]
+        assert free
+        np.testing.assert_allclose(*zip(*free, strict=True), rtol=1e-7)
 
 
-def test_a_pair_has_the_half_width_that_it_has_alone():
-    rng = np.random.default_rng(5)
-    counts = np.concatenate([binned(lattice(rng, step)) for step in rng.uniform(0.1, 0.6, 8)])
-    counts[6] = 0
-    se = np.array([1.0, 0.5, 2.0, 0.0, np.nan, 1.0, 1.0, 3.0])
-    gain, p = np.array([0.0, 0.7, 2.0, 1.0, 1.0, 1.9, 1.0, 90.0]), np.array([1.0, 0.2, np.nan, 0.5, 0.5, 0.05, 0.5, 1e-4])
-    together = half_widths(counts, 0.95, se=se, gain=gain, p=p)
-    one_by_one = [half_widths(counts[[k]], 0.95, se=se[[k]], gain=gain[[k]], p=p[[k]])[0] for k in range(len(se))]
-    np.testing.assert_array_equal(together, one_by_one)
-    assert np.isnan(together).tolist() == [False, False, False, True, True, False, True, False]
+def test_few_right_answers_have_tango_s_interval_by_the_same_c():
+    cube = cube_of(table(4, right=True, units=60, systems=3))
+    of = read(cube)
+    critical = np.sort(cube["max_t_largest"].values.ravel())[B - 20]
+    z = max(critical, stats.norm.isf(0.025))
+    few = [k for k, m in enumerate(of.discordant) if 0 < m < 20]
+    assert few
+    for k in few:
+        ahead = round(of.delta[k] * 60)
+        lo, hi = tango((of.discordant[k] + ahead) // 2, (of.discordant[k] - ahead) // 2, 60, alpha=2 * stats.norm.sf(z))
+        assert of.interval[k].method == "tango"
+        assert of.interval[k].hi == pytest.approx(float(hi))
+        assert of.interval[k].lo == pytest.approx(max(float(lo), 0.0) if of.separated[k] else min(float(lo), 0.0))
+
+
+def test_where_holm_decides_the_level_is_bonferroni_s():
+    cube = uncorrected(cube_of(table(5, units=30, systems=4)).assign_attrs(kept=False))
+    of = read(cube)
+    t = stats.t.isf(0.05 / 12, 29)
+    assert {interval.method for interval in of.interval} == {"bonferroni"}
+    np.testing.assert_allclose([i.hi for i in of.interval], np.array(of.delta) + t * np.array(of.se))
+    agree(of)
+
+
+def test_pairs_outside_the_family_have_no_interval_of_the_decision():
+    of = read(cube_of(table(7), baseline=1))
+    assert [interval is not None for interval in of.interval] == of.in_family == [True, False, False, True, True, False]
+    everybody = read(cube_of(table(7)))
+    for mine, among_all in zip(of.interval, everybody.interval, strict=True):
+        assert mine is None or mine.hi < among_all.hi  # fewer pairs, a smaller c
+    agree(of)
+    document = build_document(
+        make_report(
+            {"bench": cube_of(table(7), baseline=1)},
+            metric="mean",
+            analyses=(),
+            resampling={"family": "against-baseline", "baseline": "s1"},
+        )
+    )
+    assert all("no adjusted p, verdict or interval" in row["note"] for row in document["pairs"] if not row["in_family"])
+
+
+def test_a_verdict_across_families_holds_its_interval_too():
+    """One family in which a pair is separated narrowly, and others in which nothing is: Holm over the families takes it back."""
+    shifted = {"a": np.array([52.0, 50.0, 49.9]), **{name: np.array([50.0, 50.1, 50.2]) for name in "bcdefg"}}
+    cubes = {name: build_cube(scores, list("xyz"), se=0.75, name=name) for name, scores in shifted.items()}
+    alone, together = (
+        build_document(make_report(cubes, analyses=(), resampling={"across_families": how})) for how in ("none", "holm")
+    )
+    lo = [[(row["separated"], row["interval"]["lo"]) for row in of["pairs"]] for of in (alone, together)]
+    taken = [(before, after) for before, after in zip(*lo, strict=True) if before[0] > after[0]]
+    assert taken
+    assert all(before[1] > 0 == after[1] for before, after in taken)

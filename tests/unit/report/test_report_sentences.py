@@ -60,7 +60,8 @@ def test_an_undefined_score_is_named():
 
 
 def test_an_interval_that_is_missing_leaves_no_dash():
-    assert " by 3.000; " in sentences(build_cube(np.array([50.0, 53.0]), list("ab")).drop_vars("histogram"))[0]
+    unknown = build_cube(np.array([50.0, 53.0]), list("ab"), attrs={"effective_units": 1.0})
+    assert " by 3.000; " in sentences(unknown)[0]
 
 
 def test_systems_that_share_the_best_score_are_named_together():

@@ -5,7 +5,6 @@ import pytest
 
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.report.document import encode_document
-from pipeline.report.intervals import half_widths
 from pipeline.report.tables import encode_csv
 from pipeline.report.values import format_p, plain
 
@@ -40,17 +39,3 @@ def test_missing_inner_columns_do_not_shift_others():
     lines = encode_csv([{"i": None, "x": 1}, {"i": {"lo": 2.0}, "x": 'a "b", c'}]).decode().splitlines()
     assert lines[0].split(",") == ["x", "i.lo"]
     assert lines[1:] == ["1,", '"a ""b"", c",2.0']
-
-
-@pytest.mark.parametrize("bins", [240, 241])
-def test_the_half_width_of_a_gaussian_is_its_quantile(bins):
-    from scipy.stats import norm
-
-    counts = np.rint(np.diff(norm.cdf(np.linspace(-12, 12, bins + 1))) * 1e6).astype(np.int64)[None]
-    assert half_widths(counts, 0.95, se=np.array([2.0])) == pytest.approx([2 * 1.95996], abs=0.02)  # a bin is .1 se wide
-
-
-def test_a_half_width_off_the_grid_is_missing():
-    counts = np.zeros((1, 240), dtype=np.int64)
-    counts[0, [0, -1]] = 500
-    assert np.isnan(half_widths(counts, 0.95, se=np.ones(1))).all()

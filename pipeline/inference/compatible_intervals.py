@@ -1,0 +1,117 @@
+"""Simultaneous intervals of the gains of a family that never contradict the verdicts beside them.
+
+All gains are of the better system over the other, and so not negative. The interval of a pair is δ ± c · se, with the c that all
+pairs of the family share; a pair of right and wrong answers that differs on few units has Tango's, by the same c. A test that steps
+down separates more pairs than leave 0 out of these, and the floor of few discordant units fewer: the end near 0 is then 0 itself.
+Such intervals are called compatible with the test (Strassburger and Bretz 2008, doi:10.1002/sim.3319; Guilbaud 2008,
+doi:10.1002/bimj.200710449).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.proportions import tango
+
+__all__ = ["CompatibleIntervals", "Wins", "compatible_intervals", "hold_to_verdict"]
+
+_Floats = NDArray[np.float64]
+
+_FURTHEST = 37.0  # beyond it 2Φ(−z) is no float with all its digits, and a rate is anything
+
+
+@dataclass(frozen=True, eq=False)
+class Wins:
+    """On how many units the systems differ, where each unit is right or wrong.
+
+    Parameters
+    ----------
+    discordant : (pair,) int
+        Below 0 where it is not known.
+    gain : (pair,) float64
+        What a unit that only one system has right adds to its gain; nan where scores are no means of two values.
+    units : int
+    """
+
+    discordant: NDArray[np.integer]
+    gain: _Floats
+    units: int
+
+
+@dataclass(frozen=True, eq=False)
+class CompatibleIntervals:
+    """One interval a pair.
+
+    Parameters
+    ----------
+    lo, hi : (pair,) float64
+        Of the gain of the better system; nan where an end would be infinite.
+    by_wins : (pair,) bool
+        The interval is Tango's.
+    """
+
+    lo: _Floats
+    hi: _Floats
+    by_wins: NDArray[np.bool_]
+
+
+def compatible_intervals(
+    gain: _Floats,
+    se: _Floats,
+    *,
+    critical: float,
+    critical_of_wins: float,
+    separated: NDArray[np.bool_],
+    wins: Wins | None = None,
+) -> CompatibleIntervals:
+    """Return δ ± c · se, or Tango's interval where fewer than 20 units differ, held to the verdicts.
+
+    Parameters
+    ----------
+    gain, se : (pair,) float64
+        δ ≥ 0, and what the test divides it by; nan where there is none.
+    critical : float
+        c; infinite where nothing can be said.
+    critical_of_wins : float
+        z of Tango's intervals.
+    separated : (pair,) bool
+        The better system is shown to be better.
+    wins : Wins, optional
+
+    Examples
+    --------
+    The second pair is separated by a step down, the third is kept from it by its floor:
+
+    >>> given = {"critical": 3.0, "critical_of_wins": 3.0, "separated": np.array([True, True, False])}
+    >>> found = compatible_intervals(np.array([4.0, 2.5, 4.0]), np.ones(3), **given)
+    >>> found.lo.tolist(), found.hi.tolist()
+    ([1.0, 0.0, 0.0], [7.0, 5.5, 7.0])
+    """
+    half = np.where(se > 0, critical * se, np.nan)
+    lo, hi = (np.where(np.isfinite(half), end, np.nan) for end in (gain - half, gain + half))
+    by_wins = np.zeros(len(gain), np.bool_)
+    if wins is not None and np.isfinite(critical_of_wins):
+        few = (wins.discordant > 0) & (wins.discordant < FEW_DISCORDANT)
+        by_wins = few & np.isfinite(wins.gain) & np.isfinite(gain)
+        ahead = np.rint(gain[by_wins] / wins.gain[by_wins]).astype(np.int64)
+        m = wins.discordant[by_wins].astype(np.int64)
+        level = 2 * float(ndtr(-min(critical_of_wins, _FURTHEST)))
+        ends = tango((m + ahead) // 2, (m - ahead) // 2, wins.units, alpha=level)
+        lo[by_wins], hi[by_wins] = (end * wins.gain[by_wins] * wins.units for end in ends)
+    return CompatibleIntervals(hold_to_verdict(lo, separated), hi, by_wins)
+
+
+def hold_to_verdict(lo: _Floats, separated: NDArray[np.bool_]) -> _Floats:
+    """Return the ends near 0: not below 0 where a pair is separated, and not above it where it is not.
+
+    Examples
+    --------
+    >>> hold_to_verdict(np.array([-0.1, -0.1, 0.1, 0.1]), np.array([True, False, True, False])).tolist()
+    [0.0, -0.1, 0.1, 0.0]
+    """
+    return np.where(separated, np.maximum(lo, 0.0), np.minimum(lo, 0.0)) + 0.0  # no −0
