@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from pipeline.inference.compatible_intervals import Wins, compatible_intervals, hold_to_verdict
 from pipeline.inference.few_units import StudentTails
 from pipeline.inference.power import critical_value
-from pipeline.report.cube_facts import read_variable
+from pipeline.report.cube_facts import read_floats, read_variable
 from pipeline.report.pair_parts import Interval, IntervalMethod, MethodInterval, MethodIntervalWithP
 from pipeline.report.values import plain
 from pipeline.report.verdicts import Evidence
 
-__all__ = ["BELONGS_TO", "BOOTSTRAP_T", "Methods", "decision_intervals", "hold", "read_intervals"]
+__all__ = ["BELONGS_TO", "BOOTSTRAP_T", "Methods", "decision_intervals", "hold", "read_intervals", "read_wins"]
 
 BELONGS_TO: Mapping[IntervalMethod, str] = {
     "max-t": "gain ± c se, with the c of max-T over all pairs of the family",
@@ -43,7 +43,8 @@ def read_intervals(
     With the p of bootstrap-t. None where the cube has none, or has them at another level than the report's.
     """
     ends, reasons = read_variable(cube, "interval", **where), read_variable(cube, "interval_reason", **where)
-    if ends is None or reasons is None or cube.attrs.get("alpha") != alpha or (reasons < 0).all():
+    held = cube.attrs.get("alpha_of_intervals", cube.attrs.get("alpha"))  # a report may ask for another level
+    if ends is None or reasons is None or held != alpha or (reasons < 0).all():
         return [None] * len(delta)
     behind = (delta < 0)[:, None]
     turned = np.where(behind, -ends[..., ::-1], ends) + 0.0
@@ -59,6 +60,13 @@ def read_intervals(
             methods[str(name)] = [MethodInterval(lo, hi) for lo, hi in pairs]
     methods = {name: methods[name] for name in wanted if name in methods} or methods
     return [dict(zip(methods, found, strict=True)) for found in zip(*methods.values(), strict=True)]
+
+
+def read_wins(cube: xr.Dataset, discordant: NDArray[np.integer] | None, *, metric: str, test_size: str) -> Wins:
+    """Return on how many units of a test size the pairs differ, and what each of these adds to a gain."""
+    win = read_floats(cube, "gain_of_a_win", metric=metric, test_size=test_size)
+    units = int(cube["n_units"].sel(test_size=test_size).item())
+    return Wins(np.full(len(win), -1) if discordant is None else discordant, win, units)
 
 
 def decision_intervals(

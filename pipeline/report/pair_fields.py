@@ -14,7 +14,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.units import read_few_units, read_student_tails
-from pipeline.inference.compatible_intervals import Wins
 from pipeline.inference.decision import without_zero
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.p_values import CONVENTIONS
@@ -37,7 +36,7 @@ from pipeline.report.cube_facts import (
     whole_numbers,
     without_spread,
 )
-from pipeline.report.intervals import Methods, decision_intervals, read_intervals
+from pipeline.report.intervals import Methods, decision_intervals, read_intervals, read_wins
 from pipeline.report.pair_parts import Interval
 from pipeline.report.rows import PairTails, PairVerdict, RawP
 from pipeline.report.values import plain
@@ -183,9 +182,10 @@ def read_columns(
     better, worse = _ordered(cube, seen.delta)
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
     pairs, ordered = len(better), seen.delta != 0
-    found: list[Interval | None] = [None] * pairs
+    beside: list[Interval | None] = [None] * pairs
     if reading.gives_interval:
-        found = decision_intervals(known, judged.separated, wins=_wins(cube, seen, **where), tails=tails, alpha=alpha)
+        wins = read_wins(cube, seen.discordant, **where)
+        beside = decision_intervals(known, judged.separated, wins=wins, tails=tails, alpha=alpha)
     nothing, above = np.full(pairs, np.nan), count_of(cube, "above_twice_delta", **full)
     exact, exact_log10 = read_exact(cube, **where) if reading.needs_units else (nothing, nothing)
     verdict, own = full | {"convention": reading.verdict}, adjusted.decision.own
@@ -233,7 +233,7 @@ def read_columns(
         verdict=judged.verdict,
         differs_within_margin=judged.differs_within_margin,
         stable=judged.stable,
-        interval=found,
+        interval=beside,
         intervals=read_intervals(cube, seen.delta, alpha=alpha, wanted=intervals, **full),
     )
 
@@ -250,15 +250,6 @@ def _observe(cube: xr.Dataset, reading: Procedure, **where: str) -> _Observed:
         discordant=discordant,
         # A count that was not written says nothing against p.
         floor=np.zeros(len(delta)) if discordant is None else evidence_floor(discordant, flips, mid_p=reading.mid_p),
-    )
-
-
-def _wins(cube: xr.Dataset, seen: _Observed, **where: str) -> Wins:
-    unknown = np.full(len(seen.delta), -1)
-    return Wins(
-        discordant=unknown if seen.discordant is None else seen.discordant,
-        gain=read_floats(cube, "gain_of_a_win", **where),
-        units=int(cube["n_units"].sel(test_size=where["test_size"]).item()),
     )
 
 

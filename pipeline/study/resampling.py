@@ -76,7 +76,7 @@ class Resampling(Frozen):
     alpha: float = Field(default=0.05, gt=0.0, lt=1.0)
     intervals: tuple[IntervalName, ...] = Field(
         default=("symmetric", "percentile", "bca"),
-        description="Intervals of the gain; a report shows the first, cubes hold all.",
+        description="Further intervals of the gain, beside that of the test which decides; cubes and tables hold all.",
         json_schema_extra={"uniqueItems": True},
     )
     tails: Literal["exact", "tilted", "none"] = Field(

@@ -153,7 +153,12 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     asked_anew = {"alpha": asked.resampling.alpha, "relation": asked.systems.relation or ""}
     asked_anew["asked_baseline"] = asked.resampling.family_baseline or ""  # beside the baseline that the cube was adjusted for
     collected = {str(r.covers["test_set"]) for r in inventory.receipts.values() if r.kind == "collect"}
-    cubes = {name: cube.assign_attrs(asked_anew) for name, cube in open_cubes(run.cubes).items() if name in collected}
+    cubes = {
+        # The cube's own intervals stay at the level of the run.
+        name: cube.assign_attrs(asked_anew, alpha_of_intervals=cube.attrs["alpha"])
+        for name, cube in open_cubes(run.cubes).items()
+        if name in collected
+    }
     plan = plan_study(manifest.study, manifest.inputs, inventory, run=run.id)
     failures: list[Failure] = [
         FailedTask(failure.label, failure.exit_code, [ProblemRow(**asdict(problem)) for problem in failure.problems])

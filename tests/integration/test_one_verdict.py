@@ -186,7 +186,7 @@ def test_p_is_one_number_in_the_document_the_tables_the_cube_and_on_the_terminal
         np.testing.assert_array_equal(np.array(told, float), raw)
         if row["procedure"] == "paired-bootstrap":
             (line,) = [line.split() for line in lines if line.split()[:2] == [row["system_a"], row["system_b"]]]
-            assert line[3:5] == [format_p(row["p"]), format_p(row["p_adjusted"])]
+            assert line[5:7] == [format_p(row["p"]), format_p(row["p_adjusted"])]
     boots = [row for row in document["pairs"] if row["procedure"] == "paired-bootstrap"]
     assert {row["p"] for row in boots if row["p_raw"]["two_sided"] == 0} == {1 / (B + 1)}
     sizes = list(csv.DictReader(read(root / "report" / "tables" / "pair_sizes.csv")))
