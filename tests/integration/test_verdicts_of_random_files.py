@@ -31,6 +31,7 @@ FEW = settings(max_examples=4, derandomize=True, deadline=None, database=None, p
 """The same few files each time; a file that fails is not made smaller, for each trial is a run."""
 
 MANY = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+"""A file that fails is made smaller, for some minutes."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,8 @@ def holds_alike(made: Scores) -> None:
     for row in compared["pairs"]:
         assert row["p"] <= row["p_adjusted"]
         small = row["p_adjusted"] <= compared["alpha"]
-        assert row["verdict"] == (("not decided" if row["undecided"] else "better") if small else "not separated")
+        open_ = "identical" if row["identical"] else "not separated"
+        assert row["verdict"] == (("not decided" if row["undecided"] else "better") if small else open_)
     for verdict in {row["verdict"] for row in compared["pairs"]}:
         event(verdict)
 
