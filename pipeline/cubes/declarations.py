@@ -154,7 +154,7 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "two-sided p-value of the pair by itself, of the test that it is judged by, as reports print it: of the paired bootstrap "
+        "two-sided p-value of the pair by itself, of the test that it is judged by, as reports print it: where max-T decides "
         "p_studentised, else by the procedure's convention and corrected for few units; never 0, and never above p_adjusted",
         "Phipson & Smyth 2010, doi:10.2202/1544-6115.1585",
     ),
@@ -165,7 +165,7 @@ DECISIONS = (
         _NAN,
         "1",
         "share (s + 1)/(b + 1) of replicates whose |δ* − δ| over a standard error of their own is as large as |δ| / max_t_se; NaN "
-        "without such a standard error, and for procedures without kept replicates",
+        "without such a standard error, and where max-T is not made",
         "Hall 1988, doi:10.1214/aos/1176350933",
     ),
     Variable(
@@ -203,7 +203,7 @@ DECISIONS = (
         _NAN,
         "1",
         "the p-value that the pair is judged by: two-sided, adjusted for its family, all pairs of this test set, metric, test size "
-        "and procedure, or those with the baseline; of the paired bootstrap by studentised max-T, else by Holm",
+        "and procedure, or those with the baseline; of the paired bootstrap at the full size by studentised max-T, else by Holm",
         f"{MAX_T}; {HOLM}",
     ),
     Variable(

@@ -22,6 +22,7 @@ from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.load import LoadedStudy, load_profile, locate_profile
 from pipeline.study.presets import list_deviations
 from pipeline.survey.survey import survey_study
+from pipeline.survey.warnings import warn_of_max_t
 
 __all__ = ["format_preview", "preview_study"]
 
@@ -71,7 +72,14 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "study": loaded.study.study,
         "systems": len({output.system for t in inputs.test_sets for output in t.outputs}),
         "test_sets": [
-            {"name": t.name, "items": t.n_items, "units": t.n_units, "unit": t.unit, "systems": len(t.outputs)}
+            {
+                "name": t.name,
+                "items": t.n_items,
+                "units": t.n_units,
+                "unit": t.unit,
+                "systems": len(t.outputs),
+                "notes": warn_of_max_t(survey.study, systems=len(t.outputs), units=t.n_units),
+            }
             for t in inputs.test_sets
         ],
         "metrics": [metric.signature for metric in inputs.metrics],
@@ -100,7 +108,9 @@ def _workers_of(loaded: LoadedStudy) -> int:
 def format_preview(preview: Mapping[str, Any]) -> str:
     """Return a preview as a table for a terminal."""
     lines = [f"study {preview['study']}   {preview['systems']} systems   b = {preview['replicates']:,}   run {preview['run']}"]
-    lines.extend(f"  {t['name']}: {t['systems']} systems, {_count(t)}" for t in preview["test_sets"])
+    for t in preview["test_sets"]:
+        lines.append(f"  {t['name']}: {t['systems']} systems, {_count(t)}")
+        lines.extend(f"    note: {note}" for note in t["notes"])
     if preview["preset"]:
         lines.append(f"  preset {preview['preset']}" + ("" if preview["deviations"] else ", as it is"))
         lines.extend(f"    {line}" for line in preview["deviations"])

@@ -41,9 +41,10 @@ from pipeline.resampling.influence_spread import linear_errors
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.studentise import BEYOND, replicates_again, studentise
+from pipeline.resampling.studentise import BEYOND, studentise
+from pipeline.resampling.studentise_budget import replicates_again
 
-__all__ = ["StudentisedMaxT", "critical_value", "replicates_again", "studentised_max_t"]
+__all__ = ["StudentisedMaxT", "critical_value", "studentised_max_t"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
-from pipeline.resampling.studentise import products
+from pipeline.resampling.studentise_budget import products, replicates_within
 from pipeline.study.schema import Study
 
 __all__ = ["STORED_BYTES", "Footprint", "TaskCosts", "block_seconds", "estimate_footprint"]
@@ -109,8 +109,11 @@ COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT
 COLLECT_READ = 3e-9
 """A pair on a kept replicate: intervals and max-T."""
 
-COLLECT_PRODUCT = 1.5e-10
-"""A pair on a unit of a replicate that bootstrap-t draws again: between that of equal and of unequal denominators."""
+COLLECT_PRODUCT: Mapping[str, float] = {"counts": 4e-11, "decimals": 1.7e-10, "ratio": 2.8e-10, "general": 1.3e-10}
+"""A pair on a unit of a replicate that max-T or bootstrap-t draws again, by kind of metric; other kinds as ``general``."""
+
+COLLECT_AGAIN = 1.5e-8
+"""A pair on such a replicate."""
 
 REPORT_ALL, REPORT_SLICE, REPORT_SLICE_PAIR, REPORT_PAIR = 0.1, 0.08, 1.5e-5, 8e-5
 """A report; a slice; a pair of it; a pair at full size. Slices are told twice where a relation splits the pairs."""
@@ -147,8 +150,11 @@ def block_seconds(procedure: str, metrics: Sequence[MetricInputs], *, units: int
 
 
 def _kernel_of(procedure: str, metric: MetricInputs) -> Kernel:
-    kind, _ = METRICS.get(_kind_of(metric.name, metric.options), ("ratio" if metric.form == "ratio" else "general", 0.0))
-    return KERNELS["systems" if PROCEDURES[procedure].keeps_scores else "pairs", kind]
+    return KERNELS["systems" if PROCEDURES[procedure].keeps_scores else "pairs", _kernel_kind(metric)]
+
+
+def _kernel_kind(metric: MetricInputs) -> str:
+    return METRICS.get(_kind_of(metric.name, metric.options), ("ratio" if metric.form == "ratio" else "general", 0.0))[0]
 
 
 def _kind_of(name: str, options: Mapping[str, object]) -> str:
@@ -222,12 +228,19 @@ class TaskCosts:
         return POINT_SECONDS * points * sum(metric.form == "ratio" for metric in self.inputs.metrics)
 
     def _again(self, test_set: TestSetInputs) -> float:
-        """Return the seconds of bootstrap-t; at most, as metrics that are no ratios take none."""
-        resampling = self.study.resampling
-        if not any(name.endswith("studentised") for name in resampling.intervals):
-            return 0.0
-        systems, units = len(test_set.outputs), sum(size.n_units for size in list_sizes(self.study, test_set))
-        return COLLECT_PRODUCT * len(self.inputs.metrics) * products(systems=systems, units=units, kept=resampling.scores_kept)
+        """Return the seconds of max-T at the full size, and of bootstrap-t of ratios at every one."""
+        resampling, systems = self.study.resampling, len(test_set.outputs)
+        drawn = {"systems": systems, "kept": resampling.scores_kept}
+        judged = replicates_within(**drawn, units=test_set.n_units) is None
+        asked = any(name.endswith("studentised") for name in resampling.intervals)
+        total = 0.0
+        for metric in self.inputs.metrics:
+            kind = _kernel_kind(metric)
+            for size in list_sizes(self.study, test_set):
+                times = int(judged and size.label == "full") + int(asked and metric.form == "ratio")
+                each = COLLECT_PRODUCT.get(kind, COLLECT_PRODUCT["general"]) * size.n_units + COLLECT_AGAIN
+                total += times * each * products(**drawn, units=1)
+        return total
 
     def _report_seconds(self, test_set: TestSetInputs) -> float:
         sizes = len(list_sizes(self.study, test_set))

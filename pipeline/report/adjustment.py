@@ -213,7 +213,15 @@ def why_no_max_t(cube: xr.Dataset, family: FamilyOf, *, procedure: str) -> str |
             "max_t: an older version wrote the cube, with a max-T that was not studentised; Holm controls the same error rate, and "
             "the study submitted again has its verdicts by max-T"
         )
+    if "max_t_within" in cube.attrs:
+        return _beyond_the_budget(cube)
     return None
+
+
+def _beyond_the_budget(cube: xr.Dataset) -> str:
+    pairs, fitting = cube.sizes["pair"], int(cube.attrs["max_t_within"])
+    remedy = f"with `keep_replicates: {fitting}`" if fitting else "with fewer systems in the study"
+    return f"max_t: beyond the budget for {pairs:,} pairs; {remedy} max-T decides, and Holm controls the same error rate"
 
 
 def name_adjustment(pairs: Sequence[PairRow]) -> str:

@@ -2,8 +2,8 @@
 
 A replicate is drawn again from its address, and the standard error of a pair's difference is that of its linearised influence
 values on the units drawn: √(n/(n − 1) · Σu²), within strata √(Σ n_h/(n_h − 1) · Σ(u − mean_h u)²). Ratios are linearised on every
-replicate (`ratio_spread`), other metrics once, on the test set (`influence_spread`). What that costs is known before:
-`replicates_again` draws, and `products` of a weight and an influence value.
+replicate (`ratio_spread`), other metrics once, on the test set (`influence_spread`). What that costs is known before
+(`studentise_budget`).
 """
 
 from __future__ import annotations
@@ -23,36 +23,7 @@ from pipeline.resampling.observe import TOLERANCE, ratio_factor, score_observed
 from pipeline.resampling.ratio_spread import LOST, spread_by_products, spread_directly
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
-__all__ = ["BEYOND", "MOST_PRODUCTS", "REPLICATES_AGAIN", "Studentised", "products", "replicates_again", "studentise"]
-
-REPLICATES_AGAIN = 9999
-"""Of the kept replicates so many are drawn again, the first ones: a quantile needs them by the thousand, not by the million."""
-
-MOST_PRODUCTS = 2**41
-"""Of one metric on one test size: two minutes on one core where systems share denominators, a quarter of an hour where not."""
-
-
-def replicates_again(kept: int) -> int:
-    """Return how many of the kept replicates are drawn again.
-
-    Examples
-    --------
-    >>> replicates_again(131_072), replicates_again(500)
-    (9999, 500)
-    """
-    return min(kept, REPLICATES_AGAIN)
-
-
-def products(*, systems: int, units: int, kept: int) -> int:
-    """Return the products of all pairs.
-
-    Examples
-    --------
-    >>> products(systems=31, units=1000, kept=131_072)
-    4649535000
-    """
-    return systems * (systems - 1) // 2 * units * replicates_again(kept)
-
+__all__ = ["BEYOND", "Studentised", "studentise"]
 
 BEYOND = 1e200
 """A t* larger than this is infinite: of a replicate without a spread of its own, or with one that is lost in rounding."""

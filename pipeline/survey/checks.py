@@ -14,7 +14,8 @@ from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.options import suggest
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
-from pipeline.resampling.studentise import MOST_PRODUCTS, products
+from pipeline.resampling import studentise_budget
+from pipeline.resampling.studentise_budget import products, replicates_within
 from pipeline.study.grouping import DOCUMENT, choosing_columns
 from pipeline.study.schema import Study
 
@@ -30,9 +31,6 @@ __all__ = [
     "warn_of_groups",
 ]
 
-_FEWEST = 399
-"""Kept replicates below which a bootstrap-t interval is not worth having: they are not proposed."""
-
 
 def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs], base: Path = Path()) -> None:
     """Refuse bootstrap-t intervals of more pairs, units and replicates than can be gone through."""
@@ -43,15 +41,15 @@ def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs], base: P
     problems = []
     for test_set in test_sets:
         systems = len(test_set.outputs)
-        takes = products(systems=systems, units=test_set.n_units, kept=resampling.scores_kept)
-        if takes > MOST_PRODUCTS:
-            fitting = MOST_PRODUCTS * 2 // (systems * (systems - 1) * test_set.n_units)
-            fewer = f"set `keep_replicates: {fitting}`, " if fitting >= _FEWEST else ""
+        sizes = {"systems": systems, "units": test_set.n_units, "kept": resampling.scores_kept}
+        fitting = replicates_within(**sizes)
+        if fitting is not None:
+            fewer = f"set `keep_replicates: {fitting}`, " if fitting else ""
             problems.append(
                 Problem(
                     "P116",
                     f"{' and '.join(asked)} intervals of {systems * (systems - 1) // 2:,} pairs on {test_set.n_units:,} units of "
-                    f"{test_set.name!r} take {takes:.1e} products, more than {MOST_PRODUCTS:.1e}",
+                    f"{test_set.name!r} take {products(**sizes):.1e} products, more than {studentise_budget.MOST_PRODUCTS:.1e}",
                     where="resampling.intervals",
                     help=f"{fewer}compare fewer systems in this study, or ask for `bca`, which is read off the kept scores",
                 )

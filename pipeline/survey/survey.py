@@ -32,7 +32,7 @@ from pipeline.survey.checks import (
 )
 from pipeline.survey.coordinates import read_coordinates
 from pipeline.survey.training import load_trainers, refuse_without_gold, signatures, survey_training
-from pipeline.survey.warnings import warn_of_directions, warn_of_kinds, warn_of_sizes, warn_of_strata
+from pipeline.survey.warnings import warn_of_directions, warn_of_kinds, warn_of_max_t, warn_of_sizes, warn_of_strata
 
 __all__ = ["StudySurvey", "frames_are_sound", "survey_study"]
 
@@ -151,6 +151,7 @@ def _test_set_inputs(
             *warn_of_kinds(metrics, survey),
             *warn_of_sizes(study, len(survey.frame.units), survey.unit),
             *warn_of_strata(study, survey.frame),
+            *warn_of_max_t(study, systems=len(outputs), units=len(survey.frame.units)),
         ),
         strata=grouping_key(survey.frame.stratum_of_unit),
         documents=grouping_key(survey.frame.document_of_item),

@@ -15,10 +15,11 @@ from pipeline.errors import DataError, name_some
 from pipeline.interfaces import usual_column
 from pipeline.items.frame import TRAITS, Frame, Kind, Output, Survey
 from pipeline.plan.inputs import MetricInputs
+from pipeline.resampling.studentise_budget import replicates_within
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import Study
 
-__all__ = ["warn_of_directions", "warn_of_kinds", "warn_of_sizes", "warn_of_strata"]
+__all__ = ["warn_of_directions", "warn_of_kinds", "warn_of_max_t", "warn_of_sizes", "warn_of_strata"]
 
 _COMPARED = {
     "accuracy": "label", "precision": "label", "recall": "label", "f1": "label", "tag-accuracy": "tag", "las": "relation",
@@ -211,6 +212,16 @@ def warn_of_sizes(study: Study, units: int, unit: str) -> tuple[str, ...]:
     larger = [str(size) for size in study.resampling.test_sizes.values if isinstance(size, int) and size >= units]
     noun = f"{unit}s" if unit in {ITEM, DOCUMENT} else f"units ({unit})"
     return (f"test sizes {', '.join(larger)} are left out: there are {units} {noun}",) if larger else ()
+
+
+def warn_of_max_t(study: Study, *, systems: int, units: int) -> tuple[str, ...]:
+    """Say that Holm will decide where max-T of all pairs is beyond its budget, and what brings it within."""
+    fitting = replicates_within(systems=systems, units=units, kept=study.resampling.scores_kept)
+    if fitting is None:
+        return ()
+    remedy = f"set `keep_replicates: {fitting}`" if fitting else "compare fewer systems in this study"
+    pairs = systems * (systems - 1) // 2
+    return (f"max-T of {pairs:,} pairs on {units:,} units is beyond the budget: Holm decides; for max-T {remedy}",)
 
 
 def warn_of_strata(study: Study, frame: Frame) -> tuple[str, ...]:

@@ -16,6 +16,9 @@ from support.studies import PAGES, run_cli, text_study, write_study
 from pipeline.api import open_run, run
 from pipeline.cli import main
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.report.adjustment import FamilyOf
+from pipeline.report.pair_fields import read_columns
+from pipeline.resampling import studentise_budget
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights, stratified_key
@@ -206,7 +209,7 @@ def test_more_than_can_be_gone_through_is_refused_before_anything_runs(tmp_path:
         limits.refuse_bootstrap_t(study, inputs)
     assert told.value.problems[0].code == "P116"
     assert "keep_replicates" not in told.value.problems[0].help  # 88 replicates would fit: too few
-    monkeypatch.setattr(limits, "MOST_PRODUCTS", 6 * 50_000 * 450)
+    monkeypatch.setattr(studentise_budget, "MOST_PRODUCTS", 6 * 50_000 * 450)
     with pytest.raises(limits.StudyError, match="6 pairs") as told:
         limits.refuse_bootstrap_t(study, inputs[:1])
     assert "`keep_replicates: 450`" in told.value.problems[0].help
@@ -214,7 +217,7 @@ def test_more_than_can_be_gone_through_is_refused_before_anything_runs(tmp_path:
 
 
 def test_a_user_is_told_of_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(limits, "MOST_PRODUCTS", 6 * UNITS * 450)
+    monkeypatch.setattr(studentise_budget, "MOST_PRODUCTS", 6 * UNITS * 450)
     monkeypatch.setattr(sys, "argv", ["pipeline", "plan", str(study_of(tmp_path)), "--runs", str(tmp_path / "runs")])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -222,3 +225,34 @@ def test_a_user_is_told_of_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert ended.value.code == 2
     assert "P116" in told
     assert "set `keep_replicates: 450`" in told
+
+
+def test_beyond_the_budget_holm_decides_and_plan_and_report_say_what_would_be_within(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = {"intervals": ["symmetric"], "test_sizes": [30]}
+    within, _, _ = finished(tmp_path / "within", **asked)
+    assert "max_t_within" not in within.attrs
+    by_max_t = within["p_by_adjustment"].sel(procedure="paired-bootstrap", adjustment="max-t", convention="two-sided-plus-one")
+    assert np.isfinite(by_max_t.sel(test_size="full").values).all()
+    assert np.isnan(by_max_t.sel(test_size="30").values).all()
+    assert np.isfinite(within["p_adjusted"].values).all()
+    of = {"metric": "mean", "procedure": "paired-bootstrap", "alpha": ALPHA, "margin": None, "family": FamilyOf()}
+    by = {size: read_columns(within, **of, test_size=size).adjusted_by for size in ("full", "30")}
+    assert by == {"full": "max_t", "30": "holm"}
+
+    monkeypatch.setattr(studentise_budget, "MOST_PRODUCTS", 6 * UNITS * 450)
+    cube, report, _ = finished(tmp_path / "beyond", **asked)
+    assert cube.attrs["max_t_within"] == 450
+    for name in ("p_studentised", "max_t_se", "max_t_largest"):
+        assert np.isnan(cube[name].values).all()
+    adjustment = report["pairs"][0]["adjustment"]
+    assert (adjustment["by"], "`keep_replicates: 450`" in adjustment["reason"]) == ("holm", True)
+    np.testing.assert_array_equal(cube["p_adjusted"].sel(test_size="30"), within["p_adjusted"].sel(test_size="30"))
+    monkeypatch.setattr(sys, "argv", ["pipeline", "plan", str(tmp_path / "beyond" / "study.yaml"), "--runs", str(tmp_path / "new")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = " ".join(capsys.readouterr().out.split())
+    assert ended.value.code == 0
+    assert "Holm decides; for max-T set `keep_replicates: 450`" in told
+    assert studentise_budget.replicates_within(systems=4, units=UNITS, kept=450) is None

@@ -22,7 +22,7 @@ from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.studentise import replicates_again
+from pipeline.resampling.studentise_budget import replicates_again
 from pipeline.tasks.collect.cube_slice import Tested
 
 __all__ = ["SIMULTANEOUS", "Kept", "KeptReadings", "look_at", "read_kept"]
@@ -65,14 +65,25 @@ class KeptReadings:
         Position in `pipeline.inference.intervals.INTERVAL_REASONS`.
     p : (method, pair) float64
         What a bootstrap-t interval inverts; nan of the other methods.
-    max_t : StudentisedMaxT
-        By which the pairs are judged.
+    max_t : StudentisedMaxT or None
+        By which the pairs are judged; None where Holm does.
     """
 
     interval: NDArray[np.float64]
     reason: NDArray[np.int8]
     p: NDArray[np.float64]
-    max_t: StudentisedMaxT
+    max_t: StudentisedMaxT | None
+
+    def max_t_table(self) -> dict[str, NDArray[Any]]:
+        """Return the variables of a cube that max-T fills beside its p."""
+        if self.max_t is None:
+            return {}
+        return {
+            "p_studentised": self.max_t.alone,
+            "max_t_se": self.max_t.se,
+            "max_t_largest": self.max_t.largest,
+            "max_t_replicates": np.where(self.max_t.family.reason == 0, self.max_t.replicates, -1),
+        }
 
 
 def look_at(kept: int, systems: int) -> int:
@@ -96,9 +107,10 @@ def read_kept(
     methods: Sequence[str],
     alpha: float,
     draws: Draws | StratifiedDraws,
+    judged: bool = True,
     acceleration: NDArray[np.float64] | None = None,
 ) -> KeptReadings:
-    """Return intervals by several methods, and the family's max-T.
+    """Return intervals by several methods, and the family's max-T where its pairs are ``judged`` by it.
 
     ``draws`` are those that the scores were kept of: some are drawn again, as each replicate has a standard error of its own, for
     which one must know its units. ``acceleration`` is for ``bca``.
@@ -117,8 +129,10 @@ def read_kept(
         counts=kept.counts,
         defined=kept.defined,
     )
-    floor = np.zeros(pairs) if tested.floor is None else tested.floor
-    max_t = studentised_max_t(measure, observed, draws=draws, scores=kept.scores, floor=floor, member=tested.member)
+    max_t: StudentisedMaxT | None = None
+    if judged:
+        floor = np.zeros(pairs) if tested.floor is None else tested.floor
+        max_t = studentised_max_t(measure, observed, draws=draws, scores=kept.scores, floor=floor, member=tested.member)
     if SIMULTANEOUS in methods:
         found[SIMULTANEOUS] = simultaneous(
             _step_down(kept, measure, observed, tested),

@@ -35,7 +35,7 @@ from pipeline.tasks.collect.fold import Cells, fold, kept_scores
 from pipeline.tasks.collect.kept_scores import Kept, look_at, read_kept
 from pipeline.tasks.resample import make_draws
 
-__all__ = ["ADJUSTMENTS", "INTERVAL_P", "MAX_T", "stored_cells", "write_computed", "write_counts"]
+__all__ = ["ADJUSTMENTS", "INTERVAL_P", "MAX_T", "MAX_T_WITHIN", "stored_cells", "write_computed", "write_counts"]
 
 INTERVAL_P = "interval_p"
 """The variable that only cubes with bootstrap-t intervals hold."""
@@ -61,6 +61,9 @@ BY_ADJUSTMENT = "p_by_adjustment"
 
 MAX_T = "max-t"
 """The one that needs the pairs of a replicate together: of the kept ones, two-sided."""
+
+MAX_T_WITHIN = "max_t_within"
+"""The attribute of a cube whose max-T is beyond the budget: so many kept replicates would be within, 0 where too few."""
 
 
 def stored_cells(part: Part, column: Comparison, inventory: Inventory, replicates: int) -> Cells:
@@ -101,15 +104,17 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
         pieces.append(_table(found, layout.alpha, pairs))
     table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
     floor = part.floor(procedure)
-    max_t: StudentisedMaxT | None = None
+    max_t = None
     kept = Kept(np.empty((0, 0)), counts, defined)
     if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"]:
         kept = Kept(_write_scores(cube, part, cells, store), counts, defined)
         asked: dict[str, Any] = {"tested": replace(part.tested, floor=floor), "methods": layout.intervals, "alpha": layout.alpha}
+        # Max-T at the full size alone: curves over test sizes read counted p-values, and nothing else asks for a smaller one.
+        asked["judged"] = part.size.label == _FULL and MAX_T_WITHIN not in layout.attrs
         asked["acceleration"] = part.moments.acceleration
         readings = read_kept(kept, part.measure, part.observed, **asked, draws=_draws(part, layout, procedure, rule))
         max_t = readings.max_t
-        table |= _max_t_table(max_t)
+        table |= readings.max_t_table()
         if layout.intervals:
             ends = np.where(part.turned[:, None], -readings.interval[..., ::-1], readings.interval) + 0.0
             table |= {"interval": ends, "interval_reason": readings.reason}
@@ -121,15 +126,6 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
         table |= _tails(part, layout, table["p_reason"] != 0, few, defined, how=tails)
     cube.write_table(part.metric, cells.label, table, procedure=procedure)
     return kept
-
-
-def _max_t_table(found: StudentisedMaxT) -> dict[str, NDArray[Any]]:
-    return {
-        "p_studentised": found.alone,
-        "max_t_se": found.se,
-        "max_t_largest": found.largest,
-        "max_t_replicates": np.where(found.family.reason == 0, found.replicates, -1),
-    }
 
 
 def _draws(part: Part, layout: CubeLayout, procedure: str, rule: str) -> Draws | StratifiedDraws:

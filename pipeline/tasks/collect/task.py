@@ -33,14 +33,14 @@ from pipeline.record.manifest import Manifest, read_inventory, read_manifest
 from pipeline.resampling.influence import leave_one_out
 from pipeline.resampling.leverage import pair_leverage
 from pipeline.resampling.measures import BINS
-from pipeline.resampling.studentise import replicates_again
+from pipeline.resampling.studentise_budget import replicates_again, replicates_within
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import Study
 from pipeline.tasks.collect.cube_slice import Part, make_part
 from pipeline.tasks.collect.kept_scores import Kept
 from pipeline.tasks.collect.presets import Tool, own_presets, preset_facts, write_tool_p
-from pipeline.tasks.collect.tables import ADJUSTMENTS, INTERVAL_P, MAX_T, stored_cells, write_computed, write_counts
+from pipeline.tasks.collect.tables import ADJUSTMENTS, INTERVAL_P, MAX_T, MAX_T_WITHIN, stored_cells, write_computed, write_counts
 from pipeline.tasks.extract import load_statistics
 from pipeline.tasks.resample import unit_statistics
 
@@ -111,6 +111,16 @@ def strata_facts(store: Store, study: Study, test_set: TestSetInputs) -> dict[st
     return {"strata": {"column": study.resampling.strata, **facts}}
 
 
+def max_t_facts(study: Study, test_set: TestSetInputs) -> dict[str, Any]:
+    """Return how many kept replicates would bring max-T within its budget; nothing where it is within.
+
+    It goes by the systems that were asked for, as the plan does: which ones were trained changes nothing.
+    """
+    systems, kept = len(test_set.outputs), study.resampling.scores_kept
+    fitting = replicates_within(systems=systems, units=test_set.n_units, kept=kept)
+    return {} if fitting is None else {MAX_T_WITHIN: fitting}
+
+
 def collect(task: Task, runs: Path) -> Receipt:
     """Write the cube of one test set from the cells that the run's ledger names."""
     spec = task.spec
@@ -122,6 +132,7 @@ def collect(task: Task, runs: Path) -> Receipt:
     clusters = load_clusters(run.store, test_set)
     facts = _effective_units(run.store, manifest, test_set)
     facts |= {**(clusters.facts() if clusters else {}), **strata_facts(run.store, manifest.study, test_set)}
+    facts |= max_t_facts(manifest.study, test_set)
     without = [*([] if clusters else [v.name for v in UNIT_EFFECTS]), *([] if _asks_bootstrap_t(manifest) else [INTERVAL_P])]
     layout = _layout(manifest, test_set, present, facts, without=without)
     with CubeWriter(run.cubes, layout) as cube:

@@ -16,6 +16,7 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import ExtractSpec, Failure, Receipt, ResampleSpec, Task, TrainSpec
 from pipeline.procedures.registry import PROCEDURES
+from pipeline.resampling import studentise_budget
 from pipeline.resampling.address import CELL
 from pipeline.study.schema import Study
 
@@ -175,3 +176,25 @@ def test_the_time_of_a_cube_counts_its_tails() -> None:
     assert counted is not None
     assert counted == pytest.approx(plain + 2.0, abs=0.1)
     assert TaskCosts(study, general).seconds(collect) == plain
+
+
+def test_the_time_of_a_cube_counts_max_t_at_the_full_size_by_kind_of_metric_and_not_beyond_the_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def collecting(*metrics: str, units: int = 2000, **resampling: Any) -> float:
+        # A replicate that is kept and not drawn again costs next to nothing: what is left is max-T.
+        asked = {"replicates": 10_000, "tails": "none", "intervals": ["symmetric"], **resampling}
+        study, inputs = study_of(150, units=units, metrics=metrics, **asked)
+        (task,) = (task for task in plan_study(study, inputs, Inventory(), run="r").tasks if task.kind == "collect")
+        seconds = TaskCosts(study, inputs).seconds(task)
+        assert seconds is not None
+        return seconds
+
+    assert collecting("accuracy", keep_replicates=9999) - collecting("accuracy") > 10
+    assert collecting("f1", keep_replicates=9999) > 2 * collecting("accuracy", keep_replicates=9999)
+    half, whole = (collecting("f1", keep_replicates=kept) for kept in (4999, 9999))
+    assert whole == pytest.approx(2 * half, rel=0.1)
+    smaller = collecting("f1", keep_replicates=9999, test_sizes=[1000]) - whole
+    assert 0 < smaller < whole / 10
+    monkeypatch.setattr(studentise_budget, "MOST_PRODUCTS", 10**6)
+    assert collecting("f1", keep_replicates=9999) < whole / 10
