@@ -64,17 +64,17 @@ class Plan:
     rules: tuple[Rule, ...]
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """Integers of one oriented pair of a ratio: D* = N*_first − N*_second, in all units D ≥ 0 over C = Σ denominators."""
+@dataclass(frozen=True, eq=False)
+class _Integers:
+    """Of oriented pairs of a ratio, (pair,) each: D* = N*_first − N*_second, in all units D ≥ 0 over C = Σ denominators."""
 
-    gain: int
-    total: int
-    largest_gain: int  # bound of |d_i|
-    largest_denominator: int
-    is_shared: bool
-    is_constant: bool
-    step: int  # greatest common divisor of all numerators: the lattice of these two systems, whoever else is there
+    gain: NDArray[np.int64]
+    total: NDArray[np.int64]
+    largest_gain: NDArray[np.int64]  # bound of |d_i|
+    largest_denominator: NDArray[np.int64]
+    is_shared: NDArray[np.bool_]
+    is_constant: NDArray[np.bool_]
+    step: NDArray[np.int64]  # greatest common divisor of all numerators: the lattice of these two systems, whoever else is there
 
 
 def plan_measure(measure: Measure, observed: Observed, *, n_draws: int) -> Plan:
@@ -82,18 +82,20 @@ def plan_measure(measure: Measure, observed: Observed, *, n_draws: int) -> Plan:
     oriented = _orient(measure, observed)
     if measure.form == "ratio":
         integers = _pair_integers(measure, oriented)
-        rule = np.array([_choose_rule(pair, n_draws) for pair in integers], np.int8)
+        rule = _choose_rules(integers, n_draws)
     else:
-        integers, rule = [], np.full(len(oriented), _TOLERANCE, np.int8)
+        integers, rule = None, np.full(len(oriented), _TOLERANCE, np.int8)
     rules: list[Rule] = []
     scores = np.flatnonzero((rule == _TOLERANCE) | (rule == _TOO_WIDE))
     if scores.size:
         rules.append(_by_score(measure, observed, oriented, scores))
     for code in (_INTEGER, _CROSSED, _CROSSED_INT64):
         chosen = np.flatnonzero(rule == code)
-        if chosen.size and code == _INTEGER:
+        if integers is None or not chosen.size:
+            continue
+        if code == _INTEGER:
             rules.append(_by_integer(measure, observed, oriented, chosen, integers, n_draws))
-        elif chosen.size:
+        else:
             rules.append(_by_crossing(measure, observed, oriented, chosen, integers, RULES[code]))
     return Plan(measure, rule, tuple(rules))
 
@@ -106,11 +108,11 @@ def plan_swaps(measure: Measure, observed: Observed) -> Plan:
     """
     oriented = _orient(measure, observed)
     defined = np.isfinite(observed.delta)
-    integers: list[_Pair] = []
     rule = np.full(len(oriented), _TOLERANCE, np.int8)
     if measure.form == "ratio":
         integers = _pair_integers(measure, oriented)
-        rule = np.array([_choose_swap_rule(pair, len(measure.statistics)) for pair in integers], np.int8)
+        narrow = integers.largest_gain <= (FLOAT64_LIMIT - 1) // len(measure.statistics)
+        rule = np.where(integers.is_shared, np.where(narrow, _INTEGER, _TOO_WIDE), _TOLERANCE).astype(np.int8)
     rules: list[Rule] = []
     scores = np.flatnonzero((rule != _INTEGER) & defined)
     if scores.size:
@@ -118,9 +120,7 @@ def plan_swaps(measure: Measure, observed: Observed) -> Plan:
         rules.append(_by_swaps(observed, oriented, scores, delta, slack, np.ones(len(scores)), np.ones(len(scores)), _TOLERANCE))
     chosen = np.flatnonzero((rule == _INTEGER) & defined)
     if chosen.size:
-        gain = np.array([integers[pair].gain for pair in chosen.tolist()], np.float64)
-        step = np.array([integers[pair].step for pair in chosen.tolist()], np.float64)
-        total = np.array([integers[pair].total for pair in chosen.tolist()], np.float64)
+        gain, step, total = (values[chosen].astype(np.float64) for values in (integers.gain, integers.step, integers.total))
         unit = np.array(measure.score(np.stack([step, total])), np.float64)  # as of the bootstrap: a finer lattice, the same float
         rules.append(_by_swaps(observed, oriented, chosen, gain, np.zeros(len(chosen)), step, unit, _INTEGER))
     return Plan(measure, rule, tuple(rules))
@@ -132,43 +132,41 @@ def _orient(measure: Measure, observed: Observed) -> NDArray[np.int64]:
     return np.where(as_given[:, None], measure.pairs, measure.pairs[:, ::-1])
 
 
-def _pair_integers(measure: Measure, oriented: NDArray[np.int64]) -> list[_Pair]:
-    totals = measure.statistics.sum(axis=0).tolist()
-    highest, lowest = measure.statistics.max(axis=0).tolist(), measure.statistics.min(axis=0).tolist()
+def _pair_integers(measure: Measure, oriented: NDArray[np.int64]) -> _Integers:
+    numerators, denominators = measure.statistics.transpose(2, 1, 0)
+    totals = measure.statistics.sum(axis=0)
+    highest, lowest = measure.statistics.max(axis=0), measure.statistics.min(axis=0)
     groups: dict[bytes, int] = {}
-    group = [groups.setdefault(column.tobytes(), len(groups)) for column in measure.statistics[:, :, 1].T]
-    steps = np.gcd.reduce(measure.statistics[:, :, 0], axis=0).tolist()
-    return [
-        _Pair(
-            gain=totals[a][0] - totals[b][0],
-            total=totals[a][1],
-            largest_gain=max(highest[a][0] - lowest[b][0], highest[b][0] - lowest[a][0]),
-            largest_denominator=highest[a][1],
-            is_shared=group[a] == group[b] and lowest[a][1] >= 0 and totals[a][1] > 0,
-            is_constant=highest[a][1] == lowest[a][1],
-            step=gcd(steps[a], steps[b]) or 1,
-        )
-        for a, b in oriented.tolist()
-    ]
+    group = np.array([groups.setdefault(column.tobytes(), len(groups)) for column in denominators], np.int64)
+    steps = np.gcd.reduce(numerators, axis=1)
+    a, b = oriented.T
+    return _Integers(
+        gain=totals[a, 0] - totals[b, 0],
+        total=totals[a, 1],
+        largest_gain=np.maximum(highest[a, 0] - lowest[b, 0], highest[b, 0] - lowest[a, 0]),
+        largest_denominator=highest[a, 1],
+        is_shared=(group[a] == group[b]) & (lowest[a, 1] >= 0) & (totals[a, 1] > 0),
+        is_constant=highest[a, 1] == lowest[a, 1],
+        step=np.maximum(np.gcd(steps[a], steps[b]), 1),
+    )
 
 
-def _choose_rule(pair: _Pair, n_draws: int) -> int:
-    if not pair.is_shared:
-        return _TOLERANCE
-    reach = n_draws * pair.largest_gain
-    if pair.is_constant:
-        return _INTEGER if max(reach, 2 * abs(pair.gain) * n_draws) < FLOAT64_LIMIT else _TOO_WIDE
-    common = gcd(pair.gain, pair.total)
-    largest = max(reach * (pair.total // common), 2 * abs(pair.gain // common) * n_draws * pair.largest_denominator)
-    if reach >= FLOAT64_LIMIT or largest >= _INT64_LIMIT:
-        return _TOO_WIDE
-    return _CROSSED if largest < FLOAT64_LIMIT else _CROSSED_INT64
-
-
-def _choose_swap_rule(pair: _Pair, n_units: int) -> int:
-    if not pair.is_shared:
-        return _TOLERANCE
-    return _INTEGER if n_units * pair.largest_gain < FLOAT64_LIMIT else _TOO_WIDE
+def _choose_rules(pairs: _Integers, n_draws: int) -> NDArray[np.int8]:
+    """Return the rule of each pair; nothing is multiplied that could overflow."""
+    most = FLOAT64_LIMIT - 1
+    narrow = (pairs.largest_gain <= most // n_draws) & (np.abs(pairs.gain) <= most // (2 * n_draws))
+    constant = np.where(narrow, _INTEGER, _TOO_WIDE)
+    rule = np.where(pairs.is_shared, constant, _TOLERANCE).astype(np.int8)
+    for pair in np.flatnonzero(pairs.is_shared & ~pairs.is_constant).tolist():
+        gain, total = int(pairs.gain[pair]), int(pairs.total[pair])
+        common, reach = gcd(gain, total), n_draws * int(pairs.largest_gain[pair])
+        twice = 2 * abs(gain // common) * n_draws * int(pairs.largest_denominator[pair])
+        largest = max(reach * (total // common), twice)
+        if reach >= FLOAT64_LIMIT or largest >= _INT64_LIMIT:
+            rule[pair] = _TOO_WIDE
+        else:
+            rule[pair] = _CROSSED if largest < FLOAT64_LIMIT else _CROSSED_INT64
+    return rule
 
 
 def _by_swaps(
@@ -211,24 +209,25 @@ def _by_integer(
     observed: Observed,
     oriented: NDArray[np.int64],
     chosen: NDArray[np.int64],
-    integers: list[_Pair],
+    integers: _Integers,
     n_draws: int,
 ) -> Rule:
     """D*/(n_draws·c) against k·D/(n·c): the integer D* against k·D·n_draws/n, rounded up and down."""
     n_units = len(measure.statistics)
-    scaled = [integers[pair].gain * n_draws for pair in chosen.tolist()]
-    low = np.array([[-(-k * gain // n_units) for k in range(3)] for gain in scaled], np.float64)
-    high = np.array([[k * gain // n_units for k in range(3)] for gain in scaled], np.float64)
-    step = np.array([integers[pair].step for pair in chosen.tolist()], np.float64)
-    center = np.array([gain / (n_units * integers[pair].step) for gain, pair in zip(scaled, chosen.tolist(), strict=True)])
+    scaled, step = integers.gain[chosen] * n_draws, integers.step[chosen]  # below 2^52
+    several = np.arange(3) * scaled[:, None]
+    low, high = (-(-several // n_units)).astype(np.float64), (several // n_units).astype(np.float64)
+    # Whole numbers of Python: units times a step may be beyond 64 bits.
+    center = np.array([gain / (n_units * by) for gain, by in zip(scaled.tolist(), step.tolist(), strict=True)], np.float64)
     # The score of one step: a finer lattice that another system brings gives the same float.
-    denominators = np.array([n_draws * integers[pair].largest_denominator for pair in chosen.tolist()], np.float64)
-    unit = np.array(measure.score(np.stack([step, denominators])), np.float64)
+    lattice = step.astype(np.float64)
+    denominators = n_draws * integers.largest_denominator[chosen].astype(np.float64)
+    unit = np.array(measure.score(np.stack([lattice, denominators])), np.float64)
     systems, rows = np.unique(oriented[chosen], return_inverse=True)
     rows = rows.reshape(-1, 2)
     thresholds = Thresholds(
         chosen, *_columns(rows), low, high, center, _bin_scale(observed.se[chosen]) * unit,
-        *_margins(measure, np.abs(observed.delta[chosen]), _slack(observed, oriented, chosen), unit), step,
+        *_margins(measure, np.abs(observed.delta[chosen]), _slack(observed, oriented, chosen), unit), lattice,
     )  # fmt: skip
     return Rule(RULES[_INTEGER], thresholds, None, systems, unit)
 
@@ -238,13 +237,12 @@ def _by_crossing(
     observed: Observed,
     oriented: NDArray[np.int64],
     chosen: NDArray[np.int64],
-    integers: list[_Pair],
+    integers: _Integers,
     name: str,
 ) -> Rule:
     """D*/C* against k·D/C: the integer D*·C against k·D·C*, both divided by what C and D have in common."""
-    common = [gcd(integers[pair].gain, integers[pair].total) for pair in chosen.tolist()]
-    total = np.array([integers[pair].total // by for pair, by in zip(chosen.tolist(), common, strict=True)], np.int64)
-    gain = np.array([integers[pair].gain // by for pair, by in zip(chosen.tolist(), common, strict=True)], np.int64)
+    common = np.gcd(integers.gain[chosen], integers.total[chosen])
+    total, gain = integers.total[chosen] // common, integers.gain[chosen] // common
     systems, rows = np.unique(oriented[chosen], return_inverse=True)
     rows = rows.reshape(-1, 2)
     delta = np.abs(observed.delta[chosen])

@@ -15,7 +15,9 @@ from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.batches import make_batches
 from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values
+from pipeline.resampling.compare_integers import GainTables
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_measure
+from pipeline.resampling.contract import largest_magnitude
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
@@ -79,6 +81,7 @@ def resample(
     batches.make_room(batch)
     results = [empty_counts(plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept))) for plan in plans]
     lanes = [empty_lanes(plan) for plan in plans]
+    tables = [[_tables_of(rule, plan, draws) for rule in plan.rules] for plan in plans]
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
         for running in lanes:
@@ -91,11 +94,17 @@ def resample(
             for index, (plan, result) in enumerate(zip(plans, results, strict=True)):
                 scored = _Scored(plan.measure, product, index)
                 tally = Tally(result.counts, result.histogram, result.empty, lanes[index])
-                for rule in plan.rules:
-                    _compare(rule, scored, tally, number)
+                for rule, table in zip(plan.rules, tables[index], strict=True):
+                    if table is None:
+                        _compare(rule, scored, tally, number)
+                    else:
+                        table.add(scored.of(rule.systems, 0), tally, number)
                 if wanted and len(result.score):
                     result.score[:, at : at + wanted] = scored.scores(np.flatnonzero(plan.measure.keep))[:, :wanted]
-        for plan, result, running in zip(plans, results, lanes, strict=True):
+        for plan, result, running, own in zip(plans, results, lanes, tables, strict=True):
+            for table in own:
+                if table is not None:
+                    table.close(Tally(result.counts, result.histogram, result.empty, running), number)
             close_cell(plan, result, running, number, tests_margin=plan.measure.margin is not None)
     return results
 
@@ -107,6 +116,12 @@ def _check_draws(draws: Draws | StratifiedDraws, measure: Measure) -> None:
     drawn = draws.stratum.tolist() if isinstance(draws, StratifiedDraws) else None
     if drawn != (None if measure.stratum is None else measure.stratum.tolist()):
         raise ValueError("the draws and a measure have different strata")
+
+
+def _tables_of(rule: Rule, plan: Plan, draws: Draws | StratifiedDraws) -> GainTables | None:
+    if rule.name != "integer":
+        return None
+    return GainTables.of(rule.thresholds, largest_sum=draws.n_draws * largest_magnitude(plan.measure.statistics[:, :, 0]))
 
 
 def _wanted(plans: Sequence[Plan], *, with_scores: bool) -> Iterator[Wanted]:
