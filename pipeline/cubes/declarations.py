@@ -3,8 +3,7 @@
 - `Variable`, the declaration.
 - What codes mean, by position: the words that stand in the attributes of variables, once.
 - The p-values by which pairs are judged, and every adjustment beside them (`DECISIONS`).
-- What the units of each pair look like (`UNIT_SHAPES`), and what they do to it (`UNIT_EFFECTS`), which only some cubes hold.
-- The unit that each pair hangs on most (`INFLUENCE`).
+- What the units of each pair look like (`UNIT_SHAPES`), what they do to it (`UNIT_EFFECTS`), and the one it hangs on (`INFLUENCE`).
 
 All other variables are declared in `variables`, which puts the whole table together.
 """
@@ -124,6 +123,7 @@ INTERVAL_REASONS = (
     "not-a-ratio",
     "rounding",
     "not-0-1",
+    "no-max-t",
 )
 """Of ``interval_reason``: why a pair has no interval."""
 

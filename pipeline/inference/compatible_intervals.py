@@ -1,10 +1,10 @@
-"""Simultaneous intervals of the gains of a family that never contradict the verdicts beside them.
+"""Simultaneous intervals of the gains of a family, and such as never contradict the verdicts beside them.
 
-All gains are of the better system over the other, and so not negative. The interval of a pair is δ ± c · se, with the c that all
-pairs of the family share; a pair of right and wrong answers that differs on few units has Tango's, by the same c. A test that steps
-down separates more pairs than leave 0 out of these, and the floor of few discordant units fewer: the end near 0 is then 0 itself.
-Such intervals are called compatible with the test (Strassburger and Bretz 2008, doi:10.1002/sim.3319; Guilbaud 2008,
-doi:10.1002/bimj.200710449).
+`simultaneous` gives δ ± c · se, with the c that all pairs of the family share. In `compatible_intervals` gains are of the better
+system over the other, and so not negative; a pair of right and wrong answers that differs on few units has Tango's interval, by the
+same c. A test that steps down separates more pairs than leave 0 out of these, and the floor of few discordant units fewer: the end
+near 0 is then 0 itself. Such intervals are called compatible with the test (Strassburger and Bretz 2008, doi:10.1002/sim.3319;
+Guilbaud 2008, doi:10.1002/bimj.200710449).
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from pipeline.inference.families import REASONS
 from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.intervals import INTERVAL_REASONS, Intervals, refuse
 from pipeline.inference.proportions import tango
+from pipeline.inference.studentised_max_t import StudentisedMaxT, critical_value
+from pipeline.resampling.measures import Observed
+from pipeline.resampling.studentise import BEYOND
 
-__all__ = ["CompatibleIntervals", "Wins", "compatible_intervals", "hold_to_verdict"]
+__all__ = ["CompatibleIntervals", "Wins", "compatible_intervals", "hold_to_verdict", "simultaneous"]
 
 _Floats = NDArray[np.float64]
 
@@ -92,8 +97,8 @@ def compatible_intervals(
     >>> found.lo.tolist(), found.hi.tolist()
     ([1.0, 0.0, 0.0], [7.0, 5.5, 7.0])
     """
-    half = np.where(se > 0, critical * se, np.nan)
-    lo, hi = (np.where(np.isfinite(half), end, np.nan) for end in (gain - half, gain + half))
+    half = np.where(se > 0, (critical if np.isfinite(critical) else np.nan) * se, np.nan)
+    lo, hi = gain - half, gain + half
     by_wins = np.zeros(len(gain), np.bool_)
     if wins is not None and np.isfinite(critical_of_wins):
         few = (wins.discordant > 0) & (wins.discordant < FEW_DISCORDANT)
@@ -115,3 +120,32 @@ def hold_to_verdict(lo: _Floats, separated: NDArray[np.bool_]) -> _Floats:
     [0.0, -0.1, 0.1, 0.0]
     """
     return np.where(separated, np.maximum(lo, 0.0), np.minimum(lo, 0.0)) + 0.0  # no −0
+
+
+def simultaneous(max_t: StudentisedMaxT | None, observed: Observed, *, alpha: float = 0.05) -> Intervals:
+    """Return δ_j ± c · se_j of a family: what leaves 0 out is what a single step of its max-T separates, but for floors.
+
+    Parameters
+    ----------
+    max_t : StudentisedMaxT or None
+        None where Holm decides, and there are no such intervals.
+    observed : Observed
+        The same pairs.
+    alpha : float, optional
+    """
+    if max_t is None:
+        none = np.full(len(observed.delta), np.nan)
+        reason = np.full(len(none), INTERVAL_REASONS.index("no max-t"), np.int8)
+        return Intervals("simultaneous", 1 - alpha, none, none, reason, np.zeros(len(none), np.int64))
+    replicates, pairs, c = max_t.replicates, len(observed.delta), critical_value(max_t.largest, alpha)
+    c = c if c < BEYOND else np.nan
+    refused = refuse(
+        observed.delta, observed.identical, max_t.se, slack=np.zeros(pairs), replicates=np.full(pairs, max(replicates, 1))
+    )
+    short = "undefined" if (replicates + 1) * alpha >= 1 - 1e-9 else "too few replicates"
+    outside = max_t.family.reason == REASONS.index("not in the family")
+    unknown = np.full(pairs, np.isnan(c))
+    codes = [INTERVAL_REASONS.index(name) for name in ("not in the family", short)]
+    reason = np.select([refused > 0, outside, unknown], [refused, *codes]).astype(np.int8)
+    half = np.where(reason == 0, c * max_t.se, np.nan)
+    return Intervals("simultaneous", 1 - alpha, observed.delta - half, observed.delta + half, reason, np.full(pairs, replicates))

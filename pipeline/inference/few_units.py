@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, ndtr, ndtri, ndtri_exp, stdtr, stdtrit
+from scipy.special import betaln, ndtri, ndtri_exp, stdtr
 
 from pipeline.inference.multiplicity import holm
 
@@ -203,20 +203,6 @@ class StudentTails:
         if not np.isfinite(self.units):
             return np.asarray(t, np.float64).copy()
         return np.asarray(np.copysign(self.spread * -ndtri_exp(self._log_tail(size)), t), np.float64)
-
-    def from_replicates(self, reached: float) -> float:
-        """Return the t whose place replicates take that reach so far; infinite with less than one degree of freedom.
-
-        Examples
-        --------
-        >>> round(StudentTails(20).from_replicates(1.83), 2)
-        2.0
-        """
-        if self.freedom < 1:
-            return float("inf")
-        if not np.isfinite(self.units):
-            return reached
-        return -float(stdtrit(self.freedom, ndtr(-reached / self.spread)))
 
     def _log_tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log P(T > t) of t ≥ 0, also where the chance itself is no float any more."""

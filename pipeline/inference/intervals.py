@@ -30,11 +30,13 @@ INTERVAL_REASONS = (
     "not a ratio",
     "rounding",
     "not 0/1",
+    "no max-t",
 )
 """Why a pair has no interval: no unit differs; δ, or what is needed of its replicates, is undefined; one unit, or a score that
 does not exist without some unit; no unit moves the gain; a quantile beyond the last replicate; z0 or a of BCa is undefined; a
 simultaneous interval of a pair that is not tested; a bootstrap-t interval of a score without a standard error a replicate, or
-where those of too many are lost in rounding; an interval of rates, of a score that is no mean of two values."""
+where those of too many are lost in rounding; an interval of rates, of a score that is no mean of two values; a simultaneous
+interval where no max-T is made."""
 
 _SOME = 256  # replicates that show how large a system's scores are; a single one may be undefined
 _SLACK = 1e-9  # (b + 1) α may miss a whole number by a rounding error

@@ -18,12 +18,10 @@ _GAUSSIAN = (*_BOOTSTRAP, *_SWAPS, "sign", *_MEANS)
 _FAMILY = (
     "max-t",
     "max-t, not corrected",
-    "simultaneous intervals",
-    "simultaneous intervals, not corrected",
     "unadjusted, any pair",
 )
 _REACH = ("max-t", "max-t with floors", "max-t, not corrected", "max-t with floors, not corrected", "unadjusted, any pair")
-_RANKS = ("rank intervals", "rank intervals, not corrected", "simultaneous intervals", "simultaneous intervals, not corrected")
+_RANKS = ("rank intervals", "rank intervals, not corrected")
 _APART = (0.0, 0.1, 0.2, 3.0, 3.1, 9.0)
 
 CASES = (
@@ -67,7 +65,6 @@ SAID = {
     **{(key, "approximate-randomization"): "5" for key in ("gaussian20", "gaussian100", "precision")},
     ("lengths", "approximate-randomization"): "not assured",
     **{(key, "max-t"): "5" for key in _FAMILIES},
-    **{(key, "simultaneous intervals"): "5" for key in (*_FAMILIES[:6], "ranks20", "ranks100")},
     **{(key, "rank intervals"): "at most 5" for key in ("ranks20", "ranks100")},
 }
 """Per cent of true nulls rejected at .05, by case and rule: what the specification of the procedures says; of intervals, how

@@ -1,4 +1,4 @@
-"""Families of pairs: how often any conclusion of max-T, simultaneous intervals or ranks is wrong."""
+"""Families of pairs: how often any conclusion of max-T or of ranks is wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.families import order_family
 from pipeline.inference.few_units import StudentTails, evidence_floor
-from pipeline.inference.max_t import MaxT, StepDown, simultaneous
+from pipeline.inference.max_t import MaxT, StepDown
 from pipeline.inference.ranks import rank_intervals, separate
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
@@ -19,11 +19,11 @@ from pipeline.resampling.observe import TOLERANCE
 __all__ = ["FAMILY_RULES", "family_errors", "reach_of_floors"]
 
 _PLAIN = ", not corrected"
-_RULES = ("max-t", "max-t with floors", "simultaneous intervals", "rank intervals")
+_RULES = ("max-t", "max-t with floors", "rank intervals")
 
 FAMILY_RULES = (*_RULES, *(rule + _PLAIN for rule in _RULES), "unadjusted, any pair")
-"""A rule errs where a pair is separated that does not differ, or the wrong way round; where any interval misses its gain, or its
-rank. With floors no p is below the smallest one of an exact test of so many discordant units."""
+"""A rule errs where a pair is separated that does not differ, or the wrong way round; where any rank interval misses its rank. With
+floors no p is below the smallest one of an exact test of so many discordant units."""
 
 
 def family_errors(
@@ -123,10 +123,6 @@ class _Trial:
             return self._separates_wrongly(max_t.p, level)
         if name == "max-t with floors":
             return self._separates_wrongly(self._floored[rule.endswith(_PLAIN)], level)
-        if name == "simultaneous intervals":
-            found = simultaneous(max_t, delta=self.delta, identical=self.identical, se=self.se, alpha=level).intervals
-            with np.errstate(invalid="ignore"):  # a pair without an interval is not missed by it
-                return bool(((found.lo > self.gain) | (found.hi < self.gain)).any())
         return self._misses_a_rank(max_t.p, level)
 
     def _separates_wrongly(self, p: NDArray[np.float64], level: float) -> bool:

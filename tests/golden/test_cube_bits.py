@@ -17,7 +17,7 @@ from pipeline.resampling.byte_product import FORM_VARIABLE, forms
 GOLDEN = Path(__file__).with_name("cube_bits.json")
 
 PLAIN: dict[str, Any] = {"intervals": ["symmetric", "basic", "percentile"], "tails": "none"}
-"""Additions and order alone: quantiles of Gaussian and t (simultaneous intervals) and transforms belong to the libraries, and their
+"""Additions and order alone: quantiles of Gaussian and t and transforms belong to the libraries, and their
 last bits to their versions. Max-T asks of them only whether a replicate reaches t."""
 
 DERIVED = {"log10_p", "p_few_units", "p_adjusted"}

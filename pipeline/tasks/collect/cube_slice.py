@@ -32,8 +32,6 @@ class Tested:
     ----------
     member : (pair,) bool
         By name: a pair of two systems that are not the baseline is outside, also where one is a copy of it.
-    baseline : int or None
-        Row of the baseline among the measure's systems; None where all pairs are one family.
     tails : StudentTails or None
         What few units do to the statistic of every pair; None where they are not few.
     floor : (pair,) float64 or None
@@ -43,7 +41,6 @@ class Tested:
     __test__ = False  # not a test class, whatever its name says to a collector
 
     member: NDArray[np.bool_]
-    baseline: int | None = None
     tails: StudentTails | None = None
     floor: NDArray[np.float64] | None = None
 
@@ -95,20 +92,20 @@ def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column:
         pairs=np.stack([low, high], axis=1),
         keep=np.zeros(n, np.bool_),
     )
-    tested = replace(_tested(layout, position), tails=_tails(store, test_set, size, measure))
+    tested = replace(_tested(layout), tails=_tails(store, test_set, size, measure))
     observed = observe(measure)
     moments = pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)
     flips = sign_flips_of_few(measure, observed)
     return Part(column.metric.name, size, position, flat, a > b, measure, observed, moments, tested, flips)
 
 
-def _tested(layout: CubeLayout, position: NDArray[np.int64]) -> Tested:
+def _tested(layout: CubeLayout) -> Tested:
     baseline, systems = str(layout.attrs.get("baseline") or ""), list(layout.systems)
     if not baseline:
         return Tested(np.ones(len(layout.pairs), np.bool_))
     # A baseline whose training failed is in no pair.
     place = systems.index(baseline) if baseline in systems else -1
-    return Tested((layout.pairs == place).any(axis=1), int(position[place]) if place >= 0 else None)
+    return Tested((layout.pairs == place).any(axis=1))
 
 
 def _tails(store: Store, test_set: TestSetInputs, size: Size, measure: Measure) -> StudentTails:

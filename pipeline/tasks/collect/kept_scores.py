@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T, bootstrap_t
-from pipeline.inference.families import order_family
+from pipeline.inference.compatible_intervals import simultaneous
 from pipeline.inference.intervals import METHODS, intervals
-from pipeline.inference.max_t import MaxT, StepDown, simultaneous
 from pipeline.inference.proportions import PROPORTIONS, proportion_intervals
 from pipeline.inference.studentised_max_t import StudentisedMaxT, studentised_max_t
 from pipeline.resampling.address import CELL
@@ -134,13 +133,7 @@ def read_kept(
         floor = np.zeros(pairs) if tested.floor is None else tested.floor
         max_t = studentised_max_t(measure, observed, draws=draws, scores=kept.scores, floor=floor, member=tested.member)
     if SIMULTANEOUS in methods:
-        found[SIMULTANEOUS] = simultaneous(
-            _step_down(kept, measure, observed, tested),
-            delta=observed.delta,
-            identical=observed.identical,
-            se=observed.se,
-            alpha=alpha,
-        ).intervals
+        found[SIMULTANEOUS] = simultaneous(max_t, observed, alpha=alpha)
     p = np.full((len(methods), pairs), np.nan)
     again = [name for name in methods if name in BOOTSTRAP_T]
     if again:
@@ -163,20 +156,3 @@ def read_kept(
     for position, name in enumerate(methods):
         ends[position, :, 0], ends[position, :, 1], reason[position] = found[name].lo, found[name].hi, found[name].reason
     return KeptReadings(ends, reason, p, max_t)
-
-
-def _step_down(kept: Kept, measure: Measure, observed: Observed, tested: Tested) -> MaxT:
-    known: dict[str, Any] = {"score": observed.score, "delta": observed.delta, "se": observed.se}
-    higher: dict[str, Any] = {"higher_is_better": measure.higher_is_better}
-    family = order_family(
-        measure.pairs,
-        **known,
-        **higher,
-        identical=observed.identical,
-        chosen=tested.member,
-        baseline=tested.baseline,
-        tails=tested.tails,
-    )
-    counted = StepDown(family)
-    counted.add(kept.scores)
-    return counted.result()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from support.mmlu_data import read_mmlu
 
-from pipeline.inference.families import order_family
-from pipeline.inference.few_units import StudentTails, expected_rejection
+from pipeline.inference.compatible_intervals import simultaneous
+from pipeline.inference.few_units import expected_rejection
 from pipeline.inference.intervals import INTERVAL_REASONS, INVERTED_P, METHODS, bca_levels, intervals
-from pipeline.inference.max_t import StepDown, simultaneous
 from pipeline.inference.p_values import CONVENTIONS, p_values
+from pipeline.inference.studentised_max_t import studentised_max_t
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.influence import leave_one_out, pair_moments
 from pipeline.resampling.measures import Measure
@@ -316,61 +317,41 @@ def test_what_is_missing_or_unknown_is_refused():
         intervals(np.zeros((2, 50)), PAIR, **(given_ | {"se": np.ones(2)}), methods=["basic"])
 
 
-def counted(family, scores):
-    counts = StepDown(family)
-    counts.add(scores)
-    return counts.result()
-
-
-def family_of(units, systems, seed, higher=True, tails=None):
+def family_of(units, systems, seed, higher=True, replicates=1999, member=None):
     rng = np.random.default_rng(seed)
-    right = (rng.random((units, 1)) + 0.3 * rng.normal(size=(units, systems)) < 0.6).astype(np.int64)
-    right[:, -1] = right[:, 0]
-    statistics = np.stack([right, np.ones_like(right)], axis=2)
+    graded = np.rint(64 * (rng.normal(size=(units, 1)) + rng.normal(size=(units, systems)) + np.linspace(0, 0.8, systems)))
+    statistics = np.stack([graded, np.ones_like(graded)], axis=2).astype(np.int64)
+    statistics[:, -1] = statistics[:, 0]
     pairs = np.stack(np.triu_indices(systems, 1), axis=1).astype(np.int64)
     measure = Measure(statistics, score_ratio, "ratio", higher, pairs, np.ones(systems, bool))
-    seen = observe(measure)
-    scores = resample(Draws(seed, units, units), [measure], cells=range(1), replicates=1999, keep_replicates=1999)[0].score
-    given_ = {"delta": seen.delta, "identical": seen.identical, "se": seen.se}
-    return scores, order_family(pairs, score=seen.score, **given_, higher_is_better=higher, tails=tails), given_
+    seen, draws = observe(measure), Draws(seed, units, units)
+    scores = resample(draws, [measure], cells=range(1), replicates=replicates, keep_replicates=replicates)[0].score
+    return studentised_max_t(measure, seen, draws=draws, scores=scores, floor=np.zeros(len(pairs)), member=member), seen
 
 
 @pytest.mark.parametrize("higher", [True, False])
-@pytest.mark.parametrize("tails", [None, StudentTails(80), StudentTails(60)])
-def test_simultaneous_intervals_invert_single_step_max_t(higher, tails):
-    """b = 1999 and α = .05: h = 99.9, so that up to 99 hits leave 0 out and 101 have it inside."""
-    scores, family, given_ = family_of(80, 8, 1, higher, tails)
-    max_t = counted(family, scores)
-    found = simultaneous(max_t, **given_)
-    a, b = scores[family.members.first], scores[family.members.second]
-    maxima = (np.abs((a - b) - family.members.center[:, None]) * family.members.scale[:, None]).max(axis=0)
-    quantile = np.quantile(maxima, 0.95)
-    assert found.factor == (quantile if tails is None else tails.from_replicates(quantile))
-    for member, pair in enumerate(family.pair):
-        hits = int((maxima >= family.members.least[member]).sum())
-        lo, hi = found.intervals.lo[pair], found.intervals.hi[pair]
-        assert (lo + hi) / 2 == pytest.approx(given_["delta"][pair], abs=1e-12)
-        assert hi - lo == pytest.approx(2 * found.factor * given_["se"][pair])
-        if hits != 100:
-            assert (lo > 0 or hi < 0) == (hits < 100)
-    assert 1 <= sum(lo > 0 or hi < 0 for lo, hi in zip(found.intervals.lo, found.intervals.hi, strict=True)) < len(family.pair)
+def test_simultaneous_intervals_leave_zero_out_where_a_single_step_separates(higher):
+    """What max-T reports steps down; (#(largest ≥ t) + 1)/(b + 1) ≤ α is its first step, of all pairs."""
+    max_t, seen = family_of(80, 6, 1, higher)
+    found = simultaneous(max_t, seen)
+    there = found.reason == 0
+    t = np.abs(seen.delta[there]) / max_t.se[there]
+    p = ((max_t.largest[:, None] >= t).sum(axis=0) + 1) / 2000
+    assert 1 <= (p <= 0.05).sum() < len(p)
+    assert (((found.lo > 0) | (found.hi < 0))[there] == (p <= 0.05)).all()
+    assert (max_t.p[there][p <= 0.05] <= 0.05).all()
+    np.testing.assert_allclose((found.lo + found.hi)[there] / 2, seen.delta[there], atol=1e-9)
+    assert [INTERVAL_REASONS[code] for code in found.reason[~there]] == ["identical"]  # the last system is a copy of the first
 
 
-def test_simultaneous_intervals_are_wider_and_say_why_there_is_none():
-    scores, family, given_ = family_of(80, 8, 1)
-    found = simultaneous(counted(family, scores), **given_).intervals
-    assert INTERVAL_REASONS[found.reason[6]] == "identical"  # the last system is a copy of the first
-    alone = intervals(scores, np.stack(np.triu_indices(8, 1), axis=1), **given_, methods=["symmetric"])["symmetric"]
-    with np.errstate(invalid="ignore"):
-        assert (found.hi - found.lo > alone.hi - alone.lo)[family.pair].all()
-    few = simultaneous(counted(family, scores[:, :18]), **given_)
-    assert np.isnan(few.factor)
-    assert INTERVAL_REASONS[few.intervals.reason[0]] == "too few replicates"
-    broken = scores.copy()
-    broken[0, :200] = np.nan
-    assert INTERVAL_REASONS[simultaneous(counted(family, broken), **given_).intervals.reason[0]] == "undefined"
-    broken[0, 50:200] = 0.5
-    assert INTERVAL_REASONS[simultaneous(counted(family, broken), **given_).intervals.reason[0]] == ""
+def test_simultaneous_intervals_say_why_there_is_none():
+    assert INTERVAL_REASONS[simultaneous(*family_of(40, 3, 1, replicates=18)).reason[0]] == "too few replicates"
+    member = np.array([True, True, False, False, False, False])
+    max_t, seen = family_of(40, 4, 1, member=member)
+    why = [INTERVAL_REASONS[code] for code in simultaneous(max_t, seen).reason]
+    assert why == ["", "", "identical", "not in the family", "not in the family", "not in the family"]
+    lost = replace(max_t, largest=np.append(max_t.largest[:-200], np.full(200, np.inf)))
+    assert INTERVAL_REASONS[simultaneous(lost, seen).reason[0]] == "undefined"
 
 
 def coverage(draw, truth, *, n, trials, b, seed):
