@@ -109,7 +109,7 @@ COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT
 COLLECT_READ = 3e-9
 """A pair on a kept replicate: intervals and max-T."""
 
-COLLECT_PRODUCT: Mapping[str, float] = {"counts": 4e-11, "decimals": 1.7e-10, "ratio": 2.8e-10, "general": 1.3e-10}
+COLLECT_PRODUCT: Mapping[str, float] = {"counts": 3.5e-11, "decimals": 6e-11, "ratio": 2.8e-10, "general": 1.3e-10}
 """A pair on a unit of a replicate that max-T or bootstrap-t draws again, by kind of metric; other kinds as ``general``."""
 
 COLLECT_AGAIN = 1.5e-8

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 
-__all__ = ["LOST", "side_by_side", "spread_by_products", "spread_directly"]
+__all__ = ["LOST", "largest_differences", "side_by_side", "spread_by_products", "spread_directly"]
 
 LOST = -1.0
 """In place of a Σu² of which too little is known."""
@@ -54,8 +54,8 @@ def spread_by_products(
     ----------
     sums : (column, replicate) float64
         Exact sums.
-    rows : (pair, 6) int64
-        Rows of ``sums``: N_a, N_b, C, ΣwD², ΣwDc, Σwc².
+    rows : (pair, 7) int64
+        Rows of ``sums``: N_a, N_b, C, ΣwD², Σwn_a c, Σwn_b c, Σwc². ΣwDc is the exact difference of two of them.
     columns : (system, 2, unit) int64
         Numerators and denominators.
     pairs : (pair, 2) int64
@@ -76,8 +76,8 @@ def spread_by_products(
                 continue
             ahead = sums[top, i] - sums[bottom, i]
             delta = ahead / total
-            squares, lengths = sums[rows[pair, 3], i], delta * delta * sums[rows[pair, 5], i]
-            left = squares - 2.0 * delta * sums[rows[pair, 4], i] + lengths
+            squares, lengths = sums[rows[pair, 3], i], delta * delta * sums[rows[pair, 6], i]
+            left = squares - 2.0 * delta * (sums[rows[pair, 4], i] - sums[rows[pair, 5], i]) + lengths
             if left < _SMALL * (squares + lengths):
                 if largest < 0.0:
                     largest, longest = _largest_difference(n_a, n_b), _largest_difference(c, np.zeros_like(c))
@@ -93,6 +93,19 @@ def _largest_difference(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
     for unit in range(len(a)):
         largest = max(largest, abs(a[unit] - b[unit]))
     return float(largest)
+
+
+@kernel
+def largest_differences(values: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return (pair,) the largest |difference| on a unit of two rows of (system, unit) values."""
+    found = np.zeros(len(pairs), np.int64)
+    for pair in range(len(pairs)):
+        a, b = values[pairs[pair, 0]], values[pairs[pair, 1]]
+        largest = 0
+        for unit in range(len(a)):
+            largest = max(largest, abs(a[unit] - b[unit]))
+        found[pair] = largest
+    return found
 
 
 @kernel

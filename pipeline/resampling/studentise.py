@@ -20,7 +20,7 @@ from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.influence_spread import influences, linear_errors, spread_of_influences
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import TOLERANCE, ratio_factor, score_observed
-from pipeline.resampling.ratio_spread import LOST, spread_by_products, spread_directly
+from pipeline.resampling.ratio_spread import LOST, largest_differences, spread_by_products, spread_directly
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
 __all__ = ["BEYOND", "Studentised", "studentise"]
@@ -157,14 +157,19 @@ def _by_stratum(stratum: NDArray[np.int64] | None, units: int) -> tuple[NDArray[
 
 
 def _have_products(columns: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which pairs have one denominator, and squares small enough to be added exactly."""
+    """Tell which pairs have one denominator, and squares and products small enough to be added exactly."""
     units = columns.shape[2]
-    small = np.array([units * largest_magnitude(own) ** 2 < FLOAT64_LIMIT // 4 for own in columns], np.bool_)
+    most = np.array([[largest_magnitude(column) for column in own] for own in columns], object)  # integers of any size
+    small = np.array([units * max(c * c, n * c) < FLOAT64_LIMIT // 4 for n, c in most], np.bool_)
     content = [own[1].tobytes() for own in columns]
     number = {text: place for place, text in enumerate(content)}
     denominator = np.array([number[text] for text in content], np.int64)
     a, b = pairs.T
-    return np.asarray((denominator[a] == denominator[b]) & small[a] & small[b], np.bool_)
+    same = np.flatnonzero((denominator[a] == denominator[b]) & small[a] & small[b])
+    found = np.zeros(len(pairs), np.bool_)
+    furthest = largest_differences(np.ascontiguousarray(columns[:, 0]), pairs[same])
+    found[same] = [units * difference**2 < FLOAT64_LIMIT // 4 for difference in furthest.tolist()]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,13 +224,15 @@ class _RatioPlan:
         a, b = pairs.T
         rows = [2 * a, 2 * b, 2 * a + 1, 2 * b + 1]
         if by_products:
-            first = len(asked)
+            # ΣwDc is Σw n_a c − Σw n_b c: columns of systems, of which there are fewer than pairs.
+            lead, across = len(asked), len(asked) + len(pairs)
             for one, other in pairs.tolist():
                 difference = columns[one, 0] - columns[other, 0]
-                asked += [difference * difference, difference * columns[one, 1]]
-            own = first + 2 * np.arange(len(pairs))
-            rows = [*rows[:3], own, own + 1, len(asked) + a]
-            asked += [column * column for column in columns[:, 1]]
+                asked.append(difference * difference)
+            asked += [numerator * denominator for numerator, denominator in columns]
+            length = len(asked)
+            asked += [denominator * denominator for _, denominator in columns]
+            rows = [*rows[:3], lead + np.arange(len(pairs)), across + a, across + b, length + a]
         contraction = plan_contraction(asked, n_units=units, n_draws=units)
         return cls(columns, pairs, contraction, contraction.position[np.stack(rows, axis=1)], order, sizes, factor)
 
@@ -238,7 +245,7 @@ class _RatioPlan:
         product = self.contraction.multiply(weights)
         sums = np.concatenate([product.narrow.astype(np.float64), product.sparse.astype(np.float64), product.wide])
         gain, spread = np.empty((2, len(self.pairs), len(weights)))
-        if self.rows.shape[1] == 6:
+        if self.rows.shape[1] == 7:
             spread_by_products(sums, self.rows, self.columns, self.pairs, weights, gain, spread)
         else:
             spread_directly(sums, self.rows, self.columns, self.pairs, weights, self.sizes, gain, spread)

@@ -114,8 +114,21 @@ def all_but_in_proportion(rng, units):
     return np.stack([n, c], axis=2)
 
 
+def far_from_zero(rng, units):
+    """Too large to square, and their differences are not."""
+    n = 2**40 + rng.integers(0, 2**18, (units, 4))
+    return np.stack([n, np.ones_like(n)], axis=2)
+
+
+def far_apart(rng, units):
+    """With differences that are too large to square, as one pair has them."""
+    n = rng.integers(0, 2**18, (units, 4))
+    n[:, 3] += 2**30 * rng.integers(0, 2, units)
+    return np.stack([n, np.ones_like(n)], axis=2)
+
+
 MADE = [alike, alike_with_lengths, nearly_identical, zeros_and_ones, unlike, too_large_to_square]
-MADE += [in_proportion, all_but_in_proportion]
+MADE += [in_proportion, all_but_in_proportion, far_from_zero, far_apart]
 
 
 @pytest.mark.parametrize("make", MADE)
@@ -159,7 +172,7 @@ def test_second_moments_of_single_systems_would_not_do():
     assert abs(apart / float(squares) - 1) > 1e-8
 
 
-@pytest.mark.parametrize("make", [alike, zeros_and_ones, alike_with_lengths, too_large_to_square])
+@pytest.mark.parametrize("make", [alike, zeros_and_ones, alike_with_lengths, too_large_to_square, far_apart])
 def test_memory_and_other_pairs_change_no_bit(make):
     statistics = make(np.random.default_rng(4), 30)
     measure, draws = make_measure(statistics), Draws(9, 30, 30)
