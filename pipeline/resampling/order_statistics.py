@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 
-__all__ = ["interpolate", "select"]
+__all__ = ["interpolate", "read_off", "select"]
 
 
 @kernel
@@ -44,3 +44,14 @@ def interpolate(low: float, high: float, p: float, defined: int) -> float:
     at = (defined - 1) * p
     part = at - np.floor(at)
     return float(high - (high - low) * (1.0 - part) if part >= 0.5 else low + (high - low) * part)
+
+
+def read_off(values: NDArray[np.float64], probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return quantiles of sorted values, by the operations of `interpolate`."""
+    sound = (probabilities >= 0) & (probabilities <= 1) & (len(values) > 0)
+    at = (len(values) - 1) * np.where(sound, probabilities, 0.0)
+    rank = np.floor(at).astype(np.int64)
+    low, high = (values[np.minimum(rank + more, len(values) - 1)] if len(values) else np.zeros(len(at)) for more in (0, 1))
+    part = at - np.floor(at)
+    between = np.where(part >= 0.5, high - (high - low) * (1.0 - part), low + (high - low) * part)
+    return np.where(sound, between, np.nan)

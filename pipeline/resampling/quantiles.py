@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.order_statistics import interpolate, select
+from pipeline.resampling.order_statistics import interpolate, read_off, select
 
 __all__ = ["GainQuantiles", "gain_quantiles"]
 
@@ -122,20 +122,9 @@ def _sort_few(
             gains = scores[first] - scores[second]
             gains = gains[~np.isnan(gains)]
             found.replicates[pair] = len(gains)
-            found.gain[pair] = _read_off(np.sort(gains), probabilities[pair])
+            found.gain[pair] = read_off(np.sort(gains), probabilities[pair])
             if np.isfinite(delta[pair]):
-                found.distance[pair] = _read_off(np.sort(np.abs(gains - delta[pair])), distances)
-
-
-def _read_off(values: NDArray[np.float64], probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return quantiles of sorted values, by the operations of `interpolate`."""
-    sound = (probabilities >= 0) & (probabilities <= 1) & (len(values) > 0)
-    at = (len(values) - 1) * np.where(sound, probabilities, 0.0)
-    rank = np.floor(at).astype(np.int64)
-    low, high = (values[np.minimum(rank + more, len(values) - 1)] if len(values) else np.zeros(len(at)) for more in (0, 1))
-    part = at - np.floor(at)
-    between = np.where(part >= 0.5, high - (high - low) * (1.0 - part), low + (high - low) * part)
-    return np.where(sound, between, np.nan)
+                found.distance[pair] = read_off(np.sort(np.abs(gains - delta[pair])), distances)
 
 
 @kernel
