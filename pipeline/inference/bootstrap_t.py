@@ -16,7 +16,7 @@ from pipeline.resampling.quantiles import gain_quantiles
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.resampling.studentise import BEYOND, Studentised, studentise
 
-__all__ = ["BOOTSTRAP_T", "SIMULTANEOUS_STUDENTISED", "STUDENTISED", "BootstrapT", "bootstrap_t"]
+__all__ = ["BOOTSTRAP_T", "SIMULTANEOUS_STUDENTISED", "STUDENTISED", "BootstrapT", "BootstrapTReader", "bootstrap_t"]
 
 STUDENTISED, SIMULTANEOUS_STUDENTISED = "studentised", "simultaneous-studentised"
 
@@ -75,28 +75,65 @@ def bootstrap_t(
     memory_bytes : int, optional
         As of `pipeline.resampling.studentise.studentise`.
     """
-    unknown = sorted(set(methods) - set(BOOTSTRAP_T))
-    if unknown:
-        raise ValueError(f"unknown methods of intervals: {', '.join(unknown)}; there are {', '.join(BOOTSTRAP_T)}")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha is between 0 and 1, not {alpha}")
-    pairs = len(measure.pairs)
-    if measure.form != "ratio":
-        code = np.full(pairs, INTERVAL_REASONS.index("not a ratio"), np.int8)
-        none = _Reading.of(pairs).interval(STUDENTISED, alpha, code)
-        return BootstrapT(dict.fromkeys(methods, none), {name: np.full(pairs, np.nan) for name in methods})
-    member = np.ones(pairs, np.bool_) if member is None else member
-    reading, maxima = _Reading.of(pairs), np.zeros(replicates)
-    for block in studentise(draws, measure, replicates=replicates, memory_bytes=memory_bytes):
-        reading.add(block, measure, observed, alpha)
-        counted = member[block.pair] & (reading.reason[block.pair] == 0)
-        if SIMULTANEOUS_STUDENTISED in methods and counted.any():
+    reader = BootstrapTReader(measure, observed, replicates=replicates, alpha=alpha, methods=methods, member=member)
+    return reader.result(draws, memory_bytes=memory_bytes)
+
+
+class BootstrapTReader:
+    """Reads `bootstrap_t` off t* that somebody else goes through, and makes those itself that nobody showed it.
+
+    Parameters
+    ----------
+    measure, observed, replicates, alpha, methods, member
+        As of `bootstrap_t`.
+    """
+
+    def __init__(
+        self,
+        measure: Measure,
+        observed: Observed,
+        *,
+        replicates: int,
+        alpha: float,
+        methods: Collection[str],
+        member: NDArray[np.bool_] | None = None,
+    ) -> None:
+        unknown = sorted(set(methods) - set(BOOTSTRAP_T))
+        if unknown:
+            raise ValueError(f"unknown methods of intervals: {', '.join(unknown)}; there are {', '.join(BOOTSTRAP_T)}")
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha is between 0 and 1, not {alpha}")
+        self._measure, self._observed, self._alpha, self._methods = measure, observed, alpha, methods
+        pairs = len(measure.pairs)
+        self._member = np.ones(pairs, np.bool_) if member is None else member
+        self._reading, self._maxima, self._seen = _Reading.of(pairs), np.zeros(replicates), np.zeros(pairs, np.bool_)
+
+    def add(self, block: Studentised) -> None:
+        """Read some pairs, in any order, each once."""
+        if self._measure.form != "ratio" or not self._methods:
+            return
+        self._seen[block.pair] = True
+        self._reading.add(block, self._measure, self._observed, self._alpha)
+        counted = self._member[block.pair] & (self._reading.reason[block.pair] == 0)
+        if SIMULTANEOUS_STUDENTISED in self._methods and counted.any():
             far = np.where(block.empty[counted], np.inf, np.abs(block.t[counted]))
-            maxima = np.fmax(maxima, np.fmax.reduce(far, axis=0))
-    found = {STUDENTISED: (reading.interval(STUDENTISED, alpha, reading.reason), reading.p)}
-    if SIMULTANEOUS_STUDENTISED in methods:
-        found[SIMULTANEOUS_STUDENTISED] = _simultaneous(reading, maxima, member, alpha)
-    return BootstrapT({name: found[name][0] for name in methods}, {name: found[name][1] for name in methods})
+            self._maxima = np.fmax(self._maxima, np.fmax.reduce(far, axis=0))
+
+    def result(self, draws: Draws | StratifiedDraws, *, memory_bytes: int = 2**28) -> BootstrapT:
+        """Return what all pairs say, after those are drawn that were not added."""
+        alpha, methods, pairs = self._alpha, self._methods, len(self._seen)
+        if self._measure.form != "ratio":
+            code = np.full(pairs, INTERVAL_REASONS.index("not a ratio"), np.int8)
+            none = self._reading.interval(STUDENTISED, alpha, code)
+            return BootstrapT(dict.fromkeys(methods, none), {name: np.full(pairs, np.nan) for name in methods})
+        left, replicates = np.flatnonzero(~self._seen), len(self._maxima)
+        if methods and len(left):
+            for block in studentise(draws, self._measure, replicates=replicates, chosen=left, memory_bytes=memory_bytes):
+                self.add(block)
+        found = {STUDENTISED: (self._reading.interval(STUDENTISED, alpha, self._reading.reason), self._reading.p)}
+        if SIMULTANEOUS_STUDENTISED in methods:
+            found[SIMULTANEOUS_STUDENTISED] = _simultaneous(self._reading, self._maxima, self._member, alpha)
+        return BootstrapT({name: found[name][0] for name in methods}, {name: found[name][1] for name in methods})
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ Nothing here goes below the floor of few units: who decides takes the larger of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -41,7 +41,7 @@ from pipeline.resampling.influence_spread import linear_errors
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.studentise import BEYOND, studentise
+from pipeline.resampling.studentise import BEYOND, Studentised, studentise
 from pipeline.resampling.studentise_budget import replicates_again
 
 __all__ = ["StudentisedMaxT", "critical_value", "studentised_max_t"]
@@ -86,6 +86,7 @@ def studentised_max_t(
     floor: NDArray[np.float64],
     member: NDArray[np.bool_] | None = None,
     memory_bytes: int = 2**28,
+    show: Callable[[Studentised], None] | None = None,
 ) -> StudentisedMaxT:
     """Adjust the p-values of one family by studentised step-down max-T.
 
@@ -103,6 +104,8 @@ def studentised_max_t(
         The pairs that are tested together; all by default.
     memory_bytes : int, optional
         As of `pipeline.resampling.studentise.studentise`.
+    show : callable, optional
+        Given the t* of every pair that is counted, some at a time and each once: most of the time goes into making them.
     """
     replicates = replicates_again(scores.shape[1])
     scores = np.ascontiguousarray(scores[:, :replicates])
@@ -119,7 +122,7 @@ def studentised_max_t(
         held, reach[own] = (_reached_in(block.t, share) + slack for share in (least, np.fmax(floor[own], least)))
         cap[own] = np.minimum(cap[own], np.where(held < BEYOND, held, _gauss(least)))
     tested = np.ones(len(se), np.bool_) if member is None else member
-    counted = {"cap": cap, "reach": np.minimum(cap, reach), "se": se}
+    counted: dict[str, Any] = {"cap": cap, "reach": np.minimum(cap, reach), "se": se, "show": show}
     family, inside = _count(draws, measure, observed, asked, chosen=tested, **counted)
     p = np.where(family.certain, 1.0, np.nan)
     p[family.pair] = np.maximum.accumulate((inside.successive + 1) / (replicates + 1))
@@ -174,6 +177,7 @@ def _count(
     cap: NDArray[np.float64],
     reach: NDArray[np.float64],
     se: NDArray[np.float64],
+    show: Callable[[Studentised], None] | None,
 ) -> tuple[PairFamily, _Counted]:
     family = order_family(
         measure.pairs,
@@ -192,6 +196,8 @@ def _count(
     if len(pair):
         for block in studentise(draws, measure, chosen=pair, **asked):
             rows = slice(done, done + len(block.pair))
+            if show is not None:
+                show(block)
             _count_reaching(block.t, cap[block.pair], least[rows], largest, own[rows], successive[rows])
             done = rows.stop
     return family, _Counted(own[::-1], successive[::-1], largest)

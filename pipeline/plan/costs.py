@@ -237,9 +237,9 @@ class TaskCosts:
         for metric in self.inputs.metrics:
             kind = _kernel_kind(metric)
             for size in list_sizes(self.study, test_set):
-                times = int(judged and size.label == "full") + int(asked and metric.form == "ratio")
+                gone_through = (judged and size.label == "full") or (asked and metric.form == "ratio")
                 each = COLLECT_PRODUCT.get(kind, COLLECT_PRODUCT["general"]) * size.n_units + COLLECT_AGAIN
-                total += times * each * products(**drawn, units=1)
+                total += gone_through * each * products(**drawn, units=1)
         return total
 
     def _report_seconds(self, test_set: TestSetInputs) -> float:

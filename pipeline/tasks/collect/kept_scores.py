@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.bootstrap_t import BOOTSTRAP_T, bootstrap_t
+from pipeline.inference.bootstrap_t import BOOTSTRAP_T, BootstrapTReader
 from pipeline.inference.compatible_intervals import simultaneous
 from pipeline.inference.intervals import METHODS, intervals
 from pipeline.inference.proportions import PROPORTIONS, proportion_intervals
@@ -128,24 +128,19 @@ def read_kept(
         counts=kept.counts,
         defined=kept.defined,
     )
+    again = [name for name in methods if name in BOOTSTRAP_T]
+    asked: dict[str, Any] = {"replicates": replicates_again(kept.scores.shape[1]), "alpha": alpha, "methods": again}
+    reader = BootstrapTReader(measure, observed, member=tested.member, **asked)
     max_t: StudentisedMaxT | None = None
     if judged:
         floor = np.zeros(pairs) if tested.floor is None else tested.floor
-        max_t = studentised_max_t(measure, observed, draws=draws, scores=kept.scores, floor=floor, member=tested.member)
+        given: dict[str, Any] = {"draws": draws, "scores": kept.scores, "floor": floor, "member": tested.member}
+        max_t = studentised_max_t(measure, observed, **given, show=reader.add)  # t* are made once for both
     if SIMULTANEOUS in methods:
         found[SIMULTANEOUS] = simultaneous(max_t, observed, alpha=alpha)
     p = np.full((len(methods), pairs), np.nan)
-    again = [name for name in methods if name in BOOTSTRAP_T]
     if again:
-        studentised = bootstrap_t(
-            measure,
-            observed,
-            draws=draws,
-            replicates=replicates_again(kept.scores.shape[1]),
-            alpha=alpha,
-            methods=again,
-            member=tested.member,
-        )
+        studentised = reader.result(draws)
         found |= studentised.intervals
         for name in again:
             p[methods.index(name)] = studentised.p[name]
