@@ -112,8 +112,11 @@ COLLECT_READ = 3e-9
 COLLECT_PRODUCT: Mapping[str, float] = {"counts": 3.5e-11, "decimals": 6e-11, "ratio": 2.8e-10, "general": 1.3e-10}
 """A pair on a unit of a replicate that max-T or bootstrap-t draws again, by kind of metric; other kinds as ``general``."""
 
-COLLECT_AGAIN = 1.5e-8
+COLLECT_AGAIN = 2e-8
 """A pair on such a replicate."""
+
+ONE_DENOMINATOR = frozenset({"cer", "ter", "wer"})
+"""Ratios whose denominator is that of the reference, the same for all systems: max-T takes them as counts."""
 
 REPORT_ALL, REPORT_SLICE, REPORT_SLICE_PAIR, REPORT_PAIR = 0.1, 0.08, 1.5e-5, 8e-5
 """A report; a slice; a pair of it; a pair at full size. Slices are told twice where a relation splits the pairs."""
@@ -235,7 +238,8 @@ class TaskCosts:
         asked = any(name.endswith("studentised") for name in resampling.intervals)
         total = 0.0
         for metric in self.inputs.metrics:
-            kind = _kernel_kind(metric)
+            shared = _kind_of(metric.name, metric.options) in ONE_DENOMINATOR
+            kind = "counts" if shared else _kernel_kind(metric)
             for size in list_sizes(self.study, test_set):
                 gone_through = (judged and size.label == "full") or (asked and metric.form == "ratio")
                 each = COLLECT_PRODUCT.get(kind, COLLECT_PRODUCT["general"]) * size.n_units + COLLECT_AGAIN

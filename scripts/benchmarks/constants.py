@@ -2,8 +2,9 @@
 
     PYTHONPATH=scripts python -m benchmarks.constants
 
-prints the rows of `KERNELS` and `METRICS`, and how fast the machine is beside the one where those in the package were measured: on
-a quiet machine whose factor is 1 they can take their place. The processor's time counts, the least of several.
+prints the rows of `KERNELS` and `METRICS`, what max-T takes (`COLLECT_PRODUCT`), and how fast the machine is beside the one where
+those in the package were measured: on a quiet machine whose factor is 1 they can take their place. The processor's time counts, the
+least of several.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.inputs import make_correct, write_texts
 from pipeline.engine.forecast import machine_factor
+from pipeline.inference.studentised_max_t import studentised_max_t
 from pipeline.interfaces import Items, Metric, Statistics
 from pipeline.metrics.registry import load_metric
 from pipeline.resampling.draws import Draws
@@ -48,6 +50,7 @@ SHAPES = [(2000, 2), (2000, 31), (200, 31)]
 """Units and systems that are run, each with all pairs and with neighbours alone."""
 
 FEW, SECONDS, TIMES = 32, 0.04, 3
+AGAIN, AGAIN_UNITS = 999, (200, 2000)
 SYSTEMS, ITEMS = 31, 250
 
 
@@ -108,6 +111,30 @@ def _replicate(
     return max(float(np.median([take(replicates) for _ in range(TIMES)])) - before, 1e-6) / (replicates - FEW)
 
 
+def measure_studentised(metric: Metric, statistics: list[Statistics], *, unequal: bool = False) -> tuple[float, float]:
+    """Return what max-T takes: the seconds of a pair on a unit of a replicate, and of a pair on a replicate.
+
+    Where denominators are to be ``unequal``, something is added to those of texts, which all have the length of one reference.
+    """
+    whole = np.stack([each.values for each in statistics], axis=1).astype(np.int64)
+    pairs, keep = np.stack(np.triu_indices(whole.shape[1], 1), axis=1), np.zeros(whole.shape[1], np.bool_)
+    rng, seconds = np.random.default_rng(2), []
+    whole[..., -1] += rng.integers(0, 3, whole.shape[:2]) if unequal else 0
+    for units in AGAIN_UNITS:
+        values = np.resize(whole, (units, *whole.shape[1:]))
+        measure = Measure(values, metric.scorer(statistics[0].decimals), metric.form, metric.higher_is_better, pairs, keep)
+        # What the scores are changes no time; all of a replicate defined, no pair is capped.
+        given = {"scores": rng.random((whole.shape[1], AGAIN)), "floor": np.zeros(len(pairs))}
+        taken = []
+        for _ in range(TIMES + 1):  # the first compiles
+            machine, start = machine_factor(), time.process_time()
+            studentised_max_t(measure, observe(measure), draws=Draws(key=1, n_units=units, n_draws=units), **given)
+            taken.append((time.process_time() - start) / machine / (len(pairs) * AGAIN))
+        seconds.append(float(np.median(taken[1:])))
+    product = (seconds[1] - seconds[0]) / (AGAIN_UNITS[1] - AGAIN_UNITS[0])
+    return product, max(seconds[0] - product * AGAIN_UNITS[0], 0.0)
+
+
 def _items(**columns: list[object]) -> Items:
     count = len(next(iter(columns.values())))
     named = {name.replace("__", "."): values for name, values in columns.items()}
@@ -148,6 +175,9 @@ def main() -> None:
             for procedure, count in SIDES.items() if name in kind_of else ():
                 rates = ", ".join(f"{rate:.2g}" for rate in measure_kernel(count, metric, statistics))
                 print(f'    ("{procedure}", "{kind_of[name]}"): Kernel({rates}),', flush=True)
+            if name in kind_of:
+                product, pair = measure_studentised(metric, statistics, unequal=kind_of[name] == "ratio")
+                print(f'# COLLECT_PRODUCT "{kind_of[name]}": {product:.2g}, COLLECT_AGAIN {pair:.2g}', flush=True)
         print(f"# machine {machine_factor():.2f}")
 
 
