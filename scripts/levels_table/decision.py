@@ -18,7 +18,7 @@ from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.resampling.resample import resample
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.studentise import REPLICATES_AGAIN
+from pipeline.resampling.studentise_budget import REPLICATES_AGAIN
 
 __all__ = ["Decided", "decide_as_compare"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from levels_table.cases import CASES, SAID
 from levels_table.expected import is_exact
 from levels_table.rates import Case, interval
-from levels_table.verdict_tables import SYSTEMS, unseen_table, verdict_table
+from levels_table.verdict_tables import SYSTEMS, interval_table, unseen_table, verdict_table
 
 __all__ = ["TABLES", "case_table", "fill_tables"]
 
@@ -38,6 +38,7 @@ TABLES = {case.key: case for case in CASES}
 def fill_tables(text: str, stored: Mapping[str, Any]) -> str:
     """Return a document with the table of each ``<!-- levels: KEY -->`` … ``<!-- end -->`` written anew."""
     made = {f"verdict-{systems}": verdict_table(systems, stored["verdicts"]) for systems in SYSTEMS}
+    made |= {f"interval-{systems}": interval_table(systems, stored["verdicts"]) for systems in SYSTEMS}
     made["verdict-unseen"] = unseen_table(stored["verdicts"])
 
     def fill(found: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from levels_table.rates import interval
 from levels_table.verdict_nulls import KINDS
 from levels_table.verdicts import Cell, add_trials
 
-__all__ = ["CELLS", "SYSTEMS", "TRIALS", "UNITS", "count_cells", "unseen_table", "verdict_table", "write_records"]
+__all__ = ["CELLS", "SYSTEMS", "TRIALS", "UNITS", "count_cells", "interval_table", "unseen_table", "verdict_table", "write_records"]
 
 UNITS = (10, 20, 50, 100, 1000)
 SYSTEMS = (2, 5, 15)
@@ -84,6 +84,21 @@ def _row(record: Mapping[str, Any]) -> tuple[str, ...]:
     false, found = (_in_turn(record, name, trials) for name, trials in (("false", nulls), ("found", gains * (systems - 1))))
     cells = (f"{false[0]} [{low}, {high}]", *false[1:], *found)
     return (_NAMES[record["kind"]], f"{record['units']:,}", *cells, f"{nulls:,} + {gains:,}")
+
+
+def interval_table(systems: int, records: Sequence[Mapping[str, Any]]) -> str:
+    """Return a line a kind of scores and number of units: how often intervals beside verdicts miss their true gains."""
+    head = ("scores", "n", "equal: any misses", "pairs", "one ahead: any misses", "pairs", "trials")
+    known = {_key(record): record for record in records}
+    pairs, rows = systems * (systems - 1) // 2, []
+    for record in (known[cell.key] for cell in CELLS if cell.systems == systems and cell.key in known):
+        cells = [_NAMES[record["kind"]], f"{record['units']:,}"]
+        for name, trials in (("", record["nulls"]), ("_gains", record["gains"])):
+            low, high = (_per_cent(end) for end in interval(record[f"missed{name}"], trials))
+            sides = (_per_cent(record[f"{side}{name}"] / (trials * pairs)) for side in ("above", "below"))
+            cells += [f"{_per_cent(record[f'missed{name}'] / trials)} [{low}, {high}]", " + ".join(sides)]
+        rows.append((*cells, f"{record['nulls']:,} + {record['gains']:,}"))
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
 
 
 def _in_turn(record: Mapping[str, Any], name: str, trials: int) -> list[str]:

@@ -15,12 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from levels_table.verdict_nulls import Sample, draw_sample
+from levels_table.verdict_nulls import Sample, draw_sample, true_gain
+from pipeline.inference.compatible_intervals import CompatibleIntervals, Wins, compatible_intervals
 from pipeline.inference.direct.exact import sign_flips_of_few
+from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.families import order_family
 from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE, StudentTails, evidence_floor, sign_flip_floor
+from pipeline.inference.max_t import normal_critical_value
 from pipeline.inference.multiplicity import holm
-from pipeline.inference.studentised_max_t import _caps, _count_reaching, _gauss, _hold_few_of_one_size, _reached_in
+from pipeline.inference.studentised_max_t import _caps, _count_reaching, _gauss, _hold_few_of_one_size, _reached_in, critical_value
 from pipeline.inference.undecided import UnitShape, find_undecided
 from pipeline.inference.units import effective_units
 from pipeline.resampling.address import draw_key
@@ -58,6 +61,10 @@ class Judged:
         Observed gains.
     previous, student : (pair,) float64
         The p that decided before, and Holm over Student's t.
+    separated : (pair,) bool
+        Called better.
+    interval : CompatibleIntervals
+        Of the gain of the system that is ahead.
     """
 
     p: _Floats
@@ -65,6 +72,8 @@ class Judged:
     delta: _Floats
     previous: _Floats
     student: _Floats
+    separated: _Flags
+    interval: CompatibleIntervals
 
 
 def judge_together(samples: Sequence[Sample], *, draws: Draws, replicates: int) -> list[Judged]:
@@ -75,7 +84,8 @@ def judge_together(samples: Sequence[Sample], *, draws: Draws, replicates: int) 
     floor = evidence_floor(seen.discordant, sign_flips_of_few(measure, seen))
     (counted,) = resample(draws, [measure], cells=range(1), replicates=replicates, keep_replicates=replicates, observed=[seen])
     pairs = len(measure.pairs) // len(samples)
-    max_t = _studentise_each(measure, seen, draws, counted.score, floor, pairs)
+    max_t, critical, se = _studentise_each(measure, seen, draws, counted.score, floor, pairs)
+    win = gain_of_a_win(measure)
     first, second = counted.score[measure.pairs[:, 0]], counted.score[measure.pairs[:, 1]]
     with np.errstate(divide="ignore", invalid="ignore"):  # identical systems have no t
         z = np.abs(first - second - seen.delta[:, None]) / seen.se[:, None]
@@ -90,12 +100,27 @@ def judge_together(samples: Sequence[Sample], *, draws: Draws, replicates: int) 
         p = np.maximum(max_t[own], floor[own])
         student = np.fmax(StudentTails(units).p_value(seen.delta[own], seen.se[own]), floor[own])
         previous = _previous(z[own], seen.delta[own], seen.se[own], floor[own], student, units)
-        found.append(Judged(p, undecided, seen.delta[own], previous, holm(student)))
+        with np.errstate(invalid="ignore"):  # without a p nothing is rejected
+            separated = (p <= ALPHA + _SLACK) & ~undecided & (seen.delta[own] != 0)
+        interval = compatible_intervals(
+            np.abs(seen.delta[own]),
+            np.where(seen.identical[own], np.nan, se[own]),
+            critical=critical[trial],
+            critical_of_wins=max(critical[trial], normal_critical_value(ALPHA)),
+            separated=separated,
+            wins=Wins(seen.discordant[own], win[own], len(measure.statistics)),
+        )
+        found.append(Judged(p, undecided, seen.delta[own], previous, holm(student), separated, interval))
     return found
 
 
-def _studentise_each(measure: Measure, seen: Observed, draws: Draws, scores: _Floats, floor: _Floats, size: int) -> _Floats:
-    """Return (pair,) p of each family of so many pairs, as `studentised_max_t` of each: t* of all of them are made at once."""
+def _studentise_each(
+    measure: Measure, seen: Observed, draws: Draws, scores: _Floats, floor: _Floats, size: int
+) -> tuple[_Floats, list[float], _Floats]:
+    """Return (pair,) p of each family of so many pairs, as `studentised_max_t` of each: t* of all of them are made at once.
+
+    With the critical value of each family, and (pair,) what it divides gains by.
+    """
     replicates = scores.shape[1]
     se, cap = linear_errors(measure), _caps(measure.pairs, scores)
     most, reach = _hold_few_of_one_size(measure, seen, se)
@@ -110,12 +135,16 @@ def _studentise_each(measure: Measure, seen: Observed, draws: Draws, scores: _Fl
     held_to: dict[str, Any] = {"se": se, "identical": seen.identical, "reach": np.minimum(cap, reach)}
     family = order_family(measure.pairs, score=seen.score, delta=seen.delta, **held_to)
     p = np.where(family.certain, 1.0, np.nan)
+    critical = []
     for first in range(0, len(p), size):
         places = np.flatnonzero(family.pair // size == first // size)[::-1]
         own, hits = family.pair[places], np.zeros((2, len(places)), np.int64)
-        _count_reaching(block.t[own], cap[own], family.members.least[places], np.zeros(replicates), *hits)
+        largest = np.zeros(replicates)
+        _count_reaching(block.t[own], cap[own], family.members.least[places], largest, *hits)
+        c = critical_value(np.sort(largest), ALPHA)
+        critical.append(c if c < BEYOND else np.inf)
         p[own[::-1]] = np.maximum.accumulate((hits[1, ::-1] + 1) / (replicates + 1))
-    return p
+    return p, critical, se
 
 
 def _side_by_side(measures: Sequence[Measure]) -> Measure:
@@ -160,6 +189,7 @@ class Cell:
 
 _COUNTS = ("false", "false_p", "false_previous", "false_student", "unseen", "false_unseen")
 _POWERS = ("found", "found_p", "found_previous", "found_student")
+_MISSES = ("missed", "above", "below", "missed_gains", "above_gains", "below_gains")
 
 
 def add_trials(cell: Cell, record: dict[str, Any] | None, *, nulls: int, gains: int, replicates: int, seed: int) -> dict[str, Any]:
@@ -170,10 +200,11 @@ def add_trials(cell: Cell, record: dict[str, Any] | None, *, nulls: int, gains: 
     dict
         ``nulls`` and ``gains``, trials. Of nulls, data sets in which a pair was called better (``false``), in which some p was at
         most .05, decided or not (``false_p``), by the rule before and by t; in which no failure was drawn (``unseen``), and a pair
-        was called better yet. Of gains, the same of pairs of the better system that were called so (``found``).
+        was called better yet. Of gains, the same of pairs of the better system that were called so (``found``). Of both, data sets
+        in which an interval misses its true gain (``missed``), and pairs whose interval lies beyond it (``above``), or short of it.
     """
     known = {"kind": cell.kind, "units": cell.units, "systems": cell.systems, "replicates": replicates, "seed": seed}
-    counted: dict[str, Any] = known | {"nulls": 0, "gains": 0} | dict.fromkeys((*_COUNTS, *_POWERS), 0) | (record or {})
+    counted: dict[str, Any] = known | {"nulls": 0, "gains": 0} | dict.fromkeys((*_COUNTS, *_POWERS, *_MISSES), 0) | (record or {})
     if any(counted[name] != value for name, value in known.items()):
         raise ValueError(f"{cell.key}: the record has another seed or number of replicates")
     size = _TOGETHER[cell.systems]
@@ -187,7 +218,22 @@ def add_trials(cell: Cell, record: dict[str, Any] | None, *, nulls: int, gains: 
             counted[name] += size
             for sample, found in zip(samples, judged, strict=True):
                 _add(counted, sample, found, gain > 0)
+                _add_misses(counted, sample, found, true_gain(cell.kind, sample.sizes, gain))
     return counted
+
+
+def _add_misses(counted: dict[str, Any], sample: Sample, found: Judged, gain: float) -> None:
+    """Count the intervals that miss their true gains, which a pair without an interval does not."""
+    first, second = sample.measure.pairs.T
+    truth = gain * ((first == 0).astype(float) - (second == 0))
+    of_ahead = np.where(found.delta < 0, -truth, truth)
+    with np.errstate(invalid="ignore"):
+        outside = (found.interval.lo == 0) & found.separated & (of_ahead <= 0)  # an open end
+        above, below = (of_ahead < found.interval.lo) | outside, of_ahead > found.interval.hi
+    name = "_gains" if gain else ""
+    counted[f"missed{name}"] += int((above | below).any())
+    counted[f"above{name}"] += int(above.sum())
+    counted[f"below{name}"] += int(below.sum())
 
 
 def _add(counted: dict[str, Any], sample: Sample, found: Judged, gains: bool) -> None:
@@ -195,7 +241,7 @@ def _add(counted: dict[str, Any], sample: Sample, found: Judged, gains: bool) ->
     best = (sample.measure.pairs == 0).any(axis=1)
     with np.errstate(invalid="ignore"):  # without a p nothing is rejected
         at_level = {name: (p <= ALPHA + _SLACK) & (found.delta != 0) for name, p in rejected.items()}
-    at_level[""] = at_level["_p"] & ~found.undecided
+    at_level[""] = found.separated
     if gains:
         for name, flags in at_level.items():
             counted[f"found{name}"] += int((flags & best & (found.delta > 0)).sum())

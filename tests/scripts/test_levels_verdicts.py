@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 from levels_table.decision import decide_as_compare
-from levels_table.verdict_nulls import KINDS, Sample, draw_sample
+from levels_table.verdict_nulls import KINDS, Sample, draw_sample, true_gain
 from levels_table.verdict_tables import CELLS, verdict_table
-from levels_table.verdicts import Cell, add_trials, judge_together
+from levels_table.verdicts import Cell, _add_misses, add_trials, judge_together
 from scipy.stats import binom
 
 from pipeline import api
 from pipeline.inference.units import effective_units
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.observe import observe
 
 RECORDS = json.loads((Path(__file__).resolve().parents[2] / "docs" / "levels.json").read_text("utf-8"))["verdicts"]
 HEAVY = ("lognormal", "failures")
@@ -66,6 +67,37 @@ def test_compare_on_the_written_scores_says_the_same(kind: str, units: int, syst
         assert (row["undecided"] is not None) == judged.undecided[k]
         called = judged.p[k] <= 0.05 and not judged.undecided[k]
         assert (row["verdict"] == "better") == called
+        ends = (judged.interval.lo[k], judged.interval.hi[k])
+        assert (row["interval"]["lo"], row["interval"]["hi"]) == pytest.approx(ends, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_true_gain_is_what_many_units_have(kind: str) -> None:
+    """Of F1 and BLEU it is itself an estimate, by other units. Five standard errors."""
+    units = 40_000
+    sample = draw_sample(kind, units, 2, gain=300.0 / 16, generator=np.random.default_rng(5))
+    seen = observe(sample.measure)
+    truth = true_gain(kind, sample.sizes, 300.0 / 16)
+    assert truth > 5 * seen.se[0]
+    assert abs(seen.delta[0] - truth) < 5 * seen.se[0]
+
+
+def test_misses_are_counted_on_either_side_of_the_true_gain() -> None:
+    sample, *_ = samples_of("gaussian", 30, 2, 1, gain=3.0)
+    (judged,) = judge_together([sample], draws=draws_of(30), replicates=199)
+    lo, hi = float(judged.interval.lo[0]), float(judged.interval.hi[0])
+    sign = 1.0 if judged.delta[0] > 0 else -1.0
+    names = [f"{what}{which}" for what in ("missed", "above", "below") for which in ("", "_gains")]
+    for truth, expected in ((lo - 0.01, (1, 1, 0)), ((lo + hi) / 2, (0, 0, 0)), (hi + 0.01, (1, 0, 1))):
+        counted = dict.fromkeys(names, 0)
+        _add_misses(counted, sample, judged, sign * truth)
+        assert tuple(counted[f"{what}_gains"] for what in ("missed", "above", "below")) == expected
+
+
+def test_no_interval_of_equal_systems_holds_where_a_verdict_is_wrong() -> None:
+    for record in RECORDS:
+        assert record["false"] <= record["missed"] <= record["nulls"]
+        assert record["missed"] <= record["above"] + record["below"]
 
 
 def test_trials_that_are_added_later_are_those_that_all_at_once_would_be() -> None:
