@@ -48,6 +48,16 @@ def describe_methods(report: Report) -> list[Method]:
             "Fisher 1935, The Design of Experiments, Oliver and Boyd",
         ),
         Method(
+            "Interval beside a verdict",
+            "δ ± c · se",
+            "Of the bootstrap, at the level of the whole family: c and se are those of max-T, or Student's with the level α/K "
+            "where Holm decides; where units are right or wrong and fewer than 20 differ it is Tango's by the same c. The end near "
+            "0 is held to the verdict: 0, and outside, where a step down separates; 0 where a pair is kept from being separated.",
+            "Strassburger and Bretz 2008, doi:10.1002/sim.3319; Guilbaud 2008, doi:10.1002/bimj.200710449; Tango 1998, "
+            "doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B",
+            "https://doi.org/10.1002/sim.3319",
+        ),
+        Method(
             "Rank intervals",
             "[1 + #(significantly better), S − #(significantly worse)]",
             "Ranks that the separated pairs leave open; all intervals hold together. Percentiles of bootstrapped ranks would "
