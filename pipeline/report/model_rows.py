@@ -37,7 +37,7 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class GainInterval:
-    """The interval of a gain, at 1 − α."""
+    """The interval of a gain, at 1 − α for all pairs of its family together, held to the verdict: an end may be 0 for that."""
 
     lo: float
     hi: float

@@ -230,9 +230,10 @@ def model_views(report: Report, place: FamilyKey) -> Iterator[View]:
     test = _TESTS[claim].format(runs=f"{run}s", unit=unit)
     caption = (
         f"Two-sided p by the {test}: {say_claim(claim, unit)}. p adjusted is by {_say_family(pairs, report)}, "
-        f"and decides; the interval, gain ± t se at 1 − α, is not adjusted. MDE: minimum detectable effect, the smallest "
-        f"gain found with {SHOWN} by as many runs and units. Runs' share: of the variance of the gain, "
-        f"that due to {run}s. σ²: components of the variance of one {unit}'s score in one {run}; S×unit is that of models and "
+        f"and decides; the intervals, gain ± t se, hold for all these pairs together at 1 − α (Bonferroni), and end at 0 where "
+        f"they would contradict the verdict. MDE: minimum detectable effect, the smallest gain found with {SHOWN} by as many runs "
+        f"and units. Runs' share: of the variance of the gain, that due to {run}s. σ²: components of the variance of one "
+        f"{unit}'s score in one {run}; S×unit is that of models and "
         f"{unit}s together. Where fewer than 20 {unit}s differ, p is at least that of swapping the outputs of whole {unit}s."
     )
     margin = pairs[0].margin

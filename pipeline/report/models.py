@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.replicas.models import ModelGains
+from pipeline.inference.compatible_intervals import hold_to_verdict
 from pipeline.inference.equivalence import VERDICTS, judge
 from pipeline.inference.multiplicity import holm_of_decided
 from pipeline.inference.ranks import Separation, rank_intervals, separate
@@ -193,9 +194,10 @@ def _pair(
 ) -> ModelPairRow:
     given = known.gains
     a, b = given.pairs[pair].tolist()
-    low, high = (float(end[pair]) for end in given.interval(1 - alpha))
+    low, high = (float(end[pair]) for end in given.interval(1 - alpha / max(adjusted.tested, 1)))
     if given.delta[pair] < 0:
         a, b, low, high = b, a, -high, -low
+    low = float(hold_to_verdict(np.array(low), np.array(verdict == "better" or differs is True)))
     components = None if given.identical[pair] else given.variances.components
     names = ("unit", "system_unit", "run", "residual")
     unit, system_unit, run, residual = (None if components is None else plain(getattr(components, n)[pair]) for n in names)

@@ -191,6 +191,29 @@ def test_analyses_say_what_systems_are_only_where_a_model_has_several():
     assert find_run([cube.isel(system=[0, 2]), cube.drop_vars("replica")]) is None
 
 
+def test_intervals_of_models_hold_together_and_agree_with_verdicts(document):
+    """By Bonferroni: Holm separates what leaves 0 out of them, and maybe more, whose end is then 0."""
+    rows = document["model_pairs"]
+    assert {row["verdict"] for row in rows} == {"better", "not separated"}
+    for row in rows:
+        reach = stats.t.isf(0.025 / len(rows), row["df"]) * row["se"]
+        assert row["interval"]["hi"] == pytest.approx(row["delta"] + reach)
+        far = row["delta"] - reach
+        assert row["interval"]["lo"] == pytest.approx(max(far, 0.0) if row["verdict"] == "better" else min(far, 0.0))
+    assert any(row["interval"]["lo"] > 0 for row in rows)
+
+
+def test_five_questions_have_an_interval_that_touches_0_where_the_exact_test_is_the_floor(tmp_path):
+    """Swaps of whole questions have no p below .0625."""
+    right = {"north": np.ones((3, 40), np.int64), "south": np.ones((3, 40), np.int64)}
+    right["south"][:, :5] = 0
+    (row,) = api.compare(write_samples(tmp_path, right), replicates=1000)["model_pairs"]
+    assert (row["discordant"], row["verdict"]) == (5, "not separated")
+    assert row["p_floor"] == pytest.approx(0.0625, abs=0.005)  # swaps of whole questions, drawn
+    assert row["delta"] - stats.t.isf(0.025, row["df"]) * row["se"] > 0
+    assert row["interval"]["lo"] == 0.0
+
+
 def test_a_margin_is_tested_of_models_by_the_interval_of_their_gain(made):
     """Both ends at 90 % within the margin."""
     done = run_cli("run", "study.yaml", "--serial", "--set", "resampling.margin.mean=1.2", cwd=made.parents[1])
