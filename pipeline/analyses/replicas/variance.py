@@ -69,7 +69,8 @@ class Variances:
             return np.sqrt(by_unit), np.broadcast_to(units - 1.0, by_unit.shape)
         of_run = run[:, None] / runs + of_e
         variance = by_unit + (of_run - of_e).sum(axis=1)
-        shares = by_unit**2 / (units - 1) + ((of_run**2 + of_e**2 / (units - 1)[..., None]) / (runs - 1)).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):  # one run, or one unit, knows nothing of a variance: no degrees
+            shares = by_unit**2 / (units - 1) + ((of_run**2 + of_e**2 / (units - 1)[..., None]) / (runs - 1)).sum(axis=1)
         degrees = np.divide(variance**2, shares, out=np.full(variance.shape, np.nan), where=shares > 0)
         return np.sqrt(variance), degrees
 
