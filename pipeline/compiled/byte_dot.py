@@ -12,18 +12,29 @@ from typing import Any
 import llvmlite.binding
 from llvmlite import ir
 from numba import types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-__all__ = ["TOGETHER", "byte_dot", "host_has", "write_dot"]
+__all__ = ["TOGETHER", "byte_dot", "can_compile", "knows_partial_sums", "write_dot"]
+
+_PARTIAL_SUMS = 22  # the first LLVM that this was tried with
 
 TOGETHER = 2
 """Vectors of counts that are multiplied together."""
 
 
-def host_has(*features: str) -> bool:
-    """Tell whether this processor has all of some features, by LLVM's names."""
-    known = llvmlite.binding.get_host_cpu_features()
-    return all(known.get(name, False) for name in features)
+def can_compile(*features: str) -> bool:
+    """Tell whether kernels are compiled for a processor that has all of some features, by LLVM's names.
+
+    That is this one, unless Numba was told another: LLVM ends the process where it is given an instruction that its target has not.
+    """
+    _, _, known = cpu_target.target_context.codegen().magic_tuple()
+    return {f"+{name}" for name in features} <= set(known.split(","))
+
+
+def knows_partial_sums() -> bool:
+    """Tell whether LLVM knows the sums that ARM's form is written in; it crashes on names that it does not know."""
+    return bool(llvmlite.binding.llvm_version_info[0] >= _PARTIAL_SUMS)
 
 
 _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))

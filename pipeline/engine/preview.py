@@ -78,7 +78,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
                 "units": t.n_units,
                 "unit": t.unit,
                 "systems": len(t.outputs),
-                "notes": warn_of_max_t(survey.study, systems=len(t.outputs), units=t.n_units),
+                "notes": list(warn_of_max_t(survey.study, systems=len(t.outputs), units=t.n_units)),
             }
             for t in inputs.test_sets
         ],

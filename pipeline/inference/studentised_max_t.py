@@ -226,7 +226,8 @@ def _hold_few_of_one_size(
         Infinite for other pairs.
     """
     most, counts = np.full((2, len(se)), np.inf)
-    win = gain_of_a_win(measure)
+    # Within strata t* can be larger than that.
+    win = gain_of_a_win(measure) if measure.stratum is None else np.full(len(se), np.nan)
     few = np.flatnonzero((observed.discordant > 0) & (observed.discordant < FEW_DISCORDANT) & np.isfinite(win) & (se > 0))
     m, size = observed.discordant[few].astype(np.float64), np.abs(observed.delta[few])
     n = np.maximum(len(measure.statistics), m + 1)  # where all units differ, as if there were one more that does not

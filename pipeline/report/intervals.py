@@ -63,8 +63,10 @@ def read_intervals(
 
 
 def read_wins(cube: xr.Dataset, discordant: NDArray[np.integer] | None, *, metric: str, test_size: str) -> Wins:
-    """Return on how many units of a test size the pairs differ, and what each of these adds to a gain."""
+    """Return on how many units of a test size the pairs differ, and what each of these adds to a gain; within strata nothing."""
     win = read_floats(cube, "gain_of_a_win", metric=metric, test_size=test_size)
+    if cube.attrs.get("strata"):  # intervals by wins know none
+        win = np.full(len(win), np.nan)
     units = int(cube["n_units"].sel(test_size=test_size).item())
     return Wins(np.full(len(win), -1) if discordant is None else discordant, win, units)
 

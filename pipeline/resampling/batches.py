@@ -16,6 +16,7 @@ from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
 __all__ = ["ByteBatches", "FloatBatches", "make_batches"]
 
+_MOST_DRAWS = 2**24  # of which sums of digits stay below 2^31
 _MOST_PER_UNIT = 32  # draws a unit on average, above which counts would too often be above 255
 
 
@@ -69,7 +70,8 @@ class ByteBatches:
 
 def make_batches(draws: Draws | StratifiedDraws, columns: StatisticColumns, *, work: int) -> FloatBatches | ByteBatches:
     """Choose the way of drawing and multiplying; no number depends on it."""
-    may = isinstance(draws, Draws) and draws.n_draws <= _MOST_PER_UNIT * draws.n_units
+    few = draws.n_draws <= min(_MOST_PER_UNIT * draws.n_units, _MOST_DRAWS)
+    may = isinstance(draws, Draws) and few
     form = choose_form(work) if may else None
     if form is None or not isinstance(draws, Draws):
         return FloatBatches(draws, columns)

@@ -22,15 +22,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.byte_dot import TOGETHER, byte_dot, host_has
+from pipeline.compiled.byte_dot import TOGETHER, byte_dot, can_compile, knows_partial_sums
 
-__all__ = ["FORMS", "LANES", "TOGETHER", "blocks_of", "forms", "multiply_bytes", "pack_counts", "quads_of", "take_units"]
+__all__ = [
+    "FORMS",
+    "LANES",
+    "TOGETHER",
+    "blocks_of",
+    "forms",
+    "is_usable",
+    "multiply_bytes",
+    "pack_counts",
+    "quads_of",
+    "take_units",
+]
 
 LANES = 16
 """Replicates side by side in a block."""
 
 FORMS = ("vnni-512", "vnni-256", "arm-i8mm")
-"""By preference; the last two are not tried where a processor has an earlier one."""
+"""By preference: none is tried where a processor has an earlier one."""
 
 Counts = NDArray[np.uint8]
 
@@ -136,6 +147,9 @@ def multiply_bytes(
         0 where there is no unit any more.
     out : (≥ column, 16 · block) int32, optional
     """
+    types = [str(counts.dtype), str(digits.dtype), "int32" if out is None else str(out.dtype)]
+    if types != ["uint8", "int8", "int32"]:  # below there are addresses alone
+        raise ValueError(f"counts are uint8, columns int8 and sums int32, not {', '.join(types)}")
     if counts.shape[1] * 4 != digits.shape[1] or counts.shape[0] % TOGETHER or counts.shape[2:] != (LANES, 4):
         raise ValueError(f"counts {counts.shape} and columns {digits.shape} are not of the same units")
     if (counts.size and counts.ctypes.data % 64) or not (counts.flags.c_contiguous and digits.flags.c_contiguous):
@@ -184,19 +198,21 @@ def take_units(counts: Counts, units: NDArray[np.int64], out: Counts) -> None:
                 target[lane, place % 4] = source[lane, unit % 4]
 
 
-@functools.cache
 def forms() -> tuple[str, ...]:
-    """Return the forms that this processor has and that give the right sums, the best first; none on many.
+    """Return the forms that kernels may have here and that give the right sums, the best first; none on many processors."""
+    return tuple(form for form in FORMS if is_usable(form))
 
-    Each is compiled and tried on small numbers when it is first asked about.
-    """
+
+@functools.cache
+def is_usable(form: str) -> bool:
+    """Tell whether kernels are compiled for a processor that has a form, and whether it gives the right sums of small numbers."""
     has = {
-        "vnni-512": host_has("avx512vnni", "avx512f"),
+        "vnni-512": can_compile("avx512vnni", "avx512f"),
         # Without AVX-512 the same instruction has another encoding, which LLVM chooses.
-        "vnni-256": host_has("avxvnni") or host_has("avx512vnni", "avx512vl"),
-        "arm-i8mm": host_has("i8mm"),
+        "vnni-256": can_compile("avxvnni") or can_compile("avx512vnni", "avx512vl"),
+        "arm-i8mm": can_compile("i8mm") and knows_partial_sums(),
     }
-    return tuple(form for form in FORMS if has[form] and _is_right(form))
+    return has[form] and _is_right(form)
 
 
 FORM_VARIABLE = "PIPELINE_PRODUCT"
@@ -216,7 +232,7 @@ def choose_form(work: int) -> str | None:
     """
     asked = os.environ.get(FORM_VARIABLE, "")
     if not asked:
-        return next(iter(forms()), None) if work >= _LEAST_WORK else None
+        return next(filter(is_usable, FORMS), None) if work >= _LEAST_WORK else None
     if asked == "float":
         return None
     if asked not in forms():

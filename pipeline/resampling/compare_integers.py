@@ -20,7 +20,8 @@ from pipeline.resampling.measures import BINS
 __all__ = ["GainTables"]
 
 _WIDEST = 4096  # gains in a table
-_MOST_BYTES = 2**27  # of all tables
+_WIDTH_OF_BATCH = 1.5  # a table three times as wide as a batch is long takes as long as no table
+_MOST_BYTES = 2**26  # of all tables
 _ERRORS = 9.0  # standard errors to both sides of δ that a table reaches: what lies beyond is counted by itself
 _SUBTABLES = 4  # equal neighbours would wait for each other in one
 _MIDDLE = BINS / 2.0 + 2.0**-20  # as in `compare`
@@ -48,10 +49,11 @@ class GainTables:
     step: int
 
     @classmethod
-    def of(cls, thresholds: Thresholds, *, largest_sum: int) -> GainTables | None:
+    def of(cls, thresholds: Thresholds, *, largest_sum: int, batch: int = CELL) -> GainTables | None:
         """Return empty tables, or None where gains are no whole numbers of one step, or too many or too large.
 
-        ``largest_sum`` is what no sum of a system exceeds in size.
+        ``largest_sum`` is what no sum of a system exceeds in size. A table is gone through once for each ``batch`` of replicates:
+        of short ones it is no gain.
         """
         steps, center, scale = thresholds.step, thresholds.center, thresholds.bin_scale
         if not len(steps) or np.any(steps != steps[0]) or np.any(center != np.rint(center)):
@@ -60,7 +62,12 @@ class GainTables:
         reach = np.ceil(_ERRORS * errors).max() + 2
         width = int(2 * reach + 1) if reach < _WIDEST else _WIDEST + 1
         largest = np.abs(center).max() + reach
-        if width > _WIDEST or 2 * width * len(steps) > _MOST_BYTES or CELL * largest * largest >= _EXACT or largest_sum >= 2**31:
+        if (
+            width > min(_WIDEST, _WIDTH_OF_BATCH * batch)
+            or 2 * width * len(steps) > _MOST_BYTES
+            or CELL * largest * largest >= _EXACT
+            or largest_sum >= 2**31
+        ):
             return None
         return cls(thresholds, (center - reach).astype(np.int64), np.zeros((len(steps), width), np.uint16), int(steps[0]))
 

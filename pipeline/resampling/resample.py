@@ -75,13 +75,14 @@ def resample(
     plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
     kept = [min(max(min(cell_bounds(c, replicates)[1], keep_replicates) - c * CELL, 0), CELL) for c in cells]
     columns = StatisticColumns.of(_wanted(plans, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
-    work = sum(len(range(*cell_bounds(cell, replicates))) for cell in cells) * draws.n_units * len(columns.contraction.narrow)
+    work = sum(len(range(*cell_bounds(cell, replicates))) for cell in cells) * draws.n_units
+    work *= len(columns.contraction.narrow) + len(columns.contraction.wide)
     batches = make_batches(draws, columns, work=work)
     batch = _batch_length(batches.bytes_per_replicate, plans, memory_bytes)
     batches.make_room(batch)
     results = [empty_counts(plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept))) for plan in plans]
     lanes = [empty_lanes(plan) for plan in plans]
-    tables = [[_tables_of(rule, plan, draws) for rule in plan.rules] for plan in plans]
+    tables = [[_tables_of(rule, plan, draws, batch) for rule in plan.rules] for plan in plans]
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
         for running in lanes:
@@ -118,10 +119,11 @@ def _check_draws(draws: Draws | StratifiedDraws, measure: Measure) -> None:
         raise ValueError("the draws and a measure have different strata")
 
 
-def _tables_of(rule: Rule, plan: Plan, draws: Draws | StratifiedDraws) -> GainTables | None:
+def _tables_of(rule: Rule, plan: Plan, draws: Draws | StratifiedDraws, batch: int) -> GainTables | None:
     if rule.name != "integer":
         return None
-    return GainTables.of(rule.thresholds, largest_sum=draws.n_draws * largest_magnitude(plan.measure.statistics[:, :, 0]))
+    largest = draws.n_draws * largest_magnitude(plan.measure.statistics[:, :, 0])
+    return GainTables.of(rule.thresholds, largest_sum=largest, batch=batch)
 
 
 def _wanted(plans: Sequence[Plan], *, with_scores: bool) -> Iterator[Wanted]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -26,6 +29,15 @@ def unpacked(counts: np.ndarray) -> np.ndarray:
     """(replicate, 4 · quad) counts."""
     blocks, quads, lanes, four = counts.shape
     return counts.transpose(0, 2, 1, 3).reshape(blocks * lanes, quads * four)
+
+
+@every_form
+def test_numbers_of_other_types_are_refused_before_an_address_is_taken(form: str) -> None:
+    counts = pack_counts(np.ones((3, 5), np.float32))
+    with pytest.raises(ValueError, match="counts are uint8, columns int8 and sums int32, not uint8, int64, int32"):
+        multiply_bytes(form, counts, lay_out(np.ones((2, 5))).astype(np.int64))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not uint8, int8, int16"):
+        multiply_bytes(form, counts, lay_out(np.ones((2, 5))), out=np.empty((2, 32), np.int16))  # type: ignore[arg-type]
 
 
 @every_form
@@ -182,3 +194,30 @@ def test_the_innermost_loop_is_one_instruction_a_product_on_processors_that_have
     made = [line for line in lines if instruction in line.split()]  # "{vex} vpdpbusd" of AVX-VNNI
     assert len(made) == 2 * columns
     assert all(registers in line for line in made)
+
+
+def test_where_kernels_are_for_another_processor_no_form_is_tried() -> None:
+    """LLVM ends the process where it is given an instruction that its target has not: nothing could be caught."""
+    code = "from pipeline.resampling.byte_product import choose_form, forms; print(forms(), choose_form(2**40))"
+    given = os.environ | {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    given.pop(byte_product.FORM_VARIABLE, None)
+    done = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "() None\n"), done.stderr
+
+
+def test_a_form_that_gives_wrong_sums_or_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(byte_product, "can_compile", lambda *features: True)
+    monkeypatch.setattr(byte_product, "knows_partial_sums", lambda: True)
+
+    def fail(*given: Any) -> None:
+        raise RuntimeError("not known here")
+
+    monkeypatch.setitem(byte_product._KERNELS, "vnni-512", fail)
+    monkeypatch.setitem(byte_product._KERNELS, "vnni-256", lambda counts, digits, out: out.fill(1))
+    byte_product.is_usable.cache_clear()
+    try:
+        with pytest.warns(RuntimeWarning, match="products in bytes by vnni-512 are not made here: not known here"):
+            assert not byte_product.is_usable("vnni-512")
+        assert not byte_product.is_usable("vnni-256")
+    finally:
+        byte_product.is_usable.cache_clear()
