@@ -23,19 +23,18 @@ PROCEDURE = Procedure(
         Method(
             "Paired bootstrap, two-sided",
             "p = (#(|δ* − δ| ≥ δ) + 1) / (b + 1)",
-            "Does not depend on which system was put first; verdicts use it. Both counts include the observed value: p is never 0. "
-            "Where two systems have the same score p is 1 by definition.",
+            "Does not depend on which system was put first. Verdicts are by max-T over replicates with standard errors of their "
+            "own where enough are kept, else by the larger of this p and Student's. Both counts include the observed value: p is never "
+            "0. Where two systems have the same score p is 1 by definition.",
             "Phipson and Smyth 2010, doi:10.2202/1544-6115.1585",
             "https://doi.org/10.2202/1544-6115.1585",
         ),
         Method(
-            "Standard error and interval",
+            "Standard error and symmetric interval",
             "δ ± q(|δ* − δ|)",
-            "The standard error is the jackknife's. q is the 1 − α quantile of the kept replicates. Where none were kept, or a "
-            "report has another α than its run, it is read off a histogram of all replicates with bins of a quarter of a standard "
-            "error by linear interpolation, with the share of replicates within δ, 1 − p, as one more point; its ends may then be "
-            "off by 0.2 standard errors where the metric takes few values. It leaves 0 out where the two-sided p of the pair by "
-            "itself is below α, and is not adjusted for the number of pairs.",
+            "The standard error is the jackknife's. q is the 1 − α quantile of the kept replicates. This is one of the further "
+            "intervals that a study asks for: it leaves 0 out where the counted two-sided p is below α, and is not adjusted for "
+            "the number of pairs, as the interval beside a verdict is.",
             "Efron and Tibshirani 1993, An Introduction to the Bootstrap, doi:10.1201/9780429246593",
             "https://doi.org/10.1201/9780429246593",
         ),

@@ -44,8 +44,10 @@ def add_model_effects(
     across : bool
         Whether Holm is over the pairs of all test sets and metrics together.
     """
-    still = [sum(row.verdict in OPEN for row in of.pairs) for of in judged]
-    counts = [sum(still)] * len(still) if across else still
+    # Where Holm stands: identical models are steps that are never taken.
+    shown = [sum(row.verdict == "better" for row in of.pairs) for of in judged]
+    shown = [sum(shown)] * len(shown) if across else shown
+    counts = [max((row.family_size for row in of.pairs), default=0) - own for of, own in zip(judged, shown, strict=True)]
     return [
         of._replace(pairs=_add(of.pairs, gains, alpha / max(count, 1)))
         for of, gains, count in zip(judged, given, counts, strict=True)

@@ -112,7 +112,9 @@ def _monte_carlo(report: Report) -> tuple[bool, str]:
     if not errors:
         return True, f"b = {replicates:,}; the error of the p-values is not known."
     half = f"every two-sided p is accurate to ± {format_p(max(errors))} (95 %, Clopper-Pearson)"
-    return 0 < replicates < DRAFT, f"b = {replicates:,}; {half}."
+    by_max_t = any(row.adjustment.by == "max_t" for row in report.pairs)
+    again = "; those of max-T are of the first 9,999 kept replicates at most, so that more do not change that" if by_max_t else ""
+    return 0 < replicates < DRAFT, f"b = {replicates:,}; {half}{again}."
 
 
 def _enough(report: Report) -> tuple[bool, str]:

@@ -127,7 +127,7 @@ def _state(row: Mapping[str, Any], digits: int, few: int) -> str | None:
     if pairs >= few:
         ends = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
         return (
-            f"{here} {format_number(row['gain'], digits)}{ends} are usually significant: "
+            f"{here} {format_number(row['gain'], digits)}{ends} are usually significant, each pair by itself and one-sided: "
             f"the {row['percentile']:g}th percentile of the gains of {pairs:,} borderline pairs."
         )
     count = "1 borderline pair" if pairs == 1 else f"{pairs} borderline pairs"
@@ -139,15 +139,11 @@ def _state(row: Mapping[str, Any], digits: int, few: int) -> str | None:
         if near:
             whose = "the {:,} pairs with p in [{:g}, {:g}]".format(row["near_pairs"], *row["near_p"])
         return (
-            f"{here} {format_number(gain, digits)}{ends} are usually significant: {row['gaussian_z']:.3f} times the "
-            f"{row['percentile']:g}th percentile of the standard errors of {whose}, since there {'is' if pairs == 1 else 'are'} "
-            f"{f'only {count}' if pairs else 'no borderline pairs'}."
+            f"{here} {format_number(gain, digits)}{ends} are usually significant, each pair by itself and one-sided: "
+            f"{row['gaussian_z']:.3f} times the {row['percentile']:g}th percentile of the standard errors of {whose}, "
+            f"since there {'is' if pairs == 1 else 'are'} {f'only {count}' if pairs else 'no borderline pairs'}."
         )
-    if not pairs:
-        return None
-    size = f"n = {row['units']:,}"
-    gain = format_number(row["gain"], digits)
-    return f"The threshold at this size ({size}), {gain}, rests on only {count}: treat it as a rough guide."
+    return None  # a gain of few pairs is these pairs, and no threshold
 
 
 def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], *, few: int) -> Iterator[Mark]:

@@ -64,6 +64,9 @@ def check_runs(rows: Sequence[Mapping[str, Any]]) -> Check | None:
     single = [row for row in made if row["in_study"]]
     if not single:
         return None
+    if max(row["nulls"] for row in made) < _FEWEST_WAYS:
+        few = "Runs can be parted in fewer than {:,} ways: rates of .05 cannot be told from as few null data sets."
+        return Check(_RUNS, "not checked", few.format(_FEWEST_WAYS))
     told = [f"{_rates_of_runs(single)} of null data sets in which one run stands for its model."]
     models = [row for row in made if row["procedure"] == _RECOMMENDED]
     if models:
