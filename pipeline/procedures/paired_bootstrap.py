@@ -24,8 +24,8 @@ PROCEDURE = Procedure(
             "Paired bootstrap, two-sided",
             "p = (#(|δ* − δ| ≥ δ) + 1) / (b + 1)",
             "Does not depend on which system was put first. Verdicts are by max-T over replicates with standard errors of their "
-            "own where enough are kept, else by the larger of this p and Student's. Both counts include the observed value: p is never "
-            "0. Where two systems have the same score p is 1 by definition.",
+            "own where enough are kept, else by the larger of this p and Student's. Both counts include the observed value: p is "
+            "never 0. Where two systems have the same score p is 1 by definition.",
             "Phipson and Smyth 2010, doi:10.2202/1544-6115.1585",
             "https://doi.org/10.2202/1544-6115.1585",
         ),
