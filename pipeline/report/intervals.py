@@ -16,7 +16,7 @@ from pipeline.inference.power import critical_value
 from pipeline.report.cube_facts import read_floats, read_variable
 from pipeline.report.pair_parts import Interval, IntervalMethod, MethodInterval, MethodIntervalWithP
 from pipeline.report.values import plain
-from pipeline.report.verdicts import Evidence
+from pipeline.report.verdicts import Evidence, Judged
 
 __all__ = ["BELONGS_TO", "BOOTSTRAP_T", "Methods", "decision_intervals", "hold", "read_intervals", "read_wins"]
 
@@ -72,17 +72,18 @@ def read_wins(cube: xr.Dataset, discordant: NDArray[np.integer] | None, *, metri
 
 
 def decision_intervals(
-    known: Evidence, separated: NDArray[np.bool_], *, wins: Wins, tails: StudentTails | None, alpha: float
+    known: Evidence, judged: Judged, *, wins: Wins, tails: StudentTails | None, alpha: float
 ) -> list[Interval | None]:
     """Return the interval that stands beside the verdict of each pair: that of the test which decides, at the level of the family.
 
     By max-T it is δ ± c · se with the c of all pairs; where Holm decides, the same with Student's 1 − α/(2K) quantile. None outside
-    the family, for pairs that cannot be tested, and where an end would be infinite.
+    the family, for pairs that cannot be tested or are not decided, and where an end would be infinite. What is not decided would
+    need an interval that holds its level where no test does, and there is none.
 
     Parameters
     ----------
     known : Evidence
-    separated : (pair,) bool
+    judged : Judged
         From `pipeline.report.verdicts.judge_pairs`.
     wins : Wins
     tails : StudentTails or None
@@ -99,8 +100,9 @@ def decision_intervals(
         level, freedom = alpha / max(int(measured.sum()), 1), None if tails is None else tails.freedom
         method, se, of_wins = "bonferroni", known.se, float(critical_value(level))
         critical = float(critical_value(level, freedom)) if freedom is None or freedom >= 1 else np.inf
+    separated, decided = judged.separated, np.array([verdict != "not decided" for verdict in judged.verdict], np.bool_)
     found = compatible_intervals(known.gain, se, critical=critical, critical_of_wins=of_wins, separated=separated, wins=wins)
-    there = measured & ~known.identical & ~known.flat & np.isfinite(found.lo)
+    there = measured & decided & ~known.identical & ~known.flat & np.isfinite(found.lo)
     ends = zip(there.tolist(), found.by_wins.tolist(), found.lo.tolist(), found.hi.tolist(), separated.tolist(), strict=True)
     return [
         Interval("tango" if by_wins else method, 1 - alpha, lo, hi, open=better and lo == 0) if is_there else None

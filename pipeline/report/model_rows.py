@@ -37,7 +37,10 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class GainInterval:
-    """The interval of a gain, at 1 − α for all pairs of its family together, held to the verdict: an end may be 0 for that."""
+    """The interval of a gain, at 1 − α for all pairs of its family together, held to the verdict: an end may be 0 for that.
+
+    A pair that is not decided has none.
+    """
 
     lo: float
     hi: float

@@ -239,7 +239,10 @@ def model_views(report: Report, place: FamilyKey) -> Iterator[View]:
     margin = pairs[0].margin
     if any(row.verdict == "not decided" for row in pairs):
         a_p, kinds = ("p", "a difference is not") if margin is None else ("a p", "neither a difference nor equivalence is")
-        caption += f" Not decided: {a_p} is at most α, and {kinds} claimed, as no test holds its level on such scores."
+        caption += (
+            f" Not decided: {a_p} is at most α, and {kinds} claimed, as no test holds its level on such scores, nor would an "
+            "interval."
+        )
     if margin is not None:
         caption += (
             f" p eq., Holm eq.: of equivalence within the margin of {margin:g}, by two one-sided t-tests: p is at most α where "

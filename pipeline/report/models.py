@@ -217,7 +217,8 @@ def _pair(
         delta=plain(abs(given.delta[pair])),
         se=plain(given.se[pair]),
         df=plain(given.degrees[pair]),
-        interval=GainInterval(low, high) if np.isfinite(low) and np.isfinite(high) else None,
+        # No interval holds its level where no test does.
+        interval=GainInterval(low, high) if verdict != "not decided" and np.isfinite(low) and np.isfinite(high) else None,
         p=plain(known.p[pair]),
         p_floor=plain(given.floor[pair]) or None,
         p_adjusted=plain(adjusted.p[pair]),

@@ -185,7 +185,7 @@ def read_columns(
     beside: list[Interval | None] = [None] * pairs
     if reading.gives_interval:
         wins = read_wins(cube, seen.discordant, **where)
-        beside = decision_intervals(known, judged.separated, wins=wins, tails=tails, alpha=alpha)
+        beside = decision_intervals(known, judged, wins=wins, tails=tails, alpha=alpha)
     nothing, above = np.full(pairs, np.nan), count_of(cube, "above_twice_delta", **full)
     exact, exact_log10 = read_exact(cube, **where) if reading.needs_units else (nothing, nothing)
     verdict, own = full | {"convention": reading.verdict}, adjusted.decision.own

@@ -15,6 +15,7 @@ class Interval:
     """The interval that stands beside a pair's verdict, and belongs to its adjusted p.
 
     ``level`` is that of all pairs of the family together. ``open``: ``lo`` is 0 and outside, as the pair is separated.
+    A pair that is not decided has no interval.
     """
 
     method: IntervalMethod

@@ -106,9 +106,10 @@ def list_pairs(
     rows = []
     made = _make_rows(cube, of, place, family, units, effective, margin)
     for row, against, holds in zip(made, of.against, stable, strict=True):
+        held_back = row.verdict == "not decided"  # which a correction across families may turn into "not separated"
         if correction is not None:
             row = correction.apply(row, stable=holds)
-        note = "; ".join(_remarks(row, against, family, uncounted))
+        note = "; ".join(_remarks(row, against, held_back, family, uncounted))
         rows.append(replace(row, note=note) if note else row)
     return sorted(rows, key=lambda row: (-(row.delta or 0.0), row.system_a, row.system_b))
 
@@ -210,7 +211,7 @@ def _why_uncounted(cube: xr.Dataset, metric: str, margin: float | None) -> str |
     return f"p_equivalence: the run counted {run}, and the report asks for {margin:g}; run it with that margin"
 
 
-def _remarks(row: PairRow, against: bool, family: FamilyOf, uncounted: str | None) -> Iterator[str]:
+def _remarks(row: PairRow, against: bool, held_back: bool, family: FamilyOf, uncounted: str | None) -> Iterator[str]:
     """Say what the numbers of a pair leave in doubt."""
     if not row.in_family:
         yield f"not with {family.baseline}, so not in the family: no adjusted p, verdict or interval beside it"
@@ -218,10 +219,10 @@ def _remarks(row: PairRow, against: bool, family: FamilyOf, uncounted: str | Non
         yield f"{row.procedure} rejects in favour of {row.system_b}, though {row.system_a} scores better"
     if uncounted:
         yield uncounted
-    yield from _notes(row)
+    yield from _notes(row, held_back)
 
 
-def _notes(row: PairRow) -> Iterator[str]:
+def _notes(row: PairRow, held_back: bool) -> Iterator[str]:
     if row.p is None:
         drawn = "nothing was written for this pair, or its score is undefined in every replicate"
         computed = f"{row.procedure} is not defined for this score, or the score is undefined"
@@ -232,7 +233,7 @@ def _notes(row: PairRow) -> Iterator[str]:
     elif row.delta == 0:
         own = "= 1 by definition" if row.p == 1 else "is the test's own and not about the score"
         yield f"no order: the scores are equal, two-sided p {own}, no one-sided p, count or bias"
-    yield from _doubts(row)
+    yield from _doubts(row, held_back)
     if row.empty_replicates:
         replicates = row.replicates or 0
         all_of_them = replicates + row.empty_replicates
@@ -257,7 +258,7 @@ def _notes(row: PairRow) -> Iterator[str]:
         yield "not separated at this n, and not shown to be equivalent"
 
 
-def _doubts(row: PairRow) -> Iterator[str]:
+def _doubts(row: PairRow, held_back: bool) -> Iterator[str]:
     """Say what keeps a difference of one pair from being believed."""
     if row.identical:
         return
@@ -266,7 +267,10 @@ def _doubts(row: PairRow) -> Iterator[str]:
     if row.se is None:
         yield "se: undefined, as the score without one of the units is 0/0; no verdict of a difference"
     elif row.interval is None and row.in_family and PROCEDURES[row.procedure].gives_interval:
-        yield f"interval: {'the standard error is 0' if row.se == 0 else 'an end of it would be infinite'}"
+        if held_back:
+            yield "interval: none is shown, as none would hold its level where no test does"
+        else:
+            yield f"interval: {'the standard error is 0' if row.se == 0 else 'an end of it would be infinite'}"
     if is_clustered(row):
         yield f"design effect {row.design_effect:.2f}: items are drawn though they stand together, and p is too small"
     if row.few_discordant:

@@ -140,7 +140,10 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
         )
     if any(row.verdict == "not decided" for row in rows):
         p, claim = ("p", "a difference is not") if margin is None else ("a p", "neither a difference nor equivalence is")
-        yield f"Not decided: {p} is at most α, and {claim} claimed, as no test holds its level here; `undecided` says why."
+        yield (
+            f"Not decided: {p} is at most α, and {claim} claimed, as no test holds its level here, nor would an interval; "
+            "`undecided` says why."
+        )
     for mark in dict.fromkeys(mark for row in shown for mark in mark_of(row)):
         yield f"{mark} {MARKS[mark]}."
     if len(shown) < len(rows):

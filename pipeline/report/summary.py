@@ -128,7 +128,7 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
 
 def _narrow(table: View) -> View:
     """Return a table of pairs without what the p that decides makes dispensable, where that brings it within 80 columns."""
-    for left_out in ((), ("p",), ("p", "exact")):
+    for left_out in ((), ("exact",), ("exact", "p")):  # p adjusted is at least the exact p
         narrower = table.pick(tuple(column for column in table.columns if column not in left_out))
         if max(map(len, align_text(narrower))) <= COLUMNS:
             return narrower

@@ -64,7 +64,7 @@ class Judged:
     separated : (pair,) bool
         Called better.
     interval : CompatibleIntervals
-        Of the gain of the system that is ahead.
+        Of the gain of the system that is ahead; nan where only the missing verdict keeps it from being called better.
     """
 
     p: _Floats
@@ -101,7 +101,8 @@ def judge_together(samples: Sequence[Sample], *, draws: Draws, replicates: int) 
         student = np.fmax(StudentTails(units).p_value(seen.delta[own], seen.se[own]), floor[own])
         previous = _previous(z[own], seen.delta[own], seen.se[own], floor[own], student, units)
         with np.errstate(invalid="ignore"):  # without a p nothing is rejected
-            separated = (p <= ALPHA + _SLACK) & ~undecided & (seen.delta[own] != 0)
+            rejected = (p <= ALPHA + _SLACK) & (seen.delta[own] != 0)
+        separated = rejected & ~undecided
         interval = compatible_intervals(
             np.abs(seen.delta[own]),
             np.where(seen.identical[own], np.nan, se[own]),
@@ -110,8 +111,15 @@ def judge_together(samples: Sequence[Sample], *, draws: Draws, replicates: int) 
             separated=separated,
             wins=Wins(seen.discordant[own], win[own], len(measure.statistics)),
         )
+        interval = _hide(interval, rejected & undecided)
         found.append(Judged(p, undecided, seen.delta[own], previous, holm(student), separated, interval))
     return found
+
+
+def _hide(interval: CompatibleIntervals, hidden: _Flags) -> CompatibleIntervals:
+    """Return the intervals without those of pairs that are not decided, though their p is small enough."""
+    lo, hi = (np.where(hidden, np.nan, end) for end in (interval.lo, interval.hi))
+    return replace(interval, lo=lo, hi=hi)
 
 
 def _studentise_each(

@@ -67,8 +67,23 @@ def test_compare_on_the_written_scores_says_the_same(kind: str, units: int, syst
         assert (row["undecided"] is not None) == judged.undecided[k]
         called = judged.p[k] <= 0.05 and not judged.undecided[k]
         assert (row["verdict"] == "better") == called
+        if row["verdict"] == "not decided":
+            assert row["interval"] is None
+            assert np.isnan([judged.interval.lo[k], judged.interval.hi[k]]).all()
+            continue
         ends = (judged.interval.lo[k], judged.interval.hi[k])
         assert (row["interval"]["lo"], row["interval"]["hi"]) == pytest.approx(ends, rel=1e-9, abs=1e-12)
+
+
+def test_only_pairs_that_lack_nothing_but_a_verdict_have_no_interval() -> None:
+    hidden = []
+    for sample in samples_of("exponential", 12, 3, 10, gain=4.0):
+        (judged,) = judge_together([sample], draws=draws_of(12), replicates=199)
+        assert judged.undecided.all()  # of so few units
+        none = np.isnan(judged.interval.lo) & np.isnan(judged.interval.hi)
+        np.testing.assert_array_equal(none, judged.p <= 0.05)
+        hidden += none.tolist()
+    assert {True, False} == set(hidden)
 
 
 @pytest.mark.parametrize("kind", KINDS)

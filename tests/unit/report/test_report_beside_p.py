@@ -219,3 +219,16 @@ def test_an_estimated_p_is_stable_at_the_level_of_all_decisions_and_not_at_95_pe
     cube = computed(build_cube(np.array([50.0, 52.0]), list("ab")), "exact-bootstrap", 0.04, error=0.008, method=method)
     (row,) = build(cube, procedures=["exact-bootstrap"])["pairs"]
     assert row["stable"] is stable
+
+
+@pytest.mark.parametrize(("extra", "left_out"), [(0, {"exact"}), (17, {"exact", "p"})])
+def test_a_terminal_leaves_out_the_exact_p_before_the_p_of_the_pair(extra, left_out):
+    """As far as 80 columns ask for it: the adjusted p is never below the exact one."""
+    names = ["a" + "x" * extra, "b"]
+    cube = build_cube(np.array([50.0, 51.0]), names, sizes={"full": 60})
+    exact = cube["discordant"].astype(float) * 0 + 0.0625
+    document = build(cube.assign(discordant=cube["discordant"] * 0 + 6, p_sign_flip=exact))
+    assert "exact" in pair_view(document)[0].columns
+    (head,) = (f"{line}  " for line in summarise(read_report(document)).splitlines() if line.startswith("better"))
+    told = {"exact", "p", "p adjusted"} - left_out
+    assert {name for name in ("exact", "p", "p adjusted") if f"  {name}  " in head} == told

@@ -15,7 +15,10 @@ from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.proportions import tango
 from pipeline.inference.studentised_max_t import studentised_max_t
 from pipeline.report.adjustment import FamilyOf
+from pipeline.report.document import read_report
 from pipeline.report.pair_fields import read_columns
+from pipeline.report.values import MISSING
+from pipeline.report.views import view_all
 from pipeline.resampling.draws import Draws, draw_units
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
@@ -34,6 +37,16 @@ def table(seed, *, right=False, units=40, systems=4):
     same = rng.random((units, 1)) < 0.6
     anew = rng.random((units, systems)) < rng.uniform(0.1, 0.8)
     return np.where(anew, rng.random((units, systems)) < 0.3 + ahead / 3, same).astype(np.int64)
+
+
+def sparse(seed, *, units, systems):
+    """Graded scores of systems that are better than the first on a few units each: some exact p are above a level."""
+    rng = np.random.default_rng(seed)
+    scores = np.repeat(rng.integers(0, 64, (units, 1)), systems, axis=1)
+    for system in range(1, systems):
+        few = rng.integers(3, 9)
+        scores[rng.choice(units, few, replace=False), system] += 64 + rng.integers(0, 9, few)
+    return scores
 
 
 def cube_of(scores, *, baseline=None, seed=0, replicates=B):
@@ -83,8 +96,9 @@ def agree(of):
     """Hold every interval of some pairs to its verdict; count what was held."""
     seen = Counter()
     for gain, interval, separated, verdict in zip(of.delta, of.interval, of.separated, of.verdict, strict=True):
+        assert (interval is None) == (verdict in ("not decided", "identical", None)), verdict
         if interval is None:
-            assert not separated
+            seen[None, verdict] += 1
             continue
         assert 0 <= gain <= interval.hi
         assert interval.open == (separated and interval.lo == 0)
@@ -100,12 +114,15 @@ def test_no_interval_contradicts_its_verdict():
         scores = table(seed, right=seed % 2 == 0, units=(20, 40, 60)[seed % 3], systems=2 + seed % 7)
         cube = cube_of(scores, seed=seed)
         codes = np.random.default_rng(seed).choice([0, 0, 0, 1], cube.sizes["pair"])
-        for own in (cube, undecide(cube, codes), undecide(cube.assign_attrs(schema_version=2), codes)):
+        few = cube_of(sparse(seed, units=(20, 40)[seed % 2], systems=2 + seed % 2), seed=seed)
+        cubes = (cube, undecide(cube, codes), undecide(cube.assign_attrs(schema_version=2), codes))
+        for own in (*cubes, few, few.assign_attrs(schema_version=2)):
             seen += agree(read(own, alpha=(0.05, 0.2)[seed % 2]))
     for method in ("max-t", "bonferroni", "tango"):  # not separated though 0 would be outside, and separated with 0 outside
         assert seen[method, False, True], method
         assert seen[method, True, False], method
     assert seen["max-t", True, True]  # by a step down
+    assert seen[None, "not decided"]
 
 
 def test_ends_are_the_gain_and_c_standard_errors_of_max_t():
@@ -170,6 +187,25 @@ def test_pairs_outside_the_family_have_no_interval_of_the_decision():
         )
     )
     assert all("no adjusted p, verdict or interval" in row["note"] for row in document["pairs"] if not row["in_family"])
+
+
+@pytest.mark.parametrize(("alpha", "expected"), [(0.05, "not decided"), (0.02, "not separated")])
+def test_what_is_not_decided_has_no_interval_and_says_why(alpha, expected):
+    """In its family p is at most α; across 2 families only at .05: it had no interval before, and has none after."""
+    cubes = {"news": build_cube(np.array([50.0, 53.0]), ["a", "b"], se=1.2), "web": build_cube(np.array([50.0, 50.1]), ["a", "b"])}
+    (p,) = (row["p_adjusted"] for row in build_document(make_report(cubes))["pairs"] if row["test_set"] == "news")
+    assert 0.01 < p < 0.02
+    cubes = {name: undecide(cube, 1) for name, cube in cubes.items()}
+    document = build_document(make_report(cubes, analyses=(), resampling={"across_families": "holm", "alpha": alpha}))
+    news, web = document["pairs"]
+    assert (news["verdict"], news["interval"]) == (expected, None)
+    assert "interval: none is shown, as none would hold its level where no test does" in news["note"]
+    assert web["verdict"] == "not separated"
+    assert "interval" not in (web["note"] or "")
+    assert web["interval"]["lo"] < 0 < web["interval"]["hi"]
+    tables = [view for view in view_all(read_report(document)) if view.kind == "pairs"]
+    (cells,) = (dict(zip(view.columns, view.rows[0], strict=True)) for view in tables if view.title.startswith("news"))
+    assert cells[f"{100 - 100 * alpha:g} % interval"] == MISSING
 
 
 def test_a_verdict_across_families_holds_its_interval_too():

@@ -84,6 +84,7 @@ def test_what_is_not_decided_has_no_claim_of_either_kind_and_keeps_its_reason():
     }
     assert {(row["separated"], row["differs_within_margin"]) for row in rows.values()} == {(False, False)}
     assert all("neither a difference nor equivalence is claimed" in row["note"] for row in rows.values())
+    assert all(row["interval"] is None and "interval: none is shown" in row["note"] for row in rows.values())
     told = " ".join(document["verdict"][0]["sentences"])
     assert "equivalent within" not in told
     assert (
@@ -103,8 +104,7 @@ def test_what_is_not_decided_has_no_claim_of_either_kind_and_keeps_its_reason():
 
 def test_a_single_pair_that_is_not_decided_says_so_of_the_margin_too():
     (sentences,) = (d["sentences"] for d in build(undecide(with_margin([50.0, 50.1], 0, 10), 1))["verdict"])
-    assert "b is ahead of a by 0.10" in sentences[0]
-    assert "; not decided: graded scores of n = 1,000 units" in sentences[0]
+    assert "b is ahead of a by 0.100; not decided: graded scores of n = 1,000 units" in sentences[0]
     assert (
         "Nor is anything decided about the margin of 1 (p of equivalence = 1.1e-05; that a is not worse by the margin"
         in sentences[1]

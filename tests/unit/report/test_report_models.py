@@ -244,10 +244,11 @@ def test_fourteen_questions_are_not_decided_however_many_samples_there_are(tmp_p
     document = api.compare(write_samples(tmp_path, right), replicates=1000)
     (row,) = document["model_pairs"]
     assert row["p_adjusted"] < 0.001
-    assert (row["verdict"], row["undecided"]) == ("not decided", "few units")
+    assert (row["verdict"], row["undecided"], row["interval"]) == ("not decided", "few units", None)
     assert [model["beats"] for model in document["models"]] == [0, 0]
     told = document["verdict"][0]["sentences"]
     assert "not decided: graded means over runs of n = 14 units do not tell what a model does on others" in told[0]
+    assert "north is ahead of south by 0.92857 (means over 3 " in told[0]
     assert not any("not separated" in sentence or "is better than" in sentence for sentence in told)
     assert "No gain could have been shown: graded scores get no verdict from fewer than 20 units" in " ".join(told)
 
