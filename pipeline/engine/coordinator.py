@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pipeline.engine.executor import Executor, Outcome
 from pipeline.engine.forecast import Outlook, machine_factor
 from pipeline.engine.queue import TaskQueue
-from pipeline.engine.signals import GRACE_SECONDS, StopAsked, StopRequest, listen
+from pipeline.engine.signals import StopAsked, StopRequest, grace_of, listen
 from pipeline.engine.state import RunState
 from pipeline.engine.stock import take_stock
 from pipeline.errors import Interrupted, PipelineError, Problem, RunLocked, StoreError, name_some
@@ -200,7 +200,7 @@ class Coordinator:
         deadline: float | None = None
         while True:
             if stop.wanted and deadline is None:
-                deadline = time.monotonic() + GRACE_SECONDS
+                deadline = time.monotonic() + grace_of(task.kind for task in self.running.values())
                 self.state.facts["state"] = "DRAINING"
                 self.state.event("draining", f"{len(self.running)} tasks may end")
             if deadline is None:

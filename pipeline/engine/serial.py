@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.engine.executor import Outcome
-from pipeline.engine.signals import GRACE_SECONDS, StopRequest
+from pipeline.engine.signals import StopRequest, grace_of
 from pipeline.plan.task import Task
 from pipeline.tasks.run import run_task
 
@@ -40,7 +40,7 @@ class SerialExecutor:
     def wait(self, seconds: float) -> Sequence[Outcome]:
         """Run what is queued, however long it takes; StopAsked if that is given up."""
         queue, self._queue = self._queue, []
-        with self._stop.interrupting(GRACE_SECONDS):
+        with self._stop.interrupting(grace_of(task.kind for task in queue)):
             return [Outcome(task, run_task(task, self._runs)) for task in queue]
 
     def describe(self) -> dict[str, object]:

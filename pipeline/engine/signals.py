@@ -5,18 +5,26 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["GRACE_SECONDS", "StopAsked", "StopRequest", "listen"]
+__all__ = ["GRACE_SECONDS", "StopAsked", "StopRequest", "grace_of", "listen"]
 
-GRACE_SECONDS = 2.5
+GRACE_SECONDS = 2.0
 """How long tasks that run may take to end once a stop is asked: a block of replicates takes two seconds."""
+
+AT_ONCE = frozenset({"collect", "report"})
+"""What is given up without a grace: they read what others made, and half of them is of no use."""
 
 _AGAIN_SECONDS = 1.0
 """When an exception that got lost is raised again."""
+
+
+def grace_of(kinds: Iterable[str]) -> float:
+    """Return how long tasks of these kinds may take to end once a stop is asked."""
+    return 0.0 if AT_ONCE.issuperset(kinds) else GRACE_SECONDS
 
 
 class StopAsked(BaseException):

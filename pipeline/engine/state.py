@@ -54,7 +54,7 @@ class RunState:
     def __init__(self, run: RunDirectory, *, study: str, fence: int) -> None:
         self._run = run
         self._start = time.monotonic()
-        self._written = 0.0
+        self._written, self._phase = 0.0, ""
         self.facts: dict[str, Any] = {
             "schema_version": 1,
             "run": run.id,
@@ -102,10 +102,10 @@ class RunState:
         self.facts["eta_seconds"] = None if seconds_left is None else round(seconds_left, 1)
 
     def write(self, *, at_once: bool = False) -> None:
-        """Write `state.json`, at most once a second."""
-        if not at_once and time.monotonic() - self._written < WRITE_SECONDS:
+        """Write `state.json`, at most once a second but for a new phase: in one process nothing is written while a task runs."""
+        if not at_once and self.facts["phase"] == self._phase and time.monotonic() - self._written < WRITE_SECONDS:
             return
-        self._written = time.monotonic()
+        self._written, self._phase = time.monotonic(), self.facts["phase"]
         self.facts["updated"] = now()
         self.facts["elapsed_seconds"] = round(time.monotonic() - self._start, 1)
         write_json(self._run.state, self.facts)

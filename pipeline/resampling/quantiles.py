@@ -26,6 +26,7 @@ _PROBES = 1024  # replicates that the root mean square is taken of
 _TILE = 1024  # replicates, as in `compare`
 _BLOCK = 64  # replicates that are looked through together for a bin
 _FEW = 2**21  # gains that are sorted sooner than a kernel is compiled, .2 s
+_AT_ONCE = 2**26  # gains of a call, some .2 s: a signal is heard between two, not amid one
 _NEIGHBOURS = 8  # systems: pairs are walked in squares of these, whose scores stay in the last-level cache
 
 
@@ -104,7 +105,10 @@ def gain_quantiles(
         return found
     squares = pairs // _NEIGHBOURS
     order = np.lexsort((pairs[:, 1], pairs[:, 0], squares[:, 1], squares[:, 0]))
-    _find_quantiles(scores, pairs, order, delta, probabilities, asked, found.gain, found.distance, found.replicates)
+    step = max(1, _AT_ONCE // max(scores.shape[1], 1))
+    for first in range(0, len(order), step):
+        some = order[first : first + step]
+        _find_quantiles(scores, pairs, some, delta, probabilities, asked, found.gain, found.distance, found.replicates)
     return found
 
 

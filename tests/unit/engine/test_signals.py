@@ -33,7 +33,7 @@ MUCH_TOO_LONG = 120.0
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signals, "_AGAIN_SECONDS", 0.1)
-    monkeypatch.setattr(serial, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(signals, "GRACE_SECONDS", 0.3)
 
 
 @pytest.fixture

@@ -92,6 +92,16 @@ def test_many_pairs_keep_their_places():
         assert (found.gain[row].tolist(), found.distance[row].tolist()) == (gain.tolist(), distance.tolist())
 
 
+def test_pairs_have_the_same_quantiles_however_many_are_looked_at_together(monkeypatch):
+    scores, pairs = make_scores("smooth", 12, 500, 3), all_pairs(12)
+    asked = {"delta": np.zeros(len(pairs)), "probabilities": np.full((len(pairs), 1), 0.3), "distances": [0.95]}
+    together = gain_quantiles(scores, pairs, **asked)
+    monkeypatch.setattr(quantiles, "_AT_ONCE", 7 * 500)
+    apart = gain_quantiles(scores, pairs, **asked)
+    assert all(np.array_equal(getattr(together, name), getattr(apart, name)) for name in vars(together))
+    assert np.isfinite(apart.gain).all()
+
+
 def test_what_is_not_asked_for_or_undefined_has_no_quantile():
     scores = np.random.default_rng(6).normal(size=(2, 50))
     asked = np.array([[np.nan, -0.1, 1.1, 0.5]])
