@@ -71,6 +71,7 @@ CODES: dict[str, Code] = {
     "P128": Code(2, "a study file, a profile or a value of the command line is too large, or has too many values, aliases counted"),
     "P129": Code(2, "a study file, a profile or a value of the command line is nested too deeply"),
     "P132": Code(2, "a parameter of an estimator is unknown, refused, or `random_state`"),
+    "P133": Code(2, "`resampling.method: exact` of p-values that have no exact law"),
     "P150": Code(2, "a metric, format or trainer has no such option"),
     "P151": Code(2, "a metric, format or trainer needs an option that is missing, or refuses a value"),
     "P201": Code(3, "a file is not there"),
@@ -111,6 +112,7 @@ CODES: dict[str, Code] = {
     "P236": Code(3, "`systems.table` names a system twice"),
     "P237": Code(3, "scores of two systems cannot be added exactly together"),
     "P238": Code(3, "a system of one test set is a column that groups the items of another"),
+    "P239": Code(3, "`resampling.method: exact`, and systems do not share denominators, or one is negative"),
     "P240": Code(
         3, "a file of tokens has no sentence, a line with another number of columns, or other columns than the files beside it"
     ),

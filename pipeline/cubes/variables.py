@@ -129,7 +129,7 @@ TABLE = (
     _code(
         "tail_reason",
         ("procedure", *_PAIRS),
-        "why there is no computed p-value by any convention; -1 where the procedure has none",
+        "why there is no computed p-value by any convention; -1 where the procedure has none, or p-values are exact",
         TAIL_REASONS,
     ),
     Variable("p_error", _TESTS, "float64", _NAN, "1", "Monte-Carlo error: half width of the 95 % interval", CLOPPER_PEARSON),

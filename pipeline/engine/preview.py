@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,16 @@ from typing import Any
 from pipeline.engine.forecast import forecast_study
 from pipeline.engine.progress import format_seconds
 from pipeline.engine.stock import adoptable_receipts, sound_receipts
+from pipeline.plan.inputs import Inputs
 from pipeline.plan.inventory import Inventory
+from pipeline.plan.methods import list_methods
 from pipeline.plan.task import TrainSpec
 from pipeline.record.manifest import Manifest
 from pipeline.store.runs import RunDirectory
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.load import LoadedStudy, load_profile, locate_profile
 from pipeline.study.presets import list_deviations
+from pipeline.study.schema import Study
 from pipeline.survey.survey import survey_study
 from pipeline.survey.warnings import warn_of_max_t
 
@@ -67,6 +70,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     b = loaded.study.resampling.replicates
     alpha = loaded.study.resampling.alpha
     blocks = forecast.block_seconds
+    methods = _methods(survey.study, inputs)
     return {
         "run": run.id,
         "study": loaded.study.study,
@@ -84,6 +88,8 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         ],
         "metrics": [metric.signature for metric in inputs.metrics],
         "replicates": b,
+        "method": loaded.study.resampling.method,
+        "methods": methods,
         "preset": loaded.study.preset,
         "deviations": list(list_deviations(loaded.study)),
         "stages": [{"stage": kind, "tasks": total[kind], "open": open_[kind]} for kind in total],
@@ -97,6 +103,16 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "smallest_p": 1 / b,
         "alpha": alpha,
     }
+
+
+def _methods(study: Study, inputs: Inputs) -> list[dict[str, Any]]:
+    """Return how the p-values of each metric and procedure that draws are found on each test set, and why."""
+    return [
+        {"test_set": test_set.name, "metric": metric.name, "procedure": procedure, **asdict(method)}
+        for test_set in inputs.test_sets
+        for metric, procedure, method in list_methods(study, test_set, inputs.metrics)
+        if procedure in study.resampling.drawn
+    ]
 
 
 def _workers_of(loaded: LoadedStudy) -> int:
@@ -123,11 +139,26 @@ def format_preview(preview: Mapping[str, Any]) -> str:
         rate = preview["time"]["tasks_a_second"]["resample"]
         lines.append(f"blocks: {blocks['shortest']:.1f} to {blocks['longest']:.1f} s, {rate:.2g} a second")
         lines.append(f"memory: about {_size(preview['memory_bytes'])} a worker   disk: about {_size(preview['disk_bytes'])}")
-    lines.append(
-        f"Monte-Carlo error at p = {preview['alpha']:g}: ±{preview['monte_carlo_error']:.1g} (1 se)   "
-        f"smallest p that can be seen: {preview['smallest_p']:.1g}"
-    )
+    methods = preview["methods"]
+    if preview["method"] != "monte-carlo":
+        lines.extend(_method_lines(methods))
+    if not methods or not all(method["exact"] for method in methods):
+        lines.append(
+            f"Monte-Carlo error at p = {preview['alpha']:g}: ±{preview['monte_carlo_error']:.1g} (1 se)   "
+            f"smallest p that can be seen: {preview['smallest_p']:.1g}"
+        )
     return "\n".join(lines)
+
+
+def _method_lines(methods: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say which p-values are exact and which are counted, and why: test sets of which the same holds together."""
+    together: dict[str, list[str]] = {}
+    for method in methods:
+        drawn = f"{method['replicates']:,} replicates"
+        how = f"exact, beside {drawn}" if method["exact"] else f"counted on {drawn}"
+        together.setdefault(f"{method['metric']} by {method['procedure']}: {how} ({method['why']})", []).append(method["test_set"])
+    for told, names in together.items():
+        yield f"p-values of {told}" + (f" on {', '.join(names)}" if len(together) > 1 else "")
 
 
 def _count(test_set: Mapping[str, Any]) -> str:

@@ -55,6 +55,10 @@ class Metric(ABC):
     form : {"ratio", "general"}
         ``ratio`` where the score is ``factor × statistics[0] / statistics[1]``: comparisons of systems with equal denominators are
         then exact in integers. Any other score is ``general``.
+    denominators : {"unknown", "own", "shared", "items"}
+        Of a ratio, what the second statistic is: ``own`` where each output has one of its own, such as what was found; ``shared``
+        where it is the same for all systems, such as what the gold has; ``items`` where besides every item counts 1 of it, and 0 or
+        1 of the first. Where it is shared, p-values of resampling have exact laws and can do without replicates.
     follows : mapping of str to str
         By statistic, one that differs from it in nearly all items by something that is the same for all systems:
         ``{"total.2": "hypothesis_length"}``. Resampling then saves the product of the first; where it is not so, nothing is saved,
@@ -67,6 +71,7 @@ class Metric(ABC):
     statistics: tuple[str, ...]
     higher_is_better: bool
     form: Literal["ratio", "general"]
+    denominators: Literal["unknown", "own", "shared", "items"] = "unknown"
     follows: Mapping[str, str] = MappingProxyType({})
     checks_gold: bool = False
 

@@ -106,7 +106,13 @@ class Preset:
     def values(self) -> Mapping[tuple[str, ...], Any]:
         """All that it sets, by the keys that lead there: procedures, replicates and unit first."""
         # They draw sentences: none knows of documents.
-        common = {"resampling.procedures": self.procedures, "resampling.replicates": self.replicates, "resampling.unit": "item"}
+        # Their numbers are of replicates, and of as many.
+        common = {
+            "resampling.procedures": self.procedures,
+            "resampling.replicates": self.replicates,
+            "resampling.method": "monte-carlo",
+            "resampling.unit": "item",
+        }
         return {tuple(path.split(".")): value for path, value in {**common, **self.settings}.items()}
 
     @property

@@ -20,6 +20,7 @@ class Accuracy(Metric):
 
     name = "accuracy"
     form: Literal["ratio", "general"] = "ratio"
+    denominators: Literal["unknown", "own", "shared", "items"] = "items"
     higher_is_better = True
     factor = 100.0
     statistics: tuple[str, ...] = ("correct", "items")

@@ -40,6 +40,7 @@ class _Brackets(Metric):
 
     name: str
     form: Literal["ratio", "general"] = "ratio"
+    denominators: Literal["unknown", "own", "shared", "items"] = "own"
     higher_is_better = True
     factor = 100.0
     statistics: tuple[str, ...]
@@ -116,6 +117,7 @@ class BracketRecall(_Brackets):
     """
 
     name = "bracket-recall"
+    denominators = "shared"
     statistics = ("matched", "gold")
     below = (0, 1)
 

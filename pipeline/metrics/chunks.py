@@ -36,6 +36,7 @@ class _Chunks(Metric):
 
     name: str
     form: Literal["ratio", "general"] = "ratio"
+    denominators: Literal["unknown", "own", "shared", "items"] = "own"
     higher_is_better = True
     factor = 100.0
     statistics: tuple[str, ...]
@@ -117,6 +118,7 @@ class ChunkRecall(_Chunks):
     """
 
     name = "chunk-recall"
+    denominators = "shared"
     statistics = ("correct", "gold")
     below = (0, 1)
 

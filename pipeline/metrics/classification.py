@@ -39,6 +39,7 @@ class _Classification(Metric):
 
     name: str
     form: Literal["ratio", "general"]
+    denominators: Literal["unknown", "own", "shared", "items"] = "own"
     higher_is_better = True
     checks_gold = True
     """Whether a gold is prepared, and refused, when a study is checked; it is cheap here."""
@@ -200,6 +201,7 @@ class Recall(_Classification):
 
     name = "recall"
     factor = 100.0
+    denominators = "shared"
     micro = ("correct", "gold")
     below = (0, 1)
 

@@ -29,6 +29,7 @@ class Mean(Metric):
 
     name = "mean"
     form: Literal["ratio", "general"] = "ratio"
+    denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     factor = 1.0
     statistics: tuple[str, ...] = ("sum", "items")
 

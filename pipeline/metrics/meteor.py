@@ -80,6 +80,7 @@ class Meteor(Metric):
         self.tokenize = check_tokenizer(tokenize)
         self.lowercase = check_flag("lowercase", lowercase)
         self.form: Literal["ratio", "general"] = "ratio" if self.aggregate == "mean" else "general"
+        self.denominators: Literal["unknown", "own", "shared", "items"] = "shared" if self.aggregate == "mean" else "unknown"
         self.statistics: tuple[str, ...] = ("sum", "items") if self.aggregate == "mean" else _COUNTS
 
     @property

@@ -36,6 +36,7 @@ class _Ranking(Metric):
 
     name: str
     form: Literal["ratio", "general"] = "ratio"
+    denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     higher_is_better = True
     statistics: tuple[str, ...] = ("sum", "topics")
     options: tuple[str, ...] = ()

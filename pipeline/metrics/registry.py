@@ -59,6 +59,7 @@ class OwnMetric(Metric):
         self.statistics: tuple[str, ...] = tuple(made.statistics)
         self.higher_is_better: bool = made.higher_is_better
         self.form: Literal["ratio", "general"] = made.form
+        self.denominators: Literal["unknown", "own", "shared", "items"] = getattr(made, "denominators", "unknown")
         self.follows: Mapping[str, str] = dict(getattr(made, "follows", {}))
         self.checks_gold = bool(getattr(made, "checks_gold", False))
         own = " ".join(str(getattr(made, "signature", "")).split())
@@ -144,6 +145,8 @@ def _lacking(made: Any) -> Iterator[str]:
         yield "it has no `form`, which is 'ratio' or 'general'"
     elif form == "ratio" and isinstance(names, (tuple, list)) and len(names) != 2:
         yield f"its `form` is 'ratio', and it has {len(names)} statistics in place of two"
+    if getattr(made, "denominators", "unknown") not in ("unknown", "own", "shared", "items"):
+        yield "its `denominators` are none of 'unknown', 'own', 'shared' and 'items'"
     follows = getattr(made, "follows", {})
     if not isinstance(follows, Mapping) or not {*follows, *follows.values()} <= set(names or ()):
         yield "its `follows` is no mapping of statistic to statistic"

@@ -64,6 +64,7 @@ class _Rouge(Metric):
     name: str
     kind: str
     form: Literal["ratio", "general"] = "ratio"
+    denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     higher_is_better = True
     factor = 100.0
     statistics: tuple[str, ...] = ("sum", "items")

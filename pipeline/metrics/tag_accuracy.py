@@ -22,6 +22,7 @@ class TagAccuracy(Metric):
 
     name = "tag-accuracy"
     form: Literal["ratio", "general"] = "ratio"
+    denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     higher_is_better = True
     factor = 100.0
     statistics: tuple[str, ...] = ("correct", "tokens")

@@ -40,6 +40,7 @@ class Ter(Metric):
 
     name = "ter"
     form: Literal["ratio", "general"] = "ratio"
+    denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     higher_is_better = False
     factor = 100.0
     statistics: tuple[str, ...] = ("edits", "reference_length")

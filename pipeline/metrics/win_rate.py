@@ -30,6 +30,7 @@ class WinRate(Metric):
 
     name = "win-rate"
     form: Literal["ratio", "general"] = "ratio"
+    denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     higher_is_better = True
     factor = 100.0
     statistics: tuple[str, ...] = ("wins", "items")

@@ -79,7 +79,10 @@ def _of_procedure(
     workers: int,
 ) -> list[Task]:
     resampling = study.resampling
-    cells = count_cells(resampling.replicates)
+    replicates = max(column.replicates for column in columns)  # beside exact p-values fewer are drawn, in whole cells
+    cells = count_cells(replicates)
+    if not cells:
+        return []
     kept_cells = min(cells, -(-resampling.keep_replicates // CELL)) if PROCEDURES[procedure].keeps_scores else 0
     named = f", {procedure}" if len(resampling.procedures) > 1 else ""
     # By all outputs, present or not: a system that fails must not change the grid under tasks that run.
@@ -91,9 +94,7 @@ def _of_procedure(
         cells=cells,
         workers=workers,
     )
-    missing = [
-        find_missing(column, inventory, cells=cells, kept_cells=kept_cells, replicates=resampling.replicates) for column in columns
-    ]
+    missing = [find_missing(column, inventory, cells=cells, kept_cells=kept_cells, replicates=replicates) for column in columns]
     tasks = []
     for first, stop in runs_of_equal_cells(missing, cells):
         specs = [comparison_spec(column, lacking.at(first)) for column, lacking in zip(columns, missing, strict=True)]
@@ -113,7 +114,7 @@ def _of_procedure(
                 seed=study.seed,
                 rule=resampling.test_sizes.draw,
                 procedure=procedure,
-                replicates=resampling.replicates,
+                replicates=replicates,
                 first_cell=start,
                 stop_cell=min((start // block + 1) * block, stop),
                 columns=wanted,
@@ -190,22 +191,25 @@ def find_missing(column: Comparison, inventory: Inventory, *, cells: int, kept_c
     cells, kept_cells : int
         Cells of the study, and how many of them, from the first, are to keep replicate scores.
     replicates : int
-        Of the study: a cell that another study cut short is not covered.
+        Of all columns of the procedure: a cell that another study cut short is not covered.
     """
+    needed = count_cells(column.replicates)
     example: dict[int, Coverage] = {}
     covering: list[set[int]] = [set() for _ in range(cells)]
     for covered in inventory.coverage(column.address, column.systems, replicates):
         example.setdefault(covered.group, covered)
         for cell in covered.cells:
             covering[cell].add(covered.group)
-    number_of: dict[tuple[bool, frozenset[int]], int] = {}
+    number_of: dict[tuple[bool, frozenset[int]] | None, int] = {}
     number_of_content: dict[bytes, int] = {}
     patterns: list[Pattern] = []
     of_cell = np.empty(cells, np.int64)
     for cell, groups in enumerate(covering):
-        cause = (cell < kept_cells, frozenset(groups))
+        cause = (cell < kept_cells, frozenset(groups)) if cell < needed else None
         if cause not in number_of:
-            pattern = _pattern(len(column.systems), keep=cause[0], covered=[example[group] for group in groups])
+            systems = len(column.systems)
+            there = [example[group] for group in groups]
+            pattern = _nothing(systems) if cause is None else _pattern(systems, keep=cause[0], covered=there)
             # Different groups may leave the same open: cells that lack the same things stand together, whatever the cause.
             content = np.packbits(np.concatenate([pattern.pairs, pattern.kept])).tobytes()
             number_of[cause] = number_of_content.setdefault(content, len(patterns))
@@ -222,6 +226,11 @@ def _pattern(systems: int, *, keep: bool, covered: Sequence[Coverage]) -> Patter
         pairs[there.pairs] = False
         kept[there.kept] = False
     return Pattern(pairs, kept)
+
+
+def _nothing(systems: int) -> Pattern:
+    """Return what a cell lacks that a column does not need."""
+    return Pattern(np.zeros(systems * (systems - 1) // 2, np.bool_), np.zeros(systems, np.bool_))
 
 
 def runs_of_equal_cells(missing: Sequence[Missing], cells: int) -> Iterator[tuple[int, int]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.plan.methods import choose_method
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.store.addresses import digest
 from pipeline.study.schema import Study
@@ -32,7 +33,8 @@ class Comparison:
     """One metric by one procedure on one test size of one test set: its address and who takes part.
 
     ``margin`` is None where the procedure cannot test one. ``systems`` are sorted distinct statistics keys; ``key_of`` gives
-    each present system's key by name, in the study's order.
+    each present system's key by name, in the study's order. ``replicates`` are drawn, for p-values or, where these are ``exact``,
+    beside them.
     """
 
     address: str
@@ -41,6 +43,8 @@ class Comparison:
     margin: float | None
     systems: tuple[str, ...]
     key_of: Mapping[str, str]
+    replicates: int = 0
+    exact: bool = False
 
 
 def list_sizes(study: Study, test_set: TestSetInputs) -> tuple[Size, ...]:
@@ -82,5 +86,6 @@ def list_comparisons(
                     [procedure, metric.identity, margin],
                 ]
             )
-            columns.append(Comparison(address, procedure, metric, margin, systems, keys))
+            method = choose_method(study, test_set, metric, procedure)
+            columns.append(Comparison(address, procedure, metric, margin, systems, keys, method.replicates, method.exact))
     return tuple(columns)

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from pipeline.plan.comparisons import list_sizes
 from pipeline.plan.inputs import Inputs, MetricInputs, TestSetInputs
+from pipeline.plan.methods import law_seconds, list_methods
 from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, ResampleSpec, Task, TrainSpec
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.resampling.address import CELL, cell_bounds
+from pipeline.resampling.address import CELL, cell_bounds, count_cells
 from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
 from pipeline.resampling.studentise_budget import products, replicates_within
@@ -206,11 +207,14 @@ class TaskCosts:
         return total + replicates * drawn
 
     def _collect_seconds(self, test_set: TestSetInputs) -> float:
-        slices, pairs, systems = self._slices(test_set), _pairs(test_set), len(test_set.outputs)
-        cells = -(-self.study.resampling.replicates // CELL)
-        one = COLLECT_SLICE + pairs * (COLLECT_PAIR + COLLECT_CELL * cells)
+        pairs, systems, sizes = _pairs(test_set), len(test_set.outputs), len(list_sizes(self.study, test_set))
+        total = COLLECT_CUBE + COLLECT_SYSTEM * systems * len(self.inputs.metrics) + self._beside(test_set)
         kept = self.study.resampling.scores_kept * (COLLECT_SCORE * systems + COLLECT_READ * pairs)
-        return COLLECT_CUBE + COLLECT_SYSTEM * systems * len(self.inputs.metrics) + slices * (one + kept) + self._beside(test_set)
+        for metric, _, method in list_methods(self.study, test_set, self.inputs.metrics):
+            law = law_seconds(metric, test_set) if method.exact else 0.0
+            one = COLLECT_SLICE + pairs * (COLLECT_PAIR + COLLECT_CELL * count_cells(method.replicates) + law)
+            total += sizes * (one + kept)
+        return total
 
     def _beside(self, test_set: TestSetInputs) -> float:
         return self._again(test_set) + self._tails(test_set)
@@ -218,17 +222,15 @@ class TaskCosts:
     def _tails(self, test_set: TestSetInputs) -> float:
         """Return the seconds of exact tails; at most, as only some pairs have one, and those of 0/1 scores take next to none."""
         resampling = self.study.resampling
-        if (
-            not any(PROCEDURES[name].has_tails for name in resampling.procedures)
-            or resampling.tails == "none"
-            or resampling.strata is not None
-        ):
+        if resampling.tails == "none" or resampling.strata is not None:
             return 0.0
+        methods = list_methods(self.study, test_set, self.inputs.metrics)
+        with_tails = {m.name for m, by, method in methods if PROCEDURES[by].has_tails and m.form == "ratio" and not method.exact}
         pairs, sizes = _pairs(test_set), list_sizes(self.study, test_set)
         each = [(size.label == "full", pairs * (8 * size.n_units + 2 * QUICK.points)) for size in sizes]
         budget = {"replicates": resampling.replicates, "pairs": pairs}
         points = sum(min(tails_budget(is_full=is_full, **budget), most) for is_full, most in each)
-        return POINT_SECONDS * points * sum(metric.form == "ratio" for metric in self.inputs.metrics)
+        return POINT_SECONDS * points * len(with_tails)
 
     def _again(self, test_set: TestSetInputs) -> float:
         """Return the seconds of max-T at the full size, and of bootstrap-t of ratios at every one."""
@@ -302,8 +304,9 @@ def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> F
 def _cube_bytes(study: Study, inputs: Inputs, name: str) -> int:
     test_set = next(t for t in inputs.test_sets if t.name == name)
     systems = len(test_set.outputs)
-    slices = len(list_sizes(study, test_set)) * len(inputs.metrics) * len(study.resampling.procedures)
-    cells = -(-study.resampling.replicates // CELL)
+    sizes = len(list_sizes(study, test_set))
+    slices = sizes * len(inputs.metrics) * len(study.resampling.procedures)
+    cells = sum(count_cells(method.replicates) for _, _, method in list_methods(study, test_set, inputs.metrics))
     counts = systems * (systems - 1) // 2 * cells * CUBE_BYTES
     scores = systems * study.resampling.scores_kept * 8
-    return int(slices * (counts + scores))
+    return int(sizes * counts + slices * scores)

@@ -16,7 +16,8 @@ class MetricInputs:
     """A metric as the plan knows it.
 
     ``places`` names the options that say where its code is, which is no part of what it is: the signature has the code's digest.
-    ``form`` is that of the metric: only a ratio has exact tails, which take their time.
+    ``form`` is that of the metric: only a ratio has exact tails, which take their time. ``denominators`` says
+    whose those of a ratio are, as the metric declares it.
     """
 
     name: str
@@ -25,6 +26,7 @@ class MetricInputs:
     higher_is_better: bool
     places: tuple[str, ...] = ()
     form: str = "ratio"
+    denominators: str = "unknown"
 
     @property
     def identity(self) -> list[Any]:

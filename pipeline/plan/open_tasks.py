@@ -171,6 +171,7 @@ def _collect(study: Study, test_set: TestSetInputs, columns: Sequence[Comparison
     resampling = study.resampling
     counted = [resampling.replicates, resampling.keep_replicates, resampling.alpha, test_set.groupings]
     read = [resampling.intervals, resampling.tails, resampling.family, resampling.baseline, study.preset]
-    key = digest(["collect", COLLECT_VERSION, run, test_set.name, keys, *counted, *read])
+    exact = sorted({(column.procedure, column.metric.name) for column in columns if column.exact})
+    key = digest(["collect", COLLECT_VERSION, run, test_set.name, keys, *counted, *read, *([exact] if exact else [])])
     statistics = {key for column in columns for key in column.systems}
     return Task("collect", key, f"collect {test_set.name}", CollectSpec(run, test_set.name), (*needs, *sorted(statistics)))

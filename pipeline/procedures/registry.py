@@ -6,7 +6,7 @@ from pipeline.errors import PluginError
 from pipeline.interfaces import Procedure
 from pipeline.plugins import PluginValues, import_function, in_tree
 
-__all__ = ["PROCEDURES", "check_procedure", "default_procedure", "usable_procedures"]
+__all__ = ["PROCEDURES", "check_procedure", "default_procedure", "exact_limit", "formula_of", "usable_procedures"]
 
 PROCEDURES = PluginValues("procedures", Procedure, place=lambda known: (not known.default, not known.draws))
 """By name: the default, those that draw, those that compute; then those of other packages."""
@@ -15,6 +15,17 @@ PROCEDURES = PluginValues("procedures", Procedure, place=lambda known: (not know
 def usable_procedures() -> list[Procedure]:
     """Return all procedures that can be imported."""
     return PROCEDURES.usable()
+
+
+def exact_limit(procedure: str) -> Procedure | None:
+    """Return what computes the p-values that infinitely many replicates of a procedure would give; None where nothing does."""
+    return next((known for known in usable_procedures() if known.limit_of == procedure), None)
+
+
+def formula_of(procedure: str, *, exact: bool) -> str:
+    """Return the formula of the p that verdicts by a procedure use, that of its limit where p is exact."""
+    limit = exact_limit(procedure) if exact else None
+    return (limit or PROCEDURES[procedure]).formula
 
 
 def check_procedure(name: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
+from pipeline.analyses.exact import is_exact
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.analyses.replicas.models import ModelGains
 from pipeline.procedures.registry import PROCEDURES
@@ -201,7 +202,7 @@ def _test_set(given: ReportInput, name: str, cube: xr.Dataset) -> TestSetRow:
         test_sizes=[TestSizeRow(label, units) for label, units in sizes.items()],
         systems=cube.sizes["system"],
         pairs=cube.sizes["pair"],
-        replicates=plain(cube.attrs.get("replicates")),
+        replicates=_counted_replicates(cube),
         empty_replicates=_count_empty(cube),
         metrics=[
             MetricRow(
@@ -212,6 +213,15 @@ def _test_set(given: ReportInput, name: str, cube: xr.Dataset) -> TestSetRow:
             for metric in map(str, cube["metric"].values.tolist())
         ],
     )
+
+
+def _counted_replicates(cube: xr.Dataset) -> int | None:
+    """Return b; None where all p-values of procedures that draw are exact."""
+    drawing = [(metric, procedure) for metric, procedure in list_slices(cube) if PROCEDURES[procedure].draws]
+    if drawing and all(is_exact(cube, {"metric": metric, "procedure": procedure}) for metric, procedure in drawing):
+        return None
+    found: int | None = plain(cube.attrs.get("replicates"))
+    return found
 
 
 def _count_empty(cube: xr.Dataset) -> int | None:
@@ -240,7 +250,7 @@ def _sign(given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyO
     parts = [
         f"pipeline:{given.versions.get('pipeline', 'unknown')}",
         place.procedure,
-        f"b:{cube.attrs.get('replicates', study.resampling.replicates)}",
+        f"b:{'exact' if is_exact(cube, place._asdict()) else cube.attrs.get('replicates', study.resampling.replicates)}",
         f"seed:{cube.attrs.get('seed', study.seed)}",
         f"unit:{_unit(given, cube)}",
         *sign_strata((cube.attrs.get("strata") or {}).get("column", study.resampling.strata)),

@@ -27,6 +27,7 @@ __all__ = [
     "MISSING_TAILS",
     "NOT_TESTABLE",
     "NO_SPREAD",
+    "better_first",
     "count_of",
     "effective_units_of",
     "metric_fact",
@@ -218,3 +219,10 @@ def read_exact(cube: xr.Dataset, **where: str) -> tuple[NDArray[np.float64], NDA
         )
         found, log10 = np.where(np.isnan(own), found, own), np.where(np.isnan(own), log10, own_log10)
     return found, log10
+
+
+def better_first(cube: xr.Dataset, delta: NDArray[np.float64]) -> tuple[list[str], list[str]]:
+    """Return the better and the worse system of each pair, as the cube has them where neither is; ``delta`` has its sign."""
+    names = list(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True))
+    turned = [(b, a) if gain < 0 else (a, b) for (a, b), gain in zip(names, delta, strict=True)]
+    return [str(a) for a, _ in turned], [str(b) for _, b in turned]

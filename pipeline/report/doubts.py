@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
-from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import ACROSS_TITLES, name_adjustment
 from pipeline.report.document import Report
-from pipeline.report.pair_rows import counted_p, exact_test, name_exact
+from pipeline.report.pair_rows import counted_p, exact_test, is_exact, name_exact
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_p
 
@@ -91,8 +90,9 @@ def doubts_of_many(pairs: Sequence[PairRow], alpha: float) -> Iterator[str]:
     held = sum(_is_held(row, alpha) for row in pairs)
     if held:
         one, more = held == 1, " more" if any(row.separated for row in pairs) else ""
+        own = "an exact" if is_exact(pairs[0]) else "a counted"
         yield (
-            f"{held:,}{more} {'has' if one else 'have'} a counted p ≤ α and {'is' if one else 'are'} not called better: so few "
+            f"{held:,}{more} {'has' if one else 'have'} {own} p ≤ α and {'is' if one else 'are'} not called better: so few "
             "units differ that an exact test does not reject."
         )
     empty = sum(bool(row.empty_replicates) and row.p is not None for row in pairs)
@@ -110,7 +110,7 @@ def _why_larger(row: PairRow) -> Iterator[str]:
         if few and row.p_exact is None:
             yield f"{few}: {exact_test(row.metric)} is safer."
         return
-    own = f"{row.procedure} by itself {'counts' if PROCEDURES[row.procedure].draws else 'has'} p = {format_p(p)}"
+    own = f"{row.procedure} by itself {'has' if row.replicates is None else 'counts'} p = {format_p(p)}"
     if row.few_discordant and floor is not None and decides == floor:
         if row.p_exact == decides:
             yield f"{few}: the p that decides is that of {name_exact(row.metric)}; {own}."
@@ -124,7 +124,7 @@ def _why_larger(row: PairRow) -> Iterator[str]:
 
 
 def _is_held(row: PairRow, alpha: float) -> bool:
-    """Tell whether the floor of few discordant units keeps a pair from being called better whose counted p is at most α."""
+    """Tell whether the floor of few discordant units keeps a pair from being called better whose own p is at most α."""
     p, floor = counted_p(row), row.p_floor
     return bool(row.in_family and row.few_discordant and p is not None and p <= alpha < (floor or 0.0))
 

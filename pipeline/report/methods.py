@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pipeline.interfaces import Method
-from pipeline.procedures.registry import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES, exact_limit, formula_of
 from pipeline.report.adjustment import ACROSS_TITLES, references
 from pipeline.report.cube_facts import BEYOND_THE_BUDGET
 from pipeline.report.document import Report
+from pipeline.report.pair_rows import is_exact
 from pipeline.report.presets import preset_methods
 from pipeline.report.units import count_units
 
@@ -18,6 +19,7 @@ def describe_methods(report: Report) -> list[Method]:
     bases = _bases(report)
     methods = [
         *(method for procedure in report.procedures for method in PROCEDURES[procedure].methods),
+        *(method for procedure in _exact(report) for method in getattr(exact_limit(procedure), "methods", ())),
         *preset_methods(report),
         *([_MAX_T] if set(bases) - {"holm"} else []),
         Method(
@@ -169,15 +171,23 @@ def methods_paragraph(report: Report) -> str:
     what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
     first = f", verdicts those of {procedures[0].title}" if len(procedures) > 1 else ""
     told = f"{where}; {', '.join(metrics)}"
-    if any(procedure.draws for procedure in procedures):
+    exact = _exact(report)
+    if any(procedure.draws and procedure.name not in exact for procedure in procedures):
         drawn = f" with b = {sets[0].replicates or 0:,} replicates shared by all systems (seed {report.seed}; {told})"
     else:
-        drawn = f" ({told})"
+        drawn = f" ({f'seed {report.seed}; ' if exact else ''}{told})"
     p = "(s + 1)/(b + 1) (Phipson and Smyth, 2010)" if procedures[0].draws else procedures[0].formula
+    if procedures[0].name in exact:
+        p = f"{formula_of(procedures[0].name, exact=True)}, computed exactly"
     return (
         f"We compared {what} by {titles} over {units}{drawn}. P-values are two-sided, {p}, and corrected by {references(judged)} "
         f"within each test set and metric{count}, at α = {report.alpha:g}{first}."
     )
+
+
+def _exact(report: Report) -> dict[str, None]:
+    """Return the procedures that draw, and of which p-values are exact all the same."""
+    return dict.fromkeys(row.procedure for row in report.pairs if is_exact(row))
 
 
 _NOUNS = ("item", "document")

@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.analyses.exact import drawn_replicates, is_exact
 from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.inference.decision import without_zero
 from pipeline.inference.few_units import evidence_floor
@@ -22,6 +23,7 @@ from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import Adjusted, FamilyOf, adjust
 from pipeline.report.cube_facts import (
     NO_SPREAD,
+    better_first,
     count_of,
     read_exact,
     read_flags,
@@ -124,8 +126,8 @@ class _Observed:
 class _Tested:
     """What the procedure says of the pairs by itself.
 
-    ``p`` is by convention, ``verdict`` the one that verdicts use, never 0; ``corrected`` is for few units; ``replicates`` are below
-    0 where nothing is drawn.
+    ``p`` is by convention, ``verdict`` the one that verdicts use, never 0; ``corrected`` is for few units. ``replicates`` are those
+    that p is counted on, and below 0 where it is not counted; ``drawn`` are there besides.
     """
 
     p: Mapping[str, _Floats]
@@ -133,6 +135,7 @@ class _Tested:
     error: _Floats
     corrected: _Floats
     replicates: _Floats
+    drawn: _Floats
     empty: NDArray[np.int64] | None
     methods: list[str | None]
 
@@ -179,7 +182,7 @@ def read_columns(
     if margin is not None and counted:
         within = read_equivalence(cube, known, margin=margin, tails=tails, corrected=tested.corrected, **full)
     judged = judge_pairs(cube, known, within, alpha=alpha, margin=margin is not None, **full)
-    better, worse = _ordered(cube, seen.delta)
+    better, worse = better_first(cube, seen.delta)
     scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
     pairs, ordered = len(better), seen.delta != 0
     beside: list[Interval | None] = [None] * pairs
@@ -206,12 +209,15 @@ def read_columns(
         p_exact=plain(exact),
         log10_p_exact=plain(exact_log10),
         p_floor=plain(np.where(seen.floor > 0, seen.floor, np.nan)),
-        p_label=read_labels(cube, **verdict),
+        # What is said of the procedure's own p is not said of one of max-T's replicates.
+        p_label=[
+            None if other else label for label, other in zip(read_labels(cube, **verdict), own == adjusted.alone, strict=True)
+        ],
         p_reason=[NO_SPREAD if flat else why for flat, why in zip(seen.flat.tolist(), read_reasons(cube, **full), strict=True)],
         method=_methods(seen, tested, adjusted),
         monte_carlo_error=plain(adjusted.own_error(tested.error)),
         monte_carlo_error_one_sided=plain(read_floats(cube, "p_error", convention="one-sided", **full)),
-        count=whole_numbers(None if above is None else np.where(ordered, above, -1), pairs),
+        count=whole_numbers(None if above is None else np.where(ordered & (tested.replicates >= 0), above, -1), pairs),
         bias=plain(np.where(ordered, _bias(cube, reading, tested, **full), np.nan)),
         replicates=whole_numbers(tested.replicates, pairs),
         empty_replicates=whole_numbers(tested.empty, pairs),
@@ -257,15 +263,18 @@ def _test(cube: xr.Dataset, reading: Procedure, effective: float | None, **full:
     pairs, there = cube.sizes["pair"], set(map(str, cube["convention"].values.tolist()))
     nowhere = np.full(pairs, np.nan)
     p = {name: read_floats(cube, "p_value", convention=name, **full) if name in there else nowhere for name in CONVENTIONS}
-    total, empty = float(cube.attrs["replicates"]) if reading.draws else -1.0, count_of(cube, "empty", **full)
+    total, empty = float(drawn_replicates(cube, full)) if reading.draws else -1.0, count_of(cube, "empty", **full)
+    exact = is_exact(cube, full)
+    drawn = np.full(pairs, total) - (0 if empty is None else np.maximum(empty, 0))
     verdict = full | {"convention": reading.verdict}
     return _Tested(
         p=p,
         verdict=without_zero(p[reading.verdict]),
         error=read_floats(cube, "p_error", **verdict),
         corrected=read_few_units(cube, **full, units=effective),
-        replicates=np.full(pairs, total) - (0 if empty is None else np.maximum(empty, 0)),
-        empty=empty,
+        replicates=np.full(pairs, -1.0) if exact else drawn,
+        drawn=drawn,
+        empty=None if exact else empty,
         methods=read_flags(cube, "method", **verdict),
     )
 
@@ -308,10 +317,4 @@ def _methods(seen: _Observed, tested: _Tested, adjusted: Adjusted) -> list[str |
 
 def _bias(cube: xr.Dataset, reading: Procedure, tested: _Tested, **full: str) -> _Floats:
     bias, shift = np.full(cube.sizes["pair"], np.nan), summed(cube, "sum_shift", **full) if reading.centred_at_gain else None
-    return bias if shift is None else np.divide(shift, tested.replicates, out=bias, where=tested.replicates > 0)
-
-
-def _ordered(cube: xr.Dataset, delta: NDArray[np.float64]) -> tuple[list[str], list[str]]:
-    names = list(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True))
-    turned = [(b, a) if gain < 0 else (a, b) for (a, b), gain in zip(names, delta, strict=True)]
-    return [str(a) for a, _ in turned], [str(b) for _, b in turned]
+    return bias if shift is None else np.divide(shift, tested.drawn, out=bias, where=tested.drawn > 0)

@@ -17,7 +17,17 @@ from pipeline.report.pair_fields import PairColumns, read_columns
 from pipeline.report.rows import Adjustment, FamilyKey, OtherAdjustments, PairRow
 from pipeline.report.values import format_p, plain
 
-__all__ = ["NOTICEABLE", "beside_exact", "counted_p", "exact_test", "is_biased", "is_clustered", "list_pairs", "name_exact"]
+__all__ = [
+    "NOTICEABLE",
+    "beside_exact",
+    "counted_p",
+    "exact_test",
+    "is_biased",
+    "is_clustered",
+    "is_exact",
+    "list_pairs",
+    "name_exact",
+]
 
 ALL_PAIRS = FamilyOf()
 
@@ -39,6 +49,11 @@ def counted_p(row: PairRow) -> float | None:
     """Return the two-sided p by the procedure's convention, neither studentised nor corrected for few units."""
     p: float | None = getattr(row.p_raw, PROCEDURES[row.procedure].verdict.replace("-", "_"))
     return p
+
+
+def is_exact(row: PairRow) -> bool:
+    """Tell whether p by the procedure's convention is an exact law, though the procedure draws."""
+    return PROCEDURES[row.procedure].draws and row.replicates is None
 
 
 def is_biased(row: PairRow) -> bool:
@@ -241,9 +256,11 @@ def _notes(row: PairRow, held_back: bool) -> Iterator[str]:
     if row.monte_carlo_error is None:
         yield "monte_carlo_error: not in the cube"
     if row.stable is False:
-        draws = PROCEDURES[row.procedure].draws
+        counted = row.replicates is not None or row.adjustment.by == "max_t"
         yield (
-            "another random seed could change the verdict at α" if draws else "p is known within bounds that lie on both sides of α"
+            "another random seed could change the verdict at α"
+            if counted
+            else "p is known within bounds that lie on both sides of α"
         )
     if row.effective_units is None:
         yield "effective_units: the sizes of the clusters are not in the cube"

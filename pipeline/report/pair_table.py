@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from pipeline.procedures.registry import PROCEDURES
+from pipeline.procedures.registry import PROCEDURES, formula_of
 from pipeline.report.adjustment import title_of
 from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.document import Report
 from pipeline.report.doubts import say_missing
 from pipeline.report.intervals import BELONGS_TO
-from pipeline.report.pair_rows import is_clustered
+from pipeline.report.pair_rows import is_clustered, is_exact
 from pipeline.report.presets import add_tool_column
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import MISSING, format_ends, format_number, format_p
@@ -105,9 +105,12 @@ def _verdict(row: PairRow) -> str:
 
 def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Iterator[str]:
     if PROCEDURES[where.procedure].gives_interval:
+        one_sided = "counted on all replicates; if none counts, the upper end of its 95 % interval"
+        if _is_exact(rows):
+            one_sided = "exact: of infinitely many replicates"
         yield (
             f"The better system comes first; p is two-sided, {_say_p(rows)}; one-sided is the strict p of Berg-Kirkpatrick et al., "
-            "counted on all replicates; if none counts, the upper end of its 95 % interval."
+            f"{one_sided}."
         )
         methods = {row.interval.method for row in shown if row.interval}
         told = "; ".join(words for method, words in BELONGS_TO.items() if method in methods)
@@ -118,7 +121,7 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
         if any(row.intervals for row in rows):
             yield "Intervals by other methods are in tables/pairs.csv."
     else:
-        yield f"The better system comes first; p is two-sided, {PROCEDURES[where.procedure].formula}."
+        yield f"The better system comes first; p is two-sided, {formula_of(where.procedure, exact=_is_exact(rows))}."
     effect = next((row.minimum_detectable_effect for row in shown if row.minimum_detectable_effect), None)
     if effect is not None:
         exactly = ", by binomial sums over the discordant units" if effect.law == "binomial" else ""
@@ -169,7 +172,11 @@ def _say_p(rows: _Rows) -> str:
     """Say what test the p of a pair by itself is of."""
     if _by_max_t(rows):
         return "the share of replicates whose t* is as large as t, each with a standard error of its own"
-    return "as (s + 1)/(b + 1), corrected for few units"
+    return "exact, corrected for few units" if _is_exact(rows) else "as (s + 1)/(b + 1), corrected for few units"
+
+
+def _is_exact(rows: _Rows) -> bool:
+    return any(map(is_exact, rows))
 
 
 def _margin(rows: _Rows) -> float | None:

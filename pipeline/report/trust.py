@@ -13,7 +13,7 @@ from pipeline.report.document import Report
 from pipeline.report.doubts import replicates_needed, say_missing
 from pipeline.report.experiment_wise import describe_errors
 from pipeline.report.influence import check_influence
-from pipeline.report.pair_rows import exact_test, is_biased
+from pipeline.report.pair_rows import exact_test, is_biased, is_exact
 from pipeline.report.rows import PairRow
 from pipeline.report.trainings import count_failures
 from pipeline.report.units import check_units, count_units, trust_independence
@@ -108,13 +108,20 @@ def _identical(rows: Sequence[PairRow]) -> tuple[bool, str]:
 
 def _monte_carlo(report: Report) -> tuple[bool, str]:
     replicates = min((t.replicates for t in report.test_sets if t.replicates), default=0)
+    exact = any(map(is_exact, report.pairs))
+    counted = f"b = {replicates:,}{' where p is counted, and exact elsewhere' if exact else ''}" if replicates or not exact else ""
     errors = [row.monte_carlo_error for row in report.pairs if row.monte_carlo_error is not None]
     if not errors:
-        return True, f"b = {replicates:,}; the error of the p-values is not known."
+        return True, f"{counted or 'p is exact'}; the error of the p-values is not known."
     half = f"every two-sided p is accurate to ± {format_p(max(errors))} (95 %, Clopper-Pearson)"
     by_max_t = any(row.adjustment.by == "max_t" for row in report.pairs)
     again = "; those of max-T are of the first 9,999 kept replicates at most, so that more do not change that" if by_max_t else ""
-    return 0 < replicates < DRAFT, f"b = {replicates:,}; {half}{again}."
+    if not counted and not by_max_t:
+        bounds = f" but for bounds of ± {format_p(max(errors))}" if max(errors) > 0 else ""
+        return False, f"None: the p-values are exact laws of resampling, for which nothing was counted{bounds}."
+    if not counted:
+        return False, f"p by the procedure's own convention is exact; {half}{again}."
+    return 0 < replicates < DRAFT, f"{counted}; {half}{again}."
 
 
 def _enough(report: Report) -> tuple[bool, str]:

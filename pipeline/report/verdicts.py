@@ -188,16 +188,15 @@ def _stable(cube: xr.Dataset, known: Evidence, within: Equivalence | None, alpha
 
 def _difference(cube: xr.Dataset, known: Evidence, p: _Floats, alpha: float, **where: str) -> Decisions | None:
     adjusted = known.adjusted
-    if (known.replicates < 0).all():
+    if (known.replicates < 0).all() and adjusted.decision.by == "holm":
         random, members = known.estimated, int(np.isfinite(p).sum())
         return decide(bound_computed(p, known.error, random=random, decisions=members), alpha=alpha, floor=adjusted.least)
-    counts = [count_of(cube, name, **where) for name in TWO_SIDED]
-    found = [np.maximum(count, 0) for count in counts if count is not None]
-    if len(found) < len(TWO_SIDED):
-        return None
-    bounds = bound_counted(np.sum(found, axis=0), _trials(known), p=p)
     if adjusted.decision.by == "holm":
-        return decide(bounds, alpha=alpha, floor=adjusted.least)
+        counts = [count_of(cube, name, **where) for name in TWO_SIDED]
+        found = [np.maximum(count, 0) for count in counts if count is not None]
+        if len(found) < len(TWO_SIDED):
+            return None
+        return decide(bound_counted(np.sum(found, axis=0), _trials(known), p=p), alpha=alpha, floor=adjusted.least)
     max_t: Bounds | None = adjusted.max_t_bounds
     return None if max_t is None else decide_max_t(max_t, alpha=alpha, floor=adjusted.floor)
 

@@ -60,6 +60,11 @@ class Resampling(Frozen):
         json_schema_extra={"uniqueItems": True},
     )
     replicates: int = Field(default=1_000_000, ge=1, le=MOST_REPLICATES)
+    method: Literal["auto", "monte-carlo", "exact"] = Field(
+        default="monte-carlo",
+        description="How p-values of procedures that draw are found: counted on replicates; as exact laws, where systems share "
+        "their denominators; or, auto, by what takes less.",
+    )
     keep_replicates: int = Field(
         default=131_072,
         ge=0,

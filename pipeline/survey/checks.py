@@ -13,6 +13,7 @@ from pipeline.items.readers import load_reader
 from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.options import suggest
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
+from pipeline.plan.methods import why_no_law
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling import studentise_budget
 from pipeline.resampling.studentise_budget import products, replicates_within
@@ -27,6 +28,7 @@ __all__ = [
     "refuse_systems_as_groups",
     "refuse_unclear_sizes",
     "refuse_untestable",
+    "refuse_without_law",
     "refuse_zeros",
     "warn_of_groups",
 ]
@@ -54,6 +56,25 @@ def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs], base: P
                     help=f"{fewer}compare fewer systems in this study, or ask for `bca`, which is read off the kept scores",
                 )
             )
+    if problems:
+        raise StudyError(*problems)
+
+
+def refuse_without_law(study: Study, metrics: Sequence[MetricInputs]) -> None:
+    """Refuse ``method: exact`` where p-values of a metric and procedure have no exact law, as far as that is known by now."""
+    if study.resampling.method != "exact":
+        return
+    problems = [
+        Problem(
+            "P133",
+            f"p-values of {metric.name} by {procedure} have no exact law: {why}",
+            where="resampling.method",
+            help="write `method: auto`, which counts replicates where there is no exact law",
+        )
+        for procedure in study.resampling.drawn
+        for metric in metrics
+        if (why := why_no_law(study, metric, procedure)) is not None
+    ]
     if problems:
         raise StudyError(*problems)
 

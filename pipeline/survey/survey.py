@@ -27,6 +27,7 @@ from pipeline.survey.checks import (
     refuse_doubles,
     refuse_systems_as_groups,
     refuse_unclear_sizes,
+    refuse_without_law,
     refuse_zeros,
     warn_of_groups,
 )
@@ -93,6 +94,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     trainers = load_trainers(study, base)
     metrics = tuple(_metric_inputs(spec.name, pin_options(spec.name, spec.options, base)) for spec in study.metrics)
     refuse_zeros(study, metrics)
+    refuse_without_law(study, metrics)
     surveys = _survey_all(study, base, metrics)
     refuse_unclear_sizes(study, surveys)
     golds = {name: (survey.gold, survey.gold_digest) for name, survey in surveys.items()}
@@ -174,7 +176,7 @@ def _coordinates(
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
     metric = load_metric(name, options)
     places = PLACES if is_own(name) else ()
-    return MetricInputs(name, options, metric.signature, metric.higher_is_better, places, metric.form)
+    return MetricInputs(name, options, metric.signature, metric.higher_is_better, places, metric.form, metric.denominators)
 
 
 def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:

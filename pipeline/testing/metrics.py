@@ -153,6 +153,21 @@ class MetricContract(ABC):
             score = example.metric.scorer((0, 0))(np.array([[1.0, 2.0, 3.0], [8.0, 8.0, 24.0]]))
             np.testing.assert_allclose(score[1:], score[0] * np.array([2.0, 1.0]), rtol=1e-15)
 
+    def test_denominators_are_what_they_are_declared_to_be(self) -> None:
+        """One that is shared is that of both outputs; with ``items`` each item besides is right or wrong, 0 or 1 of 1."""
+        example = self.example()
+        declared = getattr(example.metric, "denominators", "unknown")
+        if declared not in {"shared", "items"}:
+            return
+        better, worse = (self._extract(example, output) for output in (example.better, example.worse))
+        assert example.metric.form == "ratio"
+        assert better.decimals[1] == worse.decimals[1]
+        np.testing.assert_array_equal(better.values[:, 1], worse.values[:, 1])
+        if declared == "items":
+            assert (better.values[:, 1] == 10 ** better.decimals[1]).all()
+            for statistics in (better, worse):
+                assert set(np.unique(statistics.values[:, 0]).tolist()) <= {0, 10 ** statistics.decimals[0]}
+
     def test_statistics_follow_statistics_that_lead(self) -> None:
         """What a metric declares to follow is among its statistics, and leads; a declaration is never needed."""
         metric = self.example().metric

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.analyses.exact import drawn_replicates, is_exact
 from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.inference.decision import bound_computed, bound_counted
 from pipeline.inference.families import lacks_spread
@@ -217,8 +218,8 @@ def _read_sides(
     """Read the p of "better" and of "worse" off the counts, or, of a test that draws nothing, off its own p-values."""
     defined = ~np.isnan(gain) | same
     above, at, empty = (_count(cube, name, **where) for name in ("above_twice_delta", "at_twice_delta", "empty"))
-    if above is not None and at is not None:
-        b = np.where(defined, int(cube.attrs["replicates"]) - (0 if empty is None else empty), 0).astype(np.int64)
+    if above is not None and at is not None and not is_exact(cube, where):
+        b = np.where(defined, drawn_replicates(cube, where) - (0 if empty is None else empty), 0).astype(np.int64)
         p = directed_p(above, at, b, ahead=ahead, identical=same)
         hits = directed_hits(above, at, b, ahead=ahead)
         trials = np.broadcast_to(np.where(same, 0, b), p.shape)

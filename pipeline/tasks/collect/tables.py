@@ -9,33 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.cube import CubeWriter
-from pipeline.cubes.declarations import METHODS, P_REASONS, TAIL_REASONS
+from pipeline.cubes.declarations import METHODS, TAIL_REASONS
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import CHUNKS
-from pipeline.inference.decision import Bounds, bound_computed, decide_family, stable_alone, stable_level, without_zero
+from pipeline.inference.decision import decide_family, without_zero
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.scores import why_no_numerators
 from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, choose_tails, few_hits
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
-from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues, p_values
+from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
 from pipeline.inference.studentised_max_t import StudentisedMaxT
 from pipeline.inference.undecided import UnitShape, find_undecided
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Inventory
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.resampling.address import draw_key
+from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.exact.budget import tails_budget
 from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import Part, Tested
-from pipeline.tasks.collect.fold import Cells, fold, kept_scores
+from pipeline.tasks.collect.fold import Block, Cells, fold, kept_scores
 from pipeline.tasks.collect.kept_scores import Kept, look_at, read_kept
+from pipeline.tasks.collect.p_tables import computed_table, counted_table, exact_p_values
 from pipeline.tasks.resample import make_draws
 
-__all__ = ["ADJUSTMENTS", "INTERVAL_P", "MAX_T", "MAX_T_WITHIN", "stored_cells", "write_computed", "write_counts"]
+__all__ = ["ADJUSTMENTS", "EXACT", "INTERVAL_P", "MAX_T", "MAX_T_WITHIN", "stored_cells", "write_computed", "write_counts"]
 
 INTERVAL_P = "interval_p"
 """The variable that only cubes with bootstrap-t intervals hold."""
@@ -43,15 +44,12 @@ INTERVAL_P = "interval_p"
 CHUNK_PAIRS = CHUNKS["pair"]
 """Pairs folded at a time: their cells are never all held at once."""
 
-_MONTE_CARLO, _EXACT, _TAIL, _DEFINITION = (METHODS.index(name) for name in ("monte-carlo", "exact", "tail", "definition"))
+_EXACT = METHODS.index("exact")
 
 _FULL = "full"
 """The label of the largest test size."""
 
 _TAIL_REASON = {name: np.int8(code) for code, name in enumerate(TAIL_REASONS)}
-
-_COUNTED_REASONS = np.array([P_REASONS.index(name.replace(" ", "-") or "none") for name in REASONS], np.int8)
-"""The codes of a cube for those of counted p-values."""
 
 ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
 """Those that need p-values alone."""
@@ -66,9 +64,14 @@ MAX_T_WITHIN = "max_t_within"
 """The attribute of a cube whose max-T is beyond the budget: so many kept replicates would be within, 0 where too few."""
 
 
-def stored_cells(part: Part, column: Comparison, inventory: Inventory, replicates: int) -> Cells:
+EXACT = "exact"
+"""The attribute of a cube that has exact p-values in place of counted ones: replicates beside them, by procedure and metric."""
+
+
+def stored_cells(part: Part, column: Comparison, inventory: Inventory) -> Cells:
     """Return the stored cells of a column, its pairs in the cube's order."""
-    return Cells(column, part.size.label, part.flat, inventory.coverage(column.address, column.systems, replicates), replicates)
+    coverage = inventory.coverage(column.address, column.systems, column.replicates)
+    return Cells(column, part.size.label, part.flat, coverage, column.replicates)
 
 
 def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, tails: str, rule: str = "prefix") -> Kept:
@@ -101,8 +104,10 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
         rows = slice(first, min(first + CHUNK_PAIRS, pairs))
         found, counts[rows] = _write_rows(cube, part, cells, rows, store)
         defined[rows], few[:, rows] = found.replicates, few_hits(found)
-        pieces.append(_table(found, layout.alpha, pairs))
+        pieces.append(counted_table(found, layout.alpha, pairs))
     table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
+    if cells.column.exact:  # of the counts the bias is left, and what kept scores are read with
+        table |= computed_table(exact_p_values(part, procedure), layout.alpha)
     floor = part.floor(procedure)
     max_t = None
     kept = Kept(np.empty((0, 0)), counts, defined)
@@ -122,7 +127,7 @@ def write_counts(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, ta
             table[INTERVAL_P] = readings.p
     table[BY_ADJUSTMENT] = _adjust(table["p_value"], max_t, part.tested)
     table |= _decide(part, procedure, table["p_value"], max_t, alpha=layout.alpha)
-    if PROCEDURES[procedure].has_tails:
+    if PROCEDURES[procedure].has_tails and not cells.column.exact:
         table |= _tails(part, layout, table["p_reason"] != 0, few, defined, how=tails)
     cube.write_table(part.metric, cells.label, table, procedure=procedure)
     return kept
@@ -222,7 +227,9 @@ def _write_rows(cube: CubeWriter, part: Part, cells: Cells, rows: slice, store: 
         histogram += block.histogram
         for cell in range(block.sums.shape[1]):  # in cell order: a float sum must not depend on how it was cut
             sums += block.sums[:, cell]
-    cube.write_histogram(metric, size, histogram, first_pair=rows.start, procedure=procedure)
+    if cells.replicates:
+        cube.write_histogram(metric, size, histogram, first_pair=rows.start, procedure=procedure)
+        _write_nothing(cube, part, cells, rows)
     found = p_values(
         totals,
         cells.replicates - empty,
@@ -235,17 +242,22 @@ def _write_rows(cube: CubeWriter, part: Part, cells: Cells, rows: slice, store: 
     return found, totals
 
 
-def _table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray[Any]]:
-    return {
-        "p_value": found.p,
-        "log10_p": found.log10_p,
-        "p_error": found.p_error,
-        "method": np.where(np.isnan(found.p), -1, np.where(found.by_definition, _DEFINITION, _MONTE_CARLO)).astype(np.int8),
-        "p_label": np.where(np.isnan(found.p), -1, 0).astype(np.int8),
-        "p_reason": _COUNTED_REASONS[found.reason],
-        "stable": stable_alone(Bounds(*found.bounds(stable_level(pairs))), alpha),
-        "bias": found.bias,
-    }
+def _write_nothing(cube: CubeWriter, part: Part, cells: Cells, rows: slice) -> None:
+    """Write that cells which other columns of the cube have hold no replicate of this one: sums over cells are then its own."""
+    end, step = cube.layout.sizes["cell"], CHUNKS["cell"]
+    for first in range(count_cells(cells.replicates), end, step):
+        block = Block.of(rows.stop - rows.start, range(first, min(first + step, end)))
+        block.counts[..., [COUNTS.index(name) for name in ("margin_above", "margin_below")]] = -1
+        cube.write_cells(
+            part.metric,
+            cells.label,
+            first,
+            counts=block.counts,
+            empty=block.empty,
+            sums=block.sums,
+            first_pair=rows.start,
+            procedure=cells.column.procedure,
+        )
 
 
 def _adjust(p: NDArray[np.float64], max_t: StudentisedMaxT | None, tested: Tested) -> NDArray[np.float64]:
@@ -296,20 +308,6 @@ def _decide(
 
 def write_computed(cube: CubeWriter, part: Part, procedure: str, found: DirectP) -> None:
     """Write p-values that no replicate was drawn for."""
-    values = _computed_table(found, cube.layout.alpha) | {BY_ADJUSTMENT: _adjust(found.p, None, part.tested)}
+    values = computed_table(found, cube.layout.alpha) | {BY_ADJUSTMENT: _adjust(found.p, None, part.tested)}
     values |= _decide(part, procedure, found.p, None, alpha=cube.layout.alpha)
     cube.write_table(part.metric, part.size.label, values, procedure=procedure)
-
-
-def _computed_table(found: DirectP, alpha: float) -> dict[str, NDArray[Any]]:
-    known = np.isfinite(found.p)
-    error = np.where(known, (found.hi - found.lo) / 2, np.nan)
-    return {
-        "p_value": found.p,
-        "log10_p": np.where(np.isfinite(found.log10_p), found.log10_p, np.nan),
-        "p_error": error,
-        "method": found.method,
-        "p_label": np.where(known, found.label, -1).astype(np.int8),
-        "p_reason": found.reason,
-        "stable": stable_alone(bound_computed(found.p, error, random=found.method == _TAIL, decisions=found.p.shape[1]), alpha),
-    }

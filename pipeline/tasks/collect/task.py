@@ -24,7 +24,8 @@ from pipeline.inference.units import UnitEffects, effective_units, unit_effects
 from pipeline.items.stored import load_frame, load_grouping, number_groups
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.comparisons import Comparison, list_comparisons, list_sizes
-from pipeline.plan.inputs import OutputInputs, TestSetInputs
+from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
+from pipeline.plan.methods import Method, list_methods
 from pipeline.plan.open_tasks import present_outputs
 from pipeline.plan.task import CollectSpec, Receipt, Task, triangle
 from pipeline.procedures.direct import direct_tests
@@ -40,7 +41,16 @@ from pipeline.study.schema import Study
 from pipeline.tasks.collect.cube_slice import Part, make_part
 from pipeline.tasks.collect.kept_scores import Kept
 from pipeline.tasks.collect.presets import Tool, own_presets, preset_facts, write_tool_p
-from pipeline.tasks.collect.tables import ADJUSTMENTS, INTERVAL_P, MAX_T, MAX_T_WITHIN, stored_cells, write_computed, write_counts
+from pipeline.tasks.collect.tables import (
+    ADJUSTMENTS,
+    EXACT,
+    INTERVAL_P,
+    MAX_T,
+    MAX_T_WITHIN,
+    stored_cells,
+    write_computed,
+    write_counts,
+)
 from pipeline.tasks.extract import load_statistics
 from pipeline.tasks.resample import unit_statistics
 
@@ -149,7 +159,7 @@ def collect(task: Task, runs: Path) -> Receipt:
                 counted: dict[str, Kept] = {}
                 for column in own:
                     if PROCEDURES[column.procedure].draws:
-                        cells = stored_cells(part, column, inventory, manifest.study.resampling.replicates)
+                        cells = stored_cells(part, column, inventory)
                         asked = manifest.study.resampling
                         read = {"tails": asked.tails, "rule": asked.test_sizes.draw}
                         counted[column.procedure] = write_counts(cube, part, cells, run.store, **read)
@@ -193,6 +203,8 @@ def _layout(
     known = [manifest.inputs.coordinates.get(system, {}) for system in systems]
     names = sorted({name for coordinates in known for name in coordinates})
     first, second = triangle(len(systems))
+    methods = list_methods(study, test_set, manifest.inputs.metrics)
+    drawn = max(method.replicates for _, _, method in methods)
     return CubeLayout(
         study=study.study,
         test_set=test_set.name,
@@ -200,7 +212,8 @@ def _layout(
         test_sizes=[(size.label, size.n_units) for size in list_sizes(study, test_set)],
         systems=systems,
         pairs=np.stack([first, second], axis=1),
-        replicates=study.resampling.replicates,
+        # Of procedures that draw nothing a cube has always said what the study asks.
+        replicates=drawn if any(PROCEDURES[name].draws for name in study.resampling.procedures) else study.resampling.replicates,
         kept=study.resampling.scores_kept,
         again=replicates_again(study.resampling.scores_kept),
         bins=BINS,
@@ -216,6 +229,7 @@ def _layout(
             "unit": test_set.unit,
             "n_items": test_set.n_items,
             **facts,
+            **_exact_facts(methods),
             "relation": study.systems.relation or "",
             "family": study.resampling.family,
             "baseline": study.resampling.family_baseline or "",
@@ -224,6 +238,15 @@ def _layout(
         },
         without=without,
     )
+
+
+def _exact_facts(methods: Sequence[tuple[MetricInputs, str, Method]]) -> dict[str, Any]:
+    """Return how many replicates were drawn beside exact p-values, by procedure and metric; nothing where all are counted."""
+    exact: dict[str, dict[str, int]] = {}
+    for metric, procedure, method in methods:
+        if method.exact:
+            exact.setdefault(procedure, {})[metric.name] = method.replicates
+    return {EXACT: exact} if exact else {}
 
 
 def _write_observed(cube: CubeWriter, part: Part) -> None:
