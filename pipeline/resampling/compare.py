@@ -13,14 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.measures import BINS, LANES
+from pipeline.compiled.gain_loops import lowest_bit
+from pipeline.resampling.gain_counts import (
+    DOUBTS,
+    GROUP,
+    NO_LIMIT,
+    ROOM,
+    TILE,
+    add_bins,
+    add_counts,
+    add_sums,
+    part_of,
+    parts_of,
+    sum_and_bin,
+)
+from pipeline.resampling.measures import LANES
 
 __all__ = ["LANES", "Crossed", "Tally", "Thresholds", "compare_crossed", "compare_values", "fold_lanes"]
 
-_TILE = 1024  # replicates; a multiple of LANES. 75 systems are 600 kB, within a level-2 cache
-_TABLES = 4  # equal neighbours would wait for each other in one table of bins
-_MIDDLE = BINS / 2.0 + 2.0**-20  # ties with δ stay in the bin above it although they may miss it by a rounding error
-_LAST = BINS - 1.0
+_MANY = 64  # doubtful replicates of a tile; if there are more, all of it is compared one by one
 
 
 class Thresholds(NamedTuple):
@@ -75,19 +86,48 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
     values : (row, replicate) float64
         Its first replicate stands at a multiple of `LANES` within the cell.
     """
-    gain = np.empty(_TILE)
-    bins = np.empty(_TILE, np.uint32)
-    tables = np.empty((_TABLES, BINS), np.int32)
-    for start in range(0, values.shape[1], _TILE):
-        stop = min(start + _TILE, values.shape[1])
+    gain, room = np.empty(TILE), np.empty(ROOM, np.int64)
+    for start in range(0, values.shape[1], TILE):
+        stop = min(start + TILE, values.shape[1])
         for row in range(len(thresholds.pair)):
-            a, b = values[thresholds.first[row], start:stop], values[thresholds.second[row], start:stop]
-            pair = thresholds.pair[row]
-            low_0, low_1, low_2 = thresholds.low[row]
-            high_0, high_1, high_2 = thresholds.high[row]
+            pair, first, second = thresholds.pair[row], thresholds.first[row], thresholds.second[row]
+            center, scale, step = thresholds.center[row], thresholds.bin_scale[row], thresholds.step[row]
+            low_0, low_1, low_2 = thresholds.low[row, 0], thresholds.low[row, 1], thresholds.low[row, 2]
+            high_0, high_1, high_2 = thresholds.high[row, 0], thresholds.high[row, 1], thresholds.high[row, 2]
             less_0 = upto_0 = less_1 = upto_1 = less_2 = upto_2 = 0
             empty = int(np.int64(0))  # a plain 0 is a type of its own, for which what it is passed to would be compiled too
-            for i in range(stop - start):
+            done = counted = 0
+            if stop - start >= GROUP and step == 1.0 and values.strides[1] == 8:
+                part_0, past_0 = parts_of(low_0, high_0, center, scale)
+                part_1, past_1 = parts_of(low_1, high_1, center, scale)
+                part_2, past_2 = parts_of(low_2, high_2, center, scale)
+                width = max(past_0 - part_0, past_1 - part_1, past_2 - part_2)
+                at, line = values.ctypes.data + 8 * start, values.strides[0]
+                lanes, histogram = _addresses(tally, pair, cell)
+                done, doubtful = sum_and_bin(
+                    at + first * line, at + second * line, stop - start, center, scale, part_0, part_1, part_2, width,
+                    lanes, histogram, room,
+                )  # fmt: skip
+                if done > 0 and doubtful <= _MANY and len(thresholds.above) == 0:
+                    counted = done
+                    less_0, less_1, less_2 = room[0], room[1], room[2]
+                    upto_0, upto_1, upto_2 = less_0, less_1, less_2
+                    for word in range(done // 64 if doubtful > 0 else 0):
+                        bits = np.uint64(room[DOUBTS + word])
+                        while bits:
+                            i = start + 64 * word + lowest_bit(bits)
+                            bits &= bits - np.uint64(1)
+                            x = values[first, i] - values[second, i]
+                            part = part_of(x, center, scale)
+                            near_0, near_1, near_2 = part - part_0, part - part_1, part - part_2
+                            less_0 += (near_0 >= 0) & (near_0 <= width) & (x < low_0)
+                            upto_0 += (near_0 >= 0) & (near_0 <= width) & (x <= high_0)
+                            less_1 += (near_1 >= 0) & (near_1 <= width) & (x < low_1)
+                            upto_1 += (near_1 >= 0) & (near_1 <= width) & (x <= high_1)
+                            less_2 += (near_2 >= 0) & (near_2 <= width) & (x < low_2)
+                            upto_2 += (near_2 >= 0) & (near_2 <= width) & (x <= high_2)
+            a, b = values[first, start + counted : stop], values[second, start + counted : stop]
+            for i in range(len(a)):
                 x = a[i] - b[i]
                 gain[i] = x
                 less_0 += x < low_0
@@ -97,19 +137,13 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
                 less_2 += x < low_2
                 upto_2 += x <= high_2
                 empty += x != x
-            # low > high of a threshold between two integers: low is the next integer above high, so less = upto.
-            counts = tally.counts[pair, cell]
-            counts[0] += less_0
-            counts[1] += upto_0 - less_0
-            counts[2] += less_1
-            counts[3] += upto_1 - less_1
-            counts[4] += upto_2 - less_2
-            counts[5] += stop - start - empty - upto_2
+            add_counts(tally.counts[pair, cell], less_0, upto_0, less_1, upto_1, less_2, upto_2, stop - start - empty)
             tally.empty[pair, cell] += empty
-            if thresholds.step[row] != 1.0:
-                for i in range(stop - start):
-                    gain[i] /= thresholds.step[row]
-            _tally_gains(gain[: stop - start], bins, tables, empty, thresholds, row, tally, cell)
+            if step != 1.0:
+                for i in range(len(a)):
+                    gain[i] /= step
+            if done < stop - start or len(thresholds.above) > 0:
+                _tally_gains(gain[: len(a)], done - counted, thresholds, row, tally, cell)
 
 
 @kernel
@@ -133,12 +167,10 @@ def compare_crossed(
     thresholds : Thresholds
         ``low`` and ``high`` are not used.
     """
-    gain = np.empty(_TILE)
-    bins = np.empty(_TILE, np.uint32)
-    tables = np.empty((_TABLES, BINS), np.int32)
+    gain, room = np.empty(TILE), np.empty(ROOM, np.int64)
     zero = numerators.dtype.type(0)
-    for start in range(0, numerators.shape[1], _TILE):
-        stop = min(start + _TILE, numerators.shape[1])
+    for start in range(0, numerators.shape[1], TILE):
+        stop = min(start + TILE, numerators.shape[1])
         for row in range(len(thresholds.pair)):
             a, b = numerators[thresholds.first[row], start:stop], numerators[thresholds.second[row], start:stop]
             score_a, score_b = scores[thresholds.first[row], start:stop], scores[thresholds.second[row], start:stop]
@@ -160,29 +192,29 @@ def compare_crossed(
                 less_2 += defined & (here < twice)
                 upto_2 += defined & (here <= twice)
                 empty += not defined
-            counts = tally.counts[pair, cell]
-            counts[0] += less_0
-            counts[1] += upto_0 - less_0
-            counts[2] += less_1
-            counts[3] += upto_1 - less_1
-            counts[4] += upto_2 - less_2
-            counts[5] += stop - start - empty - upto_2
+            add_counts(tally.counts[pair, cell], less_0, upto_0, less_1, upto_1, less_2, upto_2, stop - start - empty)
             tally.empty[pair, cell] += empty
-            _tally_gains(gain[: stop - start], bins, tables, empty, thresholds, row, tally, cell)
+            done = 0
+            if empty == 0:
+                lanes, histogram = _addresses(tally, pair, cell)
+                done, _ = sum_and_bin(
+                    score_a.ctypes.data, score_b.ctypes.data, stop - start, thresholds.center[row], thresholds.bin_scale[row],
+                    NO_LIMIT, NO_LIMIT, NO_LIMIT, 0, lanes, histogram, room,
+                )  # fmt: skip
+            _tally_gains(gain[: stop - start], done, thresholds, row, tally, cell)
 
 
-@kernel
-def _tally_gains(
-    gain: NDArray[np.float64],
-    bins: NDArray[np.uint32],
-    tables: NDArray[np.int32],
-    empty: int,
-    thresholds: Thresholds,
-    row: int,
-    tally: Tally,
-    cell: int,
-) -> None:
-    """Add margin counts, sums and bins of one pair's gains in one tile."""
+@kernel(inline="always")
+def _addresses(tally: Tally, pair: int, cell: int) -> tuple[int, int]:
+    """Return where the lanes and the histogram of a pair are."""
+    lanes, histogram = tally.lanes, tally.histogram
+    place = histogram.strides[0] * pair + histogram.strides[1] * cell
+    return lanes.ctypes.data + lanes.strides[0] * pair, histogram.ctypes.data + place
+
+
+@kernel(inline="always")
+def _tally_gains(gain: NDArray[np.float64], done: int, thresholds: Thresholds, row: int, tally: Tally, cell: int) -> None:
+    """Add margin counts, and sums and bins from the gain at ``done`` on, of one pair in one tile."""
     pair, center = thresholds.pair[row], thresholds.center[row]
     if len(thresholds.above):
         above, below = thresholds.above[row], thresholds.below[row]
@@ -192,59 +224,6 @@ def _tally_gains(
             margin_below += gain[i] <= below
         tally.counts[pair, cell, 6] += margin_above
         tally.counts[pair, cell, 7] += margin_below
-    _add_sums(gain, center, tally.lanes[pair])
-    _add_bins(gain, center, thresholds.bin_scale[row], empty, bins, tables, tally.histogram[pair, cell])
-
-
-@kernel
-def _add_sums(gain: NDArray[np.float64], center: float, lanes: NDArray[np.float64]) -> None:
-    shifts, squares, sizes = lanes[0], lanes[1], lanes[2]
-    whole = len(gain) // LANES * LANES
-    for start in range(0, whole, LANES):
-        for lane in range(LANES):
-            x = gain[start + lane]
-            shift = x - center
-            shift = shift if shift == shift else 0.0
-            x = x if x == x else 0.0
-            shifts[lane] += shift
-            squares[lane] += shift * shift
-            sizes[lane] += abs(x)
-    for lane in range(len(gain) - whole):
-        x = gain[whole + lane]
-        if x == x:
-            shifts[lane] += x - center
-            squares[lane] += (x - center) * (x - center)
-            sizes[lane] += abs(x)
-
-
-@kernel
-def _add_bins(
-    gain: NDArray[np.float64],
-    center: float,
-    bin_scale: float,
-    empty: int,
-    bins: NDArray[np.uint32],
-    tables: NDArray[np.int32],
-    histogram: NDArray[np.uint16],
-) -> None:
-    for i in range(len(gain)):
-        place = (gain[i] - center) * bin_scale + _MIDDLE
-        place = place if place > 0.0 else 0.0  # nan goes to bin 0, and is taken out of it below
-        place = place if place < _LAST else _LAST
-        bins[i] = np.uint32(place)
-    tables[:] = 0
-    # Unsigned numbers: the compiler need not ask whether an index counts from the end.
-    table_0, table_1, table_2, table_3 = tables[0], tables[1], tables[2], tables[3]
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    whole = len(gain) // _TABLES
-    for quad in range(whole):
-        start = np.uint64(_TABLES * quad)
-        table_0[np.uint64(bins[start])] += 1
-        table_1[np.uint64(bins[start + one])] += 1
-        table_2[np.uint64(bins[start + two])] += 1
-        table_3[np.uint64(bins[start + three])] += 1
-    for i in range(_TABLES * whole, len(gain)):
-        table_0[np.uint64(bins[i])] += 1
-    table_0[0] -= empty
-    for place in range(BINS):
-        histogram[place] += np.uint16(table_0[place] + table_1[place] + table_2[place] + table_3[place])
+    if done < len(gain):
+        add_sums(gain[done:], center, tally.lanes[pair])
+        add_bins(gain[done:], center, thresholds.bin_scale[row], tally.histogram[pair, cell])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.address import CELL
 from pipeline.resampling.compare import Tally, Thresholds
+from pipeline.resampling.gain_counts import add_counts, place_of
 from pipeline.resampling.measures import BINS
 
 __all__ = ["GainTables"]
@@ -24,8 +25,6 @@ _WIDTH_OF_BATCH = 1.5  # a table three times as wide as a batch is long takes as
 _MOST_BYTES = 2**26  # of all tables
 _ERRORS = 9.0  # standard errors to both sides of δ that a table reaches: what lies beyond is counted by itself
 _SUBTABLES = 4  # equal neighbours would wait for each other in one
-_MIDDLE = BINS / 2.0 + 2.0**-20  # as in `compare`
-_LAST = BINS - 1.0
 _EXACT = 2**53
 
 
@@ -155,14 +154,8 @@ def _add(gains: NDArray[np.float64], times: NDArray[np.int64], thresholds: Thres
         shifts += often * shift
         squares += often * (shift * shift)
         sizes += often * abs(gain)
-    # low > high of a threshold between two integers: low is the next integer above high, so less = upto.
     counts, lanes, histogram = tally.counts[pair, cell], tally.lanes[pair], tally.histogram[pair, cell]
-    counts[0] += less_0
-    counts[1] += upto_0 - less_0
-    counts[2] += less_1
-    counts[3] += upto_1 - less_1
-    counts[4] += upto_2 - less_2
-    counts[5] += total - upto_2
+    add_counts(counts, less_0, upto_0, less_1, upto_1, less_2, upto_2, total)
     lanes[0, 0] += shifts
     lanes[1, 0] += squares
     lanes[2, 0] += sizes
@@ -173,7 +166,4 @@ def _add(gains: NDArray[np.float64], times: NDArray[np.int64], thresholds: Thres
             counts[7] += times[i] if gains[i] <= below else 0
     scale = thresholds.bin_scale[row]
     for i in range(len(gains)):
-        place = (gains[i] - center) * scale + _MIDDLE
-        place = place if place > 0.0 else 0.0
-        place = place if place < _LAST else _LAST
-        histogram[np.uint64(place)] += np.uint16(times[i])
+        histogram[np.uint64(place_of(gains[i], center, scale))] += np.uint16(times[i])
