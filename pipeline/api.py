@@ -135,21 +135,23 @@ def compare_study(
     preset : str, optional
         A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
     """
-    from pipeline.analyses.registry import analyses_of_compare
-    from pipeline.presets.registry import PRESETS
-    from pipeline.study.load import study_from_value
-    from pipeline.study.resampling import MOST_REPLICATES
     from pipeline.survey.compare import find_format, place_metrics, usual_metrics
     from pipeline.survey.compare_arguments import as_paths, name_outputs, name_systems
 
     base, outputs = Path.cwd(), name_systems(outputs)
     paths = list(outputs.values())
     found = find_format(format, paths, as_paths(references), base=base, columns=columns)
+    metrics = [metrics] if isinstance(metrics, (str, Mapping)) else metrics
+    placed = place_metrics(metrics or usual_metrics(found, outputs, base=base).metrics, found, outputs, base=base)
+    from pipeline.analyses.registry import analyses_of_compare  # only now: a mistyped metric need not wait for these
+    from pipeline.presets.registry import PRESETS
+    from pipeline.study.load import study_from_value
+    from pipeline.study.resampling import MOST_REPLICATES
+
     if set(outputs) == {"*"}:
         named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(paths)
     else:
         named = outputs
-    metrics = [metrics] if isinstance(metrics, (str, Mapping)) else metrics
     procedures = [procedures] if isinstance(procedures, str) else procedures
     test_set: dict[str, Any] = {"format": found.value, "outputs": named}
     test_set |= found.gold
@@ -175,7 +177,7 @@ def compare_study(
         "schema": 1,
         "study": "compare",
         "test_sets": {"test set": test_set},
-        "metrics": place_metrics(metrics or usual_metrics(found, outputs, base=base).metrics, found, outputs, base=base),
+        "metrics": placed,
         "resampling": resampling,
     }
     if preset is None or preset not in PRESETS or ("analyses",) not in PRESETS[preset].values:
@@ -210,13 +212,14 @@ def compare(
     ------
     PipelineError
     """
-    from pipeline.engine.launch import Launch, execute, is_complete, prepare
-    from pipeline.study.load import override_study
-    from pipeline.survey.checks import refuse_untestable
     from pipeline.survey.compare_arguments import in_words_of_compare, name_systems, speaking_of_compare
 
     with speaking_of_compare(), _scratch() as scratch:
         loaded = compare_study(name_systems(outputs), references, **options)
+        from pipeline.engine.launch import Launch, execute, is_complete, prepare  # what is refused above waits for none of these
+        from pipeline.study.load import override_study
+        from pipeline.survey.checks import refuse_untestable
+
         refuse_untestable(loaded.study, loaded.base)
         if runs is None:  # nothing is kept: a page would be drawn for nobody
             loaded = replace(loaded, study=override_study(loaded.study, ["report.formats=[json]"]))

@@ -70,11 +70,8 @@ def import_plugin(family: str, name: str) -> Any:
         P301 where the family has no member of this name, P302 where it is there but cannot be imported, P313 where two other
         packages bring one of this name.
     """
-    known = list_plugins(family)
-    kind = {"analyses": "analysis", "readers": "format"}.get(family, family.removesuffix("s"))
-    if name not in known:
-        help_ = suggest(name, known, listed=True)
-        raise PluginError.of("P301", f"there is no {kind} '{name}'", help=help_, note=_where_else(kind, name))
+    known, kind = list_plugins(family), _kind_of(family)
+    refuse_unknown(family, name)
     if not _is_ours(known[name]):
         _refuse_rivals(kind, name, _find(family, tuple(sys.path), entry_points)[name])
     try:
@@ -86,6 +83,24 @@ def import_plugin(family: str, name: str) -> Any:
             where=known[name].value,
             help="install what it needs, or leave it out of the study",
         ) from error
+
+
+def refuse_unknown(family: str, name: str) -> None:
+    """Refuse a name that no member of a family has, without importing any.
+
+    Raises
+    ------
+    PluginError
+        P301.
+    """
+    known = list_plugins(family)
+    if name not in known:
+        kind, help_ = _kind_of(family), suggest(name, known, listed=True)
+        raise PluginError.of("P301", f"there is no {kind} '{name}'", help=help_, note=_where_else(kind, name))
+
+
+def _kind_of(family: str) -> str:
+    return {"analyses": "analysis", "readers": "format"}.get(family, family.removesuffix("s"))
 
 
 def _refuse_rivals(kind: str, name: str, points: tuple[EntryPoint, ...]) -> None:

@@ -283,6 +283,20 @@ def test_the_command_line_starts_without_heavy_packages() -> None:
     assert printed.strip() == "[]"
 
 
+def test_an_unknown_metric_is_told_before_heavy_packages_are_imported(tmp_path: Path) -> None:
+    for name in ("one", "other", "reference"):
+        (tmp_path / f"{name}.txt").write_text("a b\n")
+    code = (
+        "import sys; from click.testing import CliRunner; from pipeline.cli.options import cli; from pipeline.cli import compare;"
+        "from pipeline.errors import PluginError;"
+        "found = CliRunner().invoke(cli, ['compare', 'one.txt', 'other.txt', '-r', 'reference.txt', '-m', 'bleau']).exception;"
+        "assert isinstance(found, PluginError), found; assert [one.code for one in found.problems] == ['P301'];"
+        "print([m for m in ('numba', 'scipy', 'sacrebleu', 'xarray', 'zarr', 'dask', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+
+
 def test_the_values_of_procedures_and_presets_are_read_without_what_computes_them() -> None:
     # A module may compute too: it imports Numba and SciPy within the function.
     code = (

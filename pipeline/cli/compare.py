@@ -95,9 +95,6 @@ def compare(
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
     from pipeline.engine.progress import show_progress
-    from pipeline.report.document import read_report
-    from pipeline.report.summary import summarise
-    from pipeline.store.runs import RunDirectory
     from pipeline.study.load import parse_flow
     from pipeline.survey.compare import find_format, usual_metrics
     from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
@@ -135,6 +132,10 @@ def compare(
             runs=runs,
             progress=progress,
         )
+    from pipeline.report.document import read_report  # only now: a refusal should not wait for what draws results
+    from pipeline.report.summary import summarise
+    from pipeline.store.runs import RunDirectory
+
     if as_json:
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:

@@ -19,9 +19,9 @@ from pipeline.errors import PipelineError, PluginError, Problem, StudyError, Tas
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.options import check_options
 from pipeline.own_code import import_object, packaged_files
-from pipeline.plugins import check_members, complete_class, import_plugin, list_plugins
+from pipeline.plugins import check_members, complete_class, import_plugin, list_plugins, refuse_unknown
 
-__all__ = ["PLACES", "OwnMetric", "is_metric", "is_own", "load_metric", "pin_options"]
+__all__ = ["PLACES", "OwnMetric", "is_metric", "is_own", "load_metric", "pin_options", "refuse_unknown_metric"]
 
 _METHODS = ("prepare", "extract", "scorer")
 _MOST_DECIMALS = 9
@@ -179,6 +179,18 @@ PLACES = (_PATH, _CODE)
 def is_metric(name: str) -> bool:
     """Tell whether a metric is called by this name, or it is the path of one of the user's own."""
     return ":" in name or name in list_plugins("metrics")
+
+
+def refuse_unknown_metric(name: str) -> None:
+    """Refuse a name that `is_metric` does not know; nothing is imported.
+
+    Raises
+    ------
+    PluginError
+        P301.
+    """
+    if not is_metric(name):
+        refuse_unknown("metrics", name)
 
 
 def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:

@@ -12,7 +12,7 @@ from pipeline.errors import DataError, PipelineError, UsageError
 from pipeline.interfaces import usual_column
 from pipeline.items.readers import is_number, load_reader
 from pipeline.items.recognise import AUTO, recognise_file, refuse_json
-from pipeline.metrics.registry import is_metric
+from pipeline.metrics.registry import is_metric, refuse_unknown_metric
 from pipeline.study.schema import FormatSpec
 
 __all__ = ["FormatInUse", "UsualMetrics", "find_format", "place_metrics", "usual_metrics"]
@@ -194,6 +194,7 @@ def _tells(found: FormatInUse) -> bool:
 def _place(metric: str, base: Path) -> str | Mapping[str, Any]:
     module = base / metric.partition(":")[0].partition(".")[0]
     here = ":" in metric and (module.is_dir() or module.with_suffix(".py").is_file())
+    refuse_unknown_metric(metric)  # told at once: all else that a study needs takes longer to import than this does to read
     return {"name": metric, "path": "."} if here else metric
 
 
