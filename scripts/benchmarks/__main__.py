@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import time
@@ -15,7 +16,7 @@ from benchmarks.document import merge_records, read_results, update_document, wr
 from benchmarks.exact import measure_exact
 from benchmarks.extraction import measure_extraction
 from benchmarks.family import measure_family
-from benchmarks.jobs import Job, Reference, Replicates, Settings, measure_job, questions, select_jobs, warm_up
+from benchmarks.jobs import FLOATS, Job, Reference, Replicates, Settings, measure_job, questions, select_jobs, warm_up
 from benchmarks.machine import describe_machine
 from benchmarks.profiles import measure_profile, profile_fixed
 from benchmarks.reading import measure_reading
@@ -24,6 +25,7 @@ from benchmarks.start import measure_fixed, measure_start
 from benchmarks.studies import Bench, Question
 from benchmarks.tables import render_all
 from benchmarks.trainings import NEWS, SMALLER, Between, Corpus, measure_loop, measure_rate
+from pipeline.resampling.byte_product import FORM_VARIABLE, forms
 
 PARTS = {
     "jobs": "J1 to J5 through `pipeline run`, beside plain NumPy and the matrix product alone",
@@ -51,12 +53,15 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help="what is measured [jobs and exact]")
     parser.add_argument("--quick", action="store_true", help="few replicates, extrapolated; rough figures in under two minutes")
-    parser.add_argument("--full", action="store_true", help="every part; about 25 minutes on a quiet machine")
+    parser.add_argument("--full", action="store_true", help="every part; about 40 minutes on a quiet machine")
     parser.add_argument("--jobs", default="", help="some of them, for example J1,J4")
     parser.add_argument("--repeat", type=int, help="repetitions [two to five, one with --quick]")
     parser.add_argument("--replicates", metavar="FEW,MANY", help="of the two runs of a job [100000,1000000]")
     parser.add_argument("--systems", type=int, help="in place of the jobs' numbers")
     parser.add_argument("--items", type=int, default=2034, help="of the test set [2034]")
+    parser.add_argument(
+        "--product", metavar="FORM", help="of ours, float as on a processor that multiplies no bytes [the best of this one]"
+    )
     parser.add_argument("--reference", type=Path, help="another program in place of scripts/benchmarks/reference.py")
     parser.add_argument("--budget", type=float, help="CPU seconds of the reference at a time [4, 1.2 with --quick]")
     parser.add_argument("--out", type=Path, help="keep the records in this JSON file, in place of those of the same measurement")
@@ -69,6 +74,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     if (options.render or options.document) and not (options.out and options.document):
         parser.error("tables are written into --document from the records in --out: both are needed")
     options.parts = list(PARTS) if options.full else options.parts or ["jobs", "exact"]
+    if options.product not in (None, FLOATS, *forms()):
+        parser.error(f"there is no product {options.product} here; there are {', '.join((*forms(), FLOATS))}")
+    options.product = options.product or next(iter(forms()), FLOATS)
     try:
         names = options.jobs.split(",") if options.jobs else ["J1", "J2", "J3", "J4", "J5"]
         options.chosen = select_jobs(names, options.systems, quick=options.quick)
@@ -92,6 +100,7 @@ class Measurement:
             repeat=options.repeat or (1 if options.quick else None),
             side_by_side=options.quick,
             reference=self.reference,
+            product=options.product,
         )
         most = max(job.systems for job in self.jobs)
         self.bench = Bench(folder, {"bleu": max(most, 150) if self._scales else most, "accuracy": most}, is_quick=options.quick)
@@ -194,9 +203,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(options: argparse.Namespace) -> None:
+    os.environ[FORM_VARIABLE] = options.product
     machine = describe_machine()
     mode = "full" if options.full else "quick" if options.quick else "chosen"
-    say(f"{mode} measurement on {machine['processor']}")
+    say(f"{mode} measurement on {machine['processor']}, {', '.join(machine['instructions'])}")
+    say(f"BLAS: {machine['blas']}; our product: {machine['product']}")
     # A full measurement replaces all; others replace what they measured.
     kept = read_results(options.out) if options.out and options.out.exists() and not options.full else []
     records, start = [], time.perf_counter()

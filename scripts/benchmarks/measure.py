@@ -23,7 +23,10 @@ from pathlib import Path
 
 import psutil
 
-__all__ = ["Cost", "run_measured", "start_measured"]
+__all__ = ["CHOOSES_KERNELS", "Cost", "run_measured", "start_measured"]
+
+CHOOSES_KERNELS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+"""What may have a BLAS take a kernel for an older processor, at half the speed: neither side is measured so."""
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux: orphans become children of this process, which waits for them
 
@@ -56,6 +59,8 @@ class Measured:
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]),
         }
+        for name in CHOOSES_KERNELS:
+            environment.pop(name, None)
         for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
             environment[name] = "1"
         self._process = subprocess.Popen(

@@ -60,11 +60,15 @@ def _question(record: Record) -> str:
     return f"{record['metric']}, {record['systems']} systems, {record['procedure']}"
 
 
+def _in_floats(record: Record) -> str:
+    return ", ours in single precision" if record.get("product_form") == "float" else ""
+
+
 def render_jobs(records: Sequence[Record]) -> str:
     """Marginal CPU seconds of ours, of plain NumPy and of the product alone, and both ratios."""
     rows = [
         [
-            f"{r['job']}: {_question(r)}",
+            f"{r['job']}: {_question(r)}{_in_floats(r)}",
             seconds(r["ours"]["cpu_s"]["median"]),
             seconds(r["reference"]["cpu_s"]["median"]),
             seconds(r["product_cpu_s"]["median"]),
@@ -80,7 +84,7 @@ def render_outside(records: Sequence[Record]) -> str:
     """What is spent outside the blocks, apart from replicates, and in memory."""
     rows = [
         [
-            f"{r['job']}: {_question(r)}",
+            f"{r['job']}: {_question(r)}{_in_floats(r)}",
             seconds(r["ours"]["wall_s"]["median"]),
             seconds(r["ours"]["fixed_cpu_s"]["median"]),
             _judged(r, "outside_blocks", f"{r['ours']['outside_blocks']['median']:.1%}", of="limits"),
@@ -253,13 +257,18 @@ def render_profile(records: Sequence[Record]) -> str:
 
 
 def render_machine(records: Sequence[Record]) -> str:
-    """Processor and versions, and how it was measured."""
-    lines = []
-    for what in dict.fromkeys((r["processor"], r["cores"], r["mode"], tuple(r["versions"].items())) for r in records):
-        processor, cores, mode, versions = what
-        how = MODES[mode]
-        lines.append(f"{processor}, {cores} cores; {', '.join(f'{name} {version}' for name, version in versions)}; {how}.")
+    """Processor, instructions, BLAS kernel and versions, and how it was measured."""
+    lines = dict.fromkeys(_machine_line(r) for r in records)
     return "\n\n".join(lines)
+
+
+def _machine_line(record: Record) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    named = [f"{record['processor']}, {record['cores']} cores"]
+    if "blas" in record:
+        named += [f"instructions {', '.join(record['instructions'])}", f"NumPy's products by {record['blas']}"]
+        named.append(f"ours by {record['product']}")
+    return f"{'; '.join([*named, versions, MODES[record['mode']]])}."
 
 
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Sequence[Record]], str]]] = {

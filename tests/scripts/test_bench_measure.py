@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.arithmetic import fit_line, marginal, spread
-from benchmarks.measure import run_measured
+from benchmarks.machine import describe_machine, name_blas
+from benchmarks.measure import CHOOSES_KERNELS, run_measured
+from threadpoolctl import threadpool_info
 
 pytestmark = pytest.mark.alone  # holds what is done to the time it takes
 
@@ -54,3 +57,20 @@ def test_the_command_line_refuses_what_it_does_not_know() -> None:
             [sys.executable, "-m", "benchmarks", *arguments], cwd=root, capture_output=True, text=True, check=False
         )
         assert done.returncode == 2, done.stderr
+
+
+def test_no_library_is_told_to_take_the_kernel_of_an_older_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in CHOOSES_KERNELS:
+        monkeypatch.setenv(name, "Haswell")
+    _, printed = run_measured([sys.executable, "-c", "import os; print(sorted(os.environ))"])
+    assert not [name for name in CHOOSES_KERNELS if f"'{name}'" in printed]
+    assert "'OPENBLAS_NUM_THREADS'" in printed
+
+
+def test_the_machine_is_described_with_its_instructions_and_the_kernel_of_its_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIPELINE_PRODUCT", "float")
+    found = describe_machine()
+    assert found["product"] == "float"
+    assert found["processor"]
+    assert found["instructions"] == sorted(np.show_config("dicts")["SIMD Extensions"]["found"])
+    assert found["blas"] == name_blas(threadpool_info())
