@@ -8,6 +8,7 @@ the two-sided p of the bootstrap is. As there, no result depends on memory, on c
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -16,7 +17,9 @@ from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.bitplanes import pad_words, plan_swap_product
 from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_values
+from pipeline.resampling.compare_integers import GainTables
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_swaps
+from pipeline.resampling.contract import largest_magnitude
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
@@ -82,6 +85,9 @@ def randomize(
     rows = sum(comparison.bytes_per_replicate for several in comparisons for comparison in several)
     product = plan_swap_product(columns.contraction)
     batch = max(min(memory_bytes // (product.bytes_per_replicate + rows), _LONGEST_BATCH) // LANES, 1) * LANES
+    for comparison in itertools.chain.from_iterable(comparisons):
+        if isinstance(comparison, _IntegerPairs):
+            comparison.prepare(batch)
     results = [empty_counts(plan, len(cells)) for plan in plans]
     lanes = [empty_lanes(plan) for plan in plans]
     words = pad_words(draws.n_units)
@@ -97,7 +103,10 @@ def randomize(
                 for comparison in several:
                     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
                         comparison.compare(sums, count, tally, number)
-        for plan, seen, result, running in zip(plans, observed, results, lanes, strict=True):
+        for plan, seen, several, result, running in zip(plans, observed, comparisons, results, lanes, strict=True):
+            for comparison in several:
+                if isinstance(comparison, _IntegerPairs):
+                    comparison.close(Tally(result.counts, result.histogram, result.empty, running), number)
             close_cell(plan, result, running, number, tests_margin=False)
             result.empty[~np.isfinite(seen.delta), number] = stop - first
     return results
@@ -108,7 +117,14 @@ class _IntegerPairs:
 
     def __init__(self, index: int, measure: Measure, rule: Rule) -> None:
         self._index, self._rule = index, rule
-        self._totals = measure.statistics[:, rule.systems, 0].sum(axis=0).astype(np.float64)
+        numerators = measure.statistics[:, rule.systems, 0]
+        self._totals = numerators.sum(axis=0).astype(np.float64)
+        self._largest = len(numerators) * largest_magnitude(numerators)
+        self._tables: GainTables | None = None
+
+    def prepare(self, batch: int) -> None:
+        """Choose the way of counting for batches of so many replicates."""
+        self._tables = GainTables.of(self._rule.thresholds, largest_sum=self._largest, batch=batch)
 
     @property
     def bytes_per_replicate(self) -> int:
@@ -118,7 +134,15 @@ class _IntegerPairs:
         values = sums.of(self._index, self._rule.systems, 0)
         values *= -2.0
         values += self._totals[:, None]
-        compare_values(values, self._rule.thresholds, tally, cell)
+        if self._tables is None:
+            compare_values(values, self._rule.thresholds, tally, cell)
+        else:
+            self._tables.add(values, tally, cell)
+
+    def close(self, tally: Tally, cell: int) -> None:
+        """Read a cell off the tables."""
+        if self._tables is not None:
+            self._tables.close(tally, cell)
 
 
 def _comparison(index: int, plan: Plan, observed: Observed, rule: Rule) -> _IntegerPairs | SwappedPairs:

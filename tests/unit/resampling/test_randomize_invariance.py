@@ -14,6 +14,7 @@ from pipeline.metrics.kernels import score_ratio
 from pipeline.resampling import randomize as module
 from pipeline.resampling import swapped_pairs
 from pipeline.resampling.address import CELL, draw_key
+from pipeline.resampling.compare_integers import GainTables
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.observe import observe
 from pipeline.resampling.randomize import randomize
@@ -169,3 +170,12 @@ def test_counts_have_the_bits_they_always_had():
         content = b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts)
         digests.append(hashlib.sha256(content).hexdigest()[:32])
     assert digests == ["ebfcd20eff7e9e3727fc1cba69324de5", "370641ac2e6ed13f7e49b2a30620b9a3"]
+
+
+def test_tables_of_gains_change_no_bit(measures, reference, monkeypatch):
+    made = []
+    table_of = GainTables.of
+    monkeypatch.setattr(GainTables, "of", lambda *given, **named: made.append(table_of(*given, **named)))
+    for one, other in zip(reference, randomize(DRAWS, measures, cells=range(2), replicates=REPLICATES), strict=True):
+        small.assert_same_bits(one, other)
+    assert any(table is not None for table in made)
