@@ -164,8 +164,8 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "share (s + 1)/(b + 1) of replicates whose |δ* − δ| over a standard error of their own is as large as |δ| / max_t_se; NaN "
-        "without such a standard error, and where max-T is not made",
+        "share (s + 1)/(b + 1) of replicates whose |δ* − δ| over a standard error of their own is as large as |δ| / max_t_se; "
+        "exact where fewer than 20 units differ, right or wrong; NaN without such a standard error, and where max-T is not made",
         "Hall 1988, doi:10.1214/aos/1176350933",
     ),
     Variable(
@@ -183,8 +183,8 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "largest |δ* − δ| / se* of all pairs of the family on a replicate, ascending; infinite where it is undefined for any. Its "
-        "1 − α quantile is the critical value of all pairs together",
+        "largest |δ* − δ| / se* of all pairs of the family on a replicate, ascending, of pairs with an exact p what that counts "
+        "for; infinite where it is undefined for any. Its 1 − α quantile is the critical value of all pairs together",
         MAX_T,
     ),
     Variable(

@@ -17,9 +17,10 @@ from pipeline.store.addresses import digest
 
 __all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo", "cube_name"]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """1 had ``p_by_adjustment`` under the name ``p_adjusted``, and no single p-value that decides. 2 decided by a max-T with one
-standard error a pair, and had the counted p-value under the name ``p``."""
+standard error a pair, and had the counted p-value under the name ``p``. 3 decided about right and wrong answers that differ on
+few units by their t, less half a win, and not by the exact p."""
 
 BOUNDS = ("lower", "upper")
 """The ends of an interval, in the order of its last axis."""

@@ -4,8 +4,8 @@ Given m discordant units, the wins of the better system are binomial (m, θ), an
 doi:10.1007/BF02295996; Connett, Smith and McHugh 1987, doi:10.1002/sim.4780060507). How many wins are enough depends on the test:
 
 - of McNemar's exact test at a ``level``, `critical_wins`;
-- of t = |gain| / se beyond a ``critical`` value, as max-T decides, `critical_wins_of_t`. On fewer than `FEW_DISCORDANT` units half
-  a win is taken off, and the exact test has to reject as well, at ``level``: it is the floor of p there.
+- of t = |gain| / se beyond a ``critical`` value, as max-T decides, `critical_wins_of_t`. On fewer than `FEW_DISCORDANT` units the
+  exact p counts for its quantile in place of t (`few_wins`), and has to be at most ``level``: it is the floor of p there.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, ndtri
 
 from pipeline.inference.few_units import FEW_DISCORDANT
-from pipeline.inference.power import MOST_UNITS, POWER
+from pipeline.inference.power import MOST_UNITS, POWER, level_of
 
 __all__ = ["critical_wins", "critical_wins_of_t", "exact_detectable_gain", "exact_units_for_gain"]
 
 _EXACTLY = 20_000  # discordant units up to which sums decide; beyond, they and the Gaussian agree within one part in a hundred
 _SLACK = 1e-12  # 2^(1 − m) may miss the level by rounding
+_BELOW = 1e-9  # a p that is equal to the level but for rounding is not below it
 _TOGETHER = 2**18  # sums at once: 2 MB an array
 
 _Floats = NDArray[np.float64]
@@ -59,8 +60,8 @@ def critical_wins_of_t(
     """Return the fewest wins among m discordant units of n whose t reaches a critical value.
 
     With d wins more than losses, t = d √(n − 1) / √(mn − d²), which reaches c from d = c √(mn / (n − 1 + c²)) on. Below
-    `FEW_DISCORDANT` discordant units it is d − ½ in place of d above the bar, as in `pipeline.inference.studentised_max_t`, and
-    McNemar's exact test must reject too.
+    `FEW_DISCORDANT` discordant units McNemar's exact p is to be below 2 P(T_{n−1} ≥ c), as in `pipeline.inference.few_wins`, and at
+    most the level.
 
     Parameters
     ----------
@@ -91,17 +92,10 @@ def critical_wins_of_t(
     k = np.asarray(np.minimum(np.ceil((m + ahead) / 2 * (1 - _SLACK)), m + 1), np.int64)
     some = np.broadcast_to(m, k.shape) < FEW_DISCORDANT
     if some.any():
-        own = (np.broadcast_to(x, k.shape)[some] for x in (n, c, np.asarray(level, np.float64)))
-        k[some] = _critical_wins_of_few(np.broadcast_to(m, k.shape)[some], *own)
+        of, beyond, most = (np.broadcast_to(x, k.shape)[some] for x in (n, c, np.asarray(level, np.float64)))
+        below = level_of(beyond, np.maximum(of - 1, 1)) * (1 - _BELOW)  # what all pairs reach is not beyond c
+        k[some] = critical_wins(np.broadcast_to(m, k.shape)[some], np.minimum(below, most))
     return k
-
-
-def _critical_wins_of_few(m: NDArray[np.int64], n: _Floats, c: _Floats, level: _Floats) -> NDArray[np.int64]:
-    wins = np.arange(FEW_DISCORDANT)
-    ahead = 2.0 * wins - m[:, None]
-    spread = np.sqrt(np.maximum((m * n)[:, None] - ahead**2, 0.0))
-    enough = (ahead > 0) & ((ahead - 0.5) * np.sqrt(n - 1)[:, None] >= c[:, None] * spread) & (wins <= m[:, None])
-    return np.where(enough.any(axis=1), np.maximum(np.argmax(enough, axis=1), critical_wins(m, level)), m + 1)
 
 
 def exact_detectable_gain(

@@ -2,9 +2,9 @@
 
 `simultaneous` gives δ ± c · se, with the c that all pairs of the family share. In `compatible_intervals` gains are of the better
 system over the other, and so not negative; a pair of right and wrong answers that differs on few units has Tango's interval, by the
-same c. A test that steps down separates more pairs than leave 0 out of these, and the floor of few discordant units fewer: the end
-near 0 is then 0 itself. Such intervals are called compatible with the test (Strassburger and Bretz 2008, doi:10.1002/sim.3319;
-Guilbaud 2008, doi:10.1002/bimj.200710449).
+same c (`critical_of_wins`). A test that steps down separates more pairs than leave 0 out of these, and the floor of few discordant
+units fewer: the end near 0 is then 0 itself. Such intervals are called compatible with the test (Strassburger and Bretz 2008,
+doi:10.1002/sim.3319; Guilbaud 2008, doi:10.1002/bimj.200710449).
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from scipy.special import ndtr
 from pipeline.inference.families import REASONS
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.intervals import INTERVAL_REASONS, Intervals, refuse
+from pipeline.inference.power import critical_value as critical_value_of
+from pipeline.inference.power import level_of
 from pipeline.inference.proportions import tango
 from pipeline.inference.studentised_max_t import StudentisedMaxT, critical_value
 from pipeline.resampling.measures import Observed
 from pipeline.resampling.studentise import BEYOND
 
-__all__ = ["CompatibleIntervals", "Wins", "compatible_intervals", "hold_to_verdict", "simultaneous"]
+__all__ = ["CompatibleIntervals", "Wins", "compatible_intervals", "critical_of_wins", "hold_to_verdict", "simultaneous"]
 
 _Floats = NDArray[np.float64]
 
@@ -83,7 +85,7 @@ def compatible_intervals(
     critical : float
         c; infinite where nothing can be said.
     critical_of_wins : float
-        z of Tango's intervals.
+        z of Tango's intervals, such as `critical_of_wins` gives.
     separated : (pair,) bool
         The better system is shown to be better.
     wins : Wins, optional
@@ -111,6 +113,21 @@ def compatible_intervals(
     return CompatibleIntervals(hold_to_verdict(lo, separated), hi, by_wins)
 
 
+def critical_of_wins(critical: float, units: int, alpha: float) -> float:
+    """Return the z of Tango's intervals where max-T asks for more than ``critical``, and of one pair by itself if that is more.
+
+    A pair of wins and losses on few of n units counts for the quantile of its p by Student's law (`pipeline.inference.few_wins`): a
+    single step separates it where its p is below 2 P(T_{n−1} ≥ c). By the Gaussian law, which Tango's interval takes, that is z.
+
+    Examples
+    --------
+    >>> round(critical_of_wins(3.0, 20, 0.05), 3), round(critical_of_wins(1.0, 20, 0.05), 3), critical_of_wins(np.inf, 20, 0.05)
+    (2.68, 1.96, inf)
+    """
+    level = float(level_of(np.array(critical), units - 1.0))
+    return float(critical_value_of(min(level, alpha))) if level > 0 else np.inf
+
+
 def hold_to_verdict(lo: _Floats, separated: NDArray[np.bool_]) -> _Floats:
     """Return the ends near 0: not below 0 where a pair is separated, and not above it where it is not.
 
@@ -123,7 +140,7 @@ def hold_to_verdict(lo: _Floats, separated: NDArray[np.bool_]) -> _Floats:
 
 
 def simultaneous(max_t: StudentisedMaxT | None, observed: Observed, *, alpha: float = 0.05) -> Intervals:
-    """Return δ_j ± c · se_j of a family: what leaves 0 out is what a single step of its max-T separates, but for floors.
+    """Return δ_j ± c · se_j of a family: what leaves 0 out a single step of its max-T separates, but where few units differ.
 
     Parameters
     ----------

@@ -187,6 +187,7 @@ def order_family(
     baseline: int | None = None,
     alternative: str = "two-sided",
     tails: StudentTails | None = None,
+    counts: NDArray[np.float64] | None = None,
     reach: NDArray[np.float64] | None = None,
 ) -> PairFamily:
     """Choose the members of a family and order them by t = |δ| / se.
@@ -211,6 +212,8 @@ def order_family(
     tails : StudentTails, optional
         Of the test set's units: t is corrected for their number before replicates are compared with it. All pairs share them,
         so that the order is that of t. Without it as many units as one likes are presumed.
+    counts : (pair,) float64, optional
+        What a pair counts for in place of its t, where that is not nan: also where pairs are ordered.
     reach : (pair,) float64, optional
         What the t of a pair counts for at most: what its own replicates reach with the chance of its floor. It holds also where
         pairs are ordered, so that none stands before a pair with more evidence.
@@ -239,11 +242,13 @@ def order_family(
     t = (np.abs(center) if alternative == "two-sided" else center) / se[pair]
     slack = TOLERANCE * np.abs(score[rows[pair]]).sum(axis=1)
     z = t if tails is None else tails.to_replicates(t)
+    if counts is not None:
+        z = np.where(np.isnan(counts[pair]), z, counts[pair])
     if reach is not None:
         z = np.minimum(z, reach[pair])
     least = z - slack / se[pair]
     # Equal t in the order of what reaches them: then no p depends on the order of the pairs, not even by rounding.
-    held = np.zeros(len(t)) if reach is None else z
+    held = np.zeros(len(t)) if reach is None and counts is None else z
     order = np.lexsort((-least, -t, -held))
     forward = turn[order] * (1.0 if higher_is_better else -1.0) > 0
     pair = pair[order]

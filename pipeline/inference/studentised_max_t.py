@@ -11,8 +11,8 @@ it has no spread, reaches every t. And pairs are compared by min(t, cap), with t
 *Caps.* What a pair cannot show, its replicates do not either: otherwise one pair of near copies, whose units all are missing from
 many replicates, would keep a whole family from being separated.
 
-- A pair that differs on m < 20 units which score one of two values has at most the t of m wins without a loss. Its t* count for no
-  more. Its gain moves in steps of a win, of which half is taken off for continuity.
+- A pair that differs on m < 20 units which score one of two values has the exact p of its wins. It counts for the quantile of that
+  p, and its replicates for that of their own chances, at most for the quantile of m wins without a loss (`few_wins`).
 - Of other scores, a pair that differs on m < 20 units has no evidence beyond 2^(1 − m), the smallest p of an exact test: t and t*
   of it count for at most what its own t* reach with that chance. Where the exact p itself is known (`few_units.evidence_floor`), t
   is held to what t* reach with that chance, but never the replicates: what is seen to be weak evidence must not make others look
@@ -33,9 +33,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from pipeline.compiled import kernel
-from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.families import PairFamily, order_family
 from pipeline.inference.few_units import FEW_DISCORDANT, sign_flip_floor
+from pipeline.inference.few_wins import FewWins
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence_spread import linear_errors
 from pipeline.resampling.measures import Measure, Observed
@@ -56,17 +56,18 @@ class StudentisedMaxT:
     family : PairFamily
         ``family.reason`` says why a pair is no member.
     p : (pair,) float64
-        (#(max_{k ≥ j} min(t*_k, cap_k) ≥ min(t_j, cap_j)) + 1) / (b + 1), made monotone; 1 where known without a replicate, nan
-        where there is none.
+        (#(max_{k ≥ j} min(t*_k, cap_k) ≥ min(t_j, cap_j)) + 1) / (b + 1), made monotone, and no smaller than ``alone``; 1 where
+        known without a replicate, nan where there is none.
     alone : (pair,) float64
-        (#(min(t*_j, cap_j) ≥ min(t_j, cap_j)) + 1) / (b + 1): of each pair by itself, of those outside the family too; never above
-        ``p``, and its p where a family has no other pair.
+        (#(min(t*_j, cap_j) ≥ min(t_j, cap_j)) + 1) / (b + 1): of each pair by itself, of those outside the family too; where few
+        units differ that are right or wrong McNemar's exact p. It is ``p`` where a family has no other pair.
     replicates : int
         b, of all pairs.
     se : (pair,) float64
         What t divides the gain by, in the metric's points; nan where there is none.
     largest : (replicate,) float64
-        max_k min(t*_k, cap_k) over all members, ascending; infinite where any is undefined. A single step compares with it.
+        max_k min(t*_k, cap_k) over all members, ascending; infinite where any is undefined. A single step compares with it. Of
+        pairs of `pipeline.inference.few_wins` t and t* are what these count for.
     """
 
     family: PairFamily
@@ -111,9 +112,9 @@ def studentised_max_t(
     scores = np.ascontiguousarray(scores[:, :replicates])
     asked: dict[str, Any] = {"replicates": replicates, "scores": scores, "memory_bytes": memory_bytes}
     se, cap = linear_errors(measure), _caps(measure.pairs, scores)
-    most, reach = _hold_few_of_one_size(measure, observed, se)
-    cap = np.minimum(cap, most)
-    few = np.flatnonzero((observed.discordant > 0) & (observed.discordant < FEW_DISCORDANT) & np.isinf(most))
+    wins = FewWins.of(measure, observed, se)
+    cap, reach = np.minimum(cap, wins.most), np.full(len(se), np.inf)
+    few = np.flatnonzero((observed.discordant > 0) & (observed.discordant < FEW_DISCORDANT) & ~wins.chosen)
     for block in studentise(draws, measure, chosen=few, **asked) if len(few) else ():
         own = block.pair
         with np.errstate(divide="ignore", invalid="ignore"):  # pairs without a standard error are no members
@@ -122,16 +123,18 @@ def studentised_max_t(
         held, reach[own] = (_reached_in(block.t, share) + slack for share in (least, np.fmax(floor[own], least)))
         cap[own] = np.minimum(cap[own], np.where(held < BEYOND, held, _gauss(least)))
     tested = np.ones(len(se), np.bool_) if member is None else member
-    counted: dict[str, Any] = {"cap": cap, "reach": np.minimum(cap, reach), "se": se, "show": show}
+    counted: dict[str, Any] = {"cap": cap, "reach": np.minimum(cap, reach), "se": se, "wins": wins, "show": show}
     family, inside = _count(draws, measure, observed, asked, chosen=tested, **counted)
     p = np.where(family.certain, 1.0, np.nan)
+    alone, exact = p.copy(), wins.p[family.pair]
     p[family.pair] = np.maximum.accumulate((inside.successive + 1) / (replicates + 1))
-    alone = np.where(family.certain, 1.0, np.nan)
-    alone[family.pair] = (inside.own + 1) / (replicates + 1)
+    alone[family.pair] = np.where(np.isnan(exact), (inside.own + 1) / (replicates + 1), exact)
+    p[family.pair] = np.maximum(p, alone)[family.pair] if len(family.pair) > 1 else alone[family.pair]
     if not tested.all():
         others, outside = _count(draws, measure, observed, asked, chosen=~tested, **counted)
+        exact = wins.p[others.pair]
         alone[others.certain] = 1.0
-        alone[others.pair] = (outside.own + 1) / (replicates + 1)
+        alone[others.pair] = np.where(np.isnan(exact), (outside.own + 1) / (replicates + 1), exact)
     return StudentisedMaxT(family, p, alone, replicates, se, np.sort(inside.largest))
 
 
@@ -177,6 +180,7 @@ def _count(
     cap: NDArray[np.float64],
     reach: NDArray[np.float64],
     se: NDArray[np.float64],
+    wins: FewWins,
     show: Callable[[Studentised], None] | None,
 ) -> tuple[PairFamily, _Counted]:
     family = order_family(
@@ -187,6 +191,7 @@ def _count(
         identical=observed.identical,
         higher_is_better=measure.higher_is_better,
         chosen=chosen,
+        counts=wins.counts,
         reach=reach,
     )
     # From the smallest t to the largest: the maximum so far is that of the pair and all below it.
@@ -198,6 +203,7 @@ def _count(
             rows = slice(done, done + len(block.pair))
             if show is not None:
                 show(block)
+            wins.put_on_scale(block)  # nobody asks for these t* again
             _count_reaching(block.t, cap[block.pair], least[rows], largest, own[rows], successive[rows])
             done = rows.stop
     return family, _Counted(own[::-1], successive[::-1], largest)
@@ -210,31 +216,6 @@ def _caps(pairs: NDArray[np.integer], scores: NDArray[np.float64]) -> NDArray[np
         return np.full(len(pairs), np.inf)
     hits = np.array([np.count_nonzero(lacking[a] | lacking[b]) for a, b in pairs.tolist()])
     return _gauss(np.where(hits > 0, (hits + 1) / (scores.shape[1] + 1), 0.0))
-
-
-def _hold_few_of_one_size(
-    measure: Measure, observed: Observed, se: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the largest t that m < 20 units can show that score one of two values, and what counts as t of them.
-
-    The largest is that of m wins without a loss. Gains move in steps of a win, and t* between them: half a step is taken off the
-    gain, without which the chance of a tie at t would be left out by half.
-
-    Returns
-    -------
-    tuple of two (pair,) float64
-        Infinite for other pairs.
-    """
-    most, counts = np.full((2, len(se)), np.inf)
-    # Within strata t* can be larger than that.
-    win = gain_of_a_win(measure) if measure.stratum is None else np.full(len(se), np.nan)
-    few = np.flatnonzero((observed.discordant > 0) & (observed.discordant < FEW_DISCORDANT) & np.isfinite(win) & (se > 0))
-    m, size = observed.discordant[few].astype(np.float64), np.abs(observed.delta[few])
-    n = np.maximum(len(measure.statistics), m + 1)  # where all units differ, as if there were one more that does not
-    t = size / se[few]
-    most[few] = np.maximum(np.sqrt(m * (n - 1) / (n - m)), t)
-    counts[few] = np.maximum(size - win[few] / 2, 0.0) / se[few]
-    return most, counts
 
 
 def _reached_in(t: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:

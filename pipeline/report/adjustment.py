@@ -11,10 +11,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
+from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.studentised_max_t import critical_value
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.cube_facts import read_variable
+from pipeline.report.cube_facts import read_floats, read_variable
 from pipeline.report.rows import PairRow
 
 __all__ = [
@@ -37,7 +38,7 @@ ACROSS_TITLES = {"holm": "Holm", "benjamini-bogomolov": "Benjamini and Bogomolov
 
 _MAX_T = "max-t"  # in cubes
 _STATED = 0.95  # level of the errors that stand beside p
-_STUDENTISED = 3  # the first version of cubes with a standard error of each replicate
+_DECIDING = 4  # the first version of cubes with the max-T that decides
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ class Adjusted:
         What none of them is below.
     alone : (pair,) float64
         p of max-T of each pair by itself; nan where there is none, and where Holm decides.
+    exact : (pair,) bool
+        That p is exact: of right and wrong answers that differ on few units.
     max_t_se : (pair,) float64
         What max-T divides gains by; nan as above.
     replicates : int
@@ -101,6 +104,7 @@ class Adjusted:
     decision: Decision
     floor: NDArray[np.float64]
     alone: NDArray[np.float64]
+    exact: NDArray[np.bool_]
     max_t_se: NDArray[np.float64]
     replicates: int
     critical: float | None
@@ -115,9 +119,11 @@ class Adjusted:
         studentised = self.decision.own == self.alone
         if not studentised.any():
             return counted
-        hits = np.where(studentised, np.rint(np.nan_to_num(self.alone) * (self.replicates + 1)) - 1, 0).astype(np.int64)
+        hits = np.where(studentised & ~self.exact, np.rint(np.nan_to_num(self.alone) * (self.replicates + 1)) - 1, 0).astype(
+            np.int64
+        )
         lo, hi = clopper_pearson(hits, np.full(len(hits), self.replicates), _STATED)
-        return np.where(studentised & (self.alone < 1), (hi - lo) / 2, counted)
+        return np.where(self.exact, 0.0, np.where(studentised & (self.alone < 1), (hi - lo) / 2, counted))
 
 
 def adjust(
@@ -157,9 +163,12 @@ def adjust(
     )
     least = np.fmax(floor, corrected)
     if found is None or decision.by == "holm":
-        return Adjusted(member, decision, floor, nothing, nothing, 0, None, least, None)
+        return Adjusted(member, decision, floor, nothing, np.zeros(len(member), np.bool_), nothing, 0, None, least, None)
+    exact = _by_exact_p(cube, found.se, metric=where["metric"], test_size=where["test_size"])
     # s is what (s + 1)/(b + 1) says.
     replicates = np.where(member, found.replicates, -1)
+    if np.count_nonzero(replicates > 0) == 1:
+        replicates = np.where(exact, 0, replicates)  # no other pair: p is exact
     hits = np.where(replicates > 0, np.rint(np.nan_to_num(found.p) * (replicates + 1)) - 1, 0).astype(np.int64)
     bounds = bound_counted(hits, replicates, p=np.where(member, found.p, np.nan))
     critical = critical_value(found.largest, alpha)
@@ -168,12 +177,21 @@ def adjust(
         decision,
         floor,
         alone=found.alone,
+        exact=exact,
         max_t_se=found.se,
         replicates=len(found.largest),
         critical=critical if np.isfinite(critical) else None,
         least=least,
         max_t_bounds=bounds,
     )
+
+
+def _by_exact_p(cube: xr.Dataset, se: NDArray[np.float64], **where: str) -> NDArray[np.bool_]:
+    """Tell which pairs max-T judges by the exact p of their wins: `pipeline.inference.few_wins`."""
+    discordant, win = read_variable(cube, "discordant", **where), read_floats(cube, "gain_of_a_win", **where)
+    if discordant is None or cube.attrs.get("strata"):
+        return np.zeros(len(se), np.bool_)
+    return np.asarray((discordant > 0) & (discordant < FEW_DISCORDANT) & np.isfinite(win) & (se > 0))
 
 
 class _MaxT(NamedTuple):
@@ -199,8 +217,8 @@ def _max_t(cube: xr.Dataset, family: FamilyOf, **where: str) -> _MaxT | None:
 def why_no_max_t(cube: xr.Dataset, family: FamilyOf, *, procedure: str) -> str | None:
     """Say why Holm decides and not max-T, as far as cube and family tell without a look at the pairs; None where they do not.
 
-    Cubes before version 3 have a max-T that gave all replicates of a pair one standard error. It is not the one that decides, and
-    has too many wrong verdicts where units are few or scores are skewed.
+    Cubes of older versions have another max-T than the one that decides: before version 3 one that gave all replicates of a pair
+    one standard error, in version 3 one whose p of few discordant units could rise by a further win.
     """
     if not PROCEDURES[procedure].keeps_scores:
         return f"max_t: {procedure} has no replicates of all systems together; Holm controls the same error rate"
@@ -208,10 +226,10 @@ def why_no_max_t(cube: xr.Dataset, family: FamilyOf, *, procedure: str) -> str |
         return "max_t: the run read it off for another family; Holm controls the same error rate"
     if not cube.attrs.get("kept"):
         return "max_t: no scores were kept"
-    if int(cube.attrs.get("schema_version") or 0) < _STUDENTISED:
+    if int(cube.attrs.get("schema_version") or 0) < _DECIDING:
         return (
-            "max_t: an older version wrote the cube, with a max-T that was not studentised; Holm controls the same error rate, and "
-            "the study submitted again has its verdicts by max-T"
+            "max_t: an older version wrote the cube, with another max-T; Holm controls the same error rate, and the study "
+            "submitted again has its verdicts by max-T"
         )
     if "max_t_within" in cube.attrs:
         return _beyond_the_budget(cube)

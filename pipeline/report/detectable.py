@@ -18,6 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.binomial_power import exact_detectable_gain, exact_units_for_gain
+from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
 from pipeline.inference.studentised_max_t import critical_value as max_t_critical
 from pipeline.inference.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS, units_to_decide
@@ -52,16 +53,15 @@ _Floats = NDArray[np.float64]
 class _Test:
     """The test that decides a family: of each pair gain and standard error, of all the critical value and what it is worth.
 
-    ``level`` is two-sided, by the law with ``freedom`` degrees, if any; ``exact_level`` that of scores of two values, and
-    ``mcnemar`` what an exact p is held against. ``by_t`` tells whether t decides about these too, or McNemar's exact test alone
-    does; ``bounded`` whether any gain is large enough for max-T.
+    ``level`` is two-sided, by the law with ``freedom`` degrees, if any; ``mcnemar`` what an exact p of scores of two values is held
+    against. ``by_t`` tells whether t decides about these too, or McNemar's exact test alone does; ``bounded`` whether any gain is
+    large enough for max-T.
     """
 
     gain: _Floats
     se: _Floats
     critical: float
     level: float
-    exact_level: float
     mcnemar: float
     freedom: float | None
     by_t: bool
@@ -125,12 +125,11 @@ def _test_of(
     freedom = max(worth - strata, 0.0) if worth is not None and PROCEDURES[procedure].few_units else None
     gain, own = (_floats(of) for of in ([row.delta for row in rows], [row.se for row in rows]))
     if critical is not None and math.isfinite(critical):
-        level, exact = (float(level_of(np.array(critical), degrees)) for degrees in (freedom, None))
-        return _Test(gain, max_t_se, critical, level, exact, alpha, freedom, by_t=True)
+        return _Test(gain, max_t_se, critical, float(level_of(np.array(critical), freedom)), alpha, freedom, by_t=True)
     still = sum(_is_tested(row) and not row.separated and row.verdict != "not decided" for row in rows)
     level = alpha / max(still, 1)
     asked = float(critical_value(level, freedom))
-    return _Test(gain, own, asked, level, level, level, freedom, by_t=False, bounded=critical is None)
+    return _Test(gain, own, asked, level, level, freedom, by_t=False, bounded=critical is None)
 
 
 def _floats(values: Iterable[float | None]) -> _Floats:
@@ -159,6 +158,7 @@ def _effects(
     barred = np.where(exact, np.isnan(gains), floor > test.level)
     enough = np.ceil(1 - np.log2(test.level)) / np.maximum(discordant, 1)  # discordant units with 2^(1 − m) at the level
     needed = np.where(barred & ~exact, np.fmax(needed, np.ceil(units * enough)), needed)
+    level = np.where(exact, _level_of_wins(test, units, discordant), test.level)
     law: Literal["Gaussian", "Student"] = "Gaussian" if test.freedom is None else "Student"
     found: list[MinimumDetectableEffect | None] = []
     for k, row in enumerate(rows):
@@ -171,7 +171,7 @@ def _effects(
             MinimumDetectableEffect(
                 gain=None if reason else float(gains[k]),
                 power=POWER,
-                level=plain(test.exact_level if exact[k] else test.level),
+                level=plain(level[k]),
                 critical=plain(critical if exact[k] else test.critical) if test.bounded else None,
                 law="binomial" if exact[k] else law,
                 units_needed=_at_least(needed[k], row, exact=bool(exact[k]), acceleration=acceleration[k]),
@@ -179,6 +179,14 @@ def _effects(
             )
         )
     return found
+
+
+def _level_of_wins(test: _Test, units: NDArray[np.int64], discordant: NDArray[np.int64]) -> _Floats:
+    """Return the two-sided level of a binomial test of each pair: of many wins by their Gaussian t, of few by their exact p."""
+    if not test.by_t:
+        return np.full(len(units), test.mcnemar)
+    critical = np.full(len(units), test.critical)
+    return np.where(discordant < FEW_DISCORDANT, level_of(critical, np.asarray(units - 1, np.float64)), level_of(critical))
 
 
 def _why_none(row: PairRow, *, barred: bool, by_floor: bool) -> str | None:

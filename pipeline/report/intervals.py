@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.inference.compatible_intervals import Wins, compatible_intervals, hold_to_verdict
+from pipeline.inference.compatible_intervals import Wins, compatible_intervals, critical_of_wins, hold_to_verdict
 from pipeline.inference.few_units import StudentTails
 from pipeline.inference.power import critical_value
 from pipeline.report.cube_facts import read_floats, read_variable
@@ -95,7 +95,7 @@ def decision_intervals(
     method: IntervalMethod
     if adjusted.decision.by == "max_t":
         method, se, critical = "max-t", adjusted.max_t_se, np.inf if adjusted.critical is None else adjusted.critical
-        of_wins = max(critical, float(critical_value(alpha)))
+        of_wins = critical_of_wins(critical, wins.units, alpha)
     else:
         level, freedom = alpha / max(int(measured.sum()), 1), None if tails is None else tails.freedom
         method, se, of_wins = "bonferroni", known.se, float(critical_value(level))

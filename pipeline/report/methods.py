@@ -46,15 +46,17 @@ def describe_methods(report: Report) -> list[Method]:
             "2^(1 − m)",
             "With m units on which two systems differ no exact sign-flip, sign or McNemar test has a smaller two-sided p (mid-p: "
             "2^-m). No p that decides is below it, nor, of tests that need many units, below the exact p itself where m is less "
-            "than 20. Holm adjusts p-values that are not below these floors; max-T takes no |δ|/se for more than has this p.",
+            "than 20. Holm adjusts p-values that are not below these floors; max-T takes no |δ|/se for more than has this p. Of "
+            "right or wrong answers, if not drawn within strata, it takes the quantile of the exact p by Student's law instead.",
             "Fisher 1935, The Design of Experiments, Oliver and Boyd",
         ),
         Method(
             "Interval beside a verdict",
             "δ ± c · se",
             "Of the bootstrap, at the level of the whole family: c and se are those of max-T, or Student's with the level α/K "
-            "where Holm decides; where units are right or wrong and fewer than 20 differ it is Tango's by the same c. The end near "
-            "0 is held to the verdict: 0, and outside, where a step down separates; 0 where a pair is kept from being separated.",
+            "where Holm decides; where units are right or wrong and fewer than 20 differ it is Tango's at the level that c has by "
+            "Student's law. The end near 0 is held to the verdict: 0, and outside, where a step down separates; 0 where a pair is "
+            "kept from being separated.",
             "Strassburger and Bretz 2008, doi:10.1002/sim.3319; Guilbaud 2008, doi:10.1002/bimj.200710449; Tango 1998, "
             "doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B",
             "https://doi.org/10.1002/sim.3319",

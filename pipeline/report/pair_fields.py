@@ -309,7 +309,7 @@ def _weigh(
 def _methods(seen: _Observed, tested: _Tested, adjusted: Adjusted) -> list[str | None]:
     """Return how each p is known; the p of a test whose null is not about the gain is its own, also where the gain is 0."""
     own, defined = adjusted.decision.own, (tested.verdict == 1) & (seen.identical | (seen.delta == 0))
-    cases = {"definition": defined, "exact": (own > tested.verdict) & (own == seen.floor) & (seen.floor > 0)}
+    cases = {"definition": defined, "exact": adjusted.exact | ((own > tested.verdict) & (own == seen.floor) & (seen.floor > 0))}
     cases |= {"monte-carlo": own == adjusted.alone, "asymptotic": (own > tested.verdict) & (own == tested.corrected)}
     known = np.select(list(cases.values()), list(cases), "")
     return [name or method for name, method in zip(known.tolist(), tested.methods, strict=True)]

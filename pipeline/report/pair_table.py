@@ -171,7 +171,7 @@ def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:
 def _say_p(rows: _Rows) -> str:
     """Say what test the p of a pair by itself is of."""
     if _by_max_t(rows):
-        return "the share of replicates whose t* is as large as t, each with a standard error of its own"
+        return "the share of replicates whose t* is as large as t, each with a standard error of its own, or exact where few differ"
     return "exact, corrected for few units" if _is_exact(rows) else "as (s + 1)/(b + 1), corrected for few units"
 
 

@@ -113,7 +113,8 @@ def _monte_carlo(report: Report) -> tuple[bool, str]:
     errors = [row.monte_carlo_error for row in report.pairs if row.monte_carlo_error is not None]
     if not errors:
         return True, f"{counted or 'p is exact'}; the error of the p-values is not known."
-    half = f"every two-sided p is accurate to ± {format_p(max(errors))} (95 %, Clopper-Pearson)"
+    accurate = f"every two-sided p is accurate to ± {format_p(max(errors))} (95 %, Clopper-Pearson)"
+    half = accurate if max(errors) > 0 else "every two-sided p that a pair is judged by is exact"
     by_max_t = any(row.adjustment.by == "max_t" for row in report.pairs)
     again = "; those of max-T are of the first 9,999 kept replicates at most, so that more do not change that" if by_max_t else ""
     if not counted and not by_max_t:

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from levels_table.verdict_nulls import Sample, draw_sample, true_gain
-from pipeline.inference.compatible_intervals import CompatibleIntervals, Wins, compatible_intervals
+from pipeline.inference.compatible_intervals import CompatibleIntervals, Wins, compatible_intervals, critical_of_wins
 from pipeline.inference.direct.exact import sign_flips_of_few
 from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.families import order_family
 from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE, StudentTails, evidence_floor, sign_flip_floor
-from pipeline.inference.max_t import normal_critical_value
+from pipeline.inference.few_wins import FewWins
 from pipeline.inference.multiplicity import holm
-from pipeline.inference.studentised_max_t import _caps, _count_reaching, _gauss, _hold_few_of_one_size, _reached_in, critical_value
+from pipeline.inference.studentised_max_t import _caps, _count_reaching, _gauss, _reached_in, critical_value
 from pipeline.inference.undecided import UnitShape, find_undecided
 from pipeline.inference.units import effective_units
 from pipeline.resampling.address import draw_key
@@ -107,7 +107,7 @@ def judge_together(samples: Sequence[Sample], *, draws: Draws, replicates: int) 
             np.abs(seen.delta[own]),
             np.where(seen.identical[own], np.nan, se[own]),
             critical=critical[trial],
-            critical_of_wins=max(critical[trial], normal_critical_value(ALPHA)),
+            critical_of_wins=critical_of_wins(critical[trial], len(measure.statistics), ALPHA),
             separated=separated,
             wins=Wins(seen.discordant[own], win[own], len(measure.statistics)),
         )
@@ -131,16 +131,17 @@ def _studentise_each(
     """
     replicates = scores.shape[1]
     se, cap = linear_errors(measure), _caps(measure.pairs, scores)
-    most, reach = _hold_few_of_one_size(measure, seen, se)
-    cap = np.minimum(cap, most)
+    wins = FewWins.of(measure, seen, se)
+    cap, reach = np.minimum(cap, wins.most), np.full(len(se), np.inf)
     (block,) = studentise(draws, measure, replicates=replicates, scores=scores, memory_bytes=2**30)
-    few = np.flatnonzero((seen.discordant > 0) & (seen.discordant < FEW_DISCORDANT) & np.isinf(most))
+    few = np.flatnonzero((seen.discordant > 0) & (seen.discordant < FEW_DISCORDANT) & ~wins.chosen)
     with np.errstate(divide="ignore", invalid="ignore"):  # pairs without a standard error are no members
         slack = 2 * TOLERANCE * np.abs(seen.score[measure.pairs[few]]).sum(axis=1) / se[few]
     least = sign_flip_floor(seen.discordant[few])
     held, reach[few] = (_reached_in(block.t[few], share) + slack for share in (least, np.fmax(floor[few], least)))
     cap[few] = np.minimum(cap[few], np.where(held < BEYOND, held, _gauss(least)))
-    held_to: dict[str, Any] = {"se": se, "identical": seen.identical, "reach": np.minimum(cap, reach)}
+    wins.put_on_scale(block)
+    held_to: dict[str, Any] = {"se": se, "identical": seen.identical, "counts": wins.counts, "reach": np.minimum(cap, reach)}
     family = order_family(measure.pairs, score=seen.score, delta=seen.delta, **held_to)
     p = np.where(family.certain, 1.0, np.nan)
     critical = []
@@ -152,6 +153,8 @@ def _studentise_each(
         c = critical_value(np.sort(largest), ALPHA)
         critical.append(c if c < BEYOND else np.inf)
         p[own[::-1]] = np.maximum.accumulate((hits[1, ::-1] + 1) / (replicates + 1))
+        if len(own) == 1 and wins.chosen[own[0]]:
+            p[own] = wins.p[own]
     return p, critical, se
 
 

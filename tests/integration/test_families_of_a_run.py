@@ -236,17 +236,18 @@ def test_p_of_a_pair_is_of_the_replicates_that_decide_and_never_above_its_adjust
     assert all(p[row["system_a"], row["system_b"]] == row["p"] for row in outside)
 
 
-def test_a_cube_of_an_older_version_is_decided_by_holm_and_says_so(everybody) -> None:
-    """Its max-T had one standard error a pair, under the name of the one that decides now."""
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_cube_of_an_older_version_is_decided_by_holm_and_says_so(everybody, version) -> None:
+    """Its max-T was another one, under the name of the one that decides now."""
     cube, report, _ = everybody
     where = {"metric": "mean", "test_size": "full", "procedure": "paired-bootstrap"}
     now = read_columns(cube, **where, alpha=0.05, margin=None)
-    old = read_columns(cube.assign_attrs(schema_version=2), **where, alpha=0.05, margin=None)
+    old = read_columns(cube.assign_attrs(schema_version=version), **where, alpha=0.05, margin=None)
     assert (now.adjusted_by, old.adjusted_by) == ("max_t", "holm")
     assert {value for value in old.max_t} == {None}
     assert old.p_adjusted == old.holm != now.p_adjusted
     place = FamilyKey("bench", "mean", "paired-bootstrap")
-    rows = list_pairs(cube.assign_attrs(schema_version=2), place, alpha=0.05, unit="item")
+    rows = list_pairs(cube.assign_attrs(schema_version=version), place, alpha=0.05, unit="item")
     assert all("an older version wrote the cube" in row.adjustment.reason for row in rows)
     assert {row["adjustment"]["reason"] for row in report["pairs"]} == {None}
 

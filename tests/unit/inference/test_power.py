@@ -109,10 +109,11 @@ def test_a_gain_has_the_power_that_it_is_the_minimum_for(freedom: float) -> None
 
 
 def t_of(wins: int, m: int, units: int) -> float:
-    """The gain over its standard error, of units that differ by 1 (wins), −1 (losses) and 0; less half a win where they are few."""
+    """The gain over its standard error, of units that differ by 1, −1 and 0; where they are few the quantile of their exact p."""
+    if m < 20:
+        return float(stats.t.isf(min(1.0, 2 * tail(wins, m, 0.5)) / 2, units - 1))
     differences = np.repeat([1.0, -1.0, 0.0], [wins, m - wins, units - m])
-    gain = differences.mean() - (0.5 / units if m < 20 else 0.0)
-    return float(gain / (differences.std(ddof=1) / np.sqrt(units)))
+    return float(differences.mean() / (differences.std(ddof=1) / np.sqrt(units)))
 
 
 @pytest.mark.parametrize("units", [60, 100, 1000])

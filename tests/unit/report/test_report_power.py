@@ -81,7 +81,7 @@ def held_to(one: Any, critical: float, se: list[float] | float = 0.5) -> Any:
         max_t_largest=(("procedure", "metric", "test_size", "max_t_replicate"), largest),
         p_by_adjustment=(("convention", "adjustment", "procedure", *PAIR), np.broadcast_to(by, (6, *by.shape))),
     )
-    return made.assign_coords(adjustment=["holm", "max-t"]).assign_attrs(schema_version=3, kept=999)
+    return made.assign_coords(adjustment=["holm", "max-t"]).assign_attrs(schema_version=4, kept=999)
 
 
 def told_of(one: Any) -> list[dict[str, Any]]:
