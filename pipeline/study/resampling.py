@@ -61,7 +61,7 @@ class Resampling(Frozen):
     )
     replicates: int = Field(default=1_000_000, ge=1, le=MOST_REPLICATES)
     method: Literal["auto", "monte-carlo", "exact"] = Field(
-        default="monte-carlo",
+        default="auto",
         description="How p-values of procedures that draw are found: counted on replicates; as exact laws, where systems share "
         "their denominators; or, auto, by what takes less.",
     )

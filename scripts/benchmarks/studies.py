@@ -31,6 +31,7 @@ test_sets:
 metrics: [{metric}]
 resampling:
   procedures: [{procedure}]
+  method: monte-carlo
   test_sizes: [full]{more}
 analyses: []
 """
