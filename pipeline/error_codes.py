@@ -72,6 +72,7 @@ CODES: dict[str, Code] = {
     "P129": Code(2, "a study file, a profile or a value of the command line is nested too deeply"),
     "P132": Code(2, "a parameter of an estimator is unknown, refused, or `random_state`"),
     "P133": Code(2, "`resampling.method: exact` of p-values that have no exact law"),
+    "P134": Code(2, "`PIPELINE_PRODUCT` names no form of products that this processor has"),
     "P150": Code(2, "a metric, format or trainer has no such option"),
     "P151": Code(2, "a metric, format or trainer needs an option that is missing, or refuses a value"),
     "P201": Code(3, "a file is not there"),

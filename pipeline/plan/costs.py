@@ -19,7 +19,7 @@ from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, Resampl
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, cell_bounds, count_cells
 from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
-from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS
+from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS, TABLE_WIDTH, TABLES_BYTES
 from pipeline.resampling.studentise_budget import products, replicates_within
 from pipeline.study.schema import Study
 
@@ -280,6 +280,7 @@ class Footprint:
 def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> Footprint:
     """Return what open tasks should write, and what a worker should need for the largest of them."""
     items = {test_set.name: test_set.n_items for test_set in inputs.test_sets}
+    ratios = {metric.name for metric in inputs.metrics if metric.form == "ratio"}  # which may be counted in tables
     disk, memory = 0, 0
     for task in tasks:
         spec = task.spec
@@ -295,6 +296,7 @@ def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> F
             # The arrays once more as bytes while they are written; running sums; statistics in int64 and in floats.
             arrays = pairs * cells * HELD_BYTES + stored + 2 * scores
             running = pairs * len(SUMS) * LANES * 8
+            running += sum(min(TABLES_BYTES, 2 * TABLE_WIDTH * pairs) for column in spec.columns if column.metric in ratios)
             memory = max(memory, arrays + running + systems * spec.n_units * STATISTICS * 2 * STATISTIC_BYTES)
         elif isinstance(spec, CollectSpec):
             disk += _cube_bytes(study, inputs, spec.test_set)

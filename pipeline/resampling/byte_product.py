@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.byte_dot import TOGETHER, byte_dot, can_compile, knows_partial_sums
+from pipeline.resampling.contract import FORM_VARIABLE
 
 __all__ = [
     "FORMS",
@@ -214,9 +215,6 @@ def is_usable(form: str) -> bool:
     }
     return has[form] and _is_right(form)
 
-
-FORM_VARIABLE = "PIPELINE_PRODUCT"
-"""Names the form to be used whatever the work: one of `FORMS`, or ``float`` for none of them."""
 
 _LEAST_WORK = 2**33
 """Multiply-adds of a pass below which what single precision costs, .1 s, is less than to have the kernels compiled once."""

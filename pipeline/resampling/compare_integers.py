@@ -16,13 +16,11 @@ from pipeline.compiled import kernel
 from pipeline.resampling.address import CELL
 from pipeline.resampling.compare import Tally, Thresholds
 from pipeline.resampling.gain_counts import add_counts, place_of
-from pipeline.resampling.measures import BINS
+from pipeline.resampling.measures import BINS, TABLE_WIDTH, TABLES_BYTES
 
 __all__ = ["GainTables"]
 
-_WIDEST = 4096  # gains in a table
 _WIDTH_OF_BATCH = 1.5  # a table three times as wide as a batch is long takes as long as no table
-_MOST_BYTES = 2**26  # of all tables
 _ERRORS = 9.0  # standard errors to both sides of δ that a table reaches: what lies beyond is counted by itself
 _SUBTABLES = 4  # equal neighbours would wait for each other in one
 _EXACT = 2**53
@@ -59,11 +57,11 @@ class GainTables:
             return None
         errors = np.divide(BINS / 24, scale, out=np.zeros(len(scale)), where=scale > 0)  # in steps: a bin is a quarter of one
         reach = np.ceil(_ERRORS * errors).max() + 2
-        width = int(2 * reach + 1) if reach < _WIDEST else _WIDEST + 1
+        width = int(2 * reach + 1) if reach < TABLE_WIDTH else TABLE_WIDTH + 1
         largest = np.abs(center).max() + reach
         if (
-            width > min(_WIDEST, _WIDTH_OF_BATCH * batch)
-            or 2 * width * len(steps) > _MOST_BYTES
+            width > min(TABLE_WIDTH, _WIDTH_OF_BATCH * batch)
+            or 2 * width * len(steps) > TABLES_BYTES
             or CELL * largest * largest >= _EXACT
             or largest_sum >= 2**31
         ):

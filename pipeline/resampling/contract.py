@@ -13,7 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FLOAT32_LIMIT", "FLOAT64_LIMIT", "Contraction", "Product", "is_sparse", "largest_magnitude", "plan_contraction"]
+__all__ = [
+    "FLOAT32_LIMIT",
+    "FLOAT64_LIMIT",
+    "FORM_VARIABLE",
+    "Contraction",
+    "Product",
+    "is_sparse",
+    "largest_magnitude",
+    "plan_contraction",
+]
+
+FORM_VARIABLE = "PIPELINE_PRODUCT"
+"""Names the form of products whatever the work: one of those in bytes that this processor has, or ``float`` for none of them."""
 
 FLOAT32_LIMIT = 2**24
 FLOAT64_LIMIT = 2**53

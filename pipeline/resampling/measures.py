@@ -16,6 +16,8 @@ __all__ = [
     "LANES",
     "RULES",
     "SUMS",
+    "TABLES_BYTES",
+    "TABLE_WIDTH",
     "Measure",
     "Observed",
     "PairCounts",
@@ -39,6 +41,12 @@ BINS = 96
 
 LANES = 32
 """Accumulators of a sum: replicate i of a cell meets number i mod 32, whatever the batch."""
+
+TABLE_WIDTH = 4096
+"""Different gains of a pair, at most, that are counted in a table in place of one by one: numbers of 16 bits."""
+
+TABLES_BYTES = 2**26
+"""Of the tables of all pairs of a measure, at most."""
 
 HALF_WIDTH = 12.0
 """The histogram spans ± this many standard errors."""

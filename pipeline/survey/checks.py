@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.methods import why_no_law
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling import studentise_budget
+from pipeline.resampling.contract import FORM_VARIABLE
 from pipeline.resampling.studentise_budget import products, replicates_within
 from pipeline.study.grouping import DOCUMENT, choosing_columns
 from pipeline.study.schema import Study
@@ -25,6 +27,7 @@ __all__ = [
     "refuse_baseline",
     "refuse_bootstrap_t",
     "refuse_doubles",
+    "refuse_product",
     "refuse_systems_as_groups",
     "refuse_unclear_sizes",
     "refuse_untestable",
@@ -58,6 +61,19 @@ def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs], base: P
             )
     if problems:
         raise StudyError(*problems)
+
+
+def refuse_product() -> None:
+    """Refuse a form of products that is asked for and that this processor has not: every task that draws would end in it."""
+    if not os.environ.get(FORM_VARIABLE):
+        return
+    from pipeline.resampling.byte_product import choose_form  # kernels, which nothing else here needs
+
+    try:
+        choose_form(0)
+    except ValueError as error:
+        help_ = f"unset {FORM_VARIABLE}: the best form that there is is then taken, and results do not depend on it"
+        raise StudyError.of("P134", str(error), where=FORM_VARIABLE, help=help_) from None
 
 
 def refuse_without_law(study: Study, metrics: Sequence[MetricInputs]) -> None:

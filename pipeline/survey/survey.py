@@ -25,6 +25,7 @@ from pipeline.survey.checks import (
     refuse_baseline,
     refuse_bootstrap_t,
     refuse_doubles,
+    refuse_product,
     refuse_systems_as_groups,
     refuse_unclear_sizes,
     refuse_without_law,
@@ -85,6 +86,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     NothingToCompare
         If all that is wrong is that there are fewer than two systems.
     """
+    refuse_product()
     study, recognised = recognise_formats(study, base)
     for analysis in study.asked_analyses:
         load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)

@@ -12,7 +12,8 @@ import pytest
 from support.studies import text_study, write_scores, write_study
 
 from pipeline.api import open_run, run
-from pipeline.resampling.byte_product import FORM_VARIABLE, forms
+from pipeline.resampling.byte_product import forms
+from pipeline.resampling.contract import FORM_VARIABLE
 
 GOLDEN = Path(__file__).with_name("cube_bits.json")
 

@@ -12,10 +12,12 @@ from pipeline.engine import forecast
 from pipeline.engine.forecast import machine_factor
 from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.preview import format_preview, preview_study
+from pipeline.plan import costs
 from pipeline.plan.costs import estimate_footprint
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.record.manifest import read_manifest
+from pipeline.resampling.measures import TABLE_WIDTH, TABLES_BYTES
 from pipeline.study.load import load_study
 
 SERIAL = Launch("serial")
@@ -80,6 +82,20 @@ def test_a_run_that_kept_rates_as_older_versions_did_is_resumed(tmp_path: Path) 
     assert execute(run, SERIAL).state == "COMPLETED"
     blocks = [entry for entry in ledger(run.root) if entry["event"] == "done" and entry["receipt"]["kind"] == "resample"]
     assert blocks
+
+
+def test_the_memory_that_a_plan_tells_has_room_for_tables_of_gains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {}
+    for metric in ("bleu", "ter"):  # of which the second may be counted in them
+        loaded = load_study(text_study(tmp_path / metric, ["a", "b", "c"], metrics=[metric]), [])
+        manifest = read_manifest(prepare(loaded, tmp_path / "runs", SERIAL))
+        tasks = plan_study(manifest.study, manifest.inputs, Inventory(), run="r").tasks
+        for most in (TABLES_BYTES, 10_000, 0):
+            monkeypatch.setattr(costs, "TABLES_BYTES", most)
+            told[metric, most] = estimate_footprint(manifest.study, manifest.inputs, tasks).memory
+    assert told["ter", TABLES_BYTES] - told["ter", 0] == 3 * 2 * TABLE_WIDTH
+    assert told["ter", 10_000] - told["ter", 0] == 10_000
+    assert told["bleu", TABLES_BYTES] == told["bleu", 0]
 
 
 def test_the_disk_that_a_plan_tells_is_what_a_run_writes(tmp_path: Path) -> None:

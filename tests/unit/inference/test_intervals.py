@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from support.mmlu_data import read_mmlu
 
-from pipeline.inference.compatible_intervals import simultaneous
+from pipeline.inference.compatible_intervals import Wins, compatible_intervals, simultaneous
 from pipeline.inference.few_units import expected_rejection
 from pipeline.inference.intervals import INTERVAL_REASONS, INVERTED_P, METHODS, bca_levels, intervals
 from pipeline.inference.p_values import CONVENTIONS, p_values
@@ -409,3 +409,18 @@ def test_coverage_of_a_gaussian_and_of_a_skewed_mean(n):
     uneven = {method: under - above for method, (above, under) in missed.items()}
     assert uneven["basic"] > uneven["percentile"] > uneven["bca"]
     assert missed["bca"].sum() < missed["percentile"].sum() + 5 * np.sqrt(0.06 / trials)
+
+
+def test_an_interval_of_wins_beyond_all_levels_is_the_widest_that_has_one() -> None:
+    """2Φ(−z) is 0 in a float from z = 39 on, and would have no interval."""
+    wins = Wins(np.array([6]), np.array([0.01]), 100)
+    widest, beyond, further = (
+        compatible_intervals(
+            np.array([0.04]), np.array([0.02]), critical=3.0, critical_of_wins=z, separated=np.array([False]), wins=wins
+        )
+        for z in (37.0, 60.0, 1e6)
+    )
+    assert widest.by_wins.all()
+    assert -1 <= widest.lo[0] < widest.hi[0] <= 1
+    for found in (beyond, further):
+        assert (found.lo[0], found.hi[0]) == (widest.lo[0], widest.hi[0])

@@ -16,7 +16,8 @@ from pipeline.compiled.byte_dot import write_dot
 from pipeline.resampling import batches, byte_product
 from pipeline.resampling.byte_columns import ByteContraction
 from pipeline.resampling.byte_product import choose_form, forms, lay_out, multiply_bytes, pack_counts, take_units, zero_counts
-from pipeline.resampling.contract import plan_contraction
+from pipeline.resampling.columns import StatisticColumns
+from pipeline.resampling.contract import FORM_VARIABLE, plan_contraction
 from pipeline.resampling.draws import Draws, draw_counts, draw_weights
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.resample import resample
@@ -117,6 +118,27 @@ def test_a_count_above_255_is_noticed(form: str) -> None:
     assert ByteContraction.of(plan, form=form, n_draws=600).multiply(counts, 3) is None
 
 
+@every_form
+def test_counts_that_do_not_lie_where_the_instruction_reads_them_are_refused(form: str) -> None:
+    counts, digits = pack_counts(np.ones((32, 8), np.float32)), lay_out(np.ones((2, 8), np.int64))
+    moved = np.zeros(counts.nbytes + 65, np.uint8)
+    moved = moved[-moved.ctypes.data % 64 + 1 :][: counts.size].reshape(counts.shape)
+    with pytest.raises(ValueError, match="counts lie at a multiple of 64 bytes"):
+        multiply_bytes(form, moved, digits)
+    with pytest.raises(ValueError, match="without gaps"):
+        multiply_bytes(form, counts, np.asfortranarray(digits))
+
+
+@every_form
+def test_bytes_are_tried_where_a_unit_is_drawn_32_times_at_most(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FORM_VARIABLE, form)
+    columns = StatisticColumns.of(
+        [(0, graded(np.random.default_rng(1), 10, 2, 1), np.arange(2), range(2))], n_units=10, n_draws=330
+    )
+    assert isinstance(batches.make_batches(Draws(1, 10, 320), columns, work=1), batches.ByteBatches)
+    assert isinstance(batches.make_batches(Draws(1, 10, 321), columns, work=1), batches.FloatBatches)
+
+
 def graded(rng: np.random.Generator, units: int, systems: int, size: int) -> Measure:
     statistics = np.stack([rng.integers(-size, size + 1, (units, systems)), rng.integers(1, 4, (units, systems))], axis=2)
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
@@ -134,7 +156,7 @@ def test_a_pass_has_the_same_bits_in_every_form(
     monkeypatch.setattr(batches, "_MOST_PER_UNIT", 1000)
     found = {}
     for name in ("float", form):
-        monkeypatch.setenv(byte_product.FORM_VARIABLE, name)
+        monkeypatch.setenv(FORM_VARIABLE, name)
         kinds: list[type] = []
 
         def noted(*given: Any, kinds: list[type] = kinds, **more: Any) -> Any:
@@ -153,12 +175,12 @@ def test_a_pass_has_the_same_bits_in_every_form(
 
 
 def test_a_form_that_is_not_here_is_refused_and_small_work_is_done_in_floats(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(byte_product.FORM_VARIABLE, raising=False)
+    monkeypatch.delenv(FORM_VARIABLE, raising=False)
     assert choose_form(10**6) is None
     assert choose_form(10**12) == (FORMS[0] if FORMS else None)
-    monkeypatch.setenv(byte_product.FORM_VARIABLE, "float")
+    monkeypatch.setenv(FORM_VARIABLE, "float")
     assert choose_form(10**12) is None
-    monkeypatch.setenv(byte_product.FORM_VARIABLE, "abacus")
+    monkeypatch.setenv(FORM_VARIABLE, "abacus")
     with pytest.raises(ValueError, match=r"PIPELINE_PRODUCT is 'abacus'; here it may be .*float"):
         choose_form(1)
 
@@ -200,7 +222,7 @@ def test_where_kernels_are_for_another_processor_no_form_is_tried() -> None:
     """LLVM ends the process where it is given an instruction that its target has not: nothing could be caught."""
     code = "from pipeline.resampling.byte_product import choose_form, forms; print(forms(), choose_form(2**40))"
     given = os.environ | {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-    given.pop(byte_product.FORM_VARIABLE, None)
+    given.pop(FORM_VARIABLE, None)
     done = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "() None\n"), done.stderr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,16 +11,19 @@ import pytest
 from pipeline.errors import PipelineError, Problem
 from pipeline.items.frame import Frame, Output
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
+from pipeline.resampling.contract import FORM_VARIABLE
 from pipeline.study.schema import Study
 from pipeline.survey.checks import (
     check_gold,
     refuse_baseline,
     refuse_doubles,
+    refuse_product,
     refuse_systems_as_groups,
     refuse_unclear_sizes,
     refuse_zeros,
     warn_of_groups,
 )
+from pipeline.survey.survey import survey_study
 from pipeline.survey.warnings import warn_of_directions, warn_of_sizes, warn_of_strata
 
 MEAN = MetricInputs("mean", {}, "mean", True)
@@ -118,3 +122,18 @@ def test_units_alone_in_their_stratum_are_counted_at_each_size() -> None:
     told = warn_of_strata(asked, plain.with_strata((0, 0, 0, 1), ("x", "y")))
     assert told == ("1 of 4 units are alone in their stratum of genre: they never vary",)
     assert only(warn_of_strata, asked, plain.with_strata((0, 1, 1, 0), ("x", "y"))).code == "P229"
+
+
+@pytest.mark.parametrize("form", ["abacus", "FLOAT"])
+def test_a_product_that_is_not_here_is_refused_before_anything_is_read(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FORM_VARIABLE, raising=False)
+    refuse_product()
+    monkeypatch.setenv(FORM_VARIABLE, "float")
+    refuse_product()
+    monkeypatch.setenv(FORM_VARIABLE, form)
+    problem = only(refuse_product)
+    assert (problem.code, problem.where) == ("P134", FORM_VARIABLE)
+    assert f"is {form!r}; here it may be" in problem.message
+    assert "unset" in (problem.help or "")
+    with pytest.raises(PipelineError, match="P134"):
+        survey_study(study(), Path("nowhere"))
