@@ -67,6 +67,7 @@ class _Classification(Metric):
         self.form = "general" if self.average == "macro" else "ratio"
         self.statistics: tuple[str, ...] = self.micro
         if self.average == "macro":
+            self.denominators = "own"  # a mean of ratios has no denominator to share
             self.statistics = tuple(f"{kind}.{label}" for kind in ("tp", "found", "gold") for label in self.labels or ())
 
     @property

@@ -111,6 +111,6 @@ def _say(seconds: float) -> str:
     Examples
     --------
     >>> _say(2.5e-5), _say(0.0634)
-    ('25 µs', '63 ms')
+    ('25 µs', '63.4 ms')
     """
     return f"{1e6 * seconds:.3g} µs" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

@@ -51,12 +51,14 @@ def _describe() -> dict[str, Any]:
 def name_blas(pools: list[dict[str, Any]]) -> str:
     """Name the library of NumPy's matrix products and the processor that its kernel is for.
 
+    A process that has loaded SciPy may have a second one: NumPy's lies in one of its own folders.
+
     Examples
     --------
     >>> name_blas([{"user_api": "blas", "internal_api": "openblas", "version": "0.3.31", "architecture": "SkylakeX"}])
     'openblas 0.3.31, kernel SkylakeX'
     """
-    for pool in pools:
+    for pool in sorted(pools, key=lambda pool: "numpy" not in Path(pool.get("filepath", "")).parent.as_posix()):
         if pool["user_api"] == "blas":
             kernel = f", kernel {pool['architecture']}" if pool.get("architecture") else ""
             return f"{pool['internal_api']} {pool.get('version') or ''}".strip() + kernel

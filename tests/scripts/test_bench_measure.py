@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,6 @@ import pytest
 from benchmarks.arithmetic import fit_line, marginal, spread
 from benchmarks.machine import describe_machine, name_blas
 from benchmarks.measure import CHOOSES_KERNELS, run_measured
-from threadpoolctl import threadpool_info
 
 pytestmark = pytest.mark.alone  # holds what is done to the time it takes
 
@@ -73,4 +74,13 @@ def test_the_machine_is_described_with_its_instructions_and_the_kernel_of_its_pr
     assert found["product"] == "float"
     assert found["processor"]
     assert found["instructions"] == sorted(np.show_config("dicts")["SIMD Extensions"]["found"])
-    assert found["blas"] == name_blas(threadpool_info())
+    fresh = {name: value for name, value in os.environ.items() if name not in CHOOSES_KERNELS}
+    program = "import json, numpy, threadpoolctl; print(json.dumps(threadpoolctl.threadpool_info()))"
+    pools = subprocess.run([sys.executable, "-c", program], env=fresh, capture_output=True, text=True, check=True).stdout
+    assert found["blas"] == name_blas(json.loads(pools))
+
+
+def test_the_blas_named_is_that_of_numpy_also_where_scipy_has_loaded_another_first() -> None:
+    scipys = {"user_api": "blas", "internal_api": "openblas", "version": "1", "filepath": "/lib/scipy.libs/libscipy_openblas.so"}
+    numpys = {"user_api": "blas", "internal_api": "openblas", "version": "2", "filepath": "/lib/numpy.libs/libscipy_openblas64_.so"}
+    assert name_blas([scipys, numpys]) == name_blas([numpys, scipys]) == "openblas 2"
