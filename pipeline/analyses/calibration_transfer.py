@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import find_base
@@ -36,6 +35,7 @@ from pipeline.interfaces.wording import shorten
 from pipeline.options import meant, read_options
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
 __all__ = ["CalibrationOptions", "CalibrationTransfer"]

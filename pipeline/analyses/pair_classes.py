@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.pairs import PairTable, has_value
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["ALL", "DIFFERENT", "SAME", "PairClass", "Relation", "find_base", "find_relation", "read_classes"]
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from pipeline.procedures.registry import PROCEDURES
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = [
     "BORDERLINE",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import xarray as xr
 
 from pipeline.interfaces.figures import PALETTE
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["baseline_of", "decimals_of", "in_parts", "name_procedure", "say_intervals", "select", "title_of"]
 

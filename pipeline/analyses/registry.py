@@ -14,7 +14,7 @@ from pipeline.interfaces import Analysis, Finding
 from pipeline.options import suggest
 from pipeline.plugins import check_members, complete_class, import_plugin, in_tree, list_plugins
 
-__all__ = ["accept_finding", "analyses_of_compare", "default_analyses", "load_analysis", "null_laboratories"]
+__all__ = ["accept_finding", "analyses_of_compare", "are_own", "default_analyses", "load_analysis", "null_laboratories"]
 
 _FAMILY = "analyses"
 
@@ -111,6 +111,11 @@ def _is_finite(value: Any) -> bool:
         numbers = np.asarray(value)
         return numbers.dtype.kind != "f" or bool(np.isfinite(numbers).all())
     return True
+
+
+def are_own(names: Iterable[str]) -> bool:
+    """Say whether all of some analyses are the package's own."""
+    return all(in_tree(_FAMILY, name) for name in names)
 
 
 def default_analyses() -> tuple[str, ...]:

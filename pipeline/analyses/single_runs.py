@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-
-import xarray as xr
+from typing import TYPE_CHECKING
 
 from pipeline.analyses.replicas.data import group_runs
 from pipeline.analyses.replicas.models import name_run
 from pipeline.interfaces import Finding
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["find_run", "say_single_runs"]
 

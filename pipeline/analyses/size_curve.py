@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import xarray as xr
 from scipy.special import stdtr
 
 from pipeline.analyses.pairs import (
@@ -29,6 +28,7 @@ from pipeline.interfaces.wording import MISSING, format_number, shorten
 from pipeline.options import read_options
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
 __all__ = ["FEWEST_SIZES", "Line", "SizeCurve", "SizeCurveOptions", "fit_line"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.few_units import StudentTails
 from pipeline.procedures.registry import PROCEDURES
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = [
     "EARLIER",

@@ -9,58 +9,23 @@ from __future__ import annotations
 import json
 import zlib
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from zarr.abc.store import ByteRequest
-from zarr.core.buffer import Buffer, BufferPrototype
-from zarr.storage import LocalStore
 
 from pipeline.errors import Problem, StoreError
 from pipeline.store import canonical_json, write_bytes
 
-__all__ = ["CheckedStore", "damaged", "group_is_sound", "seal", "verify_group"]
+__all__ = ["META", "damaged", "group_is_sound", "read_seal", "seal", "verify_group"]
 
 SEAL = "checksums.json"
-_META = "zarr.json"
-GROUP = f"../{_META}"
+META = "zarr.json"
+GROUP = f"../{META}"
 """Where an array's list has the checksum of its group's attributes."""
 
 REBUILD = "`pipeline resume RUN` builds the cube again from the stored results"
 
 
-class CheckedStore(LocalStore):
-    """A read-only group of a sealed cube: `StoreError` where a chunk is missing or not what was written."""
-
-    def __init__(self, root: Path | str, *, read_only: bool = True) -> None:
-        super().__init__(root, read_only=read_only)
-        self._seals: dict[str, dict[str, int]] = {}
-
-    async def get(self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None) -> Buffer | None:
-        """Read one key whole and hold it to its checksum."""
-        return self._checked(key, await super().get(key, prototype, byte_range), whole=byte_range is None)
-
-    def get_sync(
-        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Read one key whole and hold it to its checksum."""
-        return self._checked(key, super().get_sync(key, prototype=prototype, byte_range=byte_range), whole=byte_range is None)
-
-    def _checked(self, key: str, found: Buffer | None, *, whole: bool) -> Buffer | None:
-        array, part = _split(key)
-        if part is None:
-            return found
-        if array not in self._seals:
-            self._seals[array] = read_seal(self.root / array) or {}
-        expected = self._seals[array].get(part)
-        if expected is not None and (found is None or (whole and zlib.crc32(_bytes(found)) != expected)):
-            raise StoreError(damaged(self.root, array, part, missing=found is None))
-        return found
-
-
 def seal(group: Path) -> None:
     """Write the list of checksums of every array of a group and of the groups below it, with that of its group's attributes."""
-    for meta in sorted(group.rglob(_META)):
+    for meta in sorted(group.rglob(META)):
         array = meta.parent
         if json.loads(meta.read_bytes())["node_type"] == "array":
             sums = {key: zlib.crc32((array / key).read_bytes()) for key in _keys(array)}
@@ -117,24 +82,14 @@ def damaged(group: Path, array: str, part: str, *, missing: bool) -> Problem:
     return Problem("P707", message, str(group / array / part), REBUILD)
 
 
-def _split(key: str) -> tuple[str, str | None]:
-    """Return the array and the file within it that a key names; None for what belongs to no array."""
-    name, _, rest = key.partition("/")
-    return (name, rest) if rest == _META or rest == "c" or rest.startswith("c/") else (name, None)
-
-
 def _keys(array: Path) -> list[str]:
     return sorted(path.relative_to(array).as_posix() for path in array.rglob("*") if path.is_file() and path.name != SEAL)
-
-
-def _bytes(buffer: Buffer) -> Any:
-    return np.ascontiguousarray(buffer.as_numpy_array())
 
 
 def _test_set(group: Path) -> str:
     for folder in (group, *group.parents[:2]):
         try:
-            attributes = json.loads((folder / _META).read_bytes())["attributes"]
+            attributes = json.loads((folder / META).read_bytes())["attributes"]
         except (OSError, ValueError, KeyError):
             continue
         if "test_set" in attributes:

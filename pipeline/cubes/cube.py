@@ -8,19 +8,21 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import zarr
 from numpy.typing import ArrayLike, NDArray
-from zarr.codecs import ZstdCodec
 
 from pipeline.cubes.checked import seal
 from pipeline.cubes.declarations import INFLUENCE
+from pipeline.cubes.held import HeldGroup, is_held
 from pipeline.cubes.layout import CubeLayout, chunk_shape, cube_name
 from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, UNIT_EFFECTS, VARIABLES, Variable
 from pipeline.store import digest, write_json
 from pipeline.store.files import make_directory, make_tree_private, store_error, sync_directory, temporary_name
+
+if TYPE_CHECKING:
+    import zarr
 
 __all__ = ["CubeWriter"]
 
@@ -30,7 +32,8 @@ class CubeWriter:
 
     The cube grows under a temporary name and takes its own when the ``with`` block ends well, in place of an older one.
     When the block fails nothing is left. Blocks may come in any order; those that cover whole chunks (`CHUNKS`) are
-    written fastest. Memory is that of one block. The files depend on the content alone.
+    written fastest. Memory is that of one block. The files depend on the content alone. Where `hold_cubes` holds the directory the
+    cube is made in memory, and there are no files.
 
     Parameters
     ----------
@@ -46,8 +49,9 @@ class CubeWriter:
         self._temporary = Path(directory) / temporary_name()
 
     def __enter__(self) -> Self:
-        make_directory(self.path.parent)
         try:
+            if not is_held(self.path.parent):
+                make_directory(self.path.parent)
             self._create()
         except BaseException as error:
             self._abandon(error)
@@ -169,7 +173,8 @@ class CubeWriter:
         path = f"statistics/{digest(metric)[:16]}"
         sizes = (len(self.layout.systems), len(ids), len(statistics))
         if path not in self._group:
-            self._group.require_group("statistics")
+            if not isinstance(self._group, HeldGroup):
+                self._group.require_group("statistics")
             coordinates: dict[str, list[Any]] = {
                 "system": list(self.layout.systems),
                 "item": list(ids),
@@ -198,13 +203,16 @@ class CubeWriter:
             "coordinates": " ".join(sorted(extra)),
             "variables": sorted(_path(variable.name) for variable in [*variables, *(v for v, _ in coordinates)]),
         }
-        self._group = zarr.create_group(self._temporary, zarr_format=3, attributes=attributes)
+        self._group = _create_group(self._temporary, attributes)
         for variable, values in coordinates:
             _create_filled(self._group, variable, values)
         for variable in variables:
             _create(self._group, variable, layout.shape(variable))
 
     def _finish(self) -> None:
+        if isinstance(self._group, HeldGroup):
+            self._group.hold(self.path.parent, self.layout.test_set)
+            return
         seal(self._temporary)
         make_tree_private(self._temporary, like=self.path)  # Zarr goes by the umask
         root = self.path.parent / "zarr.json"
@@ -268,10 +276,23 @@ def _path(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_]{1,64}", name) else f"column_{digest(name)[:16]}"
 
 
-def _create(group: zarr.Group, variable: Variable, shape: tuple[int, ...]) -> Any:
+def _create_group(path: Path, attributes: Mapping[str, Any]) -> zarr.Group | HeldGroup:
+    if is_held(path.parent):
+        return HeldGroup(attributes)
+    import zarr  # only now: cubes in memory do without
+
+    return zarr.create_group(path, zarr_format=3, attributes=dict(attributes))
+
+
+def _create(group: zarr.Group | HeldGroup, variable: Variable, shape: tuple[int, ...]) -> Any:
     attributes = variable.attributes
     if _path(variable.name) != variable.name:
         attributes["name"] = variable.name
+    if isinstance(group, HeldGroup):
+        dtype = np.dtype(object if variable.dtype == "str" else variable.dtype)
+        return group.create_array(_path(variable.name), variable.dims, np.full(shape, variable.fill, dtype), attributes)
+    from zarr.codecs import ZstdCodec
+
     return group.create_array(
         _path(variable.name),
         shape=shape,
@@ -285,6 +306,6 @@ def _create(group: zarr.Group, variable: Variable, shape: tuple[int, ...]) -> An
     )
 
 
-def _create_filled(group: zarr.Group, variable: Variable, values: Sequence[Any]) -> None:
+def _create_filled(group: zarr.Group | HeldGroup, variable: Variable, values: Sequence[Any]) -> None:
     array = _create(group, variable, (len(values),))
     array[:] = np.array(values, dtype=object if variable.dtype == "str" else variable.dtype)

@@ -6,14 +6,17 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import xarray as xr
 
-from pipeline.cubes.checked import REBUILD, CheckedStore, group_is_sound, verify_group
+from pipeline.cubes.checked import REBUILD, group_is_sound, verify_group
+from pipeline.cubes.held import find_held
 from pipeline.errors import Problem, StoreError
 from pipeline.store import digest
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["digest_cubes", "open_cubes", "open_statistics", "verify_cubes", "with_names_of_now"]
 
@@ -22,8 +25,11 @@ def open_cubes(path: Path | str) -> dict[str, xr.Dataset]:
     """Open the cubes of a run by name of the test set, sorted by name.
 
     Coordinates are loaded, variables when they are used. `StoreError` (P707, P708) where something is missing or damaged,
-    here or when it is used.
+    here or when it is used. Cubes that are held in memory are `HeldCube`, which has what reports and our own analyses use.
     """
+    held = find_held(Path(path))
+    if held is not None:
+        return {test_set: cast("xr.Dataset", group.open()) for test_set, group in held.items()}
     cubes = {}
     for group in _groups(Path(path)):
         dataset = _open(group)
@@ -33,6 +39,10 @@ def open_cubes(path: Path | str) -> dict[str, xr.Dataset]:
 
 def open_statistics(path: Path | str, test_set: str) -> dict[str, xr.Dataset]:
     """Open the statistics of a test set by name of the metric; empty where none were written."""
+    held = find_held(Path(path))
+    if held is not None:
+        opened = [group.open() for group in held[test_set].groups.values()]
+        return dict(sorted((str(of_metric.attrs["metric"]), cast("xr.Dataset", of_metric)) for of_metric in opened))
     group = Path(path) / digest(test_set)[:16]
     _attributes(group)
     statistics = [_open(found) for found in _subgroups(group)]
@@ -112,6 +122,10 @@ def _unreadable(group: Path) -> StoreError:
 
 
 def _open(group: Path) -> xr.Dataset:
+    import xarray as xr  # only now, as all that imports: cubes in memory need neither it nor Zarr
+
+    from pipeline.cubes.checked_store import CheckedStore
+
     attributes = _attributes(group)
     try:
         # Decoding is off: nothing is a date, and the fill value of a count must not make it a float.

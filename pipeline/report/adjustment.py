@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
@@ -17,6 +16,9 @@ from pipeline.inference.studentised_max_t import critical_value
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.cube_facts import read_floats, read_variable
 from pipeline.report.rows import PairRow
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = [
     "ACROSS_TITLES",

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.analyses.exact import is_exact
 from pipeline.analyses.pairs import list_slices, read_units
@@ -34,6 +32,9 @@ from pipeline.report.trust import describe_trust
 from pipeline.report.units import expect_rejection, sign_strata, unit_reasons
 from pipeline.report.values import plain
 from pipeline.report.verdict_text import describe_verdict
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["build_report"]
 

@@ -7,10 +7,9 @@ every unit: resampling such units always gives the gain that was observed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.direct.result import LABELS
@@ -20,6 +19,9 @@ from pipeline.inference.undecided import UNDECIDED
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.rows import PairTails, Tail
 from pipeline.report.values import plain
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = [
     "BEYOND_THE_BUDGET",

@@ -11,10 +11,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.binomial_power import exact_detectable_gain, exact_units_for_gain
@@ -27,6 +26,9 @@ from pipeline.report.cube_facts import FULL, read_floats, read_variable
 from pipeline.report.pair_parts import Leverage, MinimumDetectableEffect
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_number, plain
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "spread_of", "why_no_gain"]
 

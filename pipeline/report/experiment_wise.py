@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from pipeline.inference.families import order_family
 from pipeline.inference.max_t import (
@@ -19,6 +19,9 @@ from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, NOT_TESTABLE, metric_fact, read_variable
 from pipeline.report.document import Report
 from pipeline.report.rows import ErrorRow, FamilyKey, PairRow, SharedReplicates
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["count_errors", "describe_errors"]
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-
-import xarray as xr
+from typing import TYPE_CHECKING
 
 from pipeline.analyses.replicas.models import ModelGains
 from pipeline.interfaces import Finding
 from pipeline.report.facts import Cells, Failure, TrainingRow
 from pipeline.study.schema import Study
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["ReportInput"]
 

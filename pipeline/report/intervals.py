@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.compatible_intervals import Wins, compatible_intervals, critical_of_wins, hold_to_verdict
@@ -17,6 +16,9 @@ from pipeline.report.cube_facts import read_floats, read_variable
 from pipeline.report.pair_parts import Interval, IntervalMethod, MethodInterval, MethodIntervalWithP
 from pipeline.report.values import plain
 from pipeline.report.verdicts import Evidence, Judged
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["BELONGS_TO", "BOOTSTRAP_T", "Methods", "decision_intervals", "hold", "read_intervals", "read_wins"]
 

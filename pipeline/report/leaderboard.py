@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from pipeline.analyses.pairs import has_value
 from pipeline.inference.proportions import wilson
@@ -16,6 +15,9 @@ from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, metric_fact
 from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, PairRow, ScoreInterval, SystemRow
 from pipeline.report.values import plain
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["LETTERS", "MOST_LETTERED", "Standing", "letters_of", "list_systems", "rank_systems"]
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.exact import drawn_replicates, is_exact
@@ -43,6 +42,9 @@ from pipeline.report.pair_parts import Interval
 from pipeline.report.rows import PairTails, PairVerdict, RawP
 from pipeline.report.values import plain
 from pipeline.report.verdicts import Evidence, judge_pairs, read_equivalence
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["PairColumns", "read_columns"]
 
@@ -279,15 +281,7 @@ def _test(cube: xr.Dataset, reading: Procedure, effective: float | None, **full:
     )
 
 
-def _weigh(
-    cube: xr.Dataset,
-    seen: _Observed,
-    tested: _Tested,
-    *,
-    family: FamilyOf,
-    alpha: float,
-    **full: str,
-) -> Evidence:
+def _weigh(cube: xr.Dataset, seen: _Observed, tested: _Tested, *, family: FamilyOf, alpha: float, **full: str) -> Evidence:
     """Adjust the p-values for their family, and put together what verdicts are made of."""
     p = np.where(seen.flat & np.isfinite(tested.verdict), 1.0, tested.verdict)  # as in the family of max-T
     adjusted: Adjusted = adjust(cube, p, corrected=tested.corrected, floor=seen.floor, family=family, alpha=alpha, **full)

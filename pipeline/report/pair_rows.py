@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-
-import xarray as xr
+from typing import TYPE_CHECKING
 
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.procedures.registry import PROCEDURES
@@ -16,6 +15,9 @@ from pipeline.report.cube_facts import FULL, NO_SPREAD, read_unit_effect
 from pipeline.report.pair_fields import PairColumns, read_columns
 from pipeline.report.rows import Adjustment, FamilyKey, OtherAdjustments, PairRow
 from pipeline.report.values import format_p, plain
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = [
     "NOTICEABLE",

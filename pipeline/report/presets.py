@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from pipeline.interfaces import Check, Method
 from pipeline.presets.registry import PRESETS
@@ -17,6 +17,9 @@ from pipeline.report.input import ReportInput
 from pipeline.report.rows import PairRow
 from pipeline.report.values import MISSING, format_p, plain
 from pipeline.study.presets import list_deviations
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["add_tool_column", "add_tool_p", "describe_preset", "preset_methods", "tell_preset", "trust_preset"]
 

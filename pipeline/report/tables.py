@@ -8,9 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from itertools import chain
-from typing import Any, NamedTuple
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.interfaces import Finding
@@ -22,6 +20,9 @@ from pipeline.report.findings import files_of
 from pipeline.report.pair_fields import read_columns
 from pipeline.report.rows import ClusterRow, RawP
 from pipeline.report.values import plain
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["encode_csv", "make_tables"]
 

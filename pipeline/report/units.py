@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from scipy.special import ndtr, ndtri
 
 from pipeline.inference.few_units import expected_rejection
@@ -18,6 +18,9 @@ from pipeline.report.document import Report
 from pipeline.report.facts import ItemClusters, Strata, TestSetRow
 from pipeline.report.pair_rows import NOTICEABLE, is_clustered
 from pipeline.report.rows import PairRow
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = [
     "check_units",

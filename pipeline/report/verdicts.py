@@ -7,9 +7,9 @@ first. Both come from `pipeline.inference`, and nothing else in a report makes a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decisions, bound_computed, bound_counted, decide, decide_max_t
@@ -19,6 +19,9 @@ from pipeline.inference.multiplicity import holm_of_decided
 from pipeline.report.adjustment import Adjusted
 from pipeline.report.cube_facts import NOT_TESTABLE, count_of
 from pipeline.report.rows import PairVerdict
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["Evidence", "Judged", "judge_pairs", "read_equivalence"]
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import xarray as xr
 
 from pipeline.analyses.replicas.data import Model, count_distinct, group_runs, load_replicas, pair_models, say_copies
 from pipeline.analyses.replicas.development import Development
@@ -29,6 +28,9 @@ from pipeline.options import read_options
 from pipeline.procedures.registry import default_procedure
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
 from pipeline.resampling.replicas.score_deviation import spread_scores
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["DEFAULT_NULLS", "ReplicaAnalysis", "ReplicaOptions"]
 

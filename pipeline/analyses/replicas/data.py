@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.pairs import has_value
@@ -15,6 +15,9 @@ from pipeline.analyses.units import read_units_of_items
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.measures import sum_by_unit
 from pipeline.resampling.replicas.outputs import Replicas
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["Model", "count_distinct", "group_runs", "load_replicas", "pair_models", "say_copies"]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from pipeline.analyses.replicas.data import Model
 from pipeline.resampling.replicas.score_deviation import run_spread
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["Development"]
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from pipeline.analyses.presentation import decimals_of, select
 from pipeline.interfaces import Figure
@@ -16,6 +15,7 @@ from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import format_number, shorten
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as MatplotlibFigure
 

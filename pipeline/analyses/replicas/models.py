@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
@@ -34,6 +33,9 @@ from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, obs
 from pipeline.resampling.replicas.p_values import find_p
 from pipeline.resampling.replicas.quasi_f import QuasiF, quasi_f
 from pipeline.resampling.replicas.score_deviation import run_spread
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["RUNS_ARE", "Claim", "ModelGains", "compare_models", "name_run"]
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, ClassVar
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pipeline.analyses.sequential.data import choose_curves, list_pairs, read_scores
 from pipeline.analyses.sequential.figures import list_figures
@@ -22,6 +20,9 @@ from pipeline.analyses.sequential.tables import NOTES, PRODUCT_NOTE, SECTION, de
 from pipeline.analyses.units import count_shared
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import meant, read_options
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["Sequential"]
 

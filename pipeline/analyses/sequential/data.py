@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.presentation import FULL, baseline_of
@@ -17,6 +17,9 @@ from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import draw_order
 from pipeline.resampling.measures import sum_by_unit
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["OrderedScores", "choose_curves", "list_pairs", "read_scores"]
 

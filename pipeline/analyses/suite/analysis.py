@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pipeline.analyses.suite.data import NoDirection, Question, join_cubes
 from pipeline.analyses.suite.figures import list_figures
@@ -20,6 +18,9 @@ from pipeline.analyses.suite.tables import make_tables
 from pipeline.analyses.suite.words import describe_family
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import meant, read_options
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["DIRECTIONS", "SuiteAnalysis", "SuiteOptions"]
 

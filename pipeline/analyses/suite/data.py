@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.exact import drawn_replicates, is_exact
@@ -19,6 +18,9 @@ from pipeline.inference.skewness import skewed_tail
 from pipeline.inference.suites import directed_hits, directed_p, least_directed
 from pipeline.inference.undecided import UNDECIDED
 from pipeline.procedures.registry import PROCEDURES
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["NoDirection", "Question", "SuiteData", "join_cubes"]
 

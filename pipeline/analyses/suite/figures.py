@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import xarray as xr
-
 from pipeline.analyses.presentation import name_procedure, select
 from pipeline.interfaces import Figure
 from pipeline.interfaces.figures import GRID, INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import shorten
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as MatplotlibFigure
 

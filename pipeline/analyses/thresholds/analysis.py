@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
@@ -46,6 +45,9 @@ from pipeline.analyses.thresholds.pages import (
 )
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import read_options
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["ThresholdOptions", "Thresholds"]
 

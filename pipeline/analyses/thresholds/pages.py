@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import xarray as xr
-
 from pipeline.analyses.pairs import FULL, Window
 from pipeline.analyses.presentation import baseline_of, decimals_of, name_procedure, say_intervals, select, title_of
 from pipeline.analyses.thresholds.kinship import KINSHIP_NOTES
@@ -17,6 +15,7 @@ from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import format_interval, format_number, shorten
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
 __all__ = ["SECTION", "describe_rules", "draw_thresholds", "mark_scatters", "show_tables", "state_thresholds"]

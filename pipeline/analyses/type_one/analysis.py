@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pipeline.analyses.type_one.figures import list_figures, list_quantiles
 from pipeline.analyses.type_one.models import RUN_NOTES, RunLaboratory
@@ -29,6 +27,9 @@ from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.null_laboratory import NullSwaps
 from pipeline.resampling.strata import StratifiedDraws, stratified_key
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["TypeOne", "TypeOneOptions"]
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.type_one.rows import describe
 from pipeline.analyses.type_one.tests import Tested
 from pipeline.procedures.registry import PROCEDURES
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["AS_THEY_ARE", "compare_runs", "read_p"]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from pipeline.analyses.replicas.data import group_runs, load_replicas
 from pipeline.analyses.type_one.as_is import compare_runs, read_p
@@ -19,6 +18,9 @@ from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.nulls import NULLS
 from pipeline.resampling.replicas.splits import count_splits, split_runs
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["RUN_NOTES", "RunLaboratory"]
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.units import EARLIER, read_documents, read_strata, read_units_of_items
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.measures import sum_by_unit
 from pipeline.resampling.null_laboratory import TwoOutputs
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["BY_DOCUMENT", "RULES", "SWAPPED", "NullPair", "PairData", "baseline_of", "choose_pairs", "load_pair"]
 

@@ -1,0 +1,56 @@
+"""A store of Zarr that holds every chunk to its checksum."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from zarr.abc.store import ByteRequest
+from zarr.core.buffer import Buffer, BufferPrototype
+from zarr.storage import LocalStore
+
+from pipeline.cubes.checked import META, damaged, read_seal
+from pipeline.errors import StoreError
+
+__all__ = ["CheckedStore"]
+
+
+class CheckedStore(LocalStore):
+    """A read-only group of a sealed cube: `StoreError` where a chunk is missing or not what was written."""
+
+    def __init__(self, root: Path | str, *, read_only: bool = True) -> None:
+        super().__init__(root, read_only=read_only)
+        self._seals: dict[str, dict[str, int]] = {}
+
+    async def get(self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None) -> Buffer | None:
+        """Read one key whole and hold it to its checksum."""
+        return self._checked(key, await super().get(key, prototype, byte_range), whole=byte_range is None)
+
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Read one key whole and hold it to its checksum."""
+        return self._checked(key, super().get_sync(key, prototype=prototype, byte_range=byte_range), whole=byte_range is None)
+
+    def _checked(self, key: str, found: Buffer | None, *, whole: bool) -> Buffer | None:
+        array, part = _split(key)
+        if part is None:
+            return found
+        if array not in self._seals:
+            self._seals[array] = read_seal(self.root / array) or {}
+        expected = self._seals[array].get(part)
+        if expected is not None and (found is None or (whole and zlib.crc32(_bytes(found)) != expected)):
+            raise StoreError(damaged(self.root, array, part, missing=found is None))
+        return found
+
+
+def _split(key: str) -> tuple[str, str | None]:
+    """Return the array and the file within it that a key names; None for what belongs to no array."""
+    name, _, rest = key.partition("/")
+    return (name, rest) if rest == META or rest == "c" or rest.startswith("c/") else (name, None)
+
+
+def _bytes(buffer: Buffer) -> Any:
+    return np.ascontiguousarray(buffer.as_numpy_array())
