@@ -85,6 +85,7 @@ def resume(
     """
     from pipeline.engine.launch import Launch, forget_cancel, read_launch, start_detached
     from pipeline.engine.restore import restore_plan
+    from pipeline.engine.watch import await_end
     from pipeline.store.lease import refuse_if_held
 
     directory = find(runs, run)
@@ -98,6 +99,7 @@ def resume(
         block_cells or before.block_cells,
     )
     click.echo(str(directory.root))
+    await_end(directory)
     refuse_if_held(directory.root)
     if restore_plan(directory):
         click.echo("plan.json could not be read: it is written again from study.yaml", err=True)

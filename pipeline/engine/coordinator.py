@@ -18,6 +18,7 @@ from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopAsked, StopRequest, grace_of, listen
 from pipeline.engine.state import RunState
 from pipeline.engine.stock import take_stock
+from pipeline.engine.watch import await_end
 from pipeline.errors import Interrupted, PipelineError, Problem, RunLocked, StoreError, name_some
 from pipeline.plan.costs import TaskCosts
 from pipeline.plan.inventory import Inventory
@@ -93,6 +94,7 @@ def coordinate(
     RunLocked
         Another process writes this run (P801), has taken it over, or somebody has removed this one's lease (P802).
     """
+    await_end(run)
     with hold_lease(run.root, above=last_fence(run.ledger)) as lease, Ledger(run.ledger, fence=lease.fence) as ledger:
         manifest = read_manifest(run)
         state = RunState(run, study=manifest.study.study, fence=lease.fence)

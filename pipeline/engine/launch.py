@@ -21,6 +21,7 @@ from pipeline.engine.serial import SerialExecutor
 from pipeline.engine.signals import StopRequest
 from pipeline.engine.state import write_pending
 from pipeline.engine.stock import sound_receipts
+from pipeline.engine.watch import await_end
 from pipeline.errors import ClusterError, StoreError
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
@@ -179,6 +180,7 @@ def forget_cancel(run: RunDirectory) -> None:
     RunLocked
         P801 another process writes this run: the request is for it.
     """
+    await_end(run)
     refuse_if_held(run.root)
     try:
         run.cancel.unlink(missing_ok=True)

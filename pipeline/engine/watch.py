@@ -18,12 +18,15 @@ from pipeline.store.lease import Holder, read_holder
 from pipeline.store.process import Process, process_is_gone, this_process
 from pipeline.store.runs import RunDirectory
 
-__all__ = ["cancel_run", "follow_events", "follow_run", "read_status"]
+__all__ = ["await_end", "cancel_run", "follow_events", "follow_run", "read_status"]
 
 LIVE = {"RUNNING", "DRAINING", "PENDING"}
 
 START_SECONDS = 300.0
 """How long a coordinator that cannot be seen from here may take to begin."""
+
+END_SECONDS = 30.0
+"""How long one that is asked to stop, or has written how its run ended, is waited for: it takes a few at most."""
 
 
 def read_status(run: RunDirectory) -> dict[str, Any]:
@@ -35,6 +38,24 @@ def read_status(run: RunDirectory) -> dict[str, Any]:
     # While it runs again, what is there is the report of an earlier time.
     told = {"report": str(page)} if page is not None and facts["state"] not in LIVE else {}
     return {**facts, "directory": str(run.root), **told}
+
+
+def await_end(run: RunDirectory, *, seconds: float = END_SECONDS) -> None:
+    """Wait, so many seconds at most, until a coordinator that is about to end has given the run back.
+
+    It writes how the run ended before it gives back its lease. Whoever resumes a run as soon as it is told to be cancelled, or as
+    soon as it has been asked to stop, would otherwise be refused. A run that goes on is not waited for.
+    """
+    deadline = time.monotonic() + seconds
+    while (holder := _holder_of(run)) is not None and _is_ending(run, holder) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _is_ending(run: RunDirectory, holder: Holder) -> bool:
+    facts = run.read_state()
+    if facts.get("attempt") != holder.fence:  # what an earlier attempt wrote, or nothing that can be read
+        return False
+    return facts["state"] not in {"RUNNING", "PENDING"} or run.cancel.exists()
 
 
 def _judge(run: RunDirectory) -> tuple[dict[str, Any], bool]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from support.studies import ledger, text_study, times_done
 from pipeline.engine.coordinator import Ending, coordinate
 from pipeline.engine.executor import Outcome
 from pipeline.engine.launch import Launch, prepare
+from pipeline.engine.state import RunState
 from pipeline.errors import Problem, RunLocked, StoreError
 from pipeline.plan.task import Failure, Task
 from pipeline.store.lease import hold_lease
@@ -189,6 +192,22 @@ def test_of_two_coordinators_one_stops_although_the_lease_was_removed_and_nothin
 def test_a_run_that_is_held_is_not_driven(run: RunDirectory) -> None:
     with hold_lease(run.root), pytest.raises(RunLocked, match=str(os.getpid())):
         drive(run, lambda task, n: None)
+
+
+def test_a_run_is_driven_as_soon_as_one_that_has_ended_lets_go(run: RunDirectory) -> None:
+    def hold() -> None:
+        with hold_lease(run.root) as lease:
+            RunState(run, study="small", fence=lease.fence).end("CANCELLED", 75, "cancelled")
+            held.set()
+            time.sleep(0.3)
+
+    held = threading.Event()
+    before = threading.Thread(target=hold)
+    before.start()
+    assert held.wait(30)
+    assert drive(run, lambda task, n: None)[0].state == "COMPLETED"
+    before.join()
+    assert run.read_state()["attempt"] == 2
 
 
 def test_a_stop_does_not_wait_for_tasks_that_no_worker_does(run: RunDirectory) -> None:

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +18,9 @@ import pytest
 
 from pipeline.engine.progress import format_line
 from pipeline.engine.state import RunState, write_pending
-from pipeline.engine.watch import cancel_run, follow_events, follow_run, read_status
+from pipeline.engine.watch import await_end, cancel_run, follow_events, follow_run, read_status
 from pipeline.errors import RunNotFound
-from pipeline.store.lease import hold_lease
+from pipeline.store.lease import hold_lease, read_holder, refuse_if_held
 from pipeline.store.process import Process, name_process, this_process
 from pipeline.store.runs import RunDirectory, find_run, list_runs
 
@@ -191,6 +193,56 @@ def test_a_coordinator_is_hurried_by_a_signal_only_once_it_runs(run: RunDirector
             assert heard == [signal.SIGTERM]
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+# resumed at once
+
+
+@pytest.mark.parametrize("stopping", ["ended", "draining", "asked"])
+def test_a_coordinator_that_is_about_to_end_is_waited_for(run: RunDirectory, stopping: str) -> None:
+    def hold() -> None:
+        with hold_lease(run.root) as lease:
+            state = RunState(run, study="small", fence=lease.fence)
+            if stopping == "ended":
+                state.end("CANCELLED", 75, "cancelled")
+            else:
+                state.facts["state"] = "DRAINING" if stopping == "draining" else "RUNNING"
+                state.write(at_once=True)
+            if stopping == "asked":
+                run.cancel.touch()
+            held.set()
+            let_go.wait(30)
+
+    held, let_go = threading.Event(), threading.Event()
+    coordinator = threading.Thread(target=hold)
+    coordinator.start()
+    try:
+        assert held.wait(30)
+        threading.Timer(0.3, let_go.set).start()
+        await_end(run, seconds=30)
+        refuse_if_held(run.root)
+    finally:
+        let_go.set()
+        coordinator.join()
+
+
+def test_nobody_waits_for_a_run_that_goes_on_nor_for_one_that_does_not_end(run: RunDirectory) -> None:
+    RunState(run, study="small", fence=1).end("CANCELLED", 75, "cancelled")
+    with hold_lease(run.root, above=1) as lease:
+        assert lease.fence == 2
+        for state in ("CANCELLED", "RUNNING"):  # of the attempt before; of this one
+            if state == "RUNNING":
+                RunState(run, study="small", fence=2).write(at_once=True)
+            start = time.monotonic()
+            await_end(run, seconds=30)
+            assert time.monotonic() - start < 15
+        RunState(run, study="small", fence=2).end("CANCELLED", 75, "cancelled")
+        start = time.monotonic()
+        await_end(run, seconds=0.2)
+        assert time.monotonic() - start >= 0.2
+        holder = read_holder(run.root)
+        assert holder is not None
+        assert holder.in_force
 
 
 # follow, find
