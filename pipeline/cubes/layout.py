@@ -20,7 +20,9 @@ __all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo", "cub
 SCHEMA_VERSION = 4
 """1 had ``p_by_adjustment`` under the name ``p_adjusted``, and no single p-value that decides. 2 decided by a max-T with one
 standard error a pair, and had the counted p-value under the name ``p``. 3 decided about right and wrong answers that differ on
-few units by their t, less half a win, and not by the exact p."""
+few units by their t, less half a win, and not by the exact p.
+
+With it `pipeline.plan.open_tasks.COLLECT_VERSION` is raised, or a run that is resumed would have cubes of two kinds."""
 
 BOUNDS = ("lower", "upper")
 """The ends of an interval, in the order of its last axis."""
