@@ -119,13 +119,13 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
                             bits &= bits - np.uint64(1)
                             x = values[first, i] - values[second, i]
                             part = part_of(x, center, scale)
-                            near_0, near_1, near_2 = part - part_0, part - part_1, part - part_2
-                            less_0 += (near_0 >= 0) & (near_0 <= width) & (x < low_0)
-                            upto_0 += (near_0 >= 0) & (near_0 <= width) & (x <= high_0)
-                            less_1 += (near_1 >= 0) & (near_1 <= width) & (x < low_1)
-                            upto_1 += (near_1 >= 0) & (near_1 <= width) & (x <= high_1)
-                            less_2 += (near_2 >= 0) & (near_2 <= width) & (x < low_2)
-                            upto_2 += (near_2 >= 0) & (near_2 <= width) & (x <= high_2)
+                            # Those of a lower part are counted already, and those beyond a threshold are not below it.
+                            less_0 += (part >= part_0) & (x < low_0)
+                            upto_0 += (part >= part_0) & (x <= high_0)
+                            less_1 += (part >= part_1) & (x < low_1)
+                            upto_1 += (part >= part_1) & (x <= high_1)
+                            less_2 += (part >= part_2) & (x < low_2)
+                            upto_2 += (part >= part_2) & (x <= high_2)
             a, b = values[first, start + counted : stop], values[second, start + counted : stop]
             for i in range(len(a)):
                 x = a[i] - b[i]
@@ -195,7 +195,7 @@ def compare_crossed(
             add_counts(tally.counts[pair, cell], less_0, upto_0, less_1, upto_1, less_2, upto_2, stop - start - empty)
             tally.empty[pair, cell] += empty
             done = 0
-            if empty == 0:
+            if empty == 0 and scores.strides[1] == 8:
                 lanes, histogram = _addresses(tally, pair, cell)
                 done, _ = sum_and_bin(
                     score_a.ctypes.data, score_b.ctypes.data, stop - start, thresholds.center[row], thresholds.bin_scale[row],

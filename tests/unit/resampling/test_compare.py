@@ -132,7 +132,8 @@ def test_a_gain_of_the_observed_size_is_in_the_middle_bin_although_it_lost_a_rou
     assert tally.histogram[limits.pair[above], 0, 48].tolist() == [GROUP + 5] * above.sum()
 
 
-def test_pairs_over_one_denominator_have_the_sums_and_bins_of_their_scores() -> None:
+@pytest.mark.parametrize("strided", [False, True])
+def test_pairs_over_one_denominator_have_the_sums_and_bins_of_their_scores(strided: bool) -> None:
     rng = np.random.default_rng(3)
     limits = thresholds(rng, delta=rng.uniform(0, 0.2, len(PAIRS)), slack=0.0, margin=True)
     denominators = rng.integers(90, 110, (4, TILE + GROUP + 9)).astype(float)
@@ -141,6 +142,8 @@ def test_pairs_over_one_denominator_have_the_sums_and_bins_of_their_scores() -> 
     denominators[:, TILE + 5] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         scores = np.where(denominators > 0, numerators / denominators, np.nan)
+    if strided:  # replicates of a system do not lie side by side
+        scores = np.ascontiguousarray(scores.T).T
     crossed = Crossed(limits.first, np.full(len(PAIRS), 100), np.arange(len(PAIRS)))
     tally = Tally(
         np.zeros((6, 1, 8), np.int32), np.zeros((6, 1, BINS), np.uint16), np.zeros((6, 1), np.int32), np.zeros((6, 3, LANES))
