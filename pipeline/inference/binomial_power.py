@@ -88,12 +88,13 @@ def critical_wins_of_t(
     """
     m, n = np.asarray(discordant, np.int64), np.asarray(units, np.float64)
     c = np.asarray(critical, np.float64)
-    ahead = c * np.sqrt(m * n / (n - 1 + c**2))
+    beyond = n - 1 + c**2
+    ahead = c * np.sqrt(m * n / np.where(beyond > 0, beyond, 1.0))  # 0 of one unit, where c is 0: 0/0
     k = np.asarray(np.minimum(np.ceil((m + ahead) / 2 * (1 - _SLACK)), m + 1), np.int64)
     some = np.broadcast_to(m, k.shape) < FEW_DISCORDANT
     if some.any():
-        of, beyond, most = (np.broadcast_to(x, k.shape)[some] for x in (n, c, np.asarray(level, np.float64)))
-        below = level_of(beyond, np.maximum(of - 1, 1)) * (1 - _BELOW)  # what all pairs reach is not beyond c
+        of, least, most = (np.broadcast_to(x, k.shape)[some] for x in (n, c, np.asarray(level, np.float64)))
+        below = level_of(least, np.maximum(of - 1, 1)) * (1 - _BELOW)  # what all pairs reach is not beyond c
         k[some] = critical_wins(np.broadcast_to(m, k.shape)[some], np.minimum(below, most))
     return k
 

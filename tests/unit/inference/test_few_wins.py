@@ -30,12 +30,14 @@ def measure_of(right: np.ndarray, pairs: np.ndarray | None = None) -> Measure:
     return Measure(statistics, lambda sums: 100.0 * (sums[0] / sums[1]), "ratio", True, pairs, np.ones(systems, bool))
 
 
-def decide(right: np.ndarray, *, pairs: np.ndarray | None = None, seed: int = 5, replicates: int = B) -> StudentisedMaxT:
+def decide(
+    right: np.ndarray, *, pairs: np.ndarray | None = None, seed: int = 5, replicates: int = B, member: np.ndarray | None = None
+) -> StudentisedMaxT:
     measure, units = measure_of(right, pairs), len(right)
     seen, draws = observe(measure), Draws(seed, units, units)
     cells = range(-(-replicates // cell_bounds(0, 10**9)[1]))
     scores = resample(draws, [measure], cells=cells, replicates=replicates, keep_replicates=replicates)[0].score
-    return studentised_max_t(measure, seen, draws=draws, scores=scores, floor=np.zeros(len(measure.pairs)))
+    return studentised_max_t(measure, seen, draws=draws, scores=scores, floor=np.zeros(len(measure.pairs)), member=member)
 
 
 def answers(wins: int, losses: int, units: int) -> np.ndarray:
@@ -118,6 +120,14 @@ def test_a_copy_of_a_system_changes_no_p() -> None:
     np.testing.assert_array_equal(more.p[kept], alone.p)
     np.testing.assert_array_equal(more.largest, alone.largest)
     assert len(np.unique(alone.p)) > 3
+
+
+def test_a_pair_outside_the_family_has_its_exact_p_too() -> None:
+    right = np.hstack([answers(8, 1, 60), answers(30, 10, 60)])
+    found = decide(right, pairs=np.array([[0, 1], [2, 3]]), member=np.array([False, True]))
+    assert found.alone[0] == pytest.approx(exact_p(8, 1), rel=1e-12)
+    assert np.isnan(found.p[0])
+    assert found.p[1] == found.alone[1] < 0.05
 
 
 def test_within_strata_p_is_that_of_the_replicates() -> None:

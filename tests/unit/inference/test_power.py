@@ -126,6 +126,21 @@ def test_the_fewest_wins_of_t_reach_the_critical_value_and_one_less_does_not(uni
         assert k == (reaching[0] if reaching else m + 1)
 
 
+def test_the_fewest_wins_of_few_units_are_held_to_the_level_and_beyond_the_critical_value() -> None:
+    eight, n = np.array([8]), 100
+    assert [tail(wins, 8, 0.5) * 2 for wins in (7, 8)] == [0.0703125, 0.0078125]
+    assert critical_wins_of_t(eight, n, critical=1.5, level=0.2).tolist() == [7]
+    assert critical_wins_of_t(eight, n, critical=1.5, level=0.05).tolist() == [8]  # p of c is .137
+    as_seven = float(stats.t.isf(0.0703125 / 2, n - 1))  # what as many as that count for is not beyond it, but for rounding
+    for critical, least in ((as_seven * (1 - 1e-6), 7), (as_seven * (1 - 1e-13), 8), (as_seven, 8), (as_seven * (1 + 1e-13), 8)):
+        assert critical_wins_of_t(eight, n, critical=critical, level=0.2).tolist() == [least]
+
+
+def test_one_unit_shows_nothing_even_where_no_t_is_asked_for() -> None:
+    with np.errstate(all="raise"):
+        assert critical_wins_of_t(np.array([1, 1]), np.array([1, 2]), critical=0.0, level=1.0).tolist() == [2, 2]  # its p is 1
+
+
 def test_an_exact_effect_of_t_has_its_power_in_binomial_sums() -> None:
     (gain,) = exact_detectable_gain(np.array([24]), 100, level=0.05, critical=2.0)
     assert tail(17, 24, (gain * 100 / 24 + 1) / 2) == pytest.approx(0.8, abs=1e-9)  # McNemar's test asks for 18
