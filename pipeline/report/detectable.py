@@ -30,7 +30,7 @@ from pipeline.report.values import format_number, plain
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "spread_of", "why_no_gain"]
+__all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "name_discordant", "spread_of", "why_no_gain"]
 
 OPEN = ("not separated", "not decided", "inconclusive")
 """Verdicts beside which the smallest gain that could have been shown is told."""
@@ -45,6 +45,8 @@ _NO_VERDICT = {
 }
 _NO_BOUND = "max-T separates nothing at this level: too few replicates are kept, or too many are without scores or their spread"
 _FEW_DISCORDANT = "so few discordant units can show none"
+_FEW_AT_FIRST = "so few discordant units can show none before other pairs are separated"
+_FIRST_STEP = "are not beyond the critical value"
 
 _ENDLESS = 1e200  # standard errors of replicates that have no spread
 
@@ -164,7 +166,8 @@ def _effects(
     law: Literal["Gaussian", "Student"] = "Gaussian" if test.freedom is None else "Student"
     found: list[MinimumDetectableEffect | None] = []
     for k, row in enumerate(rows):
-        reason = _why_none(row, barred=bool(barred[k]), by_floor=bool(floor[k] > (test.mcnemar if exact[k] else test.level)))
+        by_floor = bool(floor[k] > (test.mcnemar if exact[k] else test.level))
+        reason = _why_none(row, barred=bool(barred[k]), by_floor=by_floor, steps=test.by_t and len(rows) > 1)
         reason = reason if test.bounded or row.undecided else _NO_BOUND
         if not _is_tested(row) or (reason is None and not np.isfinite(gains[k])):
             found.append(None)
@@ -191,14 +194,19 @@ def _level_of_wins(test: _Test, units: NDArray[np.int64], discordant: NDArray[np
     return np.where(discordant < FEW_DISCORDANT, level_of(critical, np.asarray(units - 1, np.float64)), level_of(critical))
 
 
-def _why_none(row: PairRow, *, barred: bool, by_floor: bool) -> str | None:
-    """Say why no gain could have been shown on these units; None where one could."""
+def _why_none(row: PairRow, *, barred: bool, by_floor: bool, steps: bool) -> str | None:
+    """Say why no gain could have been shown on these units, at the first step down if there are ``steps``; None where one could."""
     m = row.discordant or 0
     if row.undecided is not None:
         return _NO_VERDICT[row.undecided]
     if by_floor:
-        return f"with {m:,} discordant units no exact p is below {2.0 ** (1 - m):.2g}"
-    return f"{m:,} wins on {m:,} discordant units are not beyond the critical value" if barred else None
+        return f"with {name_discordant(m)} no exact p is below {2.0 ** (1 - m):.2g}"
+    if not barred:
+        return None
+    wins = f"{m:,} win{'' if m == 1 else 's'} on {name_discordant(m)}"
+    return (
+        f"{wins} {_FIRST_STEP} of all pairs together, which falls once others are separated" if steps else f"{wins} {_FIRST_STEP}"
+    )
 
 
 def _at_least(needed: float, row: PairRow, *, exact: bool, acceleration: float | None) -> int | None:
@@ -234,7 +242,7 @@ def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
 def _describe_many(known: Sequence[tuple[PairRow, MinimumDetectableEffect]], digits: int, noun: str) -> str:
     gains = [effect.gain for _, effect in known if effect.gain is not None]
     none = [(row, effect) for row, effect in known if effect.gain is None]
-    why = why_no_gain(row.undecided for row, _ in none)
+    why = "; ".join(dict.fromkeys(_why_at_first(row, effect) for row, effect in none))
     needed = [effect.units_needed for _, effect in none if effect.units_needed]
     if needed:
         least, most = f"{min(needed):,}", f"{max(needed):,}"
@@ -244,6 +252,22 @@ def _describe_many(known: Sequence[tuple[PairRow, MinimumDetectableEffect]], dig
         return f"None of these pairs could have shown a gain: {why}."
     told = f"The smallest gains that these pairs show with {SHOWN} (minimum detectable effects)"
     return f"{told} are {spread_of(gains, digits)}{f'; {len(none):,} could have shown none: {why}' if none else ''}."
+
+
+def _why_at_first(row: PairRow, effect: MinimumDetectableEffect) -> str:
+    steps = row.undecided is None and effect.critical is not None and _FIRST_STEP in (effect.reason or "")
+    return _FEW_AT_FIRST if steps else why_no_gain([row.undecided])
+
+
+def name_discordant(m: int) -> str:
+    """Return a number of discordant units with their name.
+
+    Examples
+    --------
+    >>> name_discordant(1), name_discordant(1200)
+    ('1 discordant unit', '1,200 discordant units')
+    """
+    return f"{m:,} discordant unit{'' if m == 1 else 's'}"
 
 
 def why_no_gain(undecided: Iterable[str | None]) -> str:

@@ -21,20 +21,28 @@ _ERRORS = 2.0  # of the skewness of Gaussian units: few of them are often skewed
 _JUDGED = ("better", "not separated", "not decided", "equivalent", "inconclusive")
 
 
-def check_influence(pairs: Sequence[PairRow]) -> Iterator[tuple[str, bool, str]]:
-    """Yield the checks on skewness and leverage of pairs with a verdict: name, whether to check, and the words."""
+def check_influence(pairs: Sequence[PairRow], *, noun: str = "") -> Iterator[tuple[str, bool, str]]:
+    """Yield the checks on skewness and leverage of pairs with a verdict: name, whether to check, and the words.
+
+    ``noun`` says what the pairs are, after their number.
+    """
     judged = [row for row in pairs if row.verdict in _JUDGED and PROCEDURES[row.procedure].needs_units]
-    bent = [(abs(row.acceleration), row) for row in judged if row.acceleration is not None]
+    # The exact test of few wins and losses, which judges these, knows nothing of skewness.
+    bent = [(abs(row.acceleration), row) for row in judged if row.acceleration is not None and not _is_exact(row)]
     if bent:
-        yield "Skewness", *_skewness(bent)
+        yield "Skewness", *_skewness(bent, noun)
     moved = [row for row in judged if row.leverage is not None and not _has_two_values(row)]
     if moved:
-        yield "Leverage", *_leverage(moved)
+        yield "Leverage", *_leverage(moved, noun)
 
 
 def _has_two_values(row: PairRow) -> bool:
     """Tell whether every discordant unit weighs as much as the others: few of them are another check."""
     return row.minimum_detectable_effect is not None and row.minimum_detectable_effect.law == "binomial"
+
+
+def _is_exact(row: PairRow) -> bool:
+    return row.few_discordant and row.p_exact is not None and _has_two_values(row)
 
 
 def _name(row: PairRow) -> str:
@@ -57,12 +65,12 @@ def noise_of_acceleration(units: int) -> float:
     return math.sqrt((units - 2) / (6 * units * (units + 1) * (units + 3)))
 
 
-def _skewness(bent: Sequence[tuple[float, PairRow]]) -> tuple[bool, str]:
+def _skewness(bent: Sequence[tuple[float, PairRow]], noun: str) -> tuple[bool, str]:
     many = [(a, row) for a, row in bent if a > max(SKEWED, _ERRORS * noise_of_acceleration(row.units))]
     most, row = max(many or bent, key=lambda of: of[0])
     count = (
         f"The influence of units on the gain is skewed, |acceleration| above {SKEWED:g} and two standard errors: "
-        f"{len(many):,} of {len(bent):,}"
+        f"{len(many):,} of {len(bent):,}{noun}"
     )
     if not many:
         return False, f"{count}; the largest is {most:.3f}{', which chance makes as well' if most > SKEWED else ''}."
@@ -74,11 +82,11 @@ def _skewness(bent: Sequence[tuple[float, PairRow]]) -> tuple[bool, str]:
     )
 
 
-def _leverage(moved: Sequence[PairRow]) -> tuple[bool, str]:
+def _leverage(moved: Sequence[PairRow], noun: str) -> tuple[bool, str]:
     shares = [(row.leverage.share, row) for row in moved if row.leverage is not None]
     most, row = max(shares, key=lambda of: of[0])
     heavy = [row for share, row in shares if share > WEIGHTY]
-    count = f"One unit makes more than {100 * WEIGHTY:.0f} % of a gain's variance: {len(heavy):,} of {len(shares):,}"
+    count = f"One unit makes more than {100 * WEIGHTY:.0f} % of a gain's variance: {len(heavy):,} of {len(shares):,}{noun}"
     if not heavy or row.leverage is None:
         return False, f"{count}; the largest share is {100 * most:.1f} %."
     gain = f"{row.delta:.4g}" if row.delta is not None else "undefined"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Method
+from pipeline.interfaces.procedures import Procedure
 from pipeline.procedures.registry import PROCEDURES, exact_limit, formula_of
 from pipeline.report.adjustment import ACROSS_TITLES, references
 from pipeline.report.cube_facts import BEYOND_THE_BUDGET
@@ -26,7 +30,8 @@ def describe_methods(report: Report) -> list[Method]:
             "Many pairs, Holm",
             "p₍ᵢ₎ · (K − i + 1), made monotone",
             "Holm's correction over the K pairs of a family, which is a test set, metric, test size and procedure: the chance of "
-            "any false separation within it is at most α. Benjamini and Hochberg's stands beside it.",
+            "any false separation within it is at most α, as far as each p holds its level. Benjamini and Hochberg's stands beside "
+            "it.",
             "Holm 1979, Scandinavian Journal of Statistics 6:65-70; Benjamini and Hochberg 1995, "
             "doi:10.1111/j.2517-6161.1995.tb02031.x",
             "https://doi.org/10.1111/j.2517-6161.1995.tb02031.x",
@@ -109,7 +114,7 @@ _EQUIVALENCE = Method(
     "the other by the margin (non-inferiority). Neither is below the p of its t-test, as few units need. The verdict, in this "
     "order: equivalent where p, corrected by Holm's method over the pairs, is at most α; better where the pair is separated; else "
     "inconclusive. In place of the first two a pair can be not decided, where no test holds its level. The chance of any false "
-    "equivalence in a family is at most α, that of any false separation likewise.",
+    "equivalence in a family is at most about α, that of any false separation likewise.",
     "Schuirmann 1987, doi:10.1007/BF01068419",
     "https://doi.org/10.1007/BF01068419",
 )
@@ -118,10 +123,10 @@ _MAX_T = Method(
     "Many pairs, max-T",
     "(#(max over k ≥ j of |δ*ₖ − δₖ|/se*ₖ ≥ |δⱼ|/seⱼ) + 1)/(b + 1), made monotone",
     "Step-down over the pairs of a family in the order of |δ|/se, on up to 9999 of the kept replicates, which all systems share, "
-    "each with a standard error se* of its own, from the influence of its units: the chance of any false separation is at most α, "
-    "what pairs have in common is used, and few units and skewed scores are taken into account. A pair with m < 20 units that "
-    "differ counts for no more than what its own replicates reach with the chance 2^(1 − m). A family of one pair goes the same "
-    "way. It decides where enough replicates were kept that 1/(b + 1) is at most α; Holm elsewhere.",
+    "each with a standard error se* of its own, from the influence of its units: the chance of any false separation is at most "
+    "about α, what pairs have in common is used, and few units and skewed scores are taken into account. A pair with m < 20 units "
+    "that differ counts for no more than what its own replicates reach with the chance 2^(1 − m). A family of one pair goes the "
+    "same way. It decides where enough replicates were kept that 1/(b + 1) is at most α; Holm elsewhere.",
     "Westfall and Young 1993, Resampling-Based Multiple Testing, Wiley; Romano and Wolf 2005, doi:10.1198/016214504000000539",
     "https://doi.org/10.1198/016214504000000539",
 )
@@ -132,8 +137,8 @@ _ACROSS = {
         "level = α/k",
         "The F families of a procedure at the full size, one a test set and metric, and tests of equivalence as families of their "
         "own, are tested at α/k by p-values that are adjusted within each. k is at first F; a family whose pairs are all rejected "
-        "leaves, and the others share its part. The chance of any false rejection in any family is at most α, whatever their "
-        "dependence. Some pair of a family differs where its smallest p is rejected by Holm over families.",
+        "leaves, and the others share its part. The chance of any false rejection in any family is at most about α, whatever "
+        "their dependence. Some pair of a family differs where its smallest p is rejected by Holm over families.",
         "Holm 1979, Scandinavian Journal of Statistics 6:65-70; Goeman and Solari 2010, doi:10.1214/10-AOS829",
         "https://doi.org/10.1214/10-AOS829",
     ),
@@ -142,8 +147,8 @@ _ACROSS = {
         "level = R α/F",
         "Of the F families of a procedure at the full size, one a test set and metric, and tests of equivalence as families of "
         "their own, Benjamini and Hochberg's procedure selects R by their smallest p; all are tested at R α/F by p-values that are "
-        "adjusted within each. Of the selected families a share of at most α is expected to have a false rejection, if families "
-        "are independent or positively dependent.",
+        "adjusted within each. Of the selected families a share of at most about α is expected to have a false rejection, if "
+        "families are independent or positively dependent.",
         "Benjamini and Bogomolov 2014, doi:10.1111/rssb.12028",
         "https://doi.org/10.1111/rssb.12028",
     ),
@@ -181,10 +186,37 @@ def methods_paragraph(report: Report) -> str:
     p = "(s + 1)/(b + 1) (Phipson and Smyth, 2010)" if procedures[0].draws else procedures[0].formula
     if procedures[0].name in exact:
         p = f"{formula_of(procedures[0].name, exact=True)}, computed exactly"
-    return (
+    told = (
         f"We compared {what} by {titles} over {units}{drawn}. P-values are two-sided, {p}, and corrected by {references(judged)} "
         f"within each test set and metric{count}, at α = {report.alpha:g}{first}."
     )
+    return " ".join([told, *_say_rest(report, procedures[0])])
+
+
+def _say_rest(report: Report, judged_by: Procedure) -> Iterator[str]:
+    """Say what else decides: floors of few discordant units, what intervals are, and the test of models."""
+    rows = [row for row in report.pairs if row.procedure == judged_by.name]
+    if judged_by.needs_units and any(row.few_discordant and row.in_family for row in rows):
+        yield f"Where fewer than {FEW_DISCORDANT} units differ, no p is smaller than that of the exact test of all swaps."
+    methods = {row.interval.method for row in rows if row.interval}
+    intervals = [words for method, words in _INTERVALS.items() if method in methods]
+    if intervals:
+        yield f"Intervals hold for all pairs of a family together: {'; '.join(intervals)}."
+    if report.model_pairs:
+        first = report.model_pairs[0]
+        yield f"Models, whose {first.repeated}s these are, were compared by {_MODEL_TESTS[first.claim]}, and Holm's method."
+
+
+_INTERVALS = {
+    "max-t": "gain ± c standard errors, with the critical value c of max-T",
+    "bonferroni": "gain ± t standard errors, with Bonferroni's level",
+    "tango": f"Tango's (1998) for paired proportions where fewer than {FEW_DISCORDANT} units differ",
+}
+
+_MODEL_TESTS = {
+    "methods": "the quasi-F with Satterthwaite's degrees of freedom (Satterthwaite, 1946), a claim about new runs and new units",
+    "systems": "the t-test of the means over runs of each unit, a claim about these finished systems on new units",
+}
 
 
 def _exact(report: Report) -> dict[str, None]:

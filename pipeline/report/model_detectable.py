@@ -17,7 +17,7 @@ from pipeline.analyses.replicas.models import ModelGains
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.power import POWER, critical_value, detectable_gain, power_of_gain
 from pipeline.inference.undecided import FEWEST_UNITS
-from pipeline.report.detectable import OPEN, SHOWN, spread_of, why_no_gain
+from pipeline.report.detectable import OPEN, SHOWN, name_discordant, spread_of, why_no_gain
 from pipeline.report.model_rows import ModelDetectableEffect, ModelPairRow
 from pipeline.report.models import JudgedModels
 from pipeline.report.values import format_number
@@ -74,7 +74,7 @@ def _effect(
 ) -> ModelDetectableEffect:
     critical, m, reason = float(critical_value(level, degrees)), row.discordant, None
     if 0 < m < FEW_DISCORDANT and 2.0 ** (1 - m) > level:
-        reason = f"with {m:,} discordant units no exact p is below {2.0 ** (1 - m):.2g}"
+        reason = f"with {name_discordant(m)} no exact p is below {2.0 ** (1 - m):.2g}"
         enough = int(np.ceil(row.units * np.ceil(1 - np.log2(level)) / m)) - row.units
         more_runs, more_units = None, None if more_units is None else max(more_units, enough)
     if row.undecided is not None:
@@ -146,7 +146,7 @@ def _say_more(row: ModelPairRow, effect: ModelDetectableEffect, digits: int, uni
     if not row.delta:
         return ""
     runs, units = f"{row.repeated}s", f"{unit}s"
-    of_either = f"{runs} of either model" if row.repeated == "run" else f"{runs} of each {unit}"
+    of_either = f"{runs} of each model" if row.repeated == "run" else f"{runs} of each {unit}"
     counts = (effect.more_runs_needed, effect.more_units_needed)
     ways = [f"about {count:,} more {what}" for count, what in zip(counts, (of_either, units), strict=True) if count]
     lacking = [what for count, what in zip(counts, (runs, units), strict=True) if not count]

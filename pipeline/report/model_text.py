@@ -200,7 +200,7 @@ def _budget(row: ModelPairRow, digits: int, unit: str, run: str, *, alone: bool)
     if row.claim == "methods" and row.run_share is not None:
         share = f"{run}s make {format_share(row.run_share)} of its variance, and "
     runs, units = (format_number(se, digits) for se in (row.se_more_runs, row.se_more_units))
-    more = f"{row.more_runs:,} more {run}s of either model" if run == "run" else f"{row.more_runs:,} more {run}s of each {unit}"
+    more = f"{row.more_runs:,} more {run}s of each model" if run == "run" else f"{row.more_runs:,} more {run}s of each {unit}"
     yield (
         f"The standard error of {of} is {format_number(row.se, digits)}: {share}it would be about {runs} with {more}, {units} with "
         f"{row.more_units:,} more {unit}s."

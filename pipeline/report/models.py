@@ -18,6 +18,7 @@ from pipeline.inference.undecided import UNDECIDED
 from pipeline.interfaces import Check
 from pipeline.report.document import Report
 from pipeline.report.model_rows import GainInterval, ModelPairRow, ModelRow, ModelVerdict
+from pipeline.report.trust import FAMILIES
 from pipeline.report.values import plain
 
 __all__ = ["NULL_OF", "JudgedModels", "judge_all", "judge_models", "trust_models"]
@@ -256,14 +257,14 @@ def trust_models(report: Report) -> Iterator[Check]:
     total, tested = len(report.model_pairs), max(row.family_size for row in report.model_pairs)
     count = f"{total:,} pair{'' if total == 1 else 's'} of models"
     if len(families) == 1:
-        yield Check("Pairs of models", "ok", f"{count}, corrected by Holm.")
+        corrected = "there is nothing to correct for" if tested <= 1 else "p adjusted is corrected for them by Holm"
+        yield Check(FAMILIES, "ok", f"1 family of tests (test set × metric) with {count}: {corrected}.")
     elif tested > max(len([row for row in report.model_pairs if (row.test_set, row.metric) == place]) for place in families):
-        yield Check(
-            "Pairs of models", "ok", f"{count}, corrected by Holm over all {len(families):,} test sets and metrics together."
-        )
+        corrected = "p adjusted is corrected by Holm over all of them together"
+        yield Check(FAMILIES, "ok", f"{len(families):,} families of tests (test set × metric) with {count}: {corrected}.")
     else:
-        detail = f"{count}, corrected by Holm within each of {len(families):,} test sets and metrics, not across them."
-        yield Check("Pairs of models", "check", detail)
+        corrected = "p adjusted is corrected by Holm within each family, not across families"
+        yield Check(FAMILIES, "check", f"{len(families):,} families of tests (test set × metric) with {count}: {corrected}.")
     samples = {str(row.sample) for row in report.systems if row.sample}
     if "cross-validation" in samples:
         shared = "Runs of a cross-validation share most of what they were trained on: p of a claim about methods is too small."

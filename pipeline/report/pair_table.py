@@ -115,7 +115,7 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
         methods = {row.interval.method for row in shown if row.interval}
         told = "; ".join(words for method, words in BELONGS_TO.items() if method in methods)
         if told:
-            yield f"The interval belongs to p adjusted, and is held to the verdict: {told}."
+            yield f"The interval belongs to p adjusted, and is held to the verdict: {told}{_say_critical(shown)}."
         if any(row.interval and row.interval.open for row in shown):
             yield "A round bracket at 0: separated, by a step down; 0 itself is outside."
         if any(row.intervals for row in rows):
@@ -151,6 +151,13 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
         yield f"{mark} {MARKS[mark]}."
     if len(shown) < len(rows):
         yield f"Shown are the {len(shown):,} of {len(rows):,} pairs whose p is nearest to α; tables/pairs.csv has them all."
+
+
+def _say_critical(shown: _Rows) -> str:
+    """Return the c of max-T, which all pairs of a family share; nothing where it is not known."""
+    effects = (row.minimum_detectable_effect for row in shown if row.interval and row.interval.method == "max-t")
+    critical = next((effect.critical for effect in effects if effect and effect.critical is not None), None)
+    return "" if critical is None else f"; c = {critical:.3g}"
 
 
 def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:

@@ -25,6 +25,8 @@ FEW_UNITS = 50
 DRAFT = 100_000
 FAMILIES = "Families"
 """The check that says what p-values are corrected for and what not: every report has it, and so has the terminal."""
+FAMILIES_OF_RUNS = "Families of single runs"
+"""The same of pairs of runs, where verdicts are about models."""
 LEVEL = "Calibration of the test"
 """The check that no report goes without: whether the tests hold their level on the study's own data."""
 
@@ -45,7 +47,8 @@ def describe_trust(report: Report) -> list[Check]:
 
 def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
     pairs, sets = report.pairs, report.test_sets
-    total = f"of {len(pairs):,}"
+    of_runs = " pairs of single runs" if report.model_pairs else ""  # of which no verdict is
+    total = f"of {len(pairs):,}{of_runs}"
     missing = count_missing(report.alignment)
     aligned = "; ".join(f"{t.name}: {count_units(t.items, t.units, t.unit, t.format)}, {t.systems} systems" for t in sets)
     yield "Items aligned", bool(missing), f"{aligned}. {missing:,} missing outputs{' filled or dropped' if missing else ''}."
@@ -66,14 +69,14 @@ def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
     unknown = sum(row.stable is None and row.in_family and row.p is not None for row in pairs)
     detail = f"Verdicts so near α that another random seed could change them (*): {unstable:,} {total}."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
-    yield FAMILIES, *_families(report)
+    yield FAMILIES_OF_RUNS if report.model_pairs else FAMILIES, *_families(report)
     errors = describe_errors(report)
     if errors:
         yield "Without adjustment", False, errors
     yield "Few units", *_few_units(report)
     yield from check_units(report)
     yield "Few discordant units", *_few_discordant(pairs, total)
-    yield from check_influence(pairs)
+    yield from check_influence(pairs, noun=of_runs)
     if any(PROCEDURES[procedure].centred_at_gain for procedure in report.procedures):
         yield "Bias of the bootstrap", *_bias(pairs, total)
     yield "Empty replicates", *_empty(pairs)
@@ -159,6 +162,8 @@ def _families(report: Report) -> tuple[bool, str]:
         f"{' or '.join(by)} within each family"
     )
     if counts.across == "none":
+        if report.model_pairs:
+            return False, f"{head}, not across families.{rest}"
         chance, most = counts.any_false_if_independent, min(1.0, counts.judged * alpha)
         return True, (
             f"{head}, not across families. If no systems differed, some pair would be separated with a chance of {chance:.2g} "
@@ -166,8 +171,10 @@ def _families(report: Report) -> tuple[bool, str]:
             f"resampling.across_families (compare: --across-families) corrects for that.{rest}"
         )
     promise = {
-        "holm": f"the chance of any false verdict is at most {alpha:g}",
-        "benjamini-bogomolov": f"of the families with any verdict a share of at most {alpha:g} is expected to have a false one",
+        "holm": f"the chance of any false verdict is at most about {alpha:g}",
+        "benjamini-bogomolov": (
+            f"of the families with any verdict a share of at most about {alpha:g} is expected to have a false one"
+        ),
     }[counts.across]
     differ = sum(row.p is not None and row.p <= alpha for row in counts.differing if row.procedure == report.procedures[0])
     return False, (

@@ -186,6 +186,8 @@ def say_standing(beaten: Sequence[int], unknown: Sequence[int], others: int, *, 
     --------
     >>> say_standing([0], [0], 5), say_standing([5], [0], 5)
     ('not separated from any of the 5 others', 'separated from all others')
+    >>> say_standing([0], [0], 2, noun=" model"), say_standing([0], [0], 1)
+    ('not separated from either of the 2 other models', 'not separated from the other')
     >>> say_standing([2], [1], 5)
     'separated from 2 of the 5 others; against 1 of them the difference is not decided, however small its p'
     >>> say_standing([0], [5], 5)
@@ -197,7 +199,7 @@ def say_standing(beaten: Sequence[int], unknown: Sequence[int], others: int, *, 
         return f"separated from {every}"
     found = f"separated from {_range(beaten)} of {the_others}"
     if max(beaten) == 0:
-        found = f"not separated from {'' if others == 1 else 'any of '}{the_others}"
+        found = f"not separated from {('', 'either of ')[others - 1] if others <= 2 else 'any of '}{the_others}"
     if max(unknown) == 0:
         return found
     if others == 1:

@@ -52,12 +52,12 @@ NOTES = {
         "degrees of freedom σ²_run is hardly known. se is the root of Var δ; more units are units like these."
     ),
     "gains": (
-        "The gain of n runs of either model, taken from those that there are: of one run all pairs of runs, of more all choices or "
+        "The gain of n runs of each model, taken from those that there are: of one run all pairs of runs, of more all choices or "
         "10 000 of them, drawn without replacement and for each model apart. How often it is against the better model is how often "
         "so few runs would have misled, on this test set."
     ),
     "subset": (
-        "n runs of either model, drawn without replacement from a pool of 3n or more, {subsets} times; p of each by "
+        "n runs of each model, drawn without replacement from a pool of 3n or more, {subsets} times; p of each by "
         "the null that is named: its 2.5th, 50th and 97.5th percentile (type 7), how often p ≤ α, and how often that is with the "
         "other model ahead (Clark and others 2011, Table 2, with per-output). A null that takes run effects to be "
         "absent rejects too often with any number of runs."

@@ -1,6 +1,6 @@
 """Which gains a comparison of so many runs would have found, counted over the runs that there are.
 
-With one run of either model all pairs of runs are taken; with n the means of n runs, in all choices or in some that are drawn.
+With one run of each model all pairs of runs are taken; with n the means of n runs, in all choices or in some that are drawn.
 """
 
 from __future__ import annotations

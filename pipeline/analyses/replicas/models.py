@@ -117,14 +117,20 @@ class ModelGains:
         return run_spread(self.by_run[model])
 
     def se_with(self, pair: int, *, more_runs: int = 0, more_units: int = 0) -> float | None:
-        """Return the standard error of a gain with more runs of either model, or more units, from the variance components."""
-        found = self.variances.variance(pair, more_runs=more_runs, more_units=more_units, new_runs=self.claim == "methods")
-        return None if found is None else float(np.sqrt(found))
+        """Return the standard error of a gain with more runs of each model, or more units: as the variance components fall.
+
+        The share by which they fall is taken of `se`, which is another estimate where numbers of runs differ or a component is
+        negative: with no more runs and units it is `se` itself.
+        """
+        new_runs = self.claim == "methods"
+        now = self.variances.variance(pair, new_runs=new_runs)
+        then = self.variances.variance(pair, more_runs=more_runs, more_units=more_units, new_runs=new_runs)
+        return None if not now or then is None else float(self.se[pair] * np.sqrt(then / now))
 
     def law_with(
         self, *, more_runs: NDArray[np.int64] | int = 0, more_units: NDArray[np.int64] | int = 0
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return standard errors and degrees of freedom with more runs of either model, or more units; None without components."""
+        """Return standard errors and degrees of freedom with more runs of each model, or more units; None without components."""
         return self.variances.law(more_runs=more_runs, more_units=more_units, new_runs=self.claim == "methods")
 
 

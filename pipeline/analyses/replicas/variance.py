@@ -95,7 +95,7 @@ class Variances:
             narrower = f"{more_runs} more runs" if by_runs < by_units else f"{more_units} more units"
         words = None
         if se is not None:
-            words = f"se of the gain {se:.3g}: {se_runs:.3g} with {more_runs} more runs of either model, "
+            words = f"se of the gain {se:.3g}: {se_runs:.3g} with {more_runs} more runs of each model, "
             conclusion = f"{narrower} narrow it more" if narrower else "it is the same"
             words += f"{se_units:.3g} with {more_units} more units: {conclusion}"
             if known is not None and known.degrees[pair] < FEW_DEGREES:

@@ -120,6 +120,17 @@ def test_the_budget_is_that_of_the_components_and_leaves_run_effects_out_of_a_cl
     assert systems.se_with(0, more_runs=4) == pytest.approx(np.sqrt(2 * system_unit / 50 + rest / 50 * 2 / 8))
 
 
+def test_with_no_more_runs_and_units_the_standard_error_is_the_one_that_is_told():
+    """Of unequal numbers of runs the quasi-F estimates it in another way than from the components."""
+    found = gains({"a": noisy(1, runs=2), "b": noisy(2, runs=5, gain=3.0)}, claim="methods")
+    parts = np.sqrt(found.variances.variance(0))
+    assert found.se[0] != pytest.approx(parts, rel=1e-3)
+    assert found.se_with(0) == pytest.approx(found.se[0])
+    assert found.se_with(0, more_units=50) / found.se[0] == pytest.approx(
+        np.sqrt(found.variances.variance(0, more_units=50)) / parts
+    )
+
+
 def test_across_test_sets_holm_is_over_the_pairs_of_all_of_them():
     given = [gains(MODELS), gains({name: own[:, ::-1] + (name == "b") * 1500 for name, own in MODELS.items()})]
     within, across = (judge_all(given, alpha=0.05, across=across) for across in (False, True))

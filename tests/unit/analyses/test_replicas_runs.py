@@ -178,7 +178,7 @@ def test_more_runs_or_more_units_is_said_with_the_se_of_both() -> None:
     assert row["se_more_runs"] == pytest.approx(np.sqrt(0.08 + 2 / 4))
     assert row["se_more_units"] == pytest.approx(np.sqrt(0.02 + 1.25 / 2))
     assert row["in_words"] == (
-        "se of the gain 1.04: 0.762 with 4 more runs of either model, 0.803 with 300 more units: 4 more runs narrow it more "
+        "se of the gain 1.04: 0.762 with 4 more runs of each model, 0.803 with 300 more units: 4 more runs narrow it more "
         "(σ²_run has 6 degrees of freedom: hardly known)"
     )
     many = Variances(Components(*(np.array([p]) for p in (9.0, 4.0, 1.0, 100.0)), np.array([98])), np.array([[50, 50]]), 100,

@@ -88,7 +88,7 @@ def test_what_is_not_decided_has_no_claim_of_either_kind_and_keeps_its_reason():
     told = " ".join(document["verdict"][0]["sentences"])
     assert "equivalent within" not in told
     assert (
-        "c has the best score, 53.000, and is not separated from any of the 2 others; against none of them is the difference"
+        "c has the best score, 53.000, and is not separated from either of the 2 others; against none of them is the difference"
         in told
     )
     assert told.count("is not decided: ") == 3
@@ -97,7 +97,7 @@ def test_what_is_not_decided_has_no_claim_of_either_kind_and_keeps_its_reason():
     assert "Not decided: a p is at most α, and neither a difference nor equivalence is claimed" in view.caption
     # Of two equal systems equivalence is what would have been claimed: no p of a difference is small.
     (verdict,) = build(undecide(with_margin([50.0, 50.0, 50.1], 0, 0), 1))["verdict"]
-    assert "c has the best score, 50.100, and is not separated from any of the 2 others (" in verdict["sentences"][0]
+    assert "c has the best score, 50.100, and is not separated from either of the 2 others (" in verdict["sentences"][0]
     open_pair = by_pair(build(undecide(with_margin(SCORES, 0, 900_000), [1, 0, 0])))["ba"]
     assert (open_pair["verdict"], open_pair["undecided"]) == ("inconclusive", "few units")
 

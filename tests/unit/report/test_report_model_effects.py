@@ -77,7 +77,7 @@ def test_runs_that_are_half_of_the_noise_and_units_that_are_the_rest_need_more_o
             assert (stats.nct.sf(stats.t.isf(0.025, degrees), degrees, 0.35 / se) >= 0.8) == found
     told = describe_model_effects([row], 3, "item")
     assert told.endswith(
-        f"a true gain of 0.350 needs about {effect.more_runs_needed:,} more runs of either model or about "
+        f"a true gain of 0.350 needs about {effect.more_runs_needed:,} more runs of each model or about "
         f"{effect.more_units_needed:,} more items."
     )
 
@@ -86,7 +86,7 @@ def test_what_more_of_one_kind_cannot_do_is_said():
     by_runs, by_units = effects(gains(0.3, run=1.0, system_unit=0.0, e=0.1))[0], effects(gains(0.1, system_unit=4.0, e=0.1))[0]
     assert by_runs.minimum_detectable_effect.more_units_needed is None
     assert by_units.minimum_detectable_effect.more_runs_needed is None
-    assert "more runs of either model, and no number of items alone is enough." in describe_model_effects([by_runs], 3, "item")
+    assert "more runs of each model, and no number of items alone is enough." in describe_model_effects([by_runs], 3, "item")
     assert "more items, and no number of runs alone is enough." in describe_model_effects([by_units], 3, "item")
     both = effects(gains(0.1, run=4.0, system_unit=50.0, e=0.1))[0]
     assert "no number of runs alone, or of items alone, shows a true gain of 0.100." in describe_model_effects([both], 3, "item")

@@ -19,6 +19,8 @@ from pipeline import api
 from pipeline.analyses.registry import load_analysis
 from pipeline.analyses.single_runs import find_run
 from pipeline.plugins import list_plugins
+from pipeline.report.document import read_report
+from pipeline.report.methods import methods_paragraph
 
 RUNS = {"wide": (1.5, 4), "deep": (0.0, 4), "old": (-0.1, 4)}
 
@@ -141,9 +143,19 @@ def test_tables_have_the_models_of_the_document(document, made):
 
 
 def test_trust_says_what_pairs_of_models_are_corrected_for(document):
-    (check,) = (row for row in document["trust"] if row["check"] == "Pairs of models")
-    assert (check["status"], check["detail"]) == ("ok", "3 pairs of models, corrected by Holm.")
+    trust = {row["check"]: row for row in document["trust"]}
+    told = "1 family of tests (test set × metric) with 3 pairs of models: p adjusted is corrected for them by Holm."
+    assert (trust["Families"]["status"], trust["Families"]["detail"]) == ("ok", told)
+    assert "corrected for its 78 pairs by max-T" in trust["Families of single runs"]["detail"]
+    for check in ("Unstable verdicts", "Few discordant units", "Skewness", "Bias of the bootstrap"):
+        assert "78 pairs of single runs" in trust[check]["detail"]
     assert not any(row["check"] == "Runs of one training set" for row in document["trust"])
+
+
+def test_the_paragraph_for_a_paper_names_the_test_of_models(document):
+    told = methods_paragraph(read_report(document))
+    assert "Models, whose runs these are, were compared by the quasi-F with Satterthwaite's degrees of freedom" in told
+    assert told.endswith("a claim about new runs and new units, and Holm's method.")
 
 
 @pytest.mark.parametrize(
@@ -257,7 +269,7 @@ def test_a_model_all_of_whose_small_p_are_not_decided_reads_so(tmp_path):
     right = {"north": np.ones((3, 14), np.int64), "south": np.zeros((3, 14), np.int64), "west": np.zeros((3, 14), np.int64)}
     right["south"][0, :3] = right["west"][1, 2:6] = 1
     first, second, *_ = api.compare(write_samples(tmp_path, right), replicates=1000)["verdict"][0]["sentences"]
-    assert "and is not separated from any of the 2 other models; against none of them is the difference decided" in first
+    assert "and is not separated from either of the 2 other models; against none of them is the difference decided" in first
     assert second.startswith(
         "0 of 3 pairs of models are separated; 1 is not, which does not show that they are equal; 2 are not decided"
     )
@@ -318,6 +330,7 @@ def test_the_headline_of_the_quickstart_names_a_model_and_no_training(tmp_path):
     assert re.match(r"(neighbours|logistic) (is better than|is ahead of) (neighbours|logistic) by ", lead)
     assert "a claim about methods" in lead
     trust = {row["check"]: row for row in json.loads(path.read_text(encoding="utf-8"))["trust"]}
-    assert trust["Pairs of models"]["detail"] == "1 pair of models, corrected by Holm."
+    told = "1 family of tests (test set × metric) with 1 pair of models: there is nothing to correct for."
+    assert trust["Families"]["detail"] == told
     assert trust["Runs of one training set"]["status"] == "not checked"
     assert "/bootstrap" not in lead + done.stderr.split("report:")[0].splitlines()[-1]

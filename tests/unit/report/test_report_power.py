@@ -10,7 +10,9 @@ from scipy import stats
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import build_document, make_report
 
+from pipeline.report.document import read_report
 from pipeline.report.influence import noise_of_acceleration
+from pipeline.report.views import view_all
 
 PAIR = ("metric", "test_size", "pair")
 
@@ -111,6 +113,23 @@ def test_so_few_discordant_units_that_all_of_them_won_are_not_beyond_could_show_
     assert told_of(held_to(cube([53.0, 50.0], **pair), 2.0))[0]["gain"] is not None
     (effect,) = told_of(held_to(cube([53.0, 50.0], **pair), 4.0))
     assert (effect["gain"], effect["reason"]) == (None, "7 wins on 7 discordant units are not beyond the critical value")
+
+
+def test_a_step_down_may_show_what_all_pairs_together_do_not() -> None:
+    one = cube([53.0, 52.9, 50.0], gain_of_a_win=1.0, discordant=7, sizes={"full": 100})
+    document = built(held_to(one, 4.0))
+    for row in document["pairs"]:
+        assert row["minimum_detectable_effect"]["reason"] == (
+            "7 wins on 7 discordant units are not beyond the critical value of all pairs together, which falls once others are "
+            "separated"
+        )
+    assert "so few discordant units can show none before other pairs are separated" in " ".join(document["verdict"][0]["sentences"])
+
+
+def test_the_critical_value_stands_below_the_intervals_that_it_makes() -> None:
+    report = read_report(built(held_to(cube([50.3, 50.2, 50.0], sizes={"full": 40}), 2.61)))
+    (table,) = (view for view in view_all(report) if view.kind == "pairs")
+    assert "with the c of max-T over all pairs of the family; c = 2.61." in table.caption
 
 
 def test_where_max_t_separates_nothing_no_gain_could_have_been_shown() -> None:
@@ -253,6 +272,12 @@ def test_the_noise_of_an_acceleration_is_that_of_gaussian_units() -> None:
     units = np.random.default_rng(np.random.SeedSequence().entropy).normal(size=(20_000, 20))
     found = stats.skew(units, axis=1).std() / (6 * np.sqrt(20))
     assert found == pytest.approx(noise_of_acceleration(20), rel=0.06)
+
+
+def test_wins_that_an_exact_test_judges_are_not_skewed() -> None:
+    few = {"acceleration": 0.06, "gain_of_a_win": 1.0, "discordant": 7, "p_sign_flip": 0.015625}
+    assert told(built(cube([50.2, 50.0], **few)), "Skewness") is None
+    assert told(built(cube([50.2, 50.0], **{**few, "discordant": 200})), "Skewness") is not None
 
 
 def test_acceleration_is_of_the_better_system() -> None:
