@@ -6,12 +6,14 @@ Nothing is reordered: each operation is the one that a loop over single numbers 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+
+from pipeline.compiled.vectors import add_lanes, all_lanes, call, load, repeat, store
 
 __all__ = ["FINER", "GROUP", "LANES", "count_bins", "lowest_bit", "walk_gains"]
 
@@ -29,62 +31,23 @@ _TOGETHER = 4  # bins that are counted while their replicates are in registers
 _BIT, _I8, _I16, _I32, _I64, _F64 = (*(ir.IntType(bits) for bits in (1, 8, 16, 32, 64)), ir.DoubleType())
 _BITS, _BYTES, _SHORTS, _INTS, _DOUBLES = (ir.VectorType(each, LANES) for each in (_BIT, _I8, _I16, _I32, _F64))
 
-Pass = Callable[[Any, Sequence[Any]], Sequence[Any]]
-
-
-def _all_lanes(builder: Any, value: Any, vector: Any) -> Any:
-    nothing = ir.Constant(vector, ir.Undefined)
-    first = ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES)
-    return builder.shuffle_vector(builder.insert_element(nothing, value, _I32(0)), nothing, first)
-
-
-def _call(builder: Any, name: str, result: Any, *given: Any) -> Any:
-    function = ir.FunctionType(result, [each.type for each in given])
-    return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, function, name), given)
-
-
-def _load(builder: Any, base: Any, offset: Any, vector: Any, align: int) -> Any:
-    found = builder.load(builder.inttoptr(builder.add(base, offset), vector.as_pointer()))
-    found.align = align
-    return found
-
-
-def _store(builder: Any, value: Any, base: Any, offset: Any, align: int) -> None:
-    builder.store(value, builder.inttoptr(builder.add(base, offset), value.type.as_pointer())).align = align
-
-
-def _repeat(builder: Any, times: Any, carried: Sequence[Any], body: Pass) -> list[Any]:
-    """Write a loop that runs once at least; ``body(number, carried)`` gives what the next pass carries, and at last the result."""
-    entry, loop, done = builder.block, builder.append_basic_block("pass"), builder.append_basic_block("done")
-    builder.branch(loop)
-    builder.position_at_end(loop)
-    number, held = builder.phi(_I64), [builder.phi(value.type) for value in carried]
-    found = list(body(number, held))
-    after = builder.add(number, _I64(1))
-    for phi, before, next_ in zip([number, *held], [_I64(0), *carried], [after, *found], strict=True):
-        phi.add_incoming(before, entry)
-        phi.add_incoming(next_, builder.block)
-    builder.cbranch(builder.icmp_unsigned("<", after, times), loop, done)
-    builder.position_at_end(done)
-    return found
-
 
 def _write_walk(builder: Any, given: Sequence[Any]) -> Any:
     a, b, times, lanes, center, scale, middle, last, *limits, width, bins, doubts, less = given
-    numbers = [_all_lanes(builder, value, _DOUBLES) for value in (center, scale, middle, last)]
-    edges = [_all_lanes(builder, builder.trunc(value, _I16), _SHORTS) for value in (*limits, width)]
+    numbers = [all_lanes(builder, value, _DOUBLES) for value in (center, scale, middle, last)]
+    edges = [all_lanes(builder, builder.trunc(value, _I16), _SHORTS) for value in (*limits, width)]
     zero, none = ir.Constant(_DOUBLES, [0.0] * LANES), ir.Constant(_SHORTS, [0] * LANES)
     shorts = lambda value: ir.Constant(_SHORTS, [value] * LANES)  # noqa: E731
 
     def step(number: Any, carried: Sequence[Any]) -> Sequence[Any]:
         shifts, squares, sizes, *below, lowest, highest, doubtful = carried
         at = builder.mul(number, _I64(8 * LANES))
-        gain = builder.fsub(_load(builder, a, at, _DOUBLES, 8), _load(builder, b, at, _DOUBLES, 8))
+        gain = builder.fsub(load(builder, a, at, _DOUBLES, 8), load(builder, b, at, _DOUBLES, 8))
         shift = builder.fsub(gain, numbers[0])
         sums = [
             builder.fadd(shifts, shift),
             builder.fadd(squares, builder.fmul(shift, shift)),
-            builder.fadd(sizes, _call(builder, f"llvm.fabs.v{LANES}f64", _DOUBLES, gain)),
+            builder.fadd(sizes, call(builder, f"llvm.fabs.v{LANES}f64", _DOUBLES, gain)),
         ]
         place = builder.fadd(builder.fmul(shift, numbers[1]), numbers[2])
         place = builder.select(builder.fcmp_ordered(">", place, zero), place, zero)
@@ -92,31 +55,31 @@ def _write_walk(builder: Any, given: Sequence[Any]) -> Any:
         part = builder.trunc(builder.fptosi(place, _INTS), _SHORTS)
         beyond = [builder.sub(part, edge) for edge in edges[:3]]  # of numbers below 2^15: negative ones have the highest bit
         below = [builder.add(count, builder.lshr(each, shorts(15))) for count, each in zip(below, beyond, strict=True)]
-        smaller = lambda x, y: _call(builder, f"llvm.umin.v{LANES}i16", _SHORTS, x, y)  # noqa: E731
+        smaller = lambda x, y: call(builder, f"llvm.umin.v{LANES}i16", _SHORTS, x, y)  # noqa: E731
         near = builder.icmp_unsigned("<=", smaller(smaller(beyond[0], beyond[1]), beyond[2]), edges[3])
         doubt = builder.bitcast(near, _I32)
-        _store(builder, doubt, doubts, builder.mul(number, _I64(4)), 4)
-        _store(builder, builder.trunc(builder.lshr(part, shorts(8)), _BYTES), bins, builder.mul(number, _I64(LANES)), 1)
-        highest = _call(builder, f"llvm.umax.v{LANES}i16", _SHORTS, highest, part)
-        doubtful = builder.add(doubtful, _call(builder, "llvm.ctpop.i32", _I32, doubt))
+        store(builder, doubt, doubts, builder.mul(number, _I64(4)), 4)
+        store(builder, builder.trunc(builder.lshr(part, shorts(8)), _BYTES), bins, builder.mul(number, _I64(LANES)), 1)
+        highest = call(builder, f"llvm.umax.v{LANES}i16", _SHORTS, highest, part)
+        doubtful = builder.add(doubtful, call(builder, "llvm.ctpop.i32", _I32, doubt))
         return [*sums, *below, smaller(lowest, part), highest, doubtful]
 
-    running = [_load(builder, lanes, _I64(8 * LANES * each), _DOUBLES, 8) for each in range(3)]
-    found = _repeat(builder, times, [*running, none, none, none, shorts(2**16 - 1), none, _I32(0)], step)
+    running = [load(builder, lanes, _I64(8 * LANES * each), _DOUBLES, 8) for each in range(3)]
+    found = repeat(builder, times, [*running, none, none, none, shorts(2**16 - 1), none, _I32(0)], step)
     sums, below, (lowest, highest, doubtful) = found[:3], found[3:6], found[6:]
     lost = [builder.fcmp_unordered("uno", total, total) for total in sums]
     defined = builder.icmp_unsigned("==", builder.bitcast(builder.or_(builder.or_(lost[0], lost[1]), lost[2]), _I32), _I32(0))
     with builder.if_then(defined):
         for each, total in enumerate(sums):
-            _store(builder, total, lanes, _I64(8 * LANES * each), 8)
+            store(builder, total, lanes, _I64(8 * LANES * each), 8)
     for each, count in enumerate(below):
-        total = _call(builder, f"llvm.vector.reduce.add.v{LANES}i16", _I16, count)
-        _store(builder, builder.zext(total, _I64), less, _I64(8 * each), 8)
+        total = add_lanes(builder, count)
+        store(builder, builder.zext(total, _I64), less, _I64(8 * each), 8)
     ends = [
-        _call(builder, f"llvm.vector.reduce.{name}.v{LANES}i16", _I16, end) for name, end in (("umin", lowest), ("umax", highest))
+        call(builder, f"llvm.vector.reduce.{name}.v{LANES}i16", _I16, end) for name, end in (("umin", lowest), ("umax", highest))
     ]
     for each, end in enumerate(ends):
-        _store(builder, builder.zext(builder.lshr(end, _I16(8)), _I64), less, _I64(8 * (3 + each)), 8)
+        store(builder, builder.zext(builder.lshr(end, _I16(8)), _I64), less, _I64(8 * (3 + each)), 8)
     return builder.select(defined, builder.zext(doubtful, _I64), _I64(-1))
 
 
@@ -165,25 +128,25 @@ def _write_bins(builder: Any, given: Sequence[Any]) -> None:
 
     def four(number: Any, _: Sequence[Any]) -> Sequence[Any]:
         own = [builder.add(builder.add(first, builder.mul(number, _I64(_TOGETHER))), _I64(each)) for each in range(_TOGETHER)]
-        names = [_all_lanes(builder, builder.trunc(each, _I8), _BYTES) for each in own]
+        names = [all_lanes(builder, builder.trunc(each, _I8), _BYTES) for each in own]
 
         def group(number: Any, counts: Sequence[Any]) -> Sequence[Any]:
             counts = list(counts)
             for vector in range(GROUP // LANES):
                 at = builder.add(builder.mul(number, _I64(GROUP)), _I64(vector * LANES))
-                some = _load(builder, bins, at, _BYTES, 1)
+                some = load(builder, bins, at, _BYTES, 1)
                 equal = [builder.zext(builder.icmp_unsigned("==", some, name), _BYTES) for name in names]
                 counts = [builder.add(count, more) for count, more in zip(counts, equal, strict=True)]
             return counts
 
-        counts = _repeat(builder, groups, [ir.Constant(_BYTES, [0] * LANES)] * _TOGETHER, group)
+        counts = repeat(builder, groups, [ir.Constant(_BYTES, [0] * LANES)] * _TOGETHER, group)
         for each, count in zip(own, counts, strict=True):
-            total = _call(builder, f"llvm.vector.reduce.add.v{LANES}i16", _I16, builder.zext(count, _SHORTS))
+            total = add_lanes(builder, builder.zext(count, _SHORTS))
             at = builder.mul(each, _I64(2))
-            _store(builder, builder.add(_load(builder, histogram, at, _I16, 2), total), histogram, at, 2)
+            store(builder, builder.add(load(builder, histogram, at, _I16, 2), total), histogram, at, 2)
         return []
 
-    _repeat(builder, fours, [], four)
+    repeat(builder, fours, [], four)
 
 
 def _count_bins(typing: Any, bins: Any, groups: Any, first: Any, fours: Any, histogram: Any) -> Any:
@@ -211,7 +174,7 @@ def _lowest_bit(typing: Any, bits: Any) -> Any:
     """Return the place of the lowest bit that is set, of a number of 64 bits that is not 0."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        return _call(builder, "llvm.cttz.i64", _I64, given[0], _BIT(1))
+        return call(builder, "llvm.cttz.i64", _I64, given[0], _BIT(1))
 
     return types.int64(types.uint64), generate
 

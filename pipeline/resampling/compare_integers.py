@@ -18,7 +18,7 @@ from pipeline.resampling.compare import Tally, Thresholds
 from pipeline.resampling.gain_counts import add_counts, place_of
 from pipeline.resampling.measures import BINS, TABLE_WIDTH, TABLES_BYTES
 
-__all__ = ["GainTables"]
+__all__ = ["GainTables", "add_gains", "add_sides"]
 
 _WIDTH_OF_BATCH = 1.5  # a table three times as wide as a batch is long takes as long as no table
 _ERRORS = 9.0  # standard errors to both sides of δ that a table reaches: what lies beyond is counted by itself
@@ -115,7 +115,7 @@ def _count(
             for i in range(length):
                 far[found] = np.float64(a[i] - b[i])
                 found += places[i] == beyond
-            _add(far[:found], np.ones(found, np.int64), thresholds, row, tally, cell)
+            add_gains(far[:found], np.ones(found, np.int64), thresholds, row, tally, cell)
 
 
 @kernel
@@ -128,20 +128,40 @@ def _read(thresholds: Thresholds, lowest: NDArray[np.int64], table: NDArray[np.u
             times[different] = own[place]
             different += own[place] > 0
             own[place] = np.uint16(0)
-        _add(gains[:different], times[:different], thresholds, row, tally, cell)
+        add_gains(gains[:different], times[:different], thresholds, row, tally, cell)
 
 
 @kernel
-def _add(gains: NDArray[np.float64], times: NDArray[np.int64], thresholds: Thresholds, row: int, tally: Tally, cell: int) -> None:
-    """Count gains, in steps, each of which occurs so many times."""
+def add_gains(
+    gains: NDArray[np.float64], times: NDArray[np.int64], thresholds: Thresholds, row: int, tally: Tally, cell: int
+) -> None:
+    """Count and add up gains, in steps, each of which occurs so many times."""
+    pair, center = thresholds.pair[row], thresholds.center[row]
+    shifts = squares = sizes = 0.0
+    for i in range(len(gains)):
+        often, gain = times[i], gains[i]
+        shift = gain - center
+        shifts += often * shift
+        squares += often * (shift * shift)
+        sizes += often * abs(gain)
+    lanes = tally.lanes[pair]
+    lanes[0, 0] += shifts
+    lanes[1, 0] += squares
+    lanes[2, 0] += sizes
+    add_sides(gains, times, thresholds, row, tally, cell)
+
+
+@kernel
+def add_sides(
+    gains: NDArray[np.float64], times: NDArray[np.int64], thresholds: Thresholds, row: int, tally: Tally, cell: int
+) -> None:
+    """Count on which sides of the thresholds, and in which bins, gains are: all but their sums."""
     pair, center, step = thresholds.pair[row], thresholds.center[row], thresholds.step[row]
     low_0, low_1, low_2 = thresholds.low[row]
     high_0, high_1, high_2 = thresholds.high[row]
     less_0 = upto_0 = less_1 = upto_1 = less_2 = upto_2 = total = 0
-    shifts = squares = sizes = 0.0
     for i in range(len(gains)):
-        often, gain = times[i], gains[i]
-        value, shift = gain * step, gain - center
+        often, value = times[i], gains[i] * step
         total += often
         less_0 += often if value < low_0 else 0
         upto_0 += often if value <= high_0 else 0
@@ -149,14 +169,8 @@ def _add(gains: NDArray[np.float64], times: NDArray[np.int64], thresholds: Thres
         upto_1 += often if value <= high_1 else 0
         less_2 += often if value < low_2 else 0
         upto_2 += often if value <= high_2 else 0
-        shifts += often * shift
-        squares += often * (shift * shift)
-        sizes += often * abs(gain)
-    counts, lanes, histogram = tally.counts[pair, cell], tally.lanes[pair], tally.histogram[pair, cell]
+    counts, histogram = tally.counts[pair, cell], tally.histogram[pair, cell]
     add_counts(counts, less_0, upto_0, less_1, upto_1, less_2, upto_2, total)
-    lanes[0, 0] += shifts
-    lanes[1, 0] += squares
-    lanes[2, 0] += sizes
     if len(thresholds.above):
         above, below = thresholds.above[row], thresholds.below[row]
         for i in range(len(gains)):

@@ -17,6 +17,7 @@ from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.bitplanes import pad_words, plan_swap_product
 from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_values
+from pipeline.resampling.compare_bytes import GainBytes, count_whole_gains
 from pipeline.resampling.compare_integers import GainTables
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_swaps
 from pipeline.resampling.contract import largest_magnitude
@@ -87,7 +88,7 @@ def randomize(
     batch = max(min(memory_bytes // (product.bytes_per_replicate + rows), _LONGEST_BATCH) // LANES, 1) * LANES
     for comparison in itertools.chain.from_iterable(comparisons):
         if isinstance(comparison, _IntegerPairs):
-            comparison.prepare(batch)
+            comparison.prepare(batch, sum(len(range(*cell_bounds(cell, replicates))) for cell in cells))
     results = [empty_counts(plan, len(cells)) for plan in plans]
     lanes = [empty_lanes(plan) for plan in plans]
     words = pad_words(draws.n_units)
@@ -120,11 +121,11 @@ class _IntegerPairs:
         numerators = measure.statistics[:, rule.systems, 0]
         self._totals = numerators.sum(axis=0).astype(np.float64)
         self._largest = len(numerators) * largest_magnitude(numerators)
-        self._tables: GainTables | None = None
+        self._tables: GainBytes | GainTables | None = None
 
-    def prepare(self, batch: int) -> None:
-        """Choose the way of counting for batches of so many replicates."""
-        self._tables = GainTables.of(self._rule.thresholds, largest_sum=self._largest, batch=batch)
+    def prepare(self, batch: int, replicates: int) -> None:
+        """Choose the way of counting so many replicates in batches."""
+        self._tables = count_whole_gains(self._rule.thresholds, largest_sum=self._largest, batch=batch, replicates=replicates)
 
     @property
     def bytes_per_replicate(self) -> int:

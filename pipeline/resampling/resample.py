@@ -15,6 +15,7 @@ from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.batches import make_batches
 from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values
+from pipeline.resampling.compare_bytes import GainBytes, count_whole_gains
 from pipeline.resampling.compare_integers import GainTables
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_measure
 from pipeline.resampling.contract import largest_magnitude
@@ -75,14 +76,14 @@ def resample(
     plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
     kept = [min(max(min(cell_bounds(c, replicates)[1], keep_replicates) - c * CELL, 0), CELL) for c in cells]
     columns = StatisticColumns.of(_wanted(plans, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
-    work = sum(len(range(*cell_bounds(cell, replicates))) for cell in cells) * draws.n_units
-    work *= len(columns.contraction.narrow) + len(columns.contraction.wide)
+    counted = sum(len(range(*cell_bounds(cell, replicates))) for cell in cells)
+    work = counted * draws.n_units * (len(columns.contraction.narrow) + len(columns.contraction.wide))
     batches = make_batches(draws, columns, work=work)
     batch = _batch_length(batches.bytes_per_replicate, plans, memory_bytes)
     batches.make_room(batch)
     results = [empty_counts(plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept))) for plan in plans]
     lanes = [empty_lanes(plan) for plan in plans]
-    tables = [[_tables_of(rule, plan, draws, batch) for rule in plan.rules] for plan in plans]
+    tables = [[_tables_of(rule, plan, draws, batch, counted) for rule in plan.rules] for plan in plans]
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
         for running in lanes:
@@ -119,11 +120,13 @@ def _check_draws(draws: Draws | StratifiedDraws, measure: Measure) -> None:
         raise ValueError("the draws and a measure have different strata")
 
 
-def _tables_of(rule: Rule, plan: Plan, draws: Draws | StratifiedDraws, batch: int) -> GainTables | None:
+def _tables_of(
+    rule: Rule, plan: Plan, draws: Draws | StratifiedDraws, batch: int, replicates: int
+) -> GainBytes | GainTables | None:
     if rule.name != "integer":
         return None
     largest = draws.n_draws * largest_magnitude(plan.measure.statistics[:, :, 0])
-    return GainTables.of(rule.thresholds, largest_sum=largest, batch=batch)
+    return count_whole_gains(rule.thresholds, largest_sum=largest, batch=batch, replicates=replicates)
 
 
 def _wanted(plans: Sequence[Plan], *, with_scores: bool) -> Iterator[Wanted]:
