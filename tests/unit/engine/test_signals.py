@@ -101,6 +101,11 @@ def test_an_exception_that_foreign_code_swallows_comes_again(heard: StopRequest)
     assert swallowed == [StopAsked]
 
 
+def test_what_reads_others_results_has_no_grace_and_what_makes_them_has() -> None:
+    assert signals.grace_of(["collect", "report"]) == signals.grace_of([]) == 0.0
+    assert signals.grace_of(["collect", "resample"]) == signals.grace_of(["extract"]) == signals.GRACE_SECONDS > 0
+
+
 def test_outside_of_a_block_a_signal_interrupts_nothing_and_handlers_are_given_back() -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)]
     stop = StopRequest()

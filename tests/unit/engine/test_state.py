@@ -56,6 +56,15 @@ def test_events_that_cannot_be_opened_are_a_store_error(run: RunDirectory) -> No
         state_of(run).event("started", "attempt 1")
 
 
+def test_a_new_phase_is_written_at_once_and_progress_within_it_is_not(run: RunDirectory) -> None:
+    state, told = state_of(run), []
+    for phase, done in (("extract", 1), ("extract", 2), ("resample", 3), ("resample", 4)):
+        state.facts.update(phase=phase, done=done)
+        state.write()
+        told.append(json.loads(run.state.read_text())["done"])
+    assert told == [1, 1, 3, 3]
+
+
 def test_a_pending_run_names_the_process_that_is_to_run_it(run: RunDirectory) -> None:
     write_pending(run, study="small")
     assert "coordinator" not in run.read_state()

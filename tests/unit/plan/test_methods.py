@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
+from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
+from pipeline.plan.inventory import Inventory
 from pipeline.plan.methods import LAW, LAW_UNIT, REPLICATE_PAIR, REPLICATE_UNIT, Method, choose_method, law_seconds, why_no_law
+from pipeline.plan.open_tasks import plan_study
 from pipeline.resampling.address import CELL
 from pipeline.study.schema import Study
 
@@ -106,3 +108,13 @@ def test_who_takes_part_changes_nothing() -> None:
     for replicates in (CELL + 27_000, CELL + 30_000, 10_000_000):
         study = study_of(replicates=replicates)
         assert choose(study, metric_of()) == choose(study, metric_of(), many)
+
+
+def test_a_cube_of_exact_p_values_is_another_than_one_of_counted_ones() -> None:
+    """Though they are of one run and the same columns: a later version may say of a metric what an earlier one did not."""
+    keys = []
+    for denominators in ("unknown", "items"):
+        inputs = Inputs("/", (TEST_SET,), (metric_of(denominators),), {})
+        keys.append({task.key for task in plan_study(study_of(), inputs, Inventory(), run="r").tasks if task.kind == "collect"})
+    assert len(keys[0]) == len(keys[1]) == 1
+    assert keys[0] != keys[1]
