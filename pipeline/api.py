@@ -234,6 +234,7 @@ def compare(
                 _raise_unless_done(execute(directory, launch, progress=progress), directory)
         document: dict[str, Any] = read_json(directory.report / "report.json")
     if runs is None:  # nothing is kept: there is no study that a warning could speak of
+        document["all_pairs"] |= {"csv": None, "parquet": None}
         document["warnings"] = [in_words_of_compare(warning) for warning in document["warnings"]]
     return document
 

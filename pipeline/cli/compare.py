@@ -140,6 +140,8 @@ def compare(
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         rest = "are in the report" if runs else "are not shown: `--json` prints them all, `--runs DIR` keeps a report"
+        if not runs and document["all_pairs"]["rule"] is not None:
+            rest = "are not shown: `--runs DIR` keeps a report with tables of all pairs"
         click.echo(summarise(read_report(document), rest=rest, width=width_of(sys.stdout)))
     if runs and not (as_json and quiet):
         print_report_path(RunDirectory(runs.absolute() / document["run_id"]), err=as_json)

@@ -144,7 +144,9 @@ def _with_plain_coordinates(dataset: xr.Dataset) -> xr.Dataset:
     for name, coordinate in dataset.coords.items():
         values = coordinate.values
         if values.dtype.kind in "OTU":
-            values = np.array([str(value) for value in values.tolist()], dtype=object)
+            # A name stands in every pair of its system: one object for all of them.
+            once: dict[str, str] = {}
+            values = np.array([once.setdefault(str(value), str(value)) for value in values.tolist()], dtype=object)
         plain[name] = (coordinate.dims, values, coordinate.attrs)
     loaded: xr.Dataset = dataset.assign_coords(plain)
     return loaded.rename({name: plain[name][2]["name"] for name in plain if "name" in plain[name][2]})

@@ -6,17 +6,20 @@ of their own among them. Each family is tested at one level (`pipeline.inference
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.multiplicity import adjust_across_families, any_false_rejection
-from pipeline.report.facts import AcrossFamilies, FamilyCounts, FamilyP
+from pipeline.report.columns import Column, constant, flags, known_flags, numbers, unless
+from pipeline.report.facts import FamilyCounts, FamilyP
 from pipeline.report.intervals import hold
-from pipeline.report.rows import FamilyKey, PairRow
+from pipeline.report.pair_set import PairSet
+from pipeline.report.pairs import Pairs
+from pipeline.report.rows import FamilyKey
 
 __all__ = ["Correction", "correct_across", "count_families"]
 
@@ -35,8 +38,9 @@ class Correction:
     families : int
     level : float
         At what each family is tested by p-values that are adjusted within it.
-    p : mapping of FamilyKey to mapping of (str, str) to (float or None, float or None)
-        Of each pair: p of the difference and of equivalence, adjusted within and across families.
+    p : mapping of FamilyKey to (2, pair) float64
+        Of each pair, in the order in which they were given: p of the difference and of equivalence, adjusted within and across
+        families.
     any_pair : mapping of FamilyKey to float or None
         The p of "some pair of the family differs".
     """
@@ -45,67 +49,68 @@ class Correction:
     alpha: float
     families: int
     level: float
-    p: Mapping[FamilyKey, Mapping[tuple[str, str], tuple[float | None, float | None]]]
+    p: Mapping[FamilyKey, NDArray[np.float64]]
     any_pair: Mapping[FamilyKey, float | None]
 
-    def apply(self, row: PairRow, *, stable: bool | None) -> PairRow:
-        """Return the row of a pair judged by p-values that are adjusted across families too.
+    def apply(self, place: FamilyKey, columns: Mapping[str, Column], *, stable: Column) -> dict[str, Column]:
+        """Return the columns of a family that p-values which are adjusted across families too make different.
 
         Parameters
         ----------
-        row : PairRow
-            As it is judged within its family.
-        stable : bool or None
+        place : FamilyKey
+        columns : mapping of str to Column
+            The pairs as they are judged within the family, in the order in which their p-values were given.
+        stable : Column
             Other draws would not change the verdict at ``level``.
         """
-        p, p_equivalence = self.p[FamilyKey(row.test_set, row.metric, row.procedure)][row.system_a, row.system_b]
-        if row.undecided is not None:  # what would be claimed at the level of each family
-            p, p_equivalence = (self._raise(within) for within in (row.p_adjusted, row.p_equivalence_holm))
-        separated = row.separated and p is not None and p <= self.alpha
-        verdict = row.verdict
-        claimed = {"better": separated, "not decided": any(of is not None and of <= self.alpha for of in (p, p_equivalence))}
-        if verdict == "equivalent" and not row.identical and (p_equivalence is None or p_equivalence > self.alpha):
-            verdict = "better" if separated else "inconclusive"
-        elif not claimed.get(verdict or "", True):
-            verdict = "not separated" if row.margin is None else "inconclusive"
-        return replace(
-            row,
-            p_adjusted=p,
-            p_equivalence_holm=p_equivalence,
-            adjustment=replace(row.adjustment, across=AcrossFamilies(self.by, self.families, self.level, row.p_adjusted)),
-            separated=separated,
-            interval=hold(row.interval, separated=separated),
-            verdict=verdict,
-            differs_within_margin=None if row.differs_within_margin is None else verdict == "equivalent" and separated,
-            stable=stable,
+        everything = slice(None)
+        within, within_margin = (columns[name].floats(everything) for name in ("p_adjusted", "p_equivalence_holm"))
+        undecided = columns["undecided"].known(everything)
+        # What is not decided has what would be claimed at the level of each family.
+        p, equivalence = (
+            np.where(undecided, np.minimum(1.0, of * self.alpha / self.level), own)
+            for of, own in zip((within, within_margin), self.p[place], strict=True)
         )
+        with np.errstate(invalid="ignore"):  # nan claims nothing
+            separated = columns["separated"].equal(everything, True) & (p <= self.alpha)
+            claimed, shown = (p <= self.alpha) | (equivalence <= self.alpha), equivalence <= self.alpha
+        verdict = columns["verdict"]
+        was = {name: verdict.equal(everything, name) for name in ("equivalent", "better", "not decided")}
+        lost = was["equivalent"] & ~columns["identical"].equal(everything, True) & ~shown
+        fallen = (was["better"] & ~separated) | (was["not decided"] & ~claimed) | (lost & ~separated)
+        rest = "not separated" if columns["margin"].words == (None,) else "inconclusive"
+        verdict = unless(fallen, unless(lost & separated, verdict, "better"), rest)
+        pairs, differs = len(p), columns["differs_within_margin"]
+        across = {"by": self.by, "families": self.families, "level": self.level}
+        return {
+            "p_adjusted": numbers(p, pairs),
+            "p_equivalence_holm": numbers(equivalence, pairs),
+            **{f"adjustment.across.{name}": constant(value, pairs) for name, value in across.items()},
+            "adjustment.across.within": columns["p_adjusted"],
+            "separated": flags(separated),
+            **hold(columns, separated=separated),
+            "verdict": verdict,
+            "differs_within_margin": known_flags(verdict.equal(everything, "equivalent") & separated, differs.known(everything)),
+            "stable": stable,
+        }
 
-    def _raise(self, p: float | None) -> float | None:
-        return None if p is None else min(1.0, p * self.alpha / self.level)
 
-
-def correct_across(families: Mapping[FamilyKey, Sequence[PairRow]], *, by: By, alpha: float) -> Correction:
-    """Return the correction across the families of one procedure, from their rows as they are judged within each."""
-    names = [[(row.system_a, row.system_b) for row in rows] for rows in families.values()]
+def correct_across(families: Mapping[FamilyKey, PairSet], *, by: By, alpha: float) -> Correction:
+    """Return the correction across the families of one procedure, from their pairs as they are judged within each."""
     # What is not decided is not rejected, whatever its p: it leaves no share of α to others, and selects no family.
-    differences = [_floats(_evidence(row, row.p_adjusted) for row in rows) for rows in families.values()]
-    equivalences = [_floats(_evidence(row, row.p_equivalence_holm) for row in rows) for rows in families.values()]
+    differences, equivalences = (
+        [_evidence(of.columns, name) for of in families.values()] for name in ("p_adjusted", "p_equivalence_holm")
+    )
     found = adjust_across_families([*differences, *equivalences], by=by, alpha=alpha)
-    both = zip(found.p[: len(names)], found.p[len(names) :], strict=True)
-    p = [
-        dict(zip(pairs, zip(_plain(of), _plain(equivalent), strict=True), strict=True))
-        for pairs, (of, equivalent) in zip(names, both, strict=True)
-    ]
-    any_pair = dict(zip(families, _plain(found.any_pair[: len(names)]), strict=True))
-    return Correction(by, alpha, found.families, found.share * alpha, dict(zip(families, p, strict=True)), any_pair)
+    both = zip(found.p[: len(families)], found.p[len(families) :], strict=True)
+    p = {place: np.stack(of) for place, of in zip(families, both, strict=True)}
+    any_pair = dict(zip(families, _plain(found.any_pair[: len(families)]), strict=True))
+    return Correction(by, alpha, found.families, found.share * alpha, p, any_pair)
 
 
-def _evidence(row: PairRow, p: float | None) -> float | None:
-    return p if row.undecided is None or p is None else 1.0
-
-
-def _floats(values: Iterable[float | None]) -> NDArray[np.float64]:
-    return np.array([np.nan if value is None else value for value in values], np.float64)
+def _evidence(columns: Mapping[str, Column], name: str) -> NDArray[np.float64]:
+    p = columns[name].floats(slice(None))
+    return np.where(columns["undecided"].known(slice(None)) & np.isfinite(p), 1.0, p)
 
 
 def _plain(values: NDArray[np.float64]) -> list[float | None]:
@@ -113,7 +118,7 @@ def _plain(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def count_families(
-    families: Mapping[FamilyKey, Sequence[PairRow]],
+    families: Mapping[FamilyKey, Pairs],
     corrections: Mapping[str, Correction],
     *,
     first: str | None,
@@ -124,7 +129,7 @@ def count_families(
 
     Parameters
     ----------
-    families : mapping of FamilyKey to sequence of PairRow
+    families : mapping of FamilyKey to Pairs
         At the full size.
     corrections : mapping of str to Correction
         By procedure; none where nothing is corrected across families.
@@ -134,7 +139,7 @@ def count_families(
         Families at all test sizes.
     alpha : float
     """
-    judged = sum(any(row.p_adjusted is not None for row in rows) for place, rows in families.items() if place.procedure == first)
+    judged = sum(bool(of.known("p_adjusted").any()) for place, of in families.items() if place.procedure == first)
     found = corrections.get(first or "")
     return FamilyCounts(
         total=total,

@@ -16,16 +16,18 @@ from pipeline.report.adjustment import FamilyOf
 from pipeline.report.alignment import spread_published
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
 from pipeline.report.detectable import add_detectable
-from pipeline.report.document import SCHEMA_VERSION, Report
+from pipeline.report.document import SCHEMA_VERSION, FullReport, Report
 from pipeline.report.experiment_wise import count_errors
 from pipeline.report.facts import FamilyName, ItemClusters, MetricRow, Strata, TestSetRow, TestSizeRow
 from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
 from pipeline.report.input import ReportInput
 from pipeline.report.leaderboard import list_systems, rank_systems
+from pipeline.report.listing import choose_pairs, count_pairs, locate_pairs, share_of_list
 from pipeline.report.model_detectable import add_model_effects
 from pipeline.report.model_text import describe_models
 from pipeline.report.models import judge_all, trust_models
 from pipeline.report.pair_rows import list_pairs
+from pipeline.report.pair_set import PairSet
 from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
 from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, PairRow, SignatureRow, Verdict
 from pipeline.report.trust import describe_trust
@@ -47,14 +49,14 @@ NO_RANKS = {
 class _Family(NamedTuple):
     """The rows of one family."""
 
-    pairs: list[PairRow]
+    pairs: PairSet
     board: list[BoardRow]
     clusters: list[ClusterRow]
     error: ErrorRow | None
     signature: SignatureRow
 
 
-def build_report(given: ReportInput) -> Report:
+def build_report(given: ReportInput) -> FullReport:
     """Return everything that a report says; missing numbers are None, with a reason or note beside them."""
     study = given.study
     cubes = {FamilyKey(name, *place): cube for name, cube in given.cubes.items() for place in list_slices(cube)}
@@ -71,9 +73,19 @@ def build_report(given: ReportInput) -> Report:
         alpha=study.resampling.alpha,
         across=across,
     )
+    counts = count_families(
+        within,
+        corrections,
+        first=next(iter(within)).procedure if within else None,
+        total=sum(cube.sizes["test_size"] for cube in cubes.values()),
+        alpha=study.resampling.alpha,
+    )
     families = [_family(given, cube, place, asked, within[place], corrections) for place, cube in cubes.items()]
+    del within
+    full = dict(zip(cubes, (family.pairs for family in families), strict=True))
+    listed = _list_pairs(families, study.resampling.alpha, share_of_list(full))
     units = list(dict.fromkeys(_unit(given, cube) for cube in given.cubes.values()))
-    report = Report(
+    report = FullReport(
         schema_version=SCHEMA_VERSION,
         study=study.study,
         run_id=given.run_id,
@@ -83,13 +95,7 @@ def build_report(given: ReportInput) -> Report:
         unit=units[0] if len(units) == 1 else None,
         signature=[family.signature for family in families],
         family=FamilyName(asked.name, asked.baseline),
-        families=count_families(
-            within,
-            corrections,
-            first=next(iter(within)).procedure if within else None,
-            total=sum(cube.sizes["test_size"] for cube in cubes.values()),
-            alpha=study.resampling.alpha,
-        ),
+        families=counts,
         preset=describe_preset(given),
         versions=plain(given.versions),
         test_sets=[_test_set(given, name, cube) for name, cube in given.cubes.items()],
@@ -97,7 +103,9 @@ def build_report(given: ReportInput) -> Report:
         models=[row for judged in models for row in judged.models],
         model_pairs=[row for judged in models for row in judged.pairs],
         leaderboard=list(chain.from_iterable(family.board for family in families)),
-        pairs=list(chain.from_iterable(family.pairs for family in families)),
+        all_pairs=locate_pairs(full, listed),
+        pair_counts=[count_pairs(place, full[place], listed=len(rows)) for place, rows in zip(full, listed, strict=True)],
+        pairs=list(chain.from_iterable(listed)),
         clusters=list(chain.from_iterable(family.clusters for family in families)),
         experiment_wise=[family.error for family in families if family.error is not None],
         sections=list_sections(given.findings, of_models=bool(models)),
@@ -110,6 +118,7 @@ def build_report(given: ReportInput) -> Report:
         trainings=given.trainings,
         verdict=(),
         trust=(),
+        full=full,
     )
     # Sentences are written from the report's own rows: a verdict by the first procedure of the study, then what to trust.
     judged = [place for place in report.places if place.procedure == report.procedures[0]]
@@ -128,9 +137,16 @@ def _describe(report: Report, place: FamilyKey, of_runs: Sequence[ModelGains]) -
     return replace(found, sentences=[*found.sentences, told])
 
 
+def _list_pairs(families: Sequence[_Family], alpha: float, most: int | None) -> list[list[PairRow]]:
+    """Return the rows of each family that the document lists."""
+    if most is None:
+        return [list(family.pairs) for family in families]
+    return [list(family.pairs.where(choose_pairs(family.pairs, family.board, alpha, most))) for family in families]
+
+
 def _pairs(
     given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyOf, correction: Correction | None = None
-) -> list[PairRow]:
+) -> PairSet:
     resampling = given.study.resampling
     return list_pairs(
         cube,
@@ -144,7 +160,7 @@ def _pairs(
     )
 
 
-def _correct_across(given: ReportInput, within: Mapping[FamilyKey, Sequence[PairRow]]) -> dict[str, Correction]:
+def _correct_across(given: ReportInput, within: Mapping[FamilyKey, PairSet]) -> dict[str, Correction]:
     """Return the correction across the families of each procedure; none where a study asks for none."""
     by, alpha = given.study.resampling.across_families, given.study.resampling.alpha
     if by == "none":
@@ -161,7 +177,7 @@ def _family(
     cube: xr.Dataset,
     place: FamilyKey,
     asked: FamilyOf,
-    rows: list[PairRow],
+    rows: PairSet,
     corrections: Mapping[str, Correction],
 ) -> _Family:
     alpha, correction = given.study.resampling.alpha, corrections.get(place.procedure)
@@ -245,7 +261,7 @@ def _unit(given: ReportInput, cube: xr.Dataset) -> str:
     return str(cube.attrs.get("unit") or given.study.resampling.unit or "item")
 
 
-def _sign(given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyOf, rows: Sequence[PairRow]) -> SignatureRow:
+def _sign(given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyOf, rows: PairSet) -> SignatureRow:
     study = given.study
     units, items = int(cube["n_units"].sel(test_size=FULL).item()), _items(cube)
     parts = [
@@ -257,7 +273,7 @@ def _sign(given: ReportInput, cube: xr.Dataset, place: FamilyKey, asked: FamilyO
         *sign_strata((cube.attrs.get("strata") or {}).get("column", study.resampling.strata)),
         f"n:{units}" if items in {None, units} else f"n:{items}/{units}",
         "sides:two",
-        f"family:{asked.sign(rows[0].adjustment.family_size if rows else 0)}",
+        f"family:{asked.sign(rows[0].adjustment.family_size if len(rows) else 0)}",
         f"metric:{place.metric}",
     ]
     own = metric_fact(cube, "metric_signatures", place.metric)

@@ -17,8 +17,7 @@ from pipeline.inference.direct.result import REASONS as NO_P
 from pipeline.inference.families import lacks_spread
 from pipeline.inference.undecided import UNDECIDED
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.rows import PairTails, Tail
-from pipeline.report.values import plain
+from pipeline.report.columns import Column, coded, constant, numbers, unless
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,6 +32,7 @@ __all__ = [
     "count_of",
     "effective_units_of",
     "metric_fact",
+    "pair_positions",
     "read_exact",
     "read_flags",
     "read_floats",
@@ -44,7 +44,6 @@ __all__ = [
     "read_unit_effect",
     "read_variable",
     "summed",
-    "whole_numbers",
     "without_spread",
 ]
 
@@ -82,11 +81,6 @@ def read_floats(cube: xr.Dataset, name: str, **where: str) -> NDArray[np.float64
     return np.full(cube.sizes["pair"], np.nan) if values is None else np.asarray(values, dtype=np.float64)
 
 
-def whole_numbers(values: NDArray[Any] | None, pairs: int) -> list[int | None]:
-    """Return counts as integers; below 0 means that nothing was written."""
-    return [None] * pairs if values is None else [int(value) if value >= 0 else None for value in values.tolist()]
-
-
 def summed(cube: xr.Dataset, name: str, **where: str) -> NDArray[Any] | None:
     """Return a variable summed over its cells, in their order."""
     values = read_variable(cube, name, **where)
@@ -117,14 +111,27 @@ def effective_units_of(cube: xr.Dataset, test_size: str) -> float | None:
     return None if found is None else float(found)
 
 
-def read_flags(cube: xr.Dataset, name: str, **where: str) -> list[str | None]:
-    """Return the words of a variable of codes by pair; None where nothing was written, or the cube does not hold it."""
+def read_flags(cube: xr.Dataset, name: str, *, said: Mapping[str, str] | None = None, where: Mapping[str, str]) -> Column:
+    """Return the words of a variable of codes by pair; none where nothing was written, or the cube does not hold it.
+
+    Parameters
+    ----------
+    cube : Dataset
+    name : str
+    said : mapping of str to str, optional
+        What to say for the words that the cube has; nothing for the others.
+    where : mapping of str to str
+        The labels of all other dimensions.
+    """
     values = read_variable(cube, name, **where)
     if values is None:
-        return [None] * cube.sizes["pair"]
+        return constant(None, cube.sizes["pair"])
     attributes = cube[name].attrs
-    words = dict(zip(map(int, attributes["flag_values"]), str(attributes["flag_meanings"]).split(), strict=True))
-    return [words.get(int(code)) for code in values.tolist()]
+    codes, meanings = list(map(int, attributes["flag_values"])), str(attributes["flag_meanings"]).split()
+    words = [word if said is None else said.get(word) for word in meanings]
+    places = np.full(256, -1, np.int16)  # codes are bytes
+    places[codes] = [place if word is not None else -1 for place, word in enumerate(words)]
+    return coded(places[np.asarray(values, np.int64)], words)
 
 
 def _by_flag(names: Mapping[str, str]) -> dict[str, str]:
@@ -135,57 +142,63 @@ _REASONS = {**_by_flag(NO_P), "no-defined-replicate": "no replicate gives both s
 _LABELS = _by_flag(LABELS)
 
 
-def read_reasons(cube: xr.Dataset, **where: str) -> list[str | None]:
-    """Say why each pair has no ordinary p-value; None where it has one, or the cube is silent."""
-    return [_REASONS.get(flag or "") for flag in read_flags(cube, "p_reason", **where)]
+def read_reasons(cube: xr.Dataset, **where: str) -> Column:
+    """Say why each pair has no ordinary p-value; nothing where it has one, or the cube is silent."""
+    return read_flags(cube, "p_reason", said=_REASONS, where=where)
 
 
-def read_labels(cube: xr.Dataset, **where: str) -> list[str | None]:
-    """Say what the p-value of each pair is worth where it is approximate; None where nothing must be said."""
-    return [_LABELS.get(flag or "") for flag in read_flags(cube, "p_label", **where)]
+def read_labels(cube: xr.Dataset, **where: str) -> Column:
+    """Say what the p-value of each pair is worth where it is approximate; nothing where nothing must be said."""
+    return read_flags(cube, "p_label", said=_LABELS, where=where)
 
 
 _UNDECIDED = _by_flag({reason: reason for reason in UNDECIDED})
 
 
-def read_undecided(cube: xr.Dataset, **where: str) -> list[str | None]:
-    """Say why a small p of each pair is no verdict; None where it is one, or the cube is silent."""
-    return [_UNDECIDED.get(flag or "") for flag in read_flags(cube, "undecided", **where)]
+def read_undecided(cube: xr.Dataset, **where: str) -> Column:
+    """Say why a small p of each pair is no verdict; nothing where it is one, or the cube is silent."""
+    return read_flags(cube, "undecided", said=_UNDECIDED, where=where)
 
 
-def read_unit_effect(cube: xr.Dataset, name: str, *, metric: str) -> list[float | None]:
-    """Return ``intra_cluster_correlation`` or ``design_effect`` of all pairs at the full size; None where a cube has none."""
+def read_unit_effect(cube: xr.Dataset, name: str, *, metric: str) -> Column:
+    """Return ``intra_cluster_correlation`` or ``design_effect`` of all pairs at the full size; unknown where a cube has none."""
     values = read_variable(cube, name, metric=metric, test_size=FULL)
-    found: list[float | None] = [None] * cube.sizes["pair"] if values is None else plain(np.asarray(values, np.float64))
+    return numbers(None if values is None else np.asarray(values, np.float64), cube.sizes["pair"])
+
+
+def read_tails(cube: xr.Dataset, **where: str) -> dict[str, Column]:
+    """Return the computed tails of pairs by path; no column where no pair has one. No verdict uses them."""
+    found: dict[str, Column] = {}
+    for side in ("one_sided", "two_sided"):
+        found |= _read_tails(cube, f"tail.{side}", convention=side.replace("_", "-"), **where)
     return found
 
 
-def read_tails(cube: xr.Dataset, **where: str) -> list[PairTails | None]:
-    """Return the computed tails of each pair; None where there is none. No verdict uses them."""
-    sides = (_read_tails(cube, convention=convention, **where) for convention in ("one-sided", "two-sided"))
-    return [None if one is None and two is None else PairTails(one, two) for one, two in zip(*sides, strict=True)]
+_TAIL_METHODS = {"exact": "exact", "tail": "tilted"}
 
 
-def _read_tails(cube: xr.Dataset, **at: str) -> list[Tail | None]:
-    found: list[Tail | None] = [None] * cube.sizes["pair"]
+def _read_tails(cube: xr.Dataset, path: str, **at: str) -> dict[str, Column]:
     p = read_variable(cube, "tail_p", **at)
-    if p is None:
-        return found
-    pairs = np.flatnonzero(np.isfinite(p)).tolist()
-    if not pairs:
-        return found
-    logs, errors = plain(read_variable(cube, "tail_log10_p", **at)), plain(read_variable(cube, "tail_p_error", **at))
-    methods, labels = read_flags(cube, "tail_method", **at), read_flags(cube, "tail_label", **at)
-    for pair in pairs:
-        method = {"exact": "exact", "tail": "tilted"}.get(methods[pair] or "", methods[pair])
-        label = "model tail" if labels[pair] == "model-tail" else method
-        found[pair] = Tail(p=float(p[pair]), log10_p=logs[pair], error=errors[pair], method=method, label=label)
-    return found
+    if p is None or not np.isfinite(p).any():
+        return {}
+    pairs = len(p)
+    known = read_flags(cube, "tail_method", where=at)
+    methods = tuple(_TAIL_METHODS.get(word, word) for word in known.words or ())
+    label = unless(
+        read_flags(cube, "tail_label", where=at).equal(slice(None), "model-tail"), coded(known.values, methods), "model tail"
+    )
+    return {
+        f"{path}.p": numbers(p, pairs),
+        f"{path}.log10_p": numbers(read_variable(cube, "tail_log10_p", **at), pairs),
+        f"{path}.error": numbers(read_variable(cube, "tail_p_error", **at), pairs),
+        f"{path}.method": coded(known.values, methods),
+        f"{path}.label": label,
+    }
 
 
-def read_tail_reasons(cube: xr.Dataset, **where: str) -> list[str | None]:
-    """Say why a pair has no tail; None where it has one, or needs none."""
-    return [MISSING_TAILS.get(flag or "") for flag in read_flags(cube, "tail_reason", **where)]
+def read_tail_reasons(cube: xr.Dataset, **where: str) -> Column:
+    """Say why a pair has no tail; nothing where it has one, or needs none."""
+    return read_flags(cube, "tail_reason", said=MISSING_TAILS, where=where)
 
 
 def without_spread(cube: xr.Dataset, **where: str) -> NDArray[np.bool_]:
@@ -199,10 +212,8 @@ def without_spread(cube: xr.Dataset, **where: str) -> NDArray[np.bool_]:
     **where : str
         Metric and test size.
     """
-    order = {str(name): place for place, name in enumerate(cube["system"].values.tolist())}
-    pairs = np.array([[order[str(name)] for name in cube[side].values.tolist()] for side in ("system_a", "system_b")], np.int64).T
     return lacks_spread(
-        pairs,
+        pair_positions(cube).T,
         score=np.asarray(read_variable(cube, "observed_score", **where), np.float64),
         delta=np.asarray(read_variable(cube, "observed_delta", **where), np.float64),
         se=np.asarray(read_variable(cube, "se", **where), np.float64),
@@ -223,8 +234,17 @@ def read_exact(cube: xr.Dataset, **where: str) -> tuple[NDArray[np.float64], NDA
     return found, log10
 
 
-def better_first(cube: xr.Dataset, delta: NDArray[np.float64]) -> tuple[list[str], list[str]]:
-    """Return the better and the worse system of each pair, as the cube has them where neither is; ``delta`` has its sign."""
-    names = list(zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True))
-    turned = [(b, a) if gain < 0 else (a, b) for (a, b), gain in zip(names, delta, strict=True)]
-    return [str(a) for a, _ in turned], [str(b) for _, b in turned]
+def better_first(cube: xr.Dataset, delta: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the better and the worse system of each pair by position, as the cube has them where neither is.
+
+    ``delta`` has the sign of the cube.
+    """
+    pairs = pair_positions(cube)
+    return np.where(delta < 0, pairs[::-1], pairs)
+
+
+def pair_positions(cube: xr.Dataset) -> NDArray[np.int64]:
+    """Return where the two systems of each pair stand among all of them, (2, pair)."""
+    place = {name: position for position, name in enumerate(cube["system"].values.tolist())}
+    sides = (cube[side].values.tolist() for side in ("system_a", "system_b"))
+    return np.array([list(map(place.__getitem__, names)) for names in sides], np.int64).reshape(2, -1)

@@ -8,10 +8,11 @@ level α over the number of pairs that are not separated, which is where its las
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,12 @@ from pipeline.inference.power import POWER, critical_value, detectable_gain, lev
 from pipeline.inference.studentised_max_t import critical_value as max_t_critical
 from pipeline.inference.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS, units_to_decide
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.cube_facts import FULL, read_floats, read_variable
-from pipeline.report.pair_parts import Leverage, MinimumDetectableEffect
+from pipeline.report.columns import Column, coded, counts, numbers, unless
+from pipeline.report.cube_facts import FULL, pair_positions, read_floats, read_variable
+from pipeline.report.pair_set import PairSet
+from pipeline.report.pairs import Pairs, as_pairs
 from pipeline.report.rows import FamilyKey, PairRow
-from pipeline.report.values import format_number, plain
+from pipeline.report.values import format_number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -72,82 +75,106 @@ class _Test:
     bounded: bool = True
 
 
-def add_detectable(rows: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *, alpha: float) -> list[PairRow]:
-    """Return the rows of one family with the minimum detectable effect, acceleration and leverage of each pair.
+def add_detectable(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, *, alpha: float) -> PairSet:
+    """Return the pairs of one family with the minimum detectable effect, acceleration and leverage of each.
 
     Parameters
     ----------
-    rows : sequence of PairRow
+    pairs : PairSet
     cube : Dataset
     place : FamilyKey
     alpha : float
         Level of the family.
     """
-    if not rows:
-        return []
-    names = [(str(a), str(b)) for a, b in zip(cube["system_a"].values, cube["system_b"].values, strict=True)]
-    position = {frozenset(pair): k for k, pair in enumerate(names)}
-    order = [position[frozenset((row.system_a, row.system_b))] for row in rows]
-    sign = np.array([1.0 if names[k][0] == row.system_a else -1.0 for k, row in zip(order, rows, strict=True)])
-    where = {"metric": place.metric, "test_size": FULL}
+    if not len(pairs):
+        return pairs
+    columns, where = pairs.columns, {"metric": place.metric, "test_size": FULL}
+    better, first = (columns["system_a"].values, pair_positions(cube)[0])
+    sign = np.where(better == first, 1.0, -1.0)
     share, unit, without, win, bend = (
-        read_floats(cube, name, **where)[order]
+        read_floats(cube, name, **where)
         for name in ("largest_share", "largest_unit", "delta_without", "gain_of_a_win", "acceleration")
     )
     strata = int((cube.attrs.get("strata") or {}).get("count", 1))
-    critical = _critical(rows, cube, place, alpha)
-    own = read_floats(cube, "max_t_se", procedure=place.procedure, **where)[order]
-    test = _test_of(rows, place.procedure, strata, alpha, critical, own)
-    bends = plain(sign * bend)
-    effects = _effects(rows, test, np.full(len(rows), np.nan) if cube.attrs.get("strata") else win, bends)
+    critical = _critical(pairs, cube, place, alpha)
+    test = _test_of(
+        pairs, place.procedure, strata, alpha, critical, read_floats(cube, "max_t_se", procedure=place.procedure, **where)
+    )
+    if cube.attrs.get("strata"):
+        win = np.full(len(win), np.nan)
     there = np.isfinite(share) & np.isfinite(without)
-    return [
-        replace(
-            row,
-            acceleration=bends[k],
-            leverage=Leverage(int(unit[k]), float(share[k]), float(sign[k] * without[k])) if there[k] else None,
-            minimum_detectable_effect=effects[k],
-        )
-        for k, row in enumerate(rows)
-    ]
+    number = partial(numbers, pairs=len(win))
+    return pairs.with_columns(
+        {
+            "acceleration": number(sign * bend),
+            "leverage.unit": counts(np.where(there, unit, -1), len(win)),
+            "leverage.share": number(np.where(there, share, np.nan)),
+            "leverage.delta_without": number(np.where(there, sign * without, np.nan)),
+            **_effects(_Known.of(columns), test, win, sign * bend, place.procedure),
+        }
+    )
 
 
-def _critical(rows: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, alpha: float) -> float | None:
+def _critical(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, alpha: float) -> float | None:
     """Return how many standard errors max-T asks of a gain at a level; None where Holm decides, infinite where none is enough."""
     where = {"metric": place.metric, "test_size": FULL, "procedure": place.procedure}
-    largest = read_variable(cube, "max_t_largest", **where) if rows[0].adjustment.by == "max_t" else None
+    by_max_t = pairs.columns["adjustment.by"].words == ("max_t",)
+    largest = read_variable(cube, "max_t_largest", **where) if by_max_t else None
     if largest is None:
         return None
     found = max_t_critical(np.asarray(largest, np.float64), alpha)
     return found if found < _ENDLESS else math.inf
 
 
-def _test_of(
-    rows: Sequence[PairRow], procedure: str, strata: int, alpha: float, critical: float | None, max_t_se: _Floats
-) -> _Test:
-    worth = rows[0].effective_units
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What is known of all pairs of a family, in the order of the cube."""
+
+    units: int
+    effective_units: float | None
+    discordant: NDArray[np.int64]
+    few_discordant: NDArray[np.bool_]
+    tested: NDArray[np.bool_]
+    undecided: Column
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Column]) -> _Known:
+        everything = slice(None)
+        (units,), (effective,) = (columns[name].words or (None,) for name in ("units", "effective_units"))
+        return cls(
+            units=units,
+            effective_units=effective,
+            discordant=np.maximum(columns["discordant"].values, 0),
+            few_discordant=columns["few_discordant"].equal(everything, True),
+            tested=_are_tested(columns),
+            undecided=columns["undecided"],
+        )
+
+
+def _are_tested(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
+    everything = slice(None)
+    member, same = (columns[name].equal(everything, True) for name in ("in_family", "identical"))
+    return member & ~same & columns["p"].known(everything)
+
+
+def _test_of(pairs: PairSet, procedure: str, strata: int, alpha: float, critical: float | None, max_t_se: _Floats) -> _Test:
+    columns, everything = pairs.columns, slice(None)
+    (worth,) = columns["effective_units"].words or (None,)
     freedom = max(worth - strata, 0.0) if worth is not None and PROCEDURES[procedure].few_units else None
-    gain, own = (_floats(of) for of in ([row.delta for row in rows], [row.se for row in rows]))
+    gain, own = (columns[name].floats(everything) for name in ("delta", "se"))
     if critical is not None and math.isfinite(critical):
         return _Test(gain, max_t_se, critical, float(level_of(np.array(critical), freedom)), alpha, freedom, by_t=True)
-    still = sum(_is_tested(row) and not row.separated and row.verdict != "not decided" for row in rows)
+    open_ = ~columns["separated"].equal(everything, True) & ~columns["verdict"].equal(everything, "not decided")
+    still = int((_are_tested(columns) & open_).sum())
     level = alpha / max(still, 1)
     asked = float(critical_value(level, freedom))
     return _Test(gain, own, asked, level, level, freedom, by_t=False, bounded=critical is None)
 
 
-def _floats(values: Iterable[float | None]) -> _Floats:
-    return np.array([np.nan if value is None else value for value in values], np.float64)
-
-
-def _is_tested(row: PairRow) -> bool:
-    return row.in_family and row.p is not None and not row.identical
-
-
-def _effects(
-    rows: Sequence[PairRow], test: _Test, win: _Floats, acceleration: Sequence[float | None]
-) -> list[MinimumDetectableEffect | None]:
-    units, discordant = (np.array(of) for of in ([row.units for row in rows], [row.discordant or 0 for row in rows]))
+def _effects(known: _Known, test: _Test, win: _Floats, acceleration: _Floats, procedure: str) -> dict[str, Column]:
+    """Return the columns of the minimum detectable effect; none where a pair is not tested."""
+    pairs, discordant = len(win), known.discordant
+    units = np.full(pairs, known.units)
     exact = np.isfinite(win) & (discordant > 0)
     critical = test.critical if test.by_t else None
     gains = detectable_gain(test.se, level=test.level, freedom=test.freedom)
@@ -158,32 +185,29 @@ def _effects(
         wins = np.rint((m + test.gain[exact] / win[exact]) / 2)
         needed[exact] = exact_units_for_gain(wins, m - wins, n, level=test.mcnemar, critical=critical)
     # No p of few discordant units is below that of an exact test, whatever the law of the gain.
-    floor = np.where([row.few_discordant for row in rows], 2.0 ** (1 - discordant), 0.0)
+    floor = np.where(known.few_discordant, 2.0 ** (1 - discordant), 0.0)
     barred = np.where(exact, np.isnan(gains), floor > test.level)
     enough = np.ceil(1 - np.log2(test.level)) / np.maximum(discordant, 1)  # discordant units with 2^(1 − m) at the level
     needed = np.where(barred & ~exact, np.fmax(needed, np.ceil(units * enough)), needed)
     level = np.where(exact, _level_of_wins(test, units, discordant), test.level)
-    law: Literal["Gaussian", "Student"] = "Gaussian" if test.freedom is None else "Student"
-    found: list[MinimumDetectableEffect | None] = []
-    for k, row in enumerate(rows):
-        by_floor = bool(floor[k] > (test.mcnemar if exact[k] else test.level))
-        reason = _why_none(row, barred=bool(barred[k]), by_floor=by_floor, steps=test.by_t and len(rows) > 1)
-        reason = reason if test.bounded or row.undecided else _NO_BOUND
-        if not _is_tested(row) or (reason is None and not np.isfinite(gains[k])):
-            found.append(None)
-            continue
-        found.append(
-            MinimumDetectableEffect(
-                gain=None if reason else float(gains[k]),
-                power=POWER,
-                level=plain(level[k]),
-                critical=plain(critical if exact[k] else test.critical) if test.bounded else None,
-                law="binomial" if exact[k] else law,
-                units_needed=_at_least(needed[k], row, exact=bool(exact[k]), acceleration=acceleration[k]),
-                reason=reason,
-            )
-        )
-    return found
+    by_floor = floor > np.where(exact, test.mcnemar, test.level)
+    reason = _why_none(known, barred=barred, by_floor=by_floor, test=test)
+    there = known.tested & (reason.known(slice(None)) | np.isfinite(gains))
+    law = "Gaussian" if test.freedom is None else "Student"
+    least = _fewest_units(known, exact=exact, acceleration=acceleration, procedure=procedure)
+    asked = np.where(there & np.isfinite(needed), np.maximum(np.ceil(needed), least), np.nan)
+    by_law = np.where(exact, np.nan if critical is None else critical, test.critical)
+    number = partial(numbers, pairs=pairs)
+    columns = {
+        "gain": number(np.where(there & ~reason.known(slice(None)), gains, np.nan)),
+        "power": coded(np.where(there, 0, -1).astype(np.int8), (POWER,)),
+        "level": number(np.where(there, level, np.nan)),
+        "critical": number(np.where(there & test.bounded, by_law, np.nan)),
+        "law": coded(np.where(there, exact, -1).astype(np.int8), (law, "binomial")),
+        "units_needed": number(asked, whole=True),
+        "reason": unless(~there, reason),
+    }
+    return {f"minimum_detectable_effect.{name}": column for name, column in columns.items()}
 
 
 def _level_of_wins(test: _Test, units: NDArray[np.int64], discordant: NDArray[np.int64]) -> _Floats:
@@ -194,43 +218,49 @@ def _level_of_wins(test: _Test, units: NDArray[np.int64], discordant: NDArray[np
     return np.where(discordant < FEW_DISCORDANT, level_of(critical, np.asarray(units - 1, np.float64)), level_of(critical))
 
 
-def _why_none(row: PairRow, *, barred: bool, by_floor: bool, steps: bool) -> str | None:
-    """Say why no gain could have been shown on these units, at the first step down if there are ``steps``; None where one could."""
-    m = row.discordant or 0
-    if row.undecided is not None:
-        return _NO_VERDICT[row.undecided]
-    if by_floor:
-        return f"with {name_discordant(m)} no exact p is below {2.0 ** (1 - m):.2g}"
-    if not barred:
-        return None
-    wins = f"{m:,} win{'' if m == 1 else 's'} on {name_discordant(m)}"
-    return (
-        f"{wins} {_FIRST_STEP} of all pairs together, which falls once others are separated" if steps else f"{wins} {_FIRST_STEP}"
-    )
+def _why_none(known: _Known, *, barred: NDArray[np.bool_], by_floor: NDArray[np.bool_], test: _Test) -> Column:
+    """Say why no gain could have been shown on these units, where there are steps down at the first; nothing where one could."""
+    m, undecided = known.discordant, known.undecided.known(slice(None))
+    said = Column(known.undecided.values, tuple(_NO_VERDICT.get(word) for word in known.undecided.words or ()))
+    if not test.bounded:
+        return unless(~undecided, said, _NO_BOUND)
+    steps = " of all pairs together, which falls once others are separated" if test.by_t and len(m) > 1 else ""
+    floored, barred = by_floor & ~undecided, barred & ~by_floor & ~undecided
+    for few in np.unique(m[floored]).tolist():
+        words = f"with {name_discordant(few)} no exact p is below {2.0 ** (1 - few):.2g}"
+        said = unless(floored & (m == few), said, words)
+    for few in np.unique(m[barred]).tolist():
+        words = f"{few:,} win{'' if few == 1 else 's'} on {name_discordant(few)} {_FIRST_STEP}{steps}"
+        said = unless(barred & (m == few), said, words)
+    return said
 
 
-def _at_least(needed: float, row: PairRow, *, exact: bool, acceleration: float | None) -> int | None:
-    """Return how many units a gain needs that has a verdict: no fewer than those below which there is none."""
-    if not np.isfinite(needed):
-        return None
-    reasons = set() if row.undecided is None else {row.undecided}
-    if not exact and PROCEDURES[row.procedure].needs_units:
-        reasons.add("few units")
-    least = (
-        units_to_decide(reason, units=row.units, effective=row.effective_units, acceleration=acceleration) for reason in reasons
-    )
-    return max(math.ceil(needed), *least, 0)
+def _fewest_units(known: _Known, *, exact: NDArray[np.bool_], acceleration: _Floats, procedure: str) -> _Floats:
+    """Return below how many units there is no verdict, whatever the gain is."""
+    least = np.zeros(len(exact))
+    graded = ~exact & PROCEDURES[procedure].needs_units
+    of_few = units_to_decide("few units", units=known.units, effective=known.effective_units, acceleration=None)
+    for word in filter(None, known.undecided.words or ()):
+        here = np.flatnonzero(known.undecided.equal(slice(None), word))
+        bends = [0.0 if math.isnan(bend) else bend for bend in acceleration[here].tolist()]
+        least[here] = [
+            units_to_decide(word, units=known.units, effective=known.effective_units, acceleration=bend) for bend in bends
+        ]
+    return np.where(graded, np.maximum(least, of_few), least)
 
 
 def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
     """Return a sentence on what pairs that are not separated could have shown; nothing where that is not known."""
-    known = [(row, row.minimum_detectable_effect) for row in rows if row.minimum_detectable_effect and row.verdict in OPEN]
+    pairs = as_pairs(rows)
+    still = np.any([pairs.equal("verdict", word) for word in OPEN], axis=0)
+    known = pairs.where(pairs.known("minimum_detectable_effect") & still)
     noun = f"{unit}s" if unit in ("item", "document") else f"units of {unit}"
-    if not known:
+    if not len(known):
         return ""
     if len(known) > 1:
         return _describe_many(known, digits, noun)
-    ((row, effect),) = known
+    row, effect = known[0], known[0].minimum_detectable_effect
+    assert effect is not None
     whose = f" of {row.system_a} over {row.system_b}" if len(rows) > 1 else ""
     needed = f"; a true gain of {format_number(row.delta, digits)}{whose} needs about {effect.units_needed or 0:,} {noun}"
     needed = needed if effect.units_needed else ""
@@ -239,11 +269,11 @@ def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
     return f"The smallest gain shown here with {SHOWN} (minimum detectable effect) is {format_number(effect.gain, digits)}{needed}."
 
 
-def _describe_many(known: Sequence[tuple[PairRow, MinimumDetectableEffect]], digits: int, noun: str) -> str:
-    gains = [effect.gain for _, effect in known if effect.gain is not None]
-    none = [(row, effect) for row, effect in known if effect.gain is None]
-    why = "; ".join(dict.fromkeys(_why_at_first(row, effect) for row, effect in none))
-    needed = [effect.units_needed for _, effect in none if effect.units_needed]
+def _describe_many(known: Pairs, digits: int, noun: str) -> str:
+    found = known.floats("minimum_detectable_effect.gain")
+    gains, none = found[np.isfinite(found)].tolist(), known.where(~np.isfinite(found))
+    why = "; ".join(dict.fromkeys(_say_why_at_first(none)))
+    needed = [units for units in none.values("minimum_detectable_effect.units_needed").tolist() if units]
     if needed:
         least, most = f"{min(needed):,}", f"{max(needed):,}"
         spread = least if least == most else f"{least} to {most} (median {math.ceil(median(needed)):,})"
@@ -251,12 +281,16 @@ def _describe_many(known: Sequence[tuple[PairRow, MinimumDetectableEffect]], dig
     if not gains:
         return f"None of these pairs could have shown a gain: {why}."
     told = f"The smallest gains that these pairs show with {SHOWN} (minimum detectable effects)"
-    return f"{told} are {spread_of(gains, digits)}{f'; {len(none):,} could have shown none: {why}' if none else ''}."
+    return f"{told} are {spread_of(gains, digits)}{f'; {len(none):,} could have shown none: {why}' if len(none) else ''}."
 
 
-def _why_at_first(row: PairRow, effect: MinimumDetectableEffect) -> str:
-    steps = row.undecided is None and effect.critical is not None and _FIRST_STEP in (effect.reason or "")
-    return _FEW_AT_FIRST if steps else why_no_gain([row.undecided])
+def _say_why_at_first(pairs: Pairs) -> Iterator[str]:
+    """Yield why each pair can show no gain, in few words."""
+    effect = "minimum_detectable_effect"
+    cells = (pairs.values(path).tolist() for path in ("undecided", f"{effect}.critical", f"{effect}.reason"))
+    for undecided, critical, reason in zip(*cells, strict=True):
+        steps = undecided is None and critical is not None and _FIRST_STEP in (reason or "")
+        yield _FEW_AT_FIRST if steps else why_no_gain([undecided])
 
 
 def name_discordant(m: int) -> str:

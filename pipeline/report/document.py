@@ -7,24 +7,28 @@ same types.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pipeline.interfaces import Check
 from pipeline.report.facts import (
+    AllPairs,
     Cells,
     ChapterRow,
     Failure,
     FamilyCounts,
     FamilyName,
     FindingBlock,
+    PairCounts,
     PresetFacts,
     TestSetRow,
     TrainingRow,
 )
 from pipeline.report.model_rows import ModelPairRow, ModelRow
+from pipeline.report.pair_set import PairSet
+from pipeline.report.pairs import ListedPairs, Pairs
 from pipeline.report.rows import (
     BoardRow,
     ClusterRow,
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCHEMA_VERSION",
+    "FullReport",
     "Report",
     "encode_document",
     "read_checks",
@@ -51,8 +56,9 @@ __all__ = [
     "to_document",
 ]
 
-SCHEMA_VERSION: Final = 5
-"""5: ``p`` of a pair is of the test that decides, where it was the counted one."""
+SCHEMA_VERSION: Final = 6
+"""6: ``pairs`` lists those that matter where there are many; ``pair_counts`` is of all, and ``all_pairs`` says where they are.
+5: ``p`` of a pair is of the test that decides, where it was the counted one."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Report:
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "allow_inf_nan": False}
 
-    schema_version: Literal[5]
+    schema_version: Literal[6]
     study: str
     run_id: str
     alpha: float
@@ -77,6 +83,8 @@ class Report:
     models: Sequence[ModelRow]
     model_pairs: Sequence[ModelPairRow]
     leaderboard: Sequence[BoardRow]
+    all_pairs: AllPairs
+    pair_counts: Sequence[PairCounts]
     pairs: Sequence[PairRow]
     clusters: Sequence[ClusterRow]
     experiment_wise: Sequence[ErrorRow]
@@ -102,9 +110,15 @@ class Report:
         return tuple(map(family_of, self.signature))
 
     @cached_property
-    def pairs_of(self) -> Mapping[FamilyKey, Sequence[PairRow]]:
-        """The pairs of each family."""
-        return group_by_family(self.pairs)
+    def pairs_of(self) -> Mapping[FamilyKey, Pairs]:
+        """The pairs of each family: those that the document lists, and all of them in a report that is just made."""
+        listed = group_by_family(self.pairs)
+        return {place: ListedPairs(listed[place]) for place in self.places}
+
+    @cached_property
+    def count_of(self) -> Mapping[FamilyKey, PairCounts]:
+        """How many pairs each family has, listed or not."""
+        return {family_of(row): row for row in self.pair_counts}
 
     @cached_property
     def board_of(self) -> Mapping[FamilyKey, Sequence[BoardRow]]:
@@ -134,9 +148,22 @@ class Report:
         return 5 if scores and max(scores) <= 1.5 else 3
 
 
-def to_document(report: Report) -> dict[str, Any]:
-    """Return what ``report.json`` holds and ``compare --json`` prints, in values of JSON's own types."""
-    return {**_plain(report), "systems": _list_systems(report.systems)}
+@dataclass(frozen=True)
+class FullReport(Report):
+    """A report that is just made: besides what the document holds it has all pairs, as columns."""
+
+    full: Mapping[FamilyKey, PairSet]
+
+    @property
+    def pairs_of(self) -> Mapping[FamilyKey, Pairs]:
+        """All pairs of each family."""
+        return self.full
+
+
+def to_document(report: Report, *, without: Collection[str] = ()) -> dict[str, Any]:
+    """Return what ``report.json`` holds and ``compare --json`` prints, in values of JSON's own types, without some of its keys."""
+    plain = {name: _plain(getattr(report, name)) for name, _ in _names(Report) if name not in without}
+    return {**plain, "systems": _list_systems(report.systems)}
 
 
 def _plain(value: Any) -> Any:

@@ -10,10 +10,13 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
 from pipeline.report.adjustment import ACROSS_TITLES, name_adjustment
 from pipeline.report.document import Report
-from pipeline.report.pair_rows import counted_p, exact_test, is_exact, name_exact
+from pipeline.report.pair_rows import counted_p, exact_test, is_exact, name_exact, path_of_counted_p
+from pipeline.report.pairs import ListedPairs, Pairs, as_pairs
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_p
 
@@ -38,13 +41,14 @@ def replicates_needed(pairs: Sequence[PairRow], alpha: float) -> int | None:
     The smallest p there can be is 1/(b + 1), and Holm multiplies the smallest of K by K. Max-T does not, and is the basis only
     where its own smallest p is at most α.
     """
-    members = [row for row in pairs if row.in_family and row.p is not None]
-    if members and members[0].adjustment.by == "max_t":
+    everybody = as_pairs(pairs)
+    members = everybody.where(everybody.holds("in_family") & everybody.known("p"))
+    if not len(members) or members[0].adjustment.by == "max_t":
         return None
-    most = max((row.replicates or 0 for row in members), default=0)
-    if members and members[0].replicates is None:
+    if members[0].replicates is None:
         return None  # p-values that no replicate was drawn for have no floor of this kind
-    return math.ceil(len(members) / alpha) if members and len(members) / (most + 1) > alpha else None
+    most = np.nanmax(members.floats("replicates"))
+    return math.ceil(len(members) / alpha) if len(members) / (most + 1) > alpha else None
 
 
 def is_against(row: PairRow, alpha: float) -> bool:
@@ -74,28 +78,31 @@ def doubts_of_one(row: PairRow, alpha: float) -> Iterator[str]:
 
 def doubts_of_many(pairs: Sequence[PairRow], alpha: float) -> Iterator[str]:
     """Say what to know beside the verdicts of a family."""
-    against = sum(is_against(row, alpha) for row in pairs)
+    pairs = as_pairs(pairs)
+    separated, few_discordant, exact_p = pairs.holds("separated"), pairs.holds("few_discordant"), pairs.known("p_exact")
+    with np.errstate(invalid="ignore"):
+        against = int(((pairs.floats("p_adjusted") <= alpha) & (pairs.floats("p_raw.one_sided") > 0.5)).sum())
     if against:
         which = "one pair" if against == 1 else f"{against:,} pairs"
         yield f"Of {which} the test, whose null is not about the gain, rejects in favour of the system that is behind: no verdict."
-    few = sum(row.separated and row.few_discordant for row in pairs)
+    few = int((separated & few_discordant).sum())
     if few:
-        known = any(row.few_discordant and row.p_exact is not None for row in pairs)
+        known = bool((few_discordant & exact_p).any())
         exact = "that of the exact test of all swaps" if known else "the smallest p of an exact test"
         rest = "rests" if few == 1 else "rest"
         yield (
             f"{few:,} of the separated pairs {rest} on fewer than {FEW_DISCORDANT} discordant units (†): "
             f"the p that decides is at least {exact}."
         )
-    held = sum(_is_held(row, alpha) for row in pairs)
+    held = _count_held(pairs, alpha)
     if held:
-        one, more = held == 1, " more" if any(row.separated for row in pairs) else ""
+        one, more = held == 1, " more" if separated.any() else ""
         own = "an exact" if is_exact(pairs[0]) else "a counted"
         yield (
             f"{held:,}{more} {'has' if one else 'have'} {own} p ≤ α and {'is' if one else 'are'} not called better: so few "
             "units differ that an exact test does not reject."
         )
-    empty = sum(bool(row.empty_replicates) and row.p is not None for row in pairs)
+    empty = int(((pairs.floats("empty_replicates") > 0) & pairs.known("p")).sum())
     if empty:
         yield f"{empty:,} p-value{' is' if empty == 1 else 's are'} conditional on the replicates in which both scores are defined."
 
@@ -123,15 +130,17 @@ def _why_larger(row: PairRow) -> Iterator[str]:
         yield f"{few}: {exact_test(row.metric)} is safer."
 
 
-def _is_held(row: PairRow, alpha: float) -> bool:
-    """Tell whether the floor of few discordant units keeps a pair from being called better whose own p is at most α."""
-    p, floor = counted_p(row), row.p_floor
-    return bool(row.in_family and row.few_discordant and p is not None and p <= alpha < (floor or 0.0))
+def _count_held(pairs: Pairs, alpha: float) -> int:
+    """Count the pairs whose own p is at most α, and which the floor of few discordant units keeps from being called better."""
+    p, floor = pairs.floats(path_of_counted_p(pairs[0].procedure)), pairs.floats("p_floor")
+    with np.errstate(invalid="ignore"):
+        return int((pairs.holds("in_family") & pairs.holds("few_discordant") & (p <= alpha) & (floor > alpha)).sum())
 
 
 def say_missing(rows: Sequence[PairRow]) -> str | None:
     """Say why rows have no p: each reason with its number of pairs, where there are several. None where all have one."""
-    lacking = Counter(row.p_reason or "nothing was written" for row in rows if row.p is None)
+    pairs = as_pairs(rows)
+    lacking = Counter(why or "nothing was written" for why in pairs.where(~pairs.known("p")).values("p_reason").tolist())
     if len(lacking) <= 1:
         return next(iter(lacking), None)
     return "; ".join(f"{why} ({count:,})" for why, count in lacking.most_common())
@@ -148,35 +157,42 @@ def say_p(row: PairRow) -> str:
 def describe_agreement(report: Report, where: FamilyKey) -> Iterator[str]:
     """Compare the pairs that other procedures separate with those of ``where``'s, at the same α, each by its own adjustment."""
     judged = report.pairs_of[where]
-    first = {(row.system_a, row.system_b): row.separated for row in judged}
+    first = _by_systems(judged)
     for procedure in report.procedures:
-        rows = report.pairs_of[where._replace(procedure=procedure)]
-        tested = [row for row in rows if row.in_family and row.p is not None and not row.identical]
         if procedure == where.procedure:
             continue
-        if not tested:
+        rows = report.pairs_of.get(where._replace(procedure=procedure), ListedPairs([]))
+        tested = rows.where(rows.holds("in_family") & rows.known("p") & ~rows.holds("identical"))
+        if not len(tested):
             missing = say_missing(rows)
             if missing:
                 yield f"By {procedure} no pair could be measured: {missing}."
             continue
-        separated = [row for row in tested if row.separated]
+        separated = int(tested.holds("separated").sum())
         # Pairs without an order stand in the order of the cube under every procedure: the names are the same.
-        turned = [row for row in tested if row.separated != first[row.system_a, row.system_b]]
+        mine = _by_systems(tested)
+        turned = tested.where(np.array([is_so != first[names] for names, is_so in mine.items()], np.bool_))
         # Two procedures may be adjusted in two ways: then the way is told, as it may be why they differ.
         by = procedure if name_adjustment(rows) == name_adjustment(judged) else f"{procedure} ({name_adjustment(rows)})"
-        if sum(row.in_family for row in rows) == 1:
-            yield _one(procedure, tested[0], next(row for row in judged if row.in_family), agrees=not turned)
+        if int(rows.holds("in_family").sum()) == 1:
+            yield _one(procedure, tested[0], judged.where(judged.holds("in_family"))[0], agrees=not len(turned))
             continue
         family = rows[0].adjustment.family_size
-        count = f"{len(separated):,} of {family:,} pair{'' if family == 1 else 's'} {'is' if len(separated) == 1 else 'are'}"
-        if not turned:
-            same = ", the same ones" if len(separated) > 1 else ", the same one" if separated else ""
+        count = f"{separated:,} of {family:,} pair{'' if family == 1 else 's'} {'is' if separated == 1 else 'are'}"
+        if not len(turned):
+            same = ", the same ones" if separated > 1 else ", the same one" if separated else ""
             yield f"By {by} {count} separated{same}."
             continue
         named = ", ".join(f"{row.system_a} – {row.system_b}" for row in turned[:MOST_NAMED])
         more = f" and {len(turned) - MOST_NAMED:,} more" if len(turned) > MOST_NAMED else ""
         verb = "verdict differs" if len(turned) == 1 else "verdicts differ"
         yield f"By {by} {count} separated; {len(turned):,} {verb} from those of {where.procedure}: {named}{more}."
+
+
+def _by_systems(pairs: Pairs) -> dict[tuple[str, str], bool]:
+    """Return whether each pair is separated, by its systems, the better one first."""
+    names = zip(pairs.values("system_a").tolist(), pairs.values("system_b").tolist(), strict=True)
+    return dict(zip(names, pairs.holds("separated").tolist(), strict=True))
 
 
 def _one(procedure: str, row: PairRow, judged: PairRow, *, agrees: bool) -> str:

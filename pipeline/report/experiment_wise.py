@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.inference.families import order_family
 from pipeline.inference.max_t import (
@@ -16,9 +17,11 @@ from pipeline.inference.max_t import (
 )
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import FamilyOf
+from pipeline.report.columns import Column
 from pipeline.report.cube_facts import FULL, NOT_TESTABLE, metric_fact, read_variable
 from pipeline.report.document import Report
-from pipeline.report.rows import ErrorRow, FamilyKey, PairRow, SharedReplicates
+from pipeline.report.pair_set import PairSet
+from pipeline.report.rows import ErrorRow, FamilyKey, SharedReplicates
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,20 +36,17 @@ LEAST, CHUNK = 2000, 2**14
 MOST_TOLD = 5
 
 
-def count_errors(
-    pairs: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *, family: FamilyOf, alpha: float
-) -> ErrorRow | None:
+def count_errors(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, *, family: FamilyOf, alpha: float) -> ErrorRow | None:
     """Return the chance that any of the tests of a family of equal systems rejects at α unadjusted; None of a single test.
 
     Copies of a system are one system, and tests are of pairs that can be rejected: with a p that is not 1 by definition.
     """
-    stand_in = _stand_ins(pairs)
-    tested = {
-        frozenset((stand_in[row.system_a], stand_in[row.system_b]))
-        for row in pairs
-        if row.in_family and row.p is not None and row.method != "definition" and row.verdict != NOT_TESTABLE
-    }
-    tests, systems = len(tested), len({system for pair in tested for system in pair})
+    columns, everything = pairs.columns, slice(None)
+    first, second = (_stand_ins(columns)[columns[side].values] for side in ("system_a", "system_b"))
+    beyond = columns["method"].equal(everything, "definition") | columns["verdict"].equal(everything, NOT_TESTABLE)
+    there = columns["in_family"].equal(everything, True) & columns["p"].known(everything) & ~beyond
+    lower, higher = np.minimum(first, second)[there], np.maximum(first, second)[there]
+    tests, systems = len(np.unique(lower * cube.sizes["system"] + higher)), len(np.union1d(lower, higher))
     if tests < 2:
         return None
     shared = _shared(cube, place.metric, family, alpha) if PROCEDURES[place.procedure].keeps_scores else None
@@ -61,18 +61,16 @@ def count_errors(
     )
 
 
-def _stand_ins(pairs: Sequence[PairRow]) -> dict[str, str]:
-    """Return each system the first one that it is a copy of, or itself."""
-    found: dict[str, str] = {}
-    copies: dict[str, set[str]] = {}
-    for row in pairs:
-        for system, other in ((row.system_a, row.system_b), (row.system_b, row.system_a)):
-            copies.setdefault(system, {system})
-            if row.identical:
-                copies[system].add(other)
-    for system, same in copies.items():
-        found[system] = min(same)
-    return found
+def _stand_ins(columns: Mapping[str, Column]) -> NDArray[np.int64]:
+    """Return, by position, each system the first one by name that it is a copy of, or itself."""
+    names = columns["system_a"].words or ()
+    rank = np.argsort(np.array(sorted(range(len(names)), key=names.__getitem__), np.int64))
+    least = rank.copy()
+    same = columns["identical"].equal(slice(None), True)
+    first, second = (columns[side].values[same] for side in ("system_a", "system_b"))
+    for one, other in ((first, second), (second, first)):
+        np.minimum.at(least, one, rank[other])
+    return least
 
 
 def _shared(cube: xr.Dataset, metric: str, family: FamilyOf, alpha: float) -> SharedReplicates | None:

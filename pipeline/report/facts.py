@@ -11,6 +11,7 @@ from pipeline.interfaces import Check, Column
 __all__ = [
     "AbsentSystem",
     "AcrossFamilies",
+    "AllPairs",
     "Cells",
     "ChapterRow",
     "FailedTask",
@@ -23,6 +24,7 @@ __all__ = [
     "HeadlineRow",
     "ItemClusters",
     "MetricRow",
+    "PairCounts",
     "PresetFacts",
     "ProblemRow",
     "Strata",
@@ -269,3 +271,38 @@ class FindingBlock:
     files: Sequence[str]
     headlines: Sequence[HeadlineRow]
     checks: Sequence[Check]
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """How many pairs a family has, how many of them are listed in the document, and what is said of all of them.
+
+    ``measured`` pairs have a p, ``unstable`` ones a verdict that other draws could change; ``verdicts`` counts pairs by verdict.
+    """
+
+    test_set: str
+    metric: str
+    procedure: str
+    pairs: int
+    listed: int
+    in_family: int
+    measured: int
+    separated: int
+    unstable: int
+    few_discordant: int
+    identical: int
+    verdicts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AllPairs:
+    """Where all pairs are, as paths beside the document; None where there is no such file.
+
+    ``rule`` says which pairs the document lists, None where it lists all.
+    """
+
+    pairs: int
+    listed: int
+    rule: str | None
+    csv: str | None
+    parquet: str | None

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from pipeline.procedures.registry import PROCEDURES
+from pipeline.report.pairs import Pairs, as_pairs
 from pipeline.report.rows import PairRow
 
 __all__ = ["SKEWED", "WEIGHTY", "check_influence", "noise_of_acceleration"]
@@ -26,23 +29,21 @@ def check_influence(pairs: Sequence[PairRow], *, noun: str = "") -> Iterator[tup
 
     ``noun`` says what the pairs are, after their number.
     """
-    judged = [row for row in pairs if row.verdict in _JUDGED and PROCEDURES[row.procedure].needs_units]
+    pairs = as_pairs(pairs)
+    procedures = pairs.values("procedure").tolist()
+    needs = {name: PROCEDURES[name].needs_units for name in dict.fromkeys(procedures)}
+    resting = np.fromiter(map(needs.__getitem__, procedures), np.bool_, len(procedures))
+    judged = pairs.where(np.any([pairs.equal("verdict", word) for word in _JUDGED], axis=0) & resting)
+    two_values = judged.equal("minimum_detectable_effect.law", "binomial")
     # The exact test of few wins and losses, which judges these, knows nothing of skewness.
-    bent = [(abs(row.acceleration), row) for row in judged if row.acceleration is not None and not _is_exact(row)]
-    if bent:
+    exact = judged.holds("few_discordant") & judged.known("p_exact") & two_values
+    bent = judged.where(judged.known("acceleration") & ~exact)
+    if len(bent):
         yield "Skewness", *_skewness(bent, noun)
-    moved = [row for row in judged if row.leverage is not None and not _has_two_values(row)]
-    if moved:
+    # Where every discordant unit weighs as much as the others, few of them are another check.
+    moved = judged.where(judged.known("leverage") & ~two_values)
+    if len(moved):
         yield "Leverage", *_leverage(moved, noun)
-
-
-def _has_two_values(row: PairRow) -> bool:
-    """Tell whether every discordant unit weighs as much as the others: few of them are another check."""
-    return row.minimum_detectable_effect is not None and row.minimum_detectable_effect.law == "binomial"
-
-
-def _is_exact(row: PairRow) -> bool:
-    return row.few_discordant and row.p_exact is not None and _has_two_values(row)
 
 
 def _name(row: PairRow) -> str:
@@ -65,14 +66,19 @@ def noise_of_acceleration(units: int) -> float:
     return math.sqrt((units - 2) / (6 * units * (units + 1) * (units + 3)))
 
 
-def _skewness(bent: Sequence[tuple[float, PairRow]], noun: str) -> tuple[bool, str]:
-    many = [(a, row) for a, row in bent if a > max(SKEWED, _ERRORS * noise_of_acceleration(row.units))]
-    most, row = max(many or bent, key=lambda of: of[0])
+def _skewness(bent: Pairs, noun: str) -> tuple[bool, str]:
+    units = bent.floats("units")
+    noise = {float(n): noise_of_acceleration(int(n)) for n in np.unique(units)}
+    bound = np.fmax(SKEWED, _ERRORS * np.array([noise[n] for n in units.tolist()]))
+    many = bent.where(np.abs(bent.floats("acceleration")) > bound)
+    shown = many if len(many) else bent
+    size = np.abs(shown.floats("acceleration"))
+    most, row = float(size.max()), shown[int(size.argmax())]
     count = (
         f"The influence of units on the gain is skewed, |acceleration| above {SKEWED:g} and two standard errors: "
         f"{len(many):,} of {len(bent):,}{noun}"
     )
-    if not many:
+    if not len(many):
         return False, f"{count}; the largest is {most:.3f}{', which chance makes as well' if most > SKEWED else ''}."
     needed = math.ceil(row.units * (most / SKEWED) ** 2)
     return True, (
@@ -82,11 +88,11 @@ def _skewness(bent: Sequence[tuple[float, PairRow]], noun: str) -> tuple[bool, s
     )
 
 
-def _leverage(moved: Sequence[PairRow], noun: str) -> tuple[bool, str]:
-    shares = [(row.leverage.share, row) for row in moved if row.leverage is not None]
-    most, row = max(shares, key=lambda of: of[0])
-    heavy = [row for share, row in shares if share > WEIGHTY]
-    count = f"One unit makes more than {100 * WEIGHTY:.0f} % of a gain's variance: {len(heavy):,} of {len(shares):,}{noun}"
+def _leverage(moved: Pairs, noun: str) -> tuple[bool, str]:
+    shares = moved.floats("leverage.share")
+    most, row = float(shares.max()), moved[int(shares.argmax())]
+    heavy = int((shares > WEIGHTY).sum())
+    count = f"One unit makes more than {100 * WEIGHTY:.0f} % of a gain's variance: {heavy:,} of {len(shares):,}{noun}"
     if not heavy or row.leverage is None:
         return False, f"{count}; the largest share is {100 * most:.1f} %."
     gain = f"{row.delta:.4g}" if row.delta is not None else "undefined"

@@ -13,7 +13,8 @@ from pipeline.inference.proportions import wilson
 from pipeline.inference.ranks import CLUSTERS, Separation, name_letters, rank_intervals, separate
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.cube_facts import FULL, metric_fact
-from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, PairRow, ScoreInterval, SystemRow
+from pipeline.report.pair_set import PairSet
+from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, ScoreInterval, SystemRow
 from pipeline.report.values import plain
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Standing(NamedTuple):
     clusters: list[ClusterRow]
 
 
-def rank_systems(pairs: Sequence[PairRow], cube: xr.Dataset, place: FamilyKey, *, family: FamilyOf, alpha: float) -> Standing:
+def rank_systems(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, *, family: FamilyOf, alpha: float) -> Standing:
     """Return systems from best to worst by the pairs of one family, each with its rank and the ranks that are not excluded.
 
     Systems with the same score share the better rank; one without a score has none, and stands last. Against a baseline there are
@@ -91,7 +92,7 @@ def _score_intervals(cube: xr.Dataset, names: Sequence[str], metric: str, *, alp
 
 
 def _against(
-    pairs: Sequence[PairRow],
+    pairs: PairSet,
     order: Sequence[str],
     scores: Mapping[str, float | None],
     intervals: Mapping[str, ScoreInterval],
@@ -99,10 +100,11 @@ def _against(
     place: FamilyKey,
 ) -> list[BoardRow]:
     """Return systems with their verdict against the baseline, seen from them: better, worse, or what else it is."""
-    members = [row for row in pairs if row.in_family]
-    better = Counter(row.system_a for row in members if row.separated)
-    worse = Counter(row.system_b for row in members if row.separated)
-    verdicts = {name: row.verdict for row in members for name in (row.system_a, row.system_b)}
+    members = pairs.where(pairs.holds("in_family"))
+    won = members.where(members.holds("separated"))
+    better, worse = (Counter(won.values(side).tolist()) for side in ("system_a", "system_b"))
+    sides = (members.values(side).tolist() for side in ("system_a", "system_b"))
+    verdicts = {name: word for *names, word in zip(*sides, members.values("verdict").tolist(), strict=True) for name in names}
     board = []
     for name in order:
         verdict = verdicts.get(name) if name != baseline else None
@@ -124,19 +126,18 @@ def _against(
     return board
 
 
-def _relate(pairs: Sequence[PairRow], names: Sequence[str], scores: Mapping[str, float | None], *, alpha: float) -> Separation:
-    """Read the rows of all pairs of one family as a relation of the systems ``names``.
+def _relate(pairs: PairSet, names: Sequence[str], scores: Mapping[str, float | None], *, alpha: float) -> Separation:
+    """Read all pairs of one family as a relation of the systems ``names``, which are in the order of the cube.
 
     A difference that its row does not believe, whatever its p, separates nobody.
     """
-    place = {name: position for position, name in enumerate(names)}
-    ends = np.array([(place[row.system_a], place[row.system_b]) for row in pairs], np.int64).reshape(-1, 2)
+    columns, everything = pairs.columns, slice(None)
     return separate(
-        ends,
+        np.stack([columns[side].values for side in ("system_a", "system_b")], axis=1),
         score=np.array([np.nan if scores[name] is None else scores[name] for name in names], np.float64),
-        delta=np.array([np.nan if row.delta is None else row.delta for row in pairs], np.float64),
-        p=np.array([row.p_adjusted if row.separated else 1.0 for row in pairs], np.float64),
-        identical=np.array([row.identical for row in pairs], np.bool_),
+        delta=columns["delta"].floats(everything),
+        p=np.where(columns["separated"].equal(everything, True), columns["p_adjusted"].floats(everything), 1.0),
+        identical=columns["identical"].equal(everything, True),
         alpha=alpha,
     )
 

@@ -11,7 +11,8 @@ from pipeline.procedures.registry import PROCEDURES, exact_limit, formula_of
 from pipeline.report.adjustment import ACROSS_TITLES, references
 from pipeline.report.cube_facts import BEYOND_THE_BUDGET
 from pipeline.report.document import Report
-from pipeline.report.pair_rows import is_exact
+from pipeline.report.pair_rows import exact_procedures
+from pipeline.report.pairs import join_pairs
 from pipeline.report.presets import preset_methods
 from pipeline.report.units import count_units
 
@@ -20,10 +21,10 @@ __all__ = ["Method", "describe_methods", "methods_paragraph"]
 
 def describe_methods(report: Report) -> list[Method]:
     """List the methods behind a document."""
-    bases = _bases(report)
+    bases, families = _bases(report), report.pairs_of.values()
     methods = [
         *(method for procedure in report.procedures for method in PROCEDURES[procedure].methods),
-        *(method for procedure in _exact(report) for method in getattr(exact_limit(procedure), "methods", ())),
+        *(method for procedure in exact_procedures(report.pairs_of) for method in getattr(exact_limit(procedure), "methods", ())),
         *preset_methods(report),
         *([_MAX_T] if set(bases) - {"holm"} else []),
         Method(
@@ -76,9 +77,9 @@ def describe_methods(report: Report) -> list[Method]:
         ),
     ]
     conditions = {
-        _TAILS: any(row.tail or row.tail_reason == BEYOND_THE_BUDGET for row in report.pairs),
-        _FEW_UNITS: any(row.p_few_units is not None for row in report.pairs),
-        _EQUIVALENCE: any(row.margin is not None for row in report.pairs),
+        _TAILS: any((pairs.known("tail") | pairs.equal("tail_reason", BEYOND_THE_BUDGET)).any() for pairs in families),
+        _FEW_UNITS: any(pairs.known("p_few_units").any() for pairs in families),
+        _EQUIVALENCE: any(pairs.known("margin").any() for pairs in families),
         **{_ACROSS[by]: report.families.across == by for by in _ACROSS},
     }
     return methods + [method for method, used in conditions.items() if used]
@@ -156,7 +157,7 @@ _ACROSS = {
 
 
 def _bases(report: Report) -> dict[str, None]:
-    return dict.fromkeys(row.adjustment.by for row in report.pairs)
+    return dict.fromkeys(pairs[0].adjustment.by for pairs in report.pairs_of.values() if len(pairs))
 
 
 def methods_paragraph(report: Report) -> str:
@@ -173,12 +174,12 @@ def methods_paragraph(report: Report) -> str:
     count += "" if across == "none" else f", and by the method of {ACROSS_TITLES[across]} across them"
     procedures = [PROCEDURES[name] for name in report.procedures]
     titles = " and by ".join(procedure.title for procedure in procedures)
-    judged = [row.adjustment.by for row in report.pairs if row.procedure == procedures[0].name]
+    judged = [of[0].adjustment.by for place, of in report.pairs_of.items() if place.procedure == procedures[0].name and len(of)]
     baseline = report.family.baseline
     what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
     first = f", verdicts those of {procedures[0].title}" if len(procedures) > 1 else ""
     told = f"{where}; {', '.join(metrics)}"
-    exact = _exact(report)
+    exact = exact_procedures(report.pairs_of)
     if any(procedure.draws and procedure.name not in exact for procedure in procedures):
         drawn = f" with b = {sets[0].replicates or 0:,} replicates shared by all systems (seed {report.seed}; {told})"
     else:
@@ -195,10 +196,10 @@ def methods_paragraph(report: Report) -> str:
 
 def _say_rest(report: Report, judged_by: Procedure) -> Iterator[str]:
     """Say what else decides: floors of few discordant units, what intervals are, and the test of models."""
-    rows = [row for row in report.pairs if row.procedure == judged_by.name]
-    if judged_by.needs_units and any(row.few_discordant and row.in_family for row in rows):
+    pairs = join_pairs(of for place, of in report.pairs_of.items() if place.procedure == judged_by.name)
+    if judged_by.needs_units and (pairs.holds("few_discordant") & pairs.holds("in_family")).any():
         yield f"Where fewer than {FEW_DISCORDANT} units differ, no p is smaller than that of the exact test of all swaps."
-    methods = {row.interval.method for row in rows if row.interval}
+    methods = set(pairs.values("interval.method").tolist())
     intervals = [words for method, words in _INTERVALS.items() if method in methods]
     if intervals:
         yield f"Intervals hold for all pairs of a family together: {'; '.join(intervals)}."
@@ -217,11 +218,6 @@ _MODEL_TESTS = {
     "methods": "the quasi-F with Satterthwaite's degrees of freedom (Satterthwaite, 1946), a claim about new runs and new units",
     "systems": "the t-test of the means over runs of each unit, a claim about these finished systems on new units",
 }
-
-
-def _exact(report: Report) -> dict[str, None]:
-    """Return the procedures that draw, and of which p-values are exact all the same."""
-    return dict.fromkeys(row.procedure for row in report.pairs if is_exact(row))
 
 
 _NOUNS = ("item", "document")

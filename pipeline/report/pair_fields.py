@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from pipeline.inference.p_values import CONVENTIONS
 from pipeline.interfaces import Procedure
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.adjustment import Adjusted, FamilyOf, adjust
+from pipeline.report.columns import Column, coded, constant, counts, flags, numbers, unless
 from pipeline.report.cube_facts import (
     NO_SPREAD,
     better_first,
@@ -34,14 +36,10 @@ from pipeline.report.cube_facts import (
     read_undecided,
     read_variable,
     summed,
-    whole_numbers,
     without_spread,
 )
-from pipeline.report.intervals import Methods, decision_intervals, read_intervals, read_wins
-from pipeline.report.pair_parts import Interval
-from pipeline.report.rows import PairTails, PairVerdict, RawP
-from pipeline.report.values import plain
-from pipeline.report.verdicts import Evidence, judge_pairs, read_equivalence
+from pipeline.report.intervals import decision_intervals, read_intervals, read_wins
+from pipeline.report.verdicts import Evidence, Judged, judge_pairs, read_equivalence
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -51,62 +49,29 @@ __all__ = ["PairColumns", "read_columns"]
 ALL_PAIRS = FamilyOf()
 
 _Floats = NDArray[np.float64]
-_Numbers = list[float | None]
-_Counts = list[int | None]
 
 
 @dataclass(frozen=True, eq=False)
 class PairColumns:
-    """What is known of all pairs of one metric and procedure at a test size, a list by name; None where it is not known.
+    """What is known of all pairs of one metric and procedure at a test size, in the order of the cube.
 
-    The names are those of `pipeline.report.rows.PairRow`. ``adjusted_by`` says whose adjusted p decides for all of them;
-    ``against`` marks pairs where the test rejects in favour of the system that is behind.
+    Parameters
+    ----------
+    columns : dict of str to Column
+        By the paths of `pipeline.report.rows.PairRow`.
+    adjusted_by : str
+        Whose adjusted p decides for all of them.
+    against : (pair,) bool
+        The test rejects in favour of the system that is behind.
     """
 
-    system_a: list[str]
-    system_b: list[str]
-    score_a: _Numbers
-    score_b: _Numbers
-    delta: _Numbers
-    se: _Numbers
-    identical: list[bool]
-    discordant: _Counts
-    p: _Numbers
-    log10_p: _Numbers
-    p_raw: list[RawP]
-    p_few_units: _Numbers
-    p_exact: _Numbers
-    log10_p_exact: _Numbers
-    p_floor: _Numbers
-    p_label: list[str | None]
-    p_reason: list[str | None]
-    method: list[str | None]
-    monte_carlo_error: _Numbers
-    monte_carlo_error_one_sided: _Numbers
-    count: _Counts
-    bias: _Numbers
-    replicates: _Counts
-    empty_replicates: _Counts
-    tail: list[PairTails | None]
-    tail_reason: list[str | None]
-    in_family: list[bool]
+    columns: dict[str, Column]
     adjusted_by: Literal["max_t", "holm"]
-    p_adjusted: _Numbers
-    max_t: _Numbers
-    holm: _Numbers
-    benjamini_hochberg: _Numbers
-    p_equivalence: _Numbers
-    p_equivalence_holm: _Numbers
-    p_ahead: _Numbers
-    p_behind: _Numbers
-    separated: list[bool]
-    undecided: list[str | None]
-    against: list[bool]
-    verdict: list[PairVerdict | None]
-    differs_within_margin: list[bool | None]
-    stable: list[bool | None]
-    interval: list[Interval | None]
-    intervals: list[Methods | None]
+    against: NDArray[np.bool_]
+
+    def take(self, path: str) -> list[Any]:
+        """Return plain values of all pairs, None where nothing is known."""
+        return self.columns[path].take(slice(None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +104,7 @@ class _Tested:
     replicates: _Floats
     drawn: _Floats
     empty: NDArray[np.int64] | None
-    methods: list[str | None]
+    methods: Column
 
 
 def read_columns(
@@ -154,6 +119,7 @@ def read_columns(
     intervals: Sequence[str] = (),
     effective: float | None = None,
     counted: bool = True,
+    brief: bool = False,
 ) -> PairColumns:
     """Return what is known of all pairs of one metric and procedure.
 
@@ -172,6 +138,8 @@ def read_columns(
         Effective units, where they are known.
     counted : bool, optional
         The cube's counts against a margin are of the margin that was asked for.
+    brief : bool, optional
+        Without intervals, tails, verdicts, and what else no table of smaller sizes has.
     """
     where = {"metric": metric, "test_size": test_size}
     full = where | {"procedure": procedure}
@@ -184,66 +152,78 @@ def read_columns(
     if margin is not None and counted:
         within = read_equivalence(cube, known, margin=margin, tails=tails, corrected=tested.corrected, **full)
     judged = judge_pairs(cube, known, within, alpha=alpha, margin=margin is not None, **full)
-    better, worse = better_first(cube, seen.delta)
-    scores = dict(zip(cube["system"].values.tolist(), cube["observed_score"].sel(where).values.tolist(), strict=True))
-    pairs, ordered = len(better), seen.delta != 0
-    beside: list[Interval | None] = [None] * pairs
+    pairs = len(seen.delta)
+    columns = _decided(cube, seen, tested, known, judged, **where)
+    if brief:
+        return PairColumns(columns, adjusted.decision.by, judged.against)
     if reading.gives_interval:
         wins = read_wins(cube, seen.discordant, **where)
-        beside = decision_intervals(known, judged, wins=wins, tails=tails, alpha=alpha)
-    nothing, above = np.full(pairs, np.nan), count_of(cube, "above_twice_delta", **full)
-    exact, exact_log10 = read_exact(cube, **where) if reading.needs_units else (nothing, nothing)
+        columns |= decision_intervals(known, judged, wins=wins, tails=tails, alpha=alpha)
+    columns |= read_intervals(cube, seen.delta, alpha=alpha, wanted=intervals, **full)
+    columns |= read_tails(cube, **full) if reading.draws else {}
+    exact, exact_log10 = read_exact(cube, **where) if reading.needs_units else (None, None)
     verdict, own = full | {"convention": reading.verdict}, adjusted.decision.own
-    by_convention = (own == tested.verdict) & ~(own == adjusted.alone)
-    return PairColumns(
-        system_a=better,
-        system_b=worse,
-        score_a=plain(np.array([scores[name] for name in better])),
-        score_b=plain(np.array([scores[name] for name in worse])),
-        delta=plain(known.gain),
-        se=plain(seen.se),
-        identical=seen.identical.tolist(),
-        discordant=whole_numbers(seen.discordant, pairs),
-        p=plain(own),
-        log10_p=plain(np.where(by_convention, read_floats(cube, "log10_p", **verdict), np.nan)),
-        p_raw=[RawP(*of) for of in zip(*(plain(tested.p[name]) for name in CONVENTIONS), strict=True)],
-        p_few_units=plain(tested.corrected),
-        p_exact=plain(exact),
-        log10_p_exact=plain(exact_log10),
-        p_floor=plain(np.where(seen.floor > 0, seen.floor, np.nan)),
+    by_convention, ordered = (own == tested.verdict) & ~(own == adjusted.alone), seen.delta != 0
+    above = count_of(cube, "above_twice_delta", **full)
+    number, count = partial(numbers, pairs=pairs), partial(counts, pairs=pairs)
+    columns |= {
+        "log10_p": number(np.where(by_convention, read_floats(cube, "log10_p", **verdict), np.nan)),
+        "p_few_units": number(tested.corrected),
+        "p_exact": number(exact),
+        "log10_p_exact": number(exact_log10),
+        "p_floor": number(np.where(seen.floor > 0, seen.floor, np.nan)),
         # What is said of the procedure's own p is not said of one of max-T's replicates.
-        p_label=[
-            None if other else label for label, other in zip(read_labels(cube, **verdict), own == adjusted.alone, strict=True)
-        ],
-        p_reason=[NO_SPREAD if flat else why for flat, why in zip(seen.flat.tolist(), read_reasons(cube, **full), strict=True)],
-        method=_methods(seen, tested, adjusted),
-        monte_carlo_error=plain(adjusted.own_error(tested.error)),
-        monte_carlo_error_one_sided=plain(read_floats(cube, "p_error", convention="one-sided", **full)),
-        count=whole_numbers(None if above is None else np.where(ordered & (tested.replicates >= 0), above, -1), pairs),
-        bias=plain(np.where(ordered, _bias(cube, reading, tested, **full), np.nan)),
-        replicates=whole_numbers(tested.replicates, pairs),
-        empty_replicates=whole_numbers(tested.empty, pairs),
-        tail=read_tails(cube, **full) if reading.draws else [None] * pairs,
-        tail_reason=read_tail_reasons(cube, **full),
-        in_family=adjusted.member.tolist(),
-        adjusted_by=adjusted.decision.by,
-        p_adjusted=plain(adjusted.decision.p),
-        max_t=plain(adjusted.decision.max_t),
-        holm=plain(adjusted.decision.holm),
-        benjamini_hochberg=plain(adjusted.decision.benjamini_hochberg),
-        p_equivalence=plain(nothing if within is None else within.own),
-        p_equivalence_holm=plain(judged.equivalence_holm),
-        p_ahead=plain(nothing if within is None else within.p_ahead),
-        p_behind=plain(nothing if within is None else within.p_behind),
-        separated=judged.separated.tolist(),
-        undecided=read_undecided(cube, **full),
-        against=judged.against.tolist(),
-        verdict=judged.verdict,
-        differs_within_margin=judged.differs_within_margin,
-        stable=judged.stable,
-        interval=beside,
-        intervals=read_intervals(cube, seen.delta, alpha=alpha, wanted=intervals, **full),
+        "p_label": unless(own == adjusted.alone, read_labels(cube, **verdict)),
+        "p_reason": unless(seen.flat, read_reasons(cube, **full), NO_SPREAD),
+        "method": _methods(seen, tested, adjusted),
+        "monte_carlo_error_one_sided": number(read_floats(cube, "p_error", convention="one-sided", **full)),
+        "count": count(None if above is None else np.where(ordered & (tested.replicates >= 0), above, -1)),
+        "bias": number(np.where(ordered, _bias(cube, reading, tested, **full), np.nan)),
+        "replicates": count(tested.replicates),
+        "empty_replicates": count(tested.empty),
+        "tail_reason": read_tail_reasons(cube, **full),
+        "in_family": flags(adjusted.member),
+        "p_equivalence": number(None if within is None else within.own),
+        "p_equivalence_holm": number(judged.equivalence_holm),
+        "p_ahead": number(None if within is None else within.p_ahead),
+        "p_behind": number(None if within is None else within.p_behind),
+        "separated": flags(judged.separated),
+        "undecided": read_undecided(cube, **full),
+        "verdict": judged.verdict,
+        "differs_within_margin": judged.differs_within_margin,
+    }
+    return PairColumns(columns, adjusted.decision.by, judged.against)
+
+
+def _decided(
+    cube: xr.Dataset, seen: _Observed, tested: _Tested, known: Evidence, judged: Judged, **where: str
+) -> dict[str, Column]:
+    """Return what was observed, the p-values, and what they are adjusted to."""
+    systems, score = (
+        list(map(str, cube["system"].values.tolist())),
+        np.asarray(cube["observed_score"].sel(where).values, np.float64),
     )
+    better, worse = better_first(cube, seen.delta)
+    adjusted, number = known.adjusted, partial(numbers, pairs=len(better))
+    return {
+        "system_a": coded(better, systems),
+        "system_b": coded(worse, systems),
+        "score_a": number(score[better]),
+        "score_b": number(score[worse]),
+        "delta": number(known.gain),
+        "se": number(seen.se),
+        "identical": flags(seen.identical),
+        "discordant": counts(seen.discordant, len(better)),
+        "p": number(adjusted.decision.own),
+        **{f"p_raw.{name.replace('-', '_')}": number(tested.p[name]) for name in CONVENTIONS},
+        "monte_carlo_error": number(adjusted.own_error(tested.error)),
+        "p_adjusted": number(adjusted.decision.p),
+        "adjustment.by": constant(adjusted.decision.by, len(better)),
+        "adjustment.others.max_t": number(adjusted.decision.max_t),
+        "adjustment.others.holm": number(adjusted.decision.holm),
+        "adjustment.others.benjamini_hochberg": number(adjusted.decision.benjamini_hochberg),
+        "stable": judged.stable,
+    }
 
 
 def _observe(cube: xr.Dataset, reading: Procedure, **where: str) -> _Observed:
@@ -277,7 +257,7 @@ def _test(cube: xr.Dataset, reading: Procedure, effective: float | None, **full:
         replicates=np.full(pairs, -1.0) if exact else drawn,
         drawn=drawn,
         empty=None if exact else empty,
-        methods=read_flags(cube, "method", **verdict),
+        methods=read_flags(cube, "method", where=verdict),
     )
 
 
@@ -294,19 +274,21 @@ def _weigh(cube: xr.Dataset, seen: _Observed, tested: _Tested, *, family: Family
         one_sided=tested.p["one-sided"],
         error=tested.error,
         replicates=tested.replicates,
-        estimated=np.array([method == "tail" for method in tested.methods], np.bool_),
+        estimated=tested.methods.equal(slice(None), "tail"),
         adjusted=adjusted,
-        undecided=np.array([reason is not None for reason in read_undecided(cube, **full)], np.bool_),
+        undecided=read_undecided(cube, **full).known(slice(None)),
     )
 
 
-def _methods(seen: _Observed, tested: _Tested, adjusted: Adjusted) -> list[str | None]:
+def _methods(seen: _Observed, tested: _Tested, adjusted: Adjusted) -> Column:
     """Return how each p is known; the p of a test whose null is not about the gain is its own, also where the gain is 0."""
     own, defined = adjusted.decision.own, (tested.verdict == 1) & (seen.identical | (seen.delta == 0))
     cases = {"definition": defined, "exact": adjusted.exact | ((own > tested.verdict) & (own == seen.floor) & (seen.floor > 0))}
     cases |= {"monte-carlo": own == adjusted.alone, "asymptotic": (own > tested.verdict) & (own == tested.corrected)}
-    known = np.select(list(cases.values()), list(cases), "")
-    return [name or method for name, method in zip(known.tolist(), tested.methods, strict=True)]
+    found = tested.methods
+    words = (*(found.words or ()), *cases)
+    first = len(words) - len(cases)
+    return coded(np.select(list(cases.values()), range(first, len(words)), found.values), words)
 
 
 def _bias(cube: xr.Dataset, reading: Procedure, tested: _Tested, **full: str) -> _Floats:

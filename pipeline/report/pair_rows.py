@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.interfaces import Procedure
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.across_families import Correction
 from pipeline.report.adjustment import FamilyOf, why_no_max_t
+from pipeline.report.columns import Column, constant, counts, flags, unless
 from pipeline.report.cube_facts import FULL, NO_SPREAD, read_unit_effect
 from pipeline.report.pair_fields import PairColumns, read_columns
-from pipeline.report.rows import Adjustment, FamilyKey, OtherAdjustments, PairRow
+from pipeline.report.pair_set import PairSet, Remarks
+from pipeline.report.pairs import Pairs
+from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_p, plain
 
 if TYPE_CHECKING:
@@ -21,20 +27,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOTICEABLE",
+    "are_biased",
+    "are_clustered",
     "beside_exact",
     "counted_p",
+    "exact_procedures",
     "exact_test",
-    "is_biased",
     "is_clustered",
     "is_exact",
     "list_pairs",
     "name_exact",
+    "path_of_counted_p",
 ]
 
 ALL_PAIRS = FamilyOf()
 
 NOTICEABLE = 1.1
 """Design effect above which items are not drawn without a remark: a test at .05 then rejects 6.2 % of true nulls."""
+
+
+@cache
+def _reading(procedure: str) -> Procedure:
+    """Return a procedure; asked of every pair, a catalogue would take longer than all else."""
+    return PROCEDURES[procedure]
 
 
 def exact_test(metric: str) -> str:
@@ -47,9 +62,14 @@ def name_exact(metric: str) -> str:
     return "McNemar's exact test" if metric == "accuracy" else "the exact test of all swaps"
 
 
+def path_of_counted_p(procedure: str) -> str:
+    """Return where a row has the two-sided p by the procedure's convention, neither studentised nor corrected for few units."""
+    return f"p_raw.{PROCEDURES[procedure].verdict.replace('-', '_')}"
+
+
 def counted_p(row: PairRow) -> float | None:
     """Return the two-sided p by the procedure's convention, neither studentised nor corrected for few units."""
-    p: float | None = getattr(row.p_raw, PROCEDURES[row.procedure].verdict.replace("-", "_"))
+    p: float | None = getattr(row.p_raw, path_of_counted_p(row.procedure).removeprefix("p_raw."))
     return p
 
 
@@ -58,14 +78,28 @@ def is_exact(row: PairRow) -> bool:
     return PROCEDURES[row.procedure].draws and row.replicates is None
 
 
-def is_biased(row: PairRow) -> bool:
-    """Tell whether the bias of the bootstrap is above a quarter of the standard error."""
-    return row.bias is not None and row.se is not None and row.se > 0 and abs(row.bias) > 0.25 * row.se
+def exact_procedures(families: Mapping[FamilyKey, Pairs]) -> dict[str, None]:
+    """Return the procedures that draw, and of which p-values are exact all the same."""
+    found = [place.procedure for place, of in families.items() if len(of) and not of.known("replicates").all()]
+    return dict.fromkeys(name for name in found if PROCEDURES[name].draws)
+
+
+def are_biased(pairs: Pairs) -> NDArray[np.bool_]:
+    """Tell of each pair whether the bias of the bootstrap is above a quarter of the standard error."""
+    se = pairs.floats("se")
+    with np.errstate(invalid="ignore"):
+        return np.asarray((se > 0) & (np.abs(pairs.floats("bias")) > 0.25 * se))
 
 
 def is_clustered(row: PairRow) -> bool:
     """Tell whether items are drawn though they are known to stand together, and the gain varies more for it."""
     return row.units == row.items and row.design_effect is not None and row.design_effect > NOTICEABLE
+
+
+def are_clustered(pairs: Pairs) -> NDArray[np.bool_]:
+    """Tell of each pair whether items are drawn though they stand together, and the gain varies more for it."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((pairs.floats("units") == pairs.floats("items")) & (pairs.floats("design_effect") > NOTICEABLE))
 
 
 def _say_exact(row: PairRow) -> str:
@@ -92,10 +126,11 @@ def list_pairs(
     family: FamilyOf = ALL_PAIRS,
     intervals: Sequence[str] = (),
     correction: Correction | None = None,
-) -> list[PairRow]:
-    """Return the rows of all pairs of one metric by one procedure at the full size, the largest gain first.
+) -> PairSet:
+    """Return all pairs of one metric by one procedure at the full size, the largest gain first.
 
     Pairs outside the family have no adjusted p and no verdict. With a correction across families the pairs are judged by it.
+    What `pipeline.report.detectable` adds is not there yet.
     """
     # A procedure that cannot test a margin counted nothing against it.
     margin = (margins or {}).get(place.metric) if PROCEDURES[place.procedure].tests_margin else None
@@ -115,23 +150,30 @@ def list_pairs(
         counted=uncounted is None,
     )
     of = read(alpha=alpha)
-    stable = of.stable
+    columns = of.columns | _shared(cube, of, place, family, units, effective, margin)
+    held_back = columns["verdict"].equal(slice(None), "not decided")  # which a correction may turn into "not separated"
     if correction is not None:
         # Where the level is beyond the replicates of the adjustment that decides, nothing is known of other draws.
         at = read(alpha=correction.level)
-        stable = at.stable if at.adjusted_by == of.adjusted_by else [None] * len(of.stable)
-    rows = []
-    made = _make_rows(cube, of, place, family, units, effective, margin)
-    for row, against, holds in zip(made, of.against, stable, strict=True):
-        held_back = row.verdict == "not decided"  # which a correction across families may turn into "not separated"
-        if correction is not None:
-            row = correction.apply(row, stable=holds)
-        note = "; ".join(_remarks(row, against, held_back, family, uncounted))
-        rows.append(replace(row, note=note) if note else row)
-    return sorted(rows, key=lambda row: (-(row.delta or 0.0), row.system_a, row.system_b))
+        stable = at.columns["stable"] if at.adjusted_by == of.adjusted_by else constant(None, len(held_back))
+        columns |= correction.apply(place, columns, stable=stable)
+    gives_interval = PROCEDURES[place.procedure].gives_interval
+    write = partial(_write_note, family=family, uncounted=uncounted)
+    may_say = partial(_may_remark, gives_interval=gives_interval, uncounted=uncounted)
+    return PairSet(columns, _largest_first(columns), Remarks(write, may_say, of.against, held_back))
 
 
-def _make_rows(
+def _largest_first(columns: Mapping[str, Column]) -> NDArray[np.int64]:
+    """Return the pairs by gain, and by the names of their systems where it is the same."""
+    everything = slice(None)
+    names = columns["system_a"].words or ()
+    rank = np.argsort(np.array(sorted(range(len(names)), key=names.__getitem__), np.int64))
+    first, second = (rank[columns[side].values] for side in ("system_a", "system_b"))
+    order: NDArray[np.int64] = np.lexsort((second, first, -np.nan_to_num(columns["delta"].floats(everything))))
+    return order
+
+
+def _shared(
     cube: xr.Dataset,
     of: PairColumns,
     place: FamilyKey,
@@ -139,83 +181,41 @@ def _make_rows(
     units: int,
     effective: float | None,
     margin: float | None,
-) -> Iterator[PairRow]:
-    """Yield the row of each pair without its note, and without what `pipeline.report.detectable` adds."""
-    reading = PROCEDURES[place.procedure]
+) -> dict[str, Column]:
+    """Return the columns that a report knows besides those of `read_columns`, most of them of one value."""
+    reading, everything = PROCEDURES[place.procedure], slice(None)
+    pairs = len(of.against)
     why = None
-    if all(value is None for value in of.max_t):
+    if not of.columns["adjustment.others.max_t"].known(everything).any():
         why = why_no_max_t(cube, family, procedure=place.procedure) or "max_t: no pair has a standard error"
-    size = sum(p is not None for p in of.holm)
     correlation, effect = (
         read_unit_effect(cube, name, metric=place.metric) for name in ("intra_cluster_correlation", "design_effect")
     )
-    for k, (identical, discordant) in enumerate(zip(of.identical, of.discordant, strict=True)):
-        few = reading.needs_units and discordant is not None and discordant < FEW_DISCORDANT and not identical
-        yield PairRow(
-            test_set=place.test_set,
-            metric=place.metric,
-            test_size=FULL,
-            procedure=place.procedure,
-            convention=reading.leads,
-            null=reading.null,
-            system_a=of.system_a[k],
-            system_b=of.system_b[k],
-            score_a=of.score_a[k],
-            score_b=of.score_b[k],
-            delta=of.delta[k],
-            se=of.se[k],
-            bias=of.bias[k],
-            ties=None if discordant is None else units - discordant,
-            discordant=discordant,
-            units=units,
-            effective_units=effective,
-            intra_cluster_correlation=correlation[k],
-            design_effect=effect[k],
-            count=of.count[k],
-            replicates=of.replicates[k],
-            empty_replicates=of.empty_replicates[k],
-            p=of.p[k],
-            log10_p=of.log10_p[k],
-            p_adjusted=of.p_adjusted[k],
-            p_raw=of.p_raw[k],
-            p_few_units=of.p_few_units[k],
-            p_exact=of.p_exact[k],
-            log10_p_exact=of.log10_p_exact[k],
-            p_floor=of.p_floor[k],
-            tail=of.tail[k],
-            tail_reason=of.tail_reason[k],
-            in_family=of.in_family[k],
-            adjustment=Adjustment(
-                by=of.adjusted_by,
-                family_size=size,
-                others=OtherAdjustments(of.max_t[k], of.holm[k], of.benjamini_hochberg[k]),
-                reason=why,
-            ),
-            interval=of.interval[k],
-            intervals=of.intervals[k],
-            monte_carlo_error=of.monte_carlo_error[k],
-            monte_carlo_error_one_sided=of.monte_carlo_error_one_sided[k],
-            stable=of.stable[k],
-            method=of.method[k],
-            p_label=of.p_label[k],
-            p_reason=of.p_reason[k],
-            identical=identical,
-            margin=margin,
-            p_equivalence=of.p_equivalence[k],
-            p_equivalence_holm=of.p_equivalence_holm[k],
-            p_ahead=of.p_ahead[k],
-            p_behind=of.p_behind[k],
-            differs_within_margin=of.differs_within_margin[k],
-            separated=of.separated[k],
-            undecided=of.undecided[k] if of.in_family[k] and not identical else None,
-            few_discordant=few,
-            verdict=of.verdict[k],
-            note=None,
-            items=plain(cube.attrs.get("n_items")) or None,
-            acceleration=None,
-            leverage=None,
-            minimum_detectable_effect=None,
-        )
+    discordant = of.columns["discordant"].values
+    identical, member = (of.columns[name].equal(everything, True) for name in ("identical", "in_family"))
+    few = (discordant >= 0) & (discordant < FEW_DISCORDANT) & ~identical & reading.needs_units
+    values = {
+        "test_set": place.test_set,
+        "metric": place.metric,
+        "test_size": FULL,
+        "procedure": place.procedure,
+        "convention": reading.leads,
+        "null": reading.null,
+        "units": units,
+        "effective_units": effective,
+        "adjustment.family_size": int(of.columns["adjustment.others.holm"].known(everything).sum()),
+        "adjustment.reason": why,
+        "margin": margin,
+        "items": plain(cube.attrs.get("n_items")) or None,
+    }
+    return {
+        **{name: constant(value, pairs) for name, value in values.items()},
+        "ties": counts(np.where(discordant < 0, -1, units - discordant), pairs),
+        "intra_cluster_correlation": correlation,
+        "design_effect": effect,
+        "undecided": unless(~member | identical, of.columns["undecided"]),
+        "few_discordant": flags(few),
+    }
 
 
 def _why_uncounted(cube: xr.Dataset, metric: str, margin: float | None) -> str | None:
@@ -226,6 +226,10 @@ def _why_uncounted(cube: xr.Dataset, metric: str, margin: float | None) -> str |
     counted = dict(held).get(metric)
     run = "without a margin" if counted is None else f"against a margin of {counted:g}"
     return f"p_equivalence: the run counted {run}, and the report asks for {margin:g}; run it with that margin"
+
+
+def _write_note(row: PairRow, against: bool, held_back: bool, *, family: FamilyOf, uncounted: str | None) -> str:
+    return "; ".join(_remarks(row, against, held_back, family, uncounted))
 
 
 def _remarks(row: PairRow, against: bool, held_back: bool, family: FamilyOf, uncounted: str | None) -> Iterator[str]:
@@ -239,11 +243,29 @@ def _remarks(row: PairRow, against: bool, held_back: bool, family: FamilyOf, unc
     yield from _notes(row, held_back)
 
 
+def _may_remark(pairs: Pairs, *, gives_interval: bool, uncounted: str | None) -> NDArray[np.bool_]:
+    """Tell which pairs may have a remark, of those whose test does not reject in favour of the system that is behind.
+
+    It is asked of all pairs, so that rows are made of those alone that may have a note.
+    """
+    if uncounted is not None or not pairs.known("effective_units").all():
+        return np.ones(len(pairs), np.bool_)
+    silent = pairs.holds("in_family") & pairs.known("p") & pairs.known("se") & pairs.known("monte_carlo_error")
+    silent &= pairs.floats("delta") > 0
+    if gives_interval:
+        silent &= pairs.known("interval")
+    doubtful = [pairs.holds(name) for name in ("identical", "few_discordant", "differs_within_margin")]
+    doubtful += [pairs.equal("verdict", word) for word in ("not decided", "inconclusive")]
+    doubtful += [pairs.equal("stable", False), pairs.known("p_reason"), pairs.floats("empty_replicates") > 0]
+    doubtful += [are_biased(pairs), are_clustered(pairs)]
+    return np.asarray(~silent | np.any(doubtful, axis=0))
+
+
 def _notes(row: PairRow, held_back: bool) -> Iterator[str]:
     if row.p is None:
         drawn = "nothing was written for this pair, or its score is undefined in every replicate"
         computed = f"{row.procedure} is not defined for this score, or the score is undefined"
-        yield f"there is no p-value: {row.p_reason or (drawn if PROCEDURES[row.procedure].draws else computed)}"
+        yield f"there is no p-value: {row.p_reason or (drawn if _reading(row.procedure).draws else computed)}"
         return
     if row.identical:
         yield "identical: every unit statistic is equal, p = 1 by definition, no count, bias or interval"
@@ -266,7 +288,7 @@ def _notes(row: PairRow, held_back: bool) -> Iterator[str]:
         )
     if row.effective_units is None:
         yield "effective_units: the sizes of the clusters are not in the cube"
-    if is_biased(row):
+    if row.bias is not None and row.se is not None and abs(row.bias) > 0.25 * row.se > 0:
         yield "bias above a quarter of the standard error"
     if row.differs_within_margin:
         yield "differs, within the margin"
@@ -285,7 +307,7 @@ def _doubts(row: PairRow, held_back: bool) -> Iterator[str]:
         yield f"no spread: {NO_SPREAD}, and resampling cannot test it{beside_exact(row)}"
     if row.se is None:
         yield "se: undefined, as the score without one of the units is 0/0; no verdict of a difference"
-    elif row.interval is None and row.in_family and PROCEDURES[row.procedure].gives_interval:
+    elif row.interval is None and row.in_family and _reading(row.procedure).gives_interval:
         if held_back:
             yield "interval: none is shown, as none would hold its level where no test does"
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -12,9 +11,11 @@ from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.document import Report
 from pipeline.report.doubts import say_missing
 from pipeline.report.intervals import BELONGS_TO
-from pipeline.report.pair_rows import is_clustered, is_exact
+from pipeline.report.listing import WHICH, choose_pairs
+from pipeline.report.pair_rows import exact_procedures, is_clustered
+from pipeline.report.pairs import Pairs, as_pairs
 from pipeline.report.presets import add_tool_column
-from pipeline.report.rows import FamilyKey, PairRow
+from pipeline.report.rows import BoardRow, FamilyKey, PairRow, family_of
 from pipeline.report.values import MISSING, format_ends, format_number, format_p
 from pipeline.report.view import View
 
@@ -30,6 +31,7 @@ MARKS = {
 """What stands behind a verdict, and what it means."""
 
 _Rows: TypeAlias = Sequence[PairRow]
+"""Few rows, which are shown; all pairs of a family are `Pairs`."""
 
 
 def mark_of(row: PairRow) -> str:
@@ -38,9 +40,10 @@ def mark_of(row: PairRow) -> str:
     return "".join(mark for mark, holds in marks.items() if holds)
 
 
-def pair_table(report: Report, where: FamilyKey, rows: _Rows, title: str, *, digits: int, tables: int) -> View:
+def pair_table(report: Report, where: FamilyKey, pairs: _Rows, title: str, *, digits: int, tables: int) -> View:
     """Return the pairs of one family, at most so many that a page of ``tables`` of them can be read."""
-    shown = _nearest(rows, report.alpha, max(20, MOST_PAIRS // max(1, tables)))
+    rows = as_pairs(pairs)
+    shown = _choose(rows, report.board_of[where], report.alpha, max(20, MOST_PAIRS // max(1, tables)))
     columns = dict(_columns(report, where, rows, shown, digits))
     heads, cells = tuple(columns), tuple(tuple(tell(row) for tell in columns.values()) for row in shown)
     heads, cells = add_tool_column(report, shown, heads, cells)
@@ -49,7 +52,7 @@ def pair_table(report: Report, where: FamilyKey, rows: _Rows, title: str, *, dig
 
 
 def _columns(
-    report: Report, where: FamilyKey, rows: _Rows, shown: _Rows, digits: int
+    report: Report, where: FamilyKey, rows: Pairs, shown: _Rows, digits: int
 ) -> Iterator[tuple[str, Callable[[PairRow], str]]]:
     whole = PROCEDURES[where.procedure].gives_interval
     yield "better", lambda row: str(row.system_a)
@@ -103,7 +106,7 @@ def _verdict(row: PairRow) -> str:
     return "equivalent (identical)" if row.verdict == "equivalent" and row.identical else row.verdict or MISSING
 
 
-def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Iterator[str]:
+def _caption(report: Report, where: FamilyKey, rows: Pairs, shown: _Rows) -> Iterator[str]:
     if PROCEDURES[where.procedure].gives_interval:
         one_sided = "counted on all replicates; if none counts, the upper end of its 95 % interval"
         if _is_exact(rows):
@@ -118,7 +121,7 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
             yield f"The interval belongs to p adjusted, and is held to the verdict: {told}{_say_critical(shown)}."
         if any(row.interval and row.interval.open for row in shown):
             yield "A round bracket at 0: separated, by a step down; 0 itself is outside."
-        if any(row.intervals for row in rows):
+        if len(rows) and rows[0].intervals:  # as all pairs of a family have
             yield "Intervals by other methods are in tables/pairs.csv."
     else:
         yield f"The better system comes first; p is two-sided, {formula_of(where.procedure, exact=_is_exact(rows))}."
@@ -130,7 +133,7 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
     if any(_is_exact_told(row) for row in shown):
         yield "Exact: the test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
     yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where.procedure, by_max_t=_by_max_t(rows))}."
-    if any(row.verdict == NOT_TESTABLE for row in rows):
+    if rows.equal("verdict", NOT_TESTABLE).any():
         yield f"{NOT_TESTABLE.capitalize()}: {NO_SPREAD}, and there is nothing to resample; the adjusted p is 1."
     baseline, margin = report.family.baseline, _margin(rows)
     if baseline is not None:
@@ -141,7 +144,7 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
             "p of non-inferiority, that the better (worse) of the two is not worse than the other by the margin, unadjusted. "
             "Inconclusive: neither equivalent nor separated at this n."
         )
-    if any(row.verdict == "not decided" for row in rows):
+    if rows.equal("verdict", "not decided").any():
         p, claim = ("p", "a difference is not") if margin is None else ("a p", "neither a difference nor equivalence is")
         yield (
             f"Not decided: {p} is at most α, and {claim} claimed, as no test holds its level here, nor would an interval; "
@@ -150,7 +153,7 @@ def _caption(report: Report, where: FamilyKey, rows: _Rows, shown: _Rows) -> Ite
     for mark in dict.fromkeys(mark for row in shown for mark in mark_of(row)):
         yield f"{mark} {MARKS[mark]}."
     if len(shown) < len(rows):
-        yield f"Shown are the {len(shown):,} of {len(rows):,} pairs whose p is nearest to α; tables/pairs.csv has them all."
+        yield (f"Shown are {len(shown):,} of {len(rows):,} pairs: {WHICH}; tables/pairs.csv has them all.")
 
 
 def _say_critical(shown: _Rows) -> str:
@@ -160,9 +163,9 @@ def _say_critical(shown: _Rows) -> str:
     return "" if critical is None else f"; c = {critical:.3g}"
 
 
-def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:
+def _beside(rows: Pairs, shown: _Rows) -> Iterator[str]:
     """Say what p is worth, and what else stands beside it."""
-    labels = dict.fromkeys(row.p_label for row in rows if row.p_label)
+    labels = dict.fromkeys(filter(None, rows.values("p_label").tolist()))
     if labels:
         yield f"p: {'; '.join(labels)}."
     missing = say_missing(rows)
@@ -175,23 +178,23 @@ def _beside(rows: _Rows, shown: _Rows) -> Iterator[str]:
         )
 
 
-def _say_p(rows: _Rows) -> str:
+def _say_p(rows: Pairs) -> str:
     """Say what test the p of a pair by itself is of."""
     if _by_max_t(rows):
         return "the share of replicates whose t* is as large as t, each with a standard error of its own, or exact where few differ"
     return "exact, corrected for few units" if _is_exact(rows) else "as (s + 1)/(b + 1), corrected for few units"
 
 
-def _is_exact(rows: _Rows) -> bool:
-    return any(map(is_exact, rows))
+def _is_exact(rows: Pairs) -> bool:
+    return len(rows) > 0 and bool(exact_procedures({family_of(rows[0]): rows}))
 
 
-def _margin(rows: _Rows) -> float | None:
-    return next((row.margin for row in rows if row.margin is not None), None)
+def _margin(rows: Pairs) -> float | None:
+    return rows[0].margin if len(rows) else None
 
 
-def _by_max_t(rows: _Rows) -> bool:
-    return bool(rows) and rows[0].adjustment.by != "holm"
+def _by_max_t(rows: Pairs) -> bool:
+    return len(rows) > 0 and rows[0].adjustment.by != "holm"
 
 
 def _say_corrections(procedure: str, *, by_max_t: bool) -> str:
@@ -202,11 +205,8 @@ def _say_corrections(procedure: str, *, by_max_t: bool) -> str:
     return f", {' and '.join(told)}" if told else ""
 
 
-def _nearest(rows: Sequence[PairRow], alpha: float, most: int) -> Sequence[PairRow]:
-    """Return the rows whose p is nearest to α on a log scale, in their own order; those of the family first."""
-    rows = sorted(rows, key=lambda row: not row.in_family)
-    if len(rows) <= most:
-        return rows
-    distance = [(not row.in_family, abs(math.log((row.p or 1.0) / alpha))) for row in rows]
-    chosen = sorted(sorted(range(len(rows)), key=lambda k: (distance[k], k))[:most])
-    return [rows[k] for k in chosen]
+def _choose(pairs: Pairs, board: Sequence[BoardRow], alpha: float, most: int) -> _Rows:
+    """Return the rows that a page shows: all of them, those of the family first; of too many those that matter."""
+    if len(pairs) > most:
+        pairs = pairs.where(choose_pairs(pairs, board, alpha, most))
+    return sorted(pairs, key=lambda row: not row.in_family)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pipeline.interfaces import Check, Method
 from pipeline.presets.registry import PRESETS
+from pipeline.report.columns import coded, numbers
 from pipeline.report.cube_facts import read_variable
 from pipeline.report.document import Report
 from pipeline.report.facts import PresetFacts
 from pipeline.report.input import ReportInput
+from pipeline.report.pair_set import PairSet
 from pipeline.report.rows import PairRow
 from pipeline.report.values import MISSING, format_p, plain
 from pipeline.study.presets import list_deviations
@@ -59,19 +61,21 @@ def describe_preset(report: ReportInput) -> PresetFacts | None:
     )
 
 
-def add_tool_p(rows: list[PairRow], cube: xr.Dataset, *, metric: str, procedure: str) -> list[PairRow]:
-    """Add to the rows of one family ``tool_p``: the number under the preset's name, or None and the reason; nothing without one."""
+def add_tool_p(pairs: PairSet, cube: xr.Dataset, *, metric: str, procedure: str) -> PairSet:
+    """Add ``tool_p`` to the pairs of one family: the number under the preset's name, or the reason why not; nothing without one."""
     if "tool_p" not in cube:
-        return rows
+        return pairs
     (name,) = cube["preset"].values.tolist()
     where = {"preset": name, "metric": metric, "procedure": procedure}
-    reasons = dict(enumerate(str(cube["tool_reason"].attrs["flag_meanings"]).split()))
-    p, codes = (np.asarray(read_variable(cube, variable, **where)) for variable in ("tool_p", "tool_reason"))
-    known: dict[frozenset[str], Mapping[str, float | str | None]] = {}
-    for a, b, own, code in zip(cube["system_a"].values, cube["system_b"].values, plain(p), codes.tolist(), strict=True):
-        why = WORDS.get(reasons.get(code, ""), None if code == 0 else f"{name} has no number of {procedure}")
-        known[frozenset((str(a), str(b)))] = {name: own, "reason": why}
-    return [replace(row, tool_p=known[frozenset((row.system_a, row.system_b))]) for row in rows]
+    codes = dict(enumerate(str(cube["tool_reason"].attrs["flag_meanings"]).split()))
+    words: dict[str, str | None] = {
+        word: WORDS.get(word, f"{name} has no number of {procedure}") for word in (*codes.values(), "other")
+    }
+    words[codes.get(0, "")] = WORDS.get(codes.get(0, ""))
+    p, found = (np.asarray(read_variable(cube, variable, **where)) for variable in ("tool_p", "tool_reason"))
+    known = np.isin(found, list(codes))
+    reason = coded(np.where(known, found, len(codes)), [*(words[word] for word in codes.values()), words["other"]])
+    return pairs.with_columns({f"tool_p.{name}": numbers(p, len(p)), "tool_p.reason": reason})
 
 
 def add_tool_column(
@@ -98,7 +102,7 @@ def tell_preset(report: Report) -> list[str]:
         return []
     name = preset.name
     own = [f"{name}: the p that the tool or paper has; no verdict uses it. {preset.misleads}"] if preset.procedures else []
-    why = dict.fromkeys(row.tool_p["reason"] for row in report.pairs if row.tool_p)
+    why = dict.fromkeys(chain.from_iterable(pairs.values("tool_p.reason").tolist() for pairs in report.pairs_of.values()))
     reasons = [f"{MISSING} under {name}: {reason}." for reason in why if reason]
     return [*own, *_tell_baselines(preset), *reasons, *(f"{name}: {line}." for line in preset.missing), *_deviations(preset)]
 

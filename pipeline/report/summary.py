@@ -5,12 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from pipeline.interfaces import Check
 from pipeline.report.document import Report
+from pipeline.report.listing import are_among, list_systems_first
 from pipeline.report.model_text import model_views
 from pipeline.report.pair_table import MARKS, mark_of, pair_table
+from pipeline.report.pairs import as_pairs
 from pipeline.report.presets import tell_preset, trust_preset
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
 from pipeline.report.trust import FAMILIES
@@ -101,6 +102,7 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
             blocks.append("\n".join([*lines, "", *(fit(sentence, width) for sentence in verdict.sentences)]))
             continue
         board, rows = shown[place], report.pairs_of[place]
+        total = report.count_of[place].pairs
         listed = choose_pairs(rows, report.board_of[place], most_pairs)
         pairs = pair_table(report, place, listed, "", digits=report.decimals(verdict.metric), tables=1)
         lines = [
@@ -114,8 +116,8 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
         asked = {*SHOWN, f"{100 * (1 - report.alpha):g} % interval", *([report.preset.name] if report.preset else [])}
         chosen = _narrow(pairs.pick(tuple(column for column in pairs.columns if column in asked)))
         lines += align_text(chosen)
-        if len(rows) > len(chosen.rows):
-            lines.append(f"… {len(rows) - len(chosen.rows):,} more pairs {rest}")
+        if total > len(chosen.rows):
+            lines.append(f"… {total - len(chosen.rows):,} more pairs {rest}")
         marks = {mark for row in listed for mark in mark_of(row)}
         lines += [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in marks]
         blocks.append("\n".join([*lines, "", *(fit(sentence, width) for sentence in verdict.sentences)]))
@@ -138,7 +140,7 @@ def _narrow(table: View) -> View:
 def _tell_models(report: Report, place: FamilyKey, most_pairs: int, rest: str) -> list[str]:
     """Return models by mean score and their pairs; single runs are counted."""
     board, pairs = model_views(report, place)
-    test_set, runs = report.test_set(place.test_set), len(report.pairs_of[place])
+    test_set, runs = report.test_set(place.test_set), report.count_of[place].pairs
     lines = [f"{board.title} · {count_units(test_set.items, test_set.units, test_set.unit, test_set.format)}", ""]
     shown = replace(pairs, rows=pairs.rows[:most_pairs])
     columns = tuple(column for column in shown.columns if column in PAIRS_OF_MODELS)
@@ -162,9 +164,9 @@ def choose_pairs(rows: Sequence[PairRow], board: Sequence[BoardRow], most: int) 
     most : int
         All pairs are given where they are no more; of more than that many systems the first ones have theirs.
     """
-    names = [row.name for row in board if row.rank is not None][: most + 1]
-    if len(rows) <= most or len(names) < 2:
+    wanted = [frozenset(pair) for pair in list_systems_first(board, most)]
+    if len(rows) <= most or not wanted:
         return rows[:most]
-    wanted = [frozenset(pair) for pair in (*((names[0], other) for other in names[1:]), *pairwise(names))]
-    known = {frozenset((row.system_a, row.system_b)): row for row in rows}
+    pairs = as_pairs(rows)
+    known = {frozenset((row.system_a, row.system_b)): row for row in pairs.where(are_among(pairs, frozenset(wanted)))}
     return [known[pair] for pair in dict.fromkeys(wanted) if pair in known]

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.interfaces import Finding
 from pipeline.report.adjustment import FamilyOf
+from pipeline.report.columns import constant
 from pipeline.report.cube_facts import FULL
-from pipeline.report.document import Report, to_document
+from pipeline.report.document import FullReport, Report, to_document
 from pipeline.report.facts import Cells
+from pipeline.report.files import Files, csv_lines
 from pipeline.report.findings import files_of
 from pipeline.report.pair_fields import read_columns
+from pipeline.report.pair_files import pair_files
+from pipeline.report.pair_set import CHUNK
 from pipeline.report.rows import ClusterRow, RawP
 from pipeline.report.values import plain
 
@@ -38,15 +40,7 @@ def encode_csv(rows: Iterable[Cells]) -> bytes:
     """
     # In the order in which rows bring them: an interval that the first row lacks has its columns at the end.
     columns = sorted(_flatten(list(rows)), key=lambda column: column.first)
-    return _write({column.name: column.cells for column in columns})
-
-
-def _write(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return buffer.getvalue().encode()
+    return csv_lines([[column.name, *column.cells] for column in columns])
 
 
 class _Column(NamedTuple):
@@ -69,11 +63,10 @@ def _flatten(rows: Sequence[Cells], prefix: str = "") -> Iterator[_Column]:
         yield _Column(prefix + key, next(position for position, row in enumerate(rows) if key in row), cells)
 
 
-def make_tables(report: Report, cubes: Mapping[str, xr.Dataset], findings: Sequence[Finding] = ()) -> dict[str, bytes]:
+def make_tables(report: Report, cubes: Mapping[str, xr.Dataset], findings: Sequence[Finding] = ()) -> Files:
     """Return the files of ``tables/``; ``pair_sizes.csv`` has the pairs at the smaller test sizes."""
-    document = to_document(report)
+    document = to_document(report, without=("pairs",))
     tables: dict[str, Sequence[Cells]] = {
-        "pairs.csv": document["pairs"],
         "systems.csv": document["systems"],
         "models.csv": document["models"],
         "model_pairs.csv": document["model_pairs"],
@@ -84,9 +77,20 @@ def make_tables(report: Report, cubes: Mapping[str, xr.Dataset], findings: Seque
     }
     for finding, names in zip(findings, files_of(findings), strict=True):
         tables |= {names[name]: plain(rows) for name, rows in finding.files.items()}
-    files = {name: encode_csv(rows) for name, rows in tables.items() if rows}
-    smaller = _smaller(cubes, report.alpha, FamilyOf(report.family.name, report.family.baseline))
-    return files | {"pair_sizes.csv": _write(smaller)} if smaller["delta"] else files
+    files: dict[str, Callable[[], Iterable[bytes]]]
+    if isinstance(report, FullReport):
+        files = pair_files(report)
+    else:  # a document that was read back has those that it lists
+        files = {"pairs.csv": lambda: _encode(to_document(report)["pairs"])} if report.pairs else {}
+    files |= {name: partial(_encode, rows) for name, rows in tables.items() if rows}
+    if any(cube.sizes["test_size"] > 1 and cube.sizes["pair"] for cube in cubes.values()):
+        family = FamilyOf(report.family.name, report.family.baseline)
+        files["pair_sizes.csv"] = partial(_smaller, cubes, report.alpha, family)
+    return Files(files)
+
+
+def _encode(rows: Sequence[Cells]) -> Iterator[bytes]:
+    yield encode_csv(rows)
 
 
 def _join(cluster: ClusterRow) -> str:
@@ -94,37 +98,30 @@ def _join(cluster: ClusterRow) -> str:
     return " | ".join(", ".join(group) for group in cluster.groups or ())
 
 
-def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) -> dict[str, list[Any]]:
-    """Return the columns of all pairs at all smaller test sizes; a family is the pairs at that size."""
-    table: dict[str, list[Any]] = defaultdict(list)
+def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) -> Iterator[bytes]:
+    """Yield all pairs at all smaller test sizes as CSV, a chunk at a time; a family is the pairs at that size."""
+    yield csv_lines([[name] for name in SMALLER])
+    read = partial(read_columns, alpha=alpha, margin=None, family=family, brief=True)
     for name, cube in cubes.items():
         for metric, procedure in list_slices(cube):
             for size, units in read_units(cube).items():
                 if size == FULL:
                     continue
-                of = read_columns(cube, metric=metric, test_size=size, procedure=procedure, alpha=alpha, margin=None, family=family)
-                pairs = len(of.delta)
-                cells: dict[str, list[Any]] = {
-                    "test_set": [name] * pairs,
-                    "metric": [metric] * pairs,
-                    "test_size": [size] * pairs,
-                    "units": [units] * pairs,
-                    "procedure": [procedure] * pairs,
-                    "system_a": of.system_a,
-                    "system_b": of.system_b,
-                    "delta": of.delta,
-                    "se": of.se,
-                    "discordant": of.discordant,
-                    "p": of.p,
-                    "p_adjusted": of.p_adjusted,
-                    "adjusted_by": [of.adjusted_by] * pairs,
-                    "max_t": of.max_t,
-                    "holm": of.holm,
-                    "monte_carlo_error": of.monte_carlo_error,
-                    "stable": of.stable,
-                    "identical": of.identical,
-                }
-                cells |= {f"p_raw.{field.name}": [getattr(p, field.name) for p in of.p_raw] for field in fields(RawP)}
-                for head, values in cells.items():
-                    table[head] += values
-    return table
+                of = read(cube, metric=metric, test_size=size, procedure=procedure)
+                pairs = len(of.against)
+                known = {"test_set": name, "metric": metric, "test_size": size, "units": units, "procedure": procedure}
+                columns = of.columns | {key: constant(value, pairs) for key, value in known.items()}
+                for first in range(0, pairs, CHUNK):
+                    yield csv_lines([columns[path].take(slice(first, first + CHUNK)) for path in SMALLER.values()])
+
+
+SMALLER = {name: name for name in ("test_set", "metric", "test_size", "units", "procedure", "system_a", "system_b")}
+SMALLER |= {name: name for name in ("delta", "se", "discordant", "p", "p_adjusted")}
+SMALLER |= {
+    "adjusted_by": "adjustment.by",
+    "max_t": "adjustment.others.max_t",
+    "holm": "adjustment.others.holm",
+    **{name: name for name in ("monte_carlo_error", "stable", "identical")},
+    **{f"p_raw.{field.name}": f"p_raw.{field.name}" for field in fields(RawP)},
+}
+"""The columns of ``pair_sizes.csv``, with the paths of what they hold."""

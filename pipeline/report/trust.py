@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+
+import numpy as np
 
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Check
@@ -13,8 +15,8 @@ from pipeline.report.document import Report
 from pipeline.report.doubts import replicates_needed, say_missing
 from pipeline.report.experiment_wise import describe_errors
 from pipeline.report.influence import check_influence
-from pipeline.report.pair_rows import exact_test, is_biased, is_exact
-from pipeline.report.rows import PairRow
+from pipeline.report.pair_rows import are_biased, exact_procedures, exact_test
+from pipeline.report.pairs import Pairs, join_pairs
 from pipeline.report.trainings import count_failures
 from pipeline.report.units import check_units, count_units, trust_independence
 from pipeline.report.values import format_p
@@ -46,27 +48,28 @@ def describe_trust(report: Report) -> list[Check]:
 
 
 def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
-    pairs, sets = report.pairs, report.test_sets
+    pairs, sets = join_pairs(report.pairs_of.values()), report.test_sets
     of_runs = " pairs of single runs" if report.model_pairs else ""  # of which no verdict is
     total = f"of {len(pairs):,}{of_runs}"
     missing = count_missing(report.alignment)
     aligned = "; ".join(f"{t.name}: {count_units(t.items, t.units, t.unit, t.format)}, {t.systems} systems" for t in sets)
     yield "Items aligned", bool(missing), f"{aligned}. {missing:,} missing outputs{' filled or dropped' if missing else ''}."
-    yield "Identical outputs", *_identical([row for row in pairs if row.identical])
+    yield "Identical outputs", *_identical(pairs.where(pairs.holds("identical")))
     lacking = list(_missing(report))
     if lacking:
         yield "Missing p-values", True, " ".join(lacking)
-    untested = sum(row.margin is not None and row.p_equivalence is None and _is_tested(row) for row in pairs)
+    judged = pairs.holds("in_family") & pairs.known("p")
+    untested = int((judged & ~pairs.holds("identical") & pairs.known("margin") & ~pairs.known("p_equivalence")).sum())
     if untested:
         yield (
             "Margin",
             True,
             f"Equivalence was not tested for {untested:,} pairs: nothing was counted against this margin (see notes).",
         )
-    yield "Monte-Carlo error", *_monte_carlo(report)
+    yield "Monte-Carlo error", *_monte_carlo(report, pairs)
     yield "Enough replicates", *_enough(report)
-    unstable = sum(row.stable is False for row in pairs)
-    unknown = sum(row.stable is None and row.in_family and row.p is not None for row in pairs)
+    unstable = int(pairs.equal("stable", False).sum())
+    unknown = int((judged & ~pairs.known("stable")).sum())
     detail = f"Verdicts so near α that another random seed could change them (*): {unstable:,} {total}."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
     yield FAMILIES_OF_RUNS if report.model_pairs else FAMILIES, *_families(report)
@@ -84,44 +87,43 @@ def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
     yield "Failures", bool(failures), f"Tasks or systems that failed and are not in these numbers: {failures}."
 
 
-def _is_tested(row: PairRow) -> bool:
-    return row.in_family and not row.identical and row.p is not None
-
-
 def _missing(report: Report) -> Iterator[str]:
     """Say of each family why some of its pairs have no p."""
     for key, rows in report.pairs_of.items():
-        lacking = sum(row.p is None for row in rows)
+        lacking = int((~rows.known("p")).sum())
         if lacking:
             yield f"{', '.join(key)}: {lacking:,} of {len(rows):,} pairs have no p; {say_missing(rows)}."
 
 
-def _bias(pairs: Sequence[PairRow], total: str) -> tuple[bool, str]:
-    biased = sum(is_biased(row) for row in pairs)
+def _bias(pairs: Pairs, total: str) -> tuple[bool, str]:
+    biased = int(are_biased(pairs).sum())
     return bool(biased), f"Tests with a bias above a quarter of the standard error: {biased:,} {total}."
 
 
-def _identical(rows: Sequence[PairRow]) -> tuple[bool, str]:
-    names = sorted({f"{row.system_a} = {row.system_b} ({row.test_set})" for row in rows})
+def _identical(rows: Pairs) -> tuple[bool, str]:
+    cells = (rows.values(name).tolist() for name in ("system_a", "system_b", "test_set"))
+    names = sorted({f"{a} = {b} ({test_set})" for a, b, test_set in zip(*cells, strict=True)})
     if not names:
         return False, "No two systems agree on every unit."
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return True, f"p = 1, and one system stands for its copies wherever analyses look at all pairs: {shown}."
 
 
-def _monte_carlo(report: Report) -> tuple[bool, str]:
+def _monte_carlo(report: Report, pairs: Pairs) -> tuple[bool, str]:
     replicates = min((t.replicates for t in report.test_sets if t.replicates), default=0)
-    exact = any(map(is_exact, report.pairs))
+    exact = bool(exact_procedures(report.pairs_of))
     counted = f"b = {replicates:,}{' where p is counted, and exact elsewhere' if exact else ''}" if replicates or not exact else ""
-    errors = [row.monte_carlo_error for row in report.pairs if row.monte_carlo_error is not None]
-    if not errors:
+    errors = pairs.floats("monte_carlo_error")
+    errors = errors[np.isfinite(errors)]
+    if not len(errors):
         return True, f"{counted or 'p is exact'}; the error of the p-values is not known."
-    accurate = f"every two-sided p is accurate to ± {format_p(max(errors))} (95 %, Clopper-Pearson)"
-    half = accurate if max(errors) > 0 else "every two-sided p that a pair is judged by is exact"
-    by_max_t = any(row.adjustment.by == "max_t" for row in report.pairs)
+    largest = float(errors.max())
+    accurate = f"every two-sided p is accurate to ± {format_p(largest)} (95 %, Clopper-Pearson)"
+    half = accurate if largest > 0 else "every two-sided p that a pair is judged by is exact"
+    by_max_t = any(len(of) and of[0].adjustment.by == "max_t" for of in report.pairs_of.values())
     again = "; those of max-T are of the first 9,999 kept replicates at most, so that more do not change that" if by_max_t else ""
     if not counted and not by_max_t:
-        bounds = f" but for bounds of ± {format_p(max(errors))}" if max(errors) > 0 else ""
+        bounds = f" but for bounds of ± {format_p(largest)}" if largest > 0 else ""
         return False, f"None: the p-values are exact laws of resampling, for which nothing was counted{bounds}."
     if not counted:
         return False, f"p by the procedure's own convention is exact; {half}{again}."
@@ -134,7 +136,7 @@ def _enough(report: Report) -> tuple[bool, str]:
         rows = report.pairs_of[where]
         needed = replicates_needed(rows, alpha)
         if needed:
-            b, family = max(row.replicates or 0 for row in rows), rows[0].adjustment.family_size
+            b, family = int(np.nanmax(rows.floats("replicates"))), rows[0].adjustment.family_size
             place = f"{where.test_set}, {where.metric}{report.name_procedure(where.procedure)}"
             lacking.append(
                 f"{place}: no pair can be separated with b = {b:,}; Holm over {family:,} "
@@ -149,7 +151,7 @@ def _families(report: Report) -> tuple[bool, str]:
     """Say what p-values are corrected for and what not, and whether that is left to the reader."""
     counts, alpha = report.families, report.alpha
     judged = [rows for place, rows in report.pairs_of.items() if place.procedure == report.procedures[0]]
-    pairs, by = sum(row.p_adjusted is not None for rows in judged for row in rows), dict.fromkeys(map(name_adjustment, judged))
+    pairs, by = sum(int(rows.known("p_adjusted").sum()) for rows in judged), dict.fromkeys(map(name_adjustment, judged))
     others = counts.total - counts.judged
     are = "is" if others == 1 else "are"
     rest = f" {others:,} more, at smaller test sizes or by further procedures, {are} not among them." if others > 0 else ""
@@ -204,24 +206,26 @@ def _few_units(report: Report) -> tuple[bool, str]:
     return True, f"Fewer than {FEW_UNITS} units, p-values{of} are too small as they are counted: {'; '.join(few)}.{decides}"
 
 
-def _few_discordant(pairs: Sequence[PairRow], total: str) -> tuple[bool, str]:
-    few = [row for row in pairs if row.few_discordant]
+def _few_discordant(pairs: Pairs, total: str) -> tuple[bool, str]:
+    few = pairs.where(pairs.holds("few_discordant"))
     detail = f"Tests that rest on fewer than {FEW_DISCORDANT} units on which the systems differ (†): {len(few):,} {total}"
-    if few:
-        tests = sorted({exact_test(row.metric) for row in few if row.p_exact is None})
-        known = sum(row.p_exact is not None for row in few)
+    if len(few):
+        exact = few.known("p_exact")
+        tests = sorted({exact_test(metric) for metric in set(few.where(~exact).values("metric").tolist())})
+        known = int(exact.sum())
         told = [f"that of the exact test of all swaps ({known:,})"] * bool(known) + [f"the smallest p of {t}" for t in tests]
         detail += f"; the p that decides is at least {' or '.join(told)}"
-    return bool(few), detail + "."
+    return bool(len(few)), detail + "."
 
 
-def _empty(pairs: Sequence[PairRow]) -> tuple[bool, str]:
-    touched = [row for row in pairs if row.empty_replicates]
-    undefined = sum(row.se is None and not row.identical for row in pairs)
+def _empty(pairs: Pairs) -> tuple[bool, str]:
+    empty = pairs.floats("empty_replicates")
+    touched = int((empty > 0).sum())
+    undefined = int((~pairs.known("se") & ~pairs.holds("identical")).sum())
     detail = "Both scores are defined in every replicate of every pair."
     if touched:
-        most = max(row.empty_replicates or 0 for row in touched)
-        detail = f"{len(touched):,} p-values are conditional on the replicates with both scores defined; at most {most:,} are not."
+        most = int(np.nanmax(empty))
+        detail = f"{touched:,} p-values are conditional on the replicates with both scores defined; at most {most:,} are not."
     if undefined:
         detail += f" The standard error of {undefined:,} pairs is undefined: they are never called better."
     return bool(touched or undefined), detail

@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from pipeline.inference.few_units import expected_rejection
@@ -16,7 +17,8 @@ from pipeline.inference.unit_guard import expected_stratified_rejection, guard_u
 from pipeline.interfaces import Check
 from pipeline.report.document import Report
 from pipeline.report.facts import ItemClusters, Strata, TestSetRow
-from pipeline.report.pair_rows import NOTICEABLE, is_clustered
+from pipeline.report.pair_rows import NOTICEABLE, are_clustered
+from pipeline.report.pairs import Pairs, as_pairs
 from pipeline.report.rows import PairRow
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ def check_units(report: Report) -> Iterator[tuple[str, bool, str]]:
     drawn: list[_Known] = []
     alike: list[_Known] = []
     within: list[tuple[TestSetRow, Strata]] = []
-    known = _effects(report.pairs)
+    known = _effects(report)
     for test_set in report.test_sets:
         clusters, strata, effects = test_set.clusters, test_set.strata, known.get(test_set.name)
         if clusters and effects:
@@ -130,31 +132,34 @@ def check_units(report: Report) -> Iterator[tuple[str, bool, str]]:
 
 def describe_design_effect(pairs: Sequence[PairRow], test_set: TestSetRow) -> str:
     """Say with a verdict on items what drawing what they stand in would do to it; nothing where that changes little."""
-    clusters, rows = test_set.clusters, [row for row in pairs if row.in_family and is_clustered(row)]
-    if clusters is None or not rows:
+    clusters, everybody = test_set.clusters, as_pairs(pairs)
+    rows = everybody.where(everybody.holds("in_family") & are_clustered(everybody))
+    if clusters is None or not len(rows):
         return ""
-    effects = {(row.metric, row.system_a, row.system_b): row.design_effect or 1.0 for row in rows}
+    effects = _effects_of(rows)
     several = f" of {len(rows):,} of the pairs" if len(rows) > 1 else ""
     told = (
         f"This verdict is on items, which stand in {clusters.count:,} {clusters.column}s: drawing these multiplies the variance"
         f"{several} {_spread(effects)}, and a test of items at .05 rejects about "
         f"{100 * _rejected(median(effects.values())):.0f} % of true nulls"
     )
-    won = [row for row in rows if row.separated and row.se and row.delta is not None]
-    lost = sum(not _holds(row, clusters.effective) for row in won)
+    won = rows.where(rows.holds("separated") & (rows.floats("se") > 0) & rows.known("delta"))
+    lost = len(won) - int(_hold(won, clusters.effective).sum())
     if lost:
         which = "the difference is" if len(pairs) == 1 else f"{lost:,} of the separated pairs {'is' if lost == 1 else 'are'}"
         told += f"; by {clusters.column}s {which} not separated"
     return f"{told}."
 
 
-def _holds(row: PairRow, clusters: float) -> bool:
-    """Tell whether a separated pair's gain is beyond its critical value by the standard error of clusters, G − 1 its freedom."""
-    level = row.minimum_detectable_effect.level if row.minimum_detectable_effect else None
-    if level is None or clusters <= 1:
-        return clusters > 1
-    wider = (row.se or 0.0) * np.sqrt(row.design_effect or 1.0)
-    return bool((row.delta or 0.0) > critical_value(level, clusters - 1) * wider)
+def _hold(pairs: Pairs, clusters: float) -> NDArray[np.bool_]:
+    """Tell which separated pairs' gains are beyond the critical value by the standard error of clusters, G − 1 its freedom."""
+    level = pairs.floats("minimum_detectable_effect.level")
+    if clusters <= 1:
+        return np.zeros(len(pairs), np.bool_)
+    wider = pairs.floats("se") * np.sqrt(pairs.floats("design_effect"))
+    known = np.isfinite(level)
+    critical = critical_value(np.where(known, level, 0.05), clusters - 1)
+    return ~known | (pairs.floats("delta") > critical * wider)
 
 
 def trust_independence(report: Report) -> list[Check]:
@@ -173,13 +178,19 @@ def trust_independence(report: Report) -> list[Check]:
     return [Check("Independence of items", "not checked", detail)]
 
 
-def _effects(pairs: Sequence[PairRow]) -> dict[str, dict[tuple[str, str, str], float]]:
+def _effects(report: Report) -> dict[str, dict[tuple[str, str, str], float]]:
     """Return the design effects by test set, whatever the procedure."""
     found: dict[str, dict[tuple[str, str, str], float]] = {}
-    for row in pairs:
-        if row.design_effect is not None:
-            found.setdefault(row.test_set, {})[row.metric, row.system_a, row.system_b] = row.design_effect
+    for place, pairs in report.pairs_of.items():
+        known = pairs.where(pairs.known("design_effect"))
+        if len(known):
+            found.setdefault(place.test_set, {}).update(_effects_of(known))
     return found
+
+
+def _effects_of(pairs: Pairs) -> dict[tuple[str, str, str], float]:
+    cells = (pairs.values(name).tolist() for name in ("metric", "system_a", "system_b"))
+    return dict(zip(zip(*cells, strict=True), pairs.floats("design_effect").tolist(), strict=True))
 
 
 def _spread(effects: _Effects) -> str:

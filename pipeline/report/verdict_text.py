@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import numpy as np
 
 from pipeline.inference.undecided import explain_undecided
 from pipeline.report.adjustment import title_of
@@ -25,6 +28,7 @@ from pipeline.report.doubts import (
     say_p,
 )
 from pipeline.report.pair_rows import beside_exact
+from pipeline.report.pairs import Pairs
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
 from pipeline.report.units import count_size, describe_design_effect
 from pipeline.report.values import format_ends, format_number, format_p
@@ -47,11 +51,11 @@ def describe_verdict(report: Report, place: FamilyKey) -> Verdict:
     """Return a few sentences on one family: what its pairs show, what analyses add, and whether other procedures agree."""
     pairs = report.pairs_of[place]
     if report.family.baseline is not None:
-        pairs = [row for row in pairs if row.in_family]
+        pairs = pairs.where(pairs.holds("in_family"))
     return Verdict(*place, sentences=[*_judge(report, place, pairs), *describe_agreement(report, place)])
 
 
-def _judge(report: Report, place: FamilyKey, pairs: Sequence[PairRow]) -> Iterator[str]:
+def _judge(report: Report, place: FamilyKey, pairs: Pairs) -> Iterator[str]:
     baseline, alpha, digits = report.family.baseline, report.alpha, report.decimals(place.metric)
     if not pairs:
         yield f"There is no pair to compare{'' if baseline is None else f' with {baseline}'}."
@@ -129,7 +133,7 @@ def _say_margin(row: PairRow, alpha: float) -> str:
 
 
 def _many(
-    pairs: Sequence[PairRow],
+    pairs: Pairs,
     board: Sequence[BoardRow],
     baseline: str | None,
     alpha: float,
@@ -148,7 +152,7 @@ def _many(
         yield f"No pair could be measured: {say_missing(pairs)}."
         return
     if needed:
-        b = max(row.replicates or 0 for row in pairs)
+        b = int(np.nanmax(pairs.floats("replicates")))
         yield (
             f"No pair can be separated with b = {b:,}: Holm over {family:,} pairs at α = {alpha:g} needs at least {needed:,} "
             "replicates."
@@ -158,7 +162,7 @@ def _many(
     yield from doubts_of_many(pairs, alpha)
 
 
-def _leaders(pairs: Sequence[PairRow], ranked: Sequence[BoardRow], among: str, alpha: float, digits: int, falling: bool) -> str:
+def _leaders(pairs: Pairs, ranked: Sequence[BoardRow], among: str, alpha: float, digits: int, falling: bool) -> str:
     best = [row.name for row in ranked if row.rank == 1]
     if not best:
         return "No system has a defined score."
@@ -172,10 +176,13 @@ def _leaders(pairs: Sequence[PairRow], ranked: Sequence[BoardRow], among: str, a
         head, verb = f"{', '.join(shown[:-1])} and {shown[-1]} share the best score, {score}", "are each"
     if not others:
         return f"{head} ({among})."
-    beaten = [sum(row.separated for row in pairs if row.system_a == name) for name in best]
-    # With a margin a pair may be not decided where equivalence alone would have been claimed.
-    held = [row for row in pairs if row.verdict == "not decided" and row.p_adjusted is not None and row.p_adjusted <= alpha]
-    unknown = [sum(name in (row.system_a, row.system_b) for row in held) for name in best]
+    won = Counter(pairs.where(pairs.holds("separated")).values("system_a").tolist())
+    beaten = [won[name] for name in best]
+    with np.errstate(invalid="ignore"):
+        # With a margin a pair may be not decided where equivalence alone would have been claimed.
+        held = pairs.where(pairs.equal("verdict", "not decided") & (pairs.floats("p_adjusted") <= alpha))
+    either = Counter(chain.from_iterable(held.values(side).tolist() for side in ("system_a", "system_b")))
+    unknown = [either[name] for name in best]
     return f"{head}, and {verb} {say_standing(beaten, unknown, others)} ({among})."
 
 
@@ -226,9 +233,10 @@ def _against(board: Sequence[BoardRow], baseline: str, among: str, digits: int, 
     return f"Of {others:,} systems compared with {baseline} ({score}), {found} ({among}). {end}"
 
 
-def _counts(pairs: Sequence[PairRow], family: int, size: str) -> str:
-    separated = sum(row.separated for row in pairs)
-    count = Counter("identical" if row.identical else row.verdict for row in pairs)
+def _counts(pairs: Pairs, family: int, size: str) -> str:
+    separated, identical = int(pairs.holds("separated").sum()), pairs.holds("identical")
+    count = Counter(pairs.where(~identical).values("verdict").tolist())
+    count["identical"] = int(identical.sum())
     count["not separated"] += count["inconclusive"]
     if separated == family:
         parts = [f"All {family:,} pairs are separated" if family > 1 else "The one pair that could be measured is separated"]
@@ -239,15 +247,16 @@ def _counts(pairs: Sequence[PairRow], family: int, size: str) -> str:
         words = f"not separated at this {size}, which does not show that {equal}"
         parts.append(f"{count_phrase(count['not separated'])} {words}")
     if count["not decided"]:
-        why = Counter(explain_undecided(row.undecided or "", units=row.units) for row in pairs if row.verdict == "not decided")
+        reasons, units = pairs.where(pairs.equal("verdict", "not decided")).values("undecided").tolist(), pairs[0].units
+        why = Counter(explain_undecided(reason or "", units=units) for reason in reasons)
         parts += [f"{count_phrase(number)} not decided: {reason}" for reason, number in why.items()]
     if count["equivalent"]:
-        both = sum(bool(row.differs_within_margin) for row in pairs)
+        both = int(pairs.holds("differs_within_margin").sum())
         besides = f" ({both:,} of them separated from zero all the same)" if both else ""
         parts.append(f"{count_phrase(count['equivalent'])} equivalent within the margin of {pairs[0].margin:g}{besides}")
     if count[NOT_TESTABLE]:
-        of_them = [row.p_exact for row in pairs if row.verdict == NOT_TESTABLE]
-        beside = "; their exact sign-flip p stands beside" if all(p is not None for p in of_them) else ""
+        of_them = pairs.where(pairs.equal("verdict", NOT_TESTABLE))
+        beside = "; their exact sign-flip p stands beside" if of_them.known("p_exact").all() else ""
         parts.append(f"{count_phrase(count[NOT_TESTABLE])} not testable by resampling: {NO_SPREAD}{beside}")
     if count["identical"]:
         parts.append(f"{count_phrase(count['identical'])} identical on every unit")

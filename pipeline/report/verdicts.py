@@ -17,6 +17,7 @@ from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, j
 from pipeline.inference.few_units import StudentTails
 from pipeline.inference.multiplicity import holm_of_decided
 from pipeline.report.adjustment import Adjusted
+from pipeline.report.columns import Column, coded, constant, known_flags, unless
 from pipeline.report.cube_facts import NOT_TESTABLE, count_of
 from pipeline.report.rows import PairVerdict
 
@@ -76,20 +77,20 @@ class Judged:
         The better system is shown to be better.
     against : (pair,) bool
         The test rejects in favour of the system that is behind: its null is not about the gain.
-    verdict : list of PairVerdict or None
-        None outside the family.
-    differs_within_margin : list of bool or None
-        None where there is no margin, and outside the family.
-    stable : list of bool or None
-        Other draws would not change the verdict; None where that is not known.
+    verdict : Column
+        Words of `PairVerdict`; none outside the family.
+    differs_within_margin : Column
+        Not known where there is no margin, and outside the family.
+    stable : Column
+        Other draws would not change the verdict, where that is known.
     equivalence_holm : (pair,) float64
     """
 
     separated: _Flags
     against: _Flags
-    verdict: list[PairVerdict | None]
-    differs_within_margin: list[bool | None]
-    stable: list[bool | None]
+    verdict: Column
+    differs_within_margin: Column
+    stable: Column
     equivalence_holm: _Floats
 
 
@@ -149,36 +150,46 @@ def judge_pairs(
     held, separated = separated & known.undecided, separated & ~known.undecided
     measured = np.isfinite(adjusted.decision.own)
     p_holm = holm_of_decided(within.own, known.undecided) if within is not None else np.full(len(measured), np.nan)
+    nothing, inside = np.zeros(len(measured), np.bool_), adjusted.member
     if margin:
-        nothing = np.zeros(len(measured), np.bool_)
         words = {"better": separated | held, "worse": nothing, "measured": measured, "identical": known.identical}
         found = judge(p_holm, **words, alpha=alpha, undecided=known.undecided)
-        verdict = np.array(VERDICTS)[found.verdict].tolist()
-        differs = found.differs_within_margin.tolist()
+        verdict = coded(found.verdict, VERDICTS)
+        differs = known_flags(found.differs_within_margin, inside)
     else:
-        cases = {"identical": known.identical, "not measured": ~measured, "better": separated, "not decided": held}
-        verdict = np.select(list(cases.values()), [np.array(name) for name in cases], np.array("not separated")).tolist()
-        differs = [None] * len(measured)
-    verdict = [NOT_TESTABLE if flat else word for flat, word in zip(known.flat.tolist(), verdict, strict=True)]
-    inside = adjusted.member.tolist()
+        verdict = _separations(known, separated=separated, held=held, measured=measured)
+        differs = constant(None, len(measured))
+    verdict = unless(known.flat, verdict, NOT_TESTABLE)
     return Judged(
         separated=separated,
         against=against,
-        verdict=[word if member else None for word, member in zip(verdict, inside, strict=True)],
-        differs_within_margin=[flag if member else None for flag, member in zip(differs, inside, strict=True)],
+        verdict=unless(~inside, verdict),
+        differs_within_margin=differs,
         stable=_stable(cube, known, within, alpha, **where),
         equivalence_holm=p_holm,
     )
 
 
-def _stable(cube: xr.Dataset, known: Evidence, within: Equivalence | None, alpha: float, **where: str) -> list[bool | None]:
+def _separations(known: Evidence, *, separated: _Flags, held: _Flags, measured: _Flags) -> Column:
+    """Return the words of pairs that are judged without a margin."""
+    cases: dict[PairVerdict, _Flags] = {
+        "identical": known.identical,
+        "not measured": ~measured,
+        "better": separated,
+        "not decided": held,
+    }
+    codes = np.select(list(cases.values()), range(len(cases)), len(cases))
+    return coded(codes.astype(np.int8), (*cases, "not separated"))
+
+
+def _stable(cube: xr.Dataset, known: Evidence, within: Equivalence | None, alpha: float, **where: str) -> Column:
     """Say whether other draws would leave each verdict as it is: first equivalence, then the difference, at the report's own α."""
     adjusted = known.adjusted
     p = np.where(adjusted.member, known.p, np.nan)
     there = np.isfinite(p)
     difference = _difference(cube, known, p, alpha, **where)
     if difference is None:
-        return [None] * len(p)
+        return constant(None, len(p))
     # Without a standard error no difference is claimed, whatever p is.
     holds = difference.stable | ~np.isfinite(known.se)
     if within is not None:
@@ -186,7 +197,7 @@ def _stable(cube: xr.Dataset, known: Evidence, within: Equivalence | None, alpha
         other = decide(bound_counted(within.hits, _trials(known), p=within.p_plus_one), alpha=alpha, floor=floor)
         holds = other.surely | (~other.possibly & holds)
     holds |= known.undecided  # other draws claim nothing either
-    return [bool(value) if is_known else None for value, is_known in zip(holds, there, strict=True)]
+    return known_flags(holds, there)
 
 
 def _difference(cube: xr.Dataset, known: Evidence, p: _Floats, alpha: float, **where: str) -> Decisions | None:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from pipeline.report.build import build_report
 from pipeline.report.document import Report, encode_document, to_document
+from pipeline.report.files import Files
 from pipeline.report.input import ReportInput
 from pipeline.report.tables import make_tables
 from pipeline.report.views import view_all
-from pipeline.store.files import write_bytes
+from pipeline.store.files import replacing
 
 __all__ = ["ReportInput", "render_report", "write_report"]
 
 
-def render_report(given: ReportInput, report: Report) -> dict[str, bytes]:
-    """Return the bytes of every file of a report by its path below the report's directory; figures only where a page shows them."""
+def render_report(given: ReportInput, report: Report) -> Files:
+    """Return every file of a report by its path below the report's directory; figures only where a page shows them."""
     formats = given.study.report.formats
-    files = {f"tables/{name}": content for name, content in make_tables(report, given.cubes, given.findings).items()}
+    tables = make_tables(report, given.cubes, given.findings)
+    files: dict[str, Callable[[], Iterable[bytes]]] = {f"tables/{name}": partial(tables.stream, name) for name in tables}
     if "json" in formats:
-        files["report.json"] = encode_document(to_document(report))
-    return files | _render_pages(given, report) if {"markdown", "html"} & {*formats} else files
+        files["report.json"] = lambda: [encode_document(to_document(report))]
+    if {"markdown", "html"} & {*formats}:
+        for name, content in _render_pages(given, report).items():
+            files[name] = partial(iter, [content])
+    return Files(files)
 
 
 def _render_pages(given: ReportInput, report: Report) -> dict[str, bytes]:
@@ -43,6 +50,9 @@ def write_report(given: ReportInput, out_dir: Path) -> Path:
 
     The same input gives the same bytes. Files are replaced one by one, the page last, so that a reader never meets half a file.
     """
-    for name, content in render_report(given, build_report(given)).items():
-        write_bytes(out_dir / name, content)
+    files = render_report(given, build_report(given))
+    for name in files:
+        with replacing(out_dir / name) as file:
+            for part in files.stream(name):
+                file.write(part)
     return out_dir / "index.html" if "html" in given.study.report.formats else out_dir

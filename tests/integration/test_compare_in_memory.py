@@ -19,8 +19,8 @@ from pipeline.plugins import list_plugins
 
 HEAVY = ("dask", "distributed", "jinja2", "matplotlib", "pandas", "pyarrow", "scipy.optimize", "scipy.stats", "xarray", "zarr")
 
-SAID_OF_A_RUN = ("run_id", "warnings", "study")
-"""These may speak of the run that is kept."""
+SAID_OF_A_RUN = ("run_id", "warnings", "study", "all_pairs")
+"""These may speak of the run that is kept, and of its files."""
 
 
 def write_outputs(folder: Path) -> dict[str, list[str]]:

@@ -147,7 +147,7 @@ def test_compare_takes_outputs_and_a_reference_and_keeps_nothing(outputs: Path, 
 def test_compare_json_is_the_document_of_a_report(outputs: Path) -> None:
     files = (outputs / "out-0.txt", outputs / "out-2.txt")
     document = json.loads(compare(*files, "-r", outputs / "ref.txt", "-m", "bleu", "-m", "chrf", "--json"))
-    assert document["schema_version"] == 5
+    assert document["schema_version"] == 6
     assert [(p["metric"], p["system_a"]) for p in document["pairs"]] == [("bleu", "out-0"), ("chrf", "out-0")]
     swapped = json.loads(compare(*files[::-1], "-r", outputs / "ref.txt", "-m", "bleu", "-m", "chrf", "--json"))
     assert [p["p"] for p in swapped["pairs"]] == [p["p"] for p in document["pairs"]]

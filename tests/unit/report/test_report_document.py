@@ -10,7 +10,6 @@ from support.synthetic_reports import build_document, make_report, odd_cubes
 
 from pipeline.inference.multiplicity import holm
 from pipeline.report.alignment import format_alignment
-from pipeline.report.build import build_report
 from pipeline.report.document import encode_document, read_report
 from pipeline.report.summary import summarise
 from pipeline.report.trust import describe_trust
@@ -251,7 +250,7 @@ class Walked(list):
 def test_all_pairs_are_not_gone_through_for_each_family(show):
     walks = []
     for sets in (1, 2):
-        report = build_report(make_report(dict(list(odd_cubes().items())[:sets])))
+        report = read_report(build_document(make_report(dict(list(odd_cubes().items())[:sets]))))
         walked = Walked(report.pairs)
         show(replace(report, pairs=walked))
         walks.append(walked.walks)

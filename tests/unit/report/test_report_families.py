@@ -1,7 +1,5 @@
 """Corrections across families: verdicts of a report against the functions of numbers, in every part of it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube, uncorrected, undecide
@@ -9,6 +7,8 @@ from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.multiplicity import adjust_across_families
 from pipeline.report.across_families import correct_across
+from pipeline.report.build import build_report
+from pipeline.report.columns import constant
 from pipeline.report.document import read_report
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.views import view_all
@@ -16,9 +16,13 @@ from pipeline.report.views import view_all
 SCORES = {"news": [50, 50.2, 53.0], "talks": [50, 51.2, 50.4], "web": [50, 51.3, 50.1]}
 
 
-def build(scores=SCORES, by="none", **resampling):
+def given(scores=SCORES, by="none", **resampling):
     cubes = {name: build_cube(np.array(values, float), list("abc")[: len(values)], name=name) for name, values in scores.items()}
-    return build_document(make_report(cubes, analyses=(), resampling={"across_families": by, **resampling}))
+    return make_report(cubes, analyses=(), resampling={"across_families": by, **resampling})
+
+
+def build(scores=SCORES, by="none", **resampling):
+    return build_document(given(scores, by, **resampling))
 
 
 def within_of(document):
@@ -136,21 +140,19 @@ def test_tests_of_equivalence_are_families_too(by, expected):
 
 @pytest.mark.parametrize("by", ["holm", "benjamini-bogomolov"])
 def test_what_is_not_decided_leaves_no_share_and_selects_no_family(by):
-    report = read_report(build())
-    known = {
-        place: [replace(row, undecided="few units", separated=False) if place.test_set == "web" else row for row in rows]
-        for place, rows in report.pairs_of.items()
-    }
-    found = correct_across(known, by=by, alpha=0.05)
-    within = [np.ones(3) if place.test_set == "web" else [row.p_adjusted for row in rows] for place, rows in known.items()]
-    expected = adjust_across_families([np.array(p) for p in within], by=by, alpha=0.05)
-    assert found.level == pytest.approx(0.05 * expected.share)
+    known = dict(build_report(given()).full)
     (web,) = (place for place in known if place.test_set == "web")
+    undecided = {"undecided": constant("few units", 3), "separated": constant(False, 3)}
+    known[web] = known[web].with_columns(undecided)
+    found = correct_across(known, by=by, alpha=0.05)
+    within = [np.ones(3) if place == web else pairs.columns["p_adjusted"].values for place, pairs in known.items()]
+    expected = adjust_across_families(within, by=by, alpha=0.05)
+    assert found.level == pytest.approx(0.05 * expected.share)
     assert found.any_pair[web] == 1.0
-    for row in known[web]:
-        judged = found.apply(row, stable=True)
-        assert judged.p_adjusted == pytest.approx(min(1.0, row.p_adjusted / expected.share))
-        assert not judged.separated
+    judged = known[web].with_columns(found.apply(web, known[web].columns, stable=constant(True, 3)))
+    for row, before in zip(judged, known[web], strict=True):
+        assert row.p_adjusted == pytest.approx(min(1.0, before.p_adjusted / expected.share))
+        assert not row.separated
 
 
 @pytest.mark.parametrize(("alpha", "expected"), [(0.05, "not decided"), (0.02, "inconclusive")])

@@ -1,7 +1,9 @@
 """The interval beside a verdict is that of the test which decides, and never contradicts the verdict."""
 
 from collections import Counter
+from dataclasses import fields
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from pipeline.inference.studentised_max_t import studentised_max_t
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.document import read_report
 from pipeline.report.pair_fields import read_columns
+from pipeline.report.pair_parts import Interval
 from pipeline.report.values import MISSING
 from pipeline.report.views import view_all
 from pipeline.resampling.draws import Draws, draw_units
@@ -89,7 +92,11 @@ def cube_of(scores, *, baseline=None, seed=0, replicates=B):
 def read(cube, *, alpha=0.05, family=None):
     baseline = cube.attrs.get("baseline")
     family = family or FamilyOf("all-pairs" if baseline is None else "against-baseline", baseline)
-    return read_columns(cube, **WHERE, alpha=alpha, margin=None, family=family, effective=float(cube.attrs["effective_units"]))
+    effective = float(cube.attrs["effective_units"])
+    of = read_columns(cube, **WHERE, alpha=alpha, margin=None, family=family, effective=effective)
+    ends = zip(*(of.take(f"interval.{field.name}") for field in fields(Interval)), strict=True)
+    known = {name: of.take(name) for name in ("delta", "se", "discordant", "separated", "verdict", "in_family")}
+    return SimpleNamespace(**known, interval=[Interval(*of_pair) if of_pair[0] else None for of_pair in ends])
 
 
 def agree(of):

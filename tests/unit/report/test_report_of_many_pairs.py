@@ -1,0 +1,219 @@
+"""Many pairs: what is streamed is what rows say, the document lists the pairs that matter, and a table in columns has them all."""
+
+from __future__ import annotations
+
+import io
+import json
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from support.synthetic_cubes import build_cube, undecide
+from support.synthetic_reports import build_document, hold_to_schema, make_report, odd_cubes
+
+from pipeline.report import listing, pair_files, pair_set
+from pipeline.report.build import build_report
+from pipeline.report.document import FullReport, read_report, to_document
+from pipeline.report.listing import choose_pairs
+from pipeline.report.pairs import ListedPairs, as_pairs
+from pipeline.report.rows import PairRow
+from pipeline.report.summary import summarise
+from pipeline.report.tables import encode_csv, make_tables
+
+PATHS = (
+    "p",
+    "system_a",
+    "verdict",
+    "undecided",
+    "separated",
+    "stable",
+    "ties",
+    "units",
+    "p_raw.one_sided",
+    "interval.lo",
+    "interval",
+)
+PATHS += (
+    "minimum_detectable_effect",
+    "minimum_detectable_effect.law",
+    "adjustment.others.max_t",
+    "leverage.share",
+    "margin",
+    "note_",
+)
+
+
+def several(**resampling: Any) -> FullReport:
+    """Three test sets, one of them with pairs that are not decided, one with pairs that nothing was written of."""
+    cubes = odd_cubes()
+    few = build_cube(np.array([50.0, 53.0, 50.2, 51.0]), list("abcd"), name="few", sizes={"30": 30, "full": 40}, se=1.2)
+    few = few.assign({name: few[name].where(few["system_b"] != "d") for name in ("p_value", "se", "p_error")})
+    cubes["few"] = undecide(few, [0, 1, 0, 2, 0, 3])
+    return build_report(make_report(cubes, resampling=resampling))
+
+
+def many(systems: int = 70, **resampling: Any) -> tuple[Any, FullReport]:
+    rng = np.random.default_rng(3)
+    cube = build_cube(rng.normal(50, 1.2, systems), [f"s{i:02d}" for i in range(systems)])
+    given = make_report({"news": cube}, analyses=(), resampling=resampling)
+    return given, build_report(given)
+
+
+@pytest.mark.parametrize(
+    "resampling", [{}, {"across_families": "holm"}, {"margin": {"bleu": 0.4}}, {"family": "against-baseline", "baseline": "a & b"}]
+)
+def test_streamed_csv_is_that_of_the_rows(resampling: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    report = build_report(make_report(odd_cubes(), resampling=resampling)) if "baseline" in resampling else several(**resampling)
+    of_rows = encode_csv(to_document(report)["pairs"])
+    for size in (pair_set.CHUNK, 7):
+        monkeypatch.setattr(pair_files, "CHUNK", size)
+        assert make_tables(report, {})["pairs.csv"] == of_rows
+
+
+def test_columns_say_of_all_pairs_what_their_rows_say() -> None:
+    for pairs in several(margin={"bleu": 0.4}).full.values():
+        rows = ListedPairs(list(pairs))
+        chosen = np.random.default_rng(0).random(len(pairs)) < 0.4
+        for one, other in ((pairs, rows), (pairs.where(chosen), rows.where(chosen)), (pairs[2:9], rows[2:9])):
+            for path in PATHS[:-1]:
+                np.testing.assert_array_equal(one.known(path), other.known(path), path)
+                if path not in {"interval", "minimum_detectable_effect"}:
+                    assert one.values(path).tolist() == other.values(path).tolist(), path
+                    for value in {*other.values(path).tolist()} - {None}:
+                        np.testing.assert_array_equal(one.equal(path, value), other.equal(path, value), path)
+            for path in ("p", "ties", "margin", "interval.lo"):
+                np.testing.assert_array_equal(one.floats(path), other.floats(path))
+            assert list(one) == list(other)
+
+
+def test_a_pair_that_is_not_asked_for_a_note_has_none() -> None:
+    told = 0
+    for given in ({}, {"margin": {"bleu": 0.4}}, {"across_families": "holm"}):
+        for pairs in several(**given).full.values():
+            notes = pairs.write_notes(pairs.order)
+            assert notes == [row.note for row in pairs]
+            told += sum(note is None for note in notes)
+    assert told  # else nothing was left out
+
+
+def test_few_pairs_are_all_listed_and_no_second_table_is_written() -> None:
+    report = several()
+    document = hold_to_schema(to_document(report))
+    assert document["all_pairs"] == {"pairs": 138, "listed": 138, "rule": None, "csv": "tables/pairs.csv", "parquet": None}
+    assert len(document["pairs"]) == 138
+    assert "pairs.parquet" not in make_tables(report, {})
+
+
+def test_of_many_pairs_those_that_matter_are_listed() -> None:
+    _, report = many()
+    document = hold_to_schema(json.loads(json.dumps(to_document(report))))
+    (counts,) = document["pair_counts"]
+    (pairs,) = report.full.values()
+    assert document["all_pairs"]["pairs"] == counts["pairs"] == len(pairs) == 70 * 69 // 2
+    assert document["all_pairs"]["listed"] == counts["listed"] == len(document["pairs"]) == listing.MOST_LISTED
+    everybody = {(row.system_a, row.system_b): row for row in pairs}
+    listed = {(row["system_a"], row["system_b"]): row for row in document["pairs"]}
+    assert list(listed) == [names for names in everybody if names in listed]  # in the same order
+    ranked = [row["name"] for row in document["leaderboard"]]
+    assert {(ranked[0], other) for other in ranked[1:]} | set(pairwise(ranked)) <= {*listed}
+    distance = {names: abs(np.log((row.p or 1.0) / 0.05)) for names, row in everybody.items()}
+    near = sorted(distance.values())
+    others = [distance[names] for names in listed if ranked[0] not in names]
+    assert max(others) < near[-1]
+    left_out = [names for names in everybody if names not in listed]
+    assert min(distance[names] for names in left_out) >= sorted(others)[len(others) // 2]
+
+
+def test_counts_are_of_all_pairs_and_agree_with_rows() -> None:
+    _, report = many(margin={"bleu": 1.0})
+    (counts,) = report.pair_counts
+    rows: list[PairRow] = list(report.pairs_of[report.places[0]])
+    assert counts.listed < counts.pairs == len(rows)
+    assert counts.separated == sum(row.separated for row in rows) > 0
+    assert counts.measured == sum(row.p is not None for row in rows)
+    assert counts.unstable == sum(row.stable is False for row in rows)
+    assert dict(counts.verdicts) == {word: sum(row.verdict == word for row in rows) for word in counts.verdicts}
+    assert sum(counts.verdicts.values()) == len(rows)
+
+
+def test_a_baseline_s_pairs_are_listed_before_all_others() -> None:
+    _, report = many(family="against-baseline", baseline="s07")
+    assert sum(row.in_family for row in report.pairs) == 69
+    assert len(report.pairs) == listing.MOST_LISTED
+
+
+def test_what_a_terminal_shows_needs_the_document_alone() -> None:
+    _, report = many()
+    again = read_report(to_document(report))
+    assert summarise(again) == summarise(report)
+    assert f"{70 * 69 // 2 - 20:,} more pairs" in summarise(again, most_pairs=20) or "more pairs" in summarise(again)
+
+
+def test_columns_in_parquet_are_the_rows_of_the_document() -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    given, report = many(across_families="holm")
+    content = make_tables(report, given.cubes)["pairs.parquet"]
+    table = parquet.read_table(io.BytesIO(content))
+    assert table.schema.metadata[pair_files.METADATA.encode()] == str(report.schema_version).encode()
+    (pairs,) = report.full.values()
+    stored = table.to_pylist()
+    assert len(stored) == len(pairs)
+    for row, found in zip(map(flatten, to_document(report_of(report, pairs))["pairs"]), stored, strict=True):
+        assert {name: value for name, value in found.items() if value is not None} == row
+    assert make_tables(report, given.cubes)["pairs.parquet"] == content
+
+
+def test_columns_of_parquet_do_not_depend_on_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(listing, "MOST_LISTED", 1)
+    monkeypatch.setattr(listing, "FEWEST_LISTED", 1)
+    schemas = [parquet.read_schema(io.BytesIO(make_tables(report, {})["pairs.parquet"])) for report in (several(), many()[1])]
+    assert schemas[0].equals(schemas[1])
+
+
+def report_of(report: FullReport, pairs: pair_set.PairSet) -> Any:
+    from dataclasses import replace
+
+    return replace(report, pairs=list(pairs))
+
+
+def flatten(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        found |= flatten(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def test_a_choice_of_pairs_without_ranks_is_of_those_nearest_to_alpha() -> None:
+    rows = as_pairs(list(many(10)[1].pairs))
+    chosen = rows.where(choose_pairs(rows, [], 0.05, 12))
+    distance = np.sort(np.abs(np.log(rows.floats("p") / 0.05)))
+    assert len(chosen) == 12
+    np.testing.assert_allclose(np.sort(np.abs(np.log(chosen.floats("p") / 0.05))), distance[:12])
+
+
+def test_rows_are_made_a_chunk_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the tables of many pairs are written, rows exist for a chunk of them at most."""
+    given, report = many()
+    made: list[int] = []
+    original = pair_set.PairSet.make_rows
+
+    def counted(self: pair_set.PairSet, at: Any, **options: Any) -> list[PairRow]:
+        made.append(len(at))
+        return original(self, at, **options)
+
+    monkeypatch.setattr(pair_set.PairSet, "make_rows", counted)
+    monkeypatch.setattr(pair_files, "CHUNK", 64)
+    parts = list(make_tables(report, given.cubes).stream("pairs.csv"))
+    assert len(parts) == 1 + -(-len(report.full[report.places[0]]) // 64)
+    assert max(made) <= 64
+
+
+def test_a_report_at_another_size_of_cube_is_streamed_too() -> None:
+    cubes: dict[str, xr.Dataset] = odd_cubes()
+    report = build_report(make_report(cubes))
+    parts = list(make_tables(report, cubes).stream("pair_sizes.csv"))
+    assert len(parts) == 1 + 2 * 3  # a header, and one part of each of three sizes of two test sets
+    assert build_document(make_report(cubes))["pair_counts"][0]["pairs"] == 66
