@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Method
@@ -14,6 +14,7 @@ from pipeline.report.document import Report
 from pipeline.report.pair_rows import exact_procedures
 from pipeline.report.pairs import join_pairs
 from pipeline.report.presets import preset_methods
+from pipeline.report.rows import FamilyKey
 from pipeline.report.units import count_units
 
 __all__ = ["Method", "describe_methods", "methods_paragraph"]
@@ -179,14 +180,17 @@ def methods_paragraph(report: Report) -> str:
     what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
     first = f", verdicts those of {procedures[0].title}" if len(procedures) > 1 else ""
     told = f"{where}; {', '.join(metrics)}"
-    exact = exact_procedures(report.pairs_of)
-    if any(procedure.draws and procedure.name not in exact for procedure in procedures):
-        drawn = f" with b = {sets[0].replicates or 0:,} replicates shared by all systems (seed {report.seed}; {told})"
+    exact = _exact_families(report)
+    own = {place: is_exact for place, is_exact in exact.items() if place.procedure == procedures[0].name}
+    if any(procedure.draws for procedure in procedures) and not (exact and all(exact.values())):
+        b = max(t.replicates or 0 for t in sets)
+        drawn = f" with b = {b:,} replicates shared by all systems (seed {report.seed}; {told})"
     else:
         drawn = f" ({f'seed {report.seed}; ' if exact else ''}{told})"
     p = "(s + 1)/(b + 1) (Phipson and Smyth, 2010)" if procedures[0].draws else procedures[0].formula
-    if procedures[0].name in exact:
-        p = f"{formula_of(procedures[0].name, exact=True)}, computed exactly"
+    if any(own.values()):
+        computed = f"{formula_of(procedures[0].name, exact=True)}, computed exactly"
+        p = computed if all(own.values()) else f"{p}, of {_name_exact(own)} {computed}"
     told = (
         f"We compared {what} by {titles} over {units}{drawn}. P-values are two-sided, {p}, and corrected by {references(judged)} "
         f"within each test set and metric{count}, at α = {report.alpha:g}{first}."
@@ -218,6 +222,19 @@ _MODEL_TESTS = {
     "methods": "the quasi-F with Satterthwaite's degrees of freedom (Satterthwaite, 1946), a claim about new runs and new units",
     "systems": "the t-test of the means over runs of each unit, a claim about these finished systems on new units",
 }
+
+
+def _exact_families(report: Report) -> dict[FamilyKey, bool]:
+    """Tell of each family by a procedure that draws whether its p-values are exact all the same."""
+    drawn = {place: of for place, of in report.pairs_of.items() if len(of) and PROCEDURES[place.procedure].draws}
+    return {place: not of.known("replicates").all() for place, of in drawn.items()}
+
+
+def _name_exact(families: Mapping[FamilyKey, bool]) -> str:
+    """Name the metrics whose p-values are exact, with the test sets where those of others are counted."""
+    counted = {place.metric for place, is_exact in families.items() if not is_exact}
+    exact = [place for place, is_exact in families.items() if is_exact]
+    return ", ".join(dict.fromkeys(f"{of.metric} on {of.test_set}" if of.metric in counted else of.metric for of in exact))
 
 
 _NOUNS = ("item", "document")

@@ -169,7 +169,7 @@ def test_beside_a_metric_without_a_law_each_has_its_own_method(tmp_path: Path) -
     right = answers()
     metrics = ["accuracy", {"name": "f1", "positive": "x"}]
     asked = {"metrics": metrics, "replicates": 60_000, "keep_replicates": 16_384, "test_sizes": [50, "full"]}
-    run = run_study(tmp_path, right, **asked, method="auto")
+    run = run_study(tmp_path, right, **asked, method="auto", formats=["json", "markdown"])
     cube, drawn = cube_of(run), cube_of(run_study(tmp_path, right, **asked, method="monte-carlo", runs="others"))
     assert cube.attrs["exact"] == {"paired-bootstrap": {"accuracy": 16_384}}
     assert cube.sizes["cell"] == 4
@@ -183,6 +183,10 @@ def test_beside_a_metric_without_a_law_each_has_its_own_method(tmp_path: Path) -
     assert {row["metric"] for row in rows if row["count"] is None} == {"accuracy"}
     lines = {row["metric"]: row["line"] for row in report_of(run)["signature"]}
     assert "|b:exact|" in lines["accuracy"]
+    page = (run.root / "report" / "report.md").read_text(encoding="utf-8")
+    assert "with b = 60,000 replicates shared by all systems" in page
+    exactly = "P(\\|δ\\* − δ\\| ≥ δ), computed exactly"
+    assert f"P-values are two-sided, (s + 1)/(b + 1) (Phipson and Smyth, 2010), of accuracy {exactly}, and corrected by" in page
     assert "|b:60000|" in lines["f1"]
 
 

@@ -186,3 +186,19 @@ def test_the_paragraph_for_a_paper_says_what_was_drawn_and_nothing_else():
     assert "replicates" not in told
     assert "seed" not in told
     assert "P-values are two-sided, min(1, 2 P(X ≥ max(wins, losses)))" in told
+
+
+def test_the_paragraph_for_a_paper_tells_what_is_exact_from_what_is_counted():
+    exact = {"exact": {"paired-bootstrap": {"bleu": 131_072}}}
+
+    def told(**attrs):
+        cubes = {name: build_cube(np.array([50.0, 53.0]), ["a", "b"], name=name, attrs=own) for name, own in attrs.items()}
+        return methods_paragraph(read_report(build_document(make_report(cubes, analyses=()))))
+
+    law, counted = "P(|δ* − δ| ≥ δ), computed exactly, and", "(s + 1)/(b + 1) (Phipson and Smyth, 2010)"
+    assert f"two-sided, {counted}, of bleu on news {law}" in told(news=exact, talks={})
+    assert f"two-sided, {counted}, of bleu on talks {law}" in told(news={}, talks=exact)
+    assert "with b = 1,000,000 replicates" in told(news=exact, talks={})  # not that of the first test set, which has none
+    assert f"two-sided, {law}" in told(news=exact, talks=exact)
+    assert "b = " not in told(news=exact, talks=exact)
+    assert "computed exactly" not in told(news={}, talks={})
