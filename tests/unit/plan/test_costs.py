@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.plan.blocks import LONGEST_BLOCK, SHORTEST_BLOCK, TASKS_A_SECOND, choose_block_cells
@@ -49,7 +49,7 @@ def seconds_of(cells: int, *, n_units: int, systems: int) -> float:
     return setup + cells * CELL * each
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     n_units=st.integers(2, 20_000),
     systems=st.integers(2, 1000),
