@@ -1,17 +1,21 @@
-"""The decorator of kernels: functions that Numba makes machine code of."""
+"""The decorator of kernels: functions that Numba makes machine code of.
+
+Numba makes its object of a kernel when that is first called: of more than two hundred kernels a command calls twenty.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, overload
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
-import numba
-from numba.core.dispatcher import Dispatcher
-
-from pipeline.compiled.disk_cache import KeptSignatures, warn_once
 from pipeline.compiled.sources import digest_sources
 
-__all__ = ["kernel"]
+if TYPE_CHECKING:
+    from pipeline.compiled.disk_cache import KeptSignatures
+
+__all__ = ["Kernel", "kernel"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -40,16 +44,59 @@ def kernel(function: Any = None, /, *, signature: str | None = None, **options: 
     Warns
     -----
     RuntimeWarning
-        If there is no place where kernels may be kept, or one cannot be kept or loaded, so that every process compiles for itself.
+        When it is first called, if there is no place where kernels may be kept, or one cannot be kept or loaded, so that every
+        process compiles for itself.
     """
 
-    def compile_kernel(plain: Function) -> Function:
-        compiled: Any = numba.njit(nogil=True, **options)(plain)
-        if isinstance(compiled, Dispatcher):  # plain Python under NUMBA_DISABLE_JIT
-            _keep(cast(Any, compiled), signature)
-        return cast(Function, compiled)
+    def make_kernel(plain: Function) -> Function:
+        return cast(Function, Kernel(cast(Any, plain), signature, options))
 
-    return compile_kernel if function is None else compile_kernel(function)
+    return make_kernel if function is None else make_kernel(function)
+
+
+class Kernel:
+    """A function that is compiled when it is first called, or called by a kernel that is.
+
+    Any other attribute is that of Numba's own object, or of the plain function under NUMBA_DISABLE_JIT.
+
+    Parameters
+    ----------
+    plain : function
+    signature : str or None
+    options : dict
+        Of `numba.njit`.
+    """
+
+    def __init__(self, plain: FunctionType, signature: str | None, options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, plain)
+        self._plain, self._signature, self._options = plain, signature, options
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run it, compiled for these types."""
+        return self._compiled(*arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what others look for on any object is no reason to import Numba
+            raise AttributeError(name)
+        return getattr(self._compiled, name)
+
+    def __reduce__(self) -> str:
+        return self._plain.__qualname__
+
+    @functools.cached_property
+    def _compiled(self) -> Any:
+        import numba
+        from numba.core.dispatcher import Dispatcher
+
+        compiled: Any = numba.njit(nogil=True, **self._options)(self._plain)
+        if isinstance(compiled, Dispatcher):  # plain Python under NUMBA_DISABLE_JIT
+            _keep(cast(Any, compiled), self._signature)
+        return compiled
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes it for where another kernel calls it."""
+        return self._compiled._numba_type_
 
 
 def _keep(compiled: Any, signature: str | None) -> None:
@@ -59,7 +106,7 @@ def _keep(compiled: Any, signature: str | None) -> None:
         compiled._cache = kept
     compile_any = compiled.compile
 
-    def compile_in_turn(types: Any) -> Any:  # when it is first called, not when it is imported
+    def compile_in_turn(types: Any) -> Any:  # when it is called, not when it is made
         try:
             return compile_any(signature or types)
         finally:
@@ -71,6 +118,8 @@ def _keep(compiled: Any, signature: str | None) -> None:
 
 def _place_of(compiled: Any) -> KeptSignatures | None:
     """Return where a kernel is kept; None for a closure, which may be of any values, and where its source cannot be read."""
+    from pipeline.compiled.disk_cache import KeptSignatures, warn_once
+
     plain = compiled.py_func
     sources = None if plain.__closure__ else digest_sources(plain.__module__, plain.__code__.co_filename)
     try:

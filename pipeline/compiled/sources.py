@@ -31,9 +31,9 @@ _INSTALLED = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platst
 
 
 class _Source(NamedTuple):
-    """A file as this process first found it: when it was written, a digest of it, and the modules it imports."""
+    """A file as this process first found it: when it was written and put there, a digest of it, and the modules it imports."""
 
-    stamp: tuple[int, int]
+    stamp: tuple[int, int, int]
     digest: bytes
     imports: tuple[str, ...]
 
@@ -41,8 +41,9 @@ class _Source(NamedTuple):
 def digest_sources(module: str, file: str) -> bytes | None:
     """Return a digest of all source that kernels of a module can be made of; None where it cannot be read, as in a zip or a shell.
 
-    A file is read once a process, when a module with kernels first needs it. One that was written since this process began may have
-    been imported before it changed, and a module that is loaded after its file has changed once more is not what was read: None.
+    A file is read once a process, when a kernel that is called first needs it. One that was written since this process began may
+    have been imported before it changed, and a module that is loaded after its file has changed once more is not what was read:
+    None.
     """
     try:
         path = Path(file)
@@ -71,7 +72,7 @@ def _digest(file: Path, top: str) -> tuple[bytes, int]:
     while waiting:
         path = waiting.pop()
         source = _read(path)
-        latest = max(latest, source.stamp[0])
+        latest = max(latest, *source.stamp[:2])
         digest.update(source.digest)
         for name in source.imports:
             version, files = _files(name, path.parent if name.startswith(".") else None, top)
@@ -103,9 +104,10 @@ def _imports(text: str) -> Iterator[str]:
                 yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _stamp(path: Path) -> tuple[int, int, int]:
     found = path.stat()
-    return found.st_mtime_ns, found.st_size
+    # Some ways of copying keep the time of the content, and none that of the copy.
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 @functools.cache
@@ -131,5 +133,6 @@ def _place(top: str, *, follow: bool) -> tuple[str, Path | None]:
         return "", None
     path = Path(spec.origin)
     if not follow and any(path.is_relative_to(place) for place in _INSTALLED):
-        return str(_stamp(path)), None
+        installed, _, size = _stamp(path)
+        return str((installed, size)), None
     return "", path.parent if path.name == "__init__.py" else path

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -26,13 +28,13 @@ def test_without_a_place_to_keep_them_kernels_work_and_say_so_once() -> None:
     def triple(x: int) -> int:
         return x * 3
 
+    first: Any = kernel(triple)
     with pytest.warns(RuntimeWarning, match=r"cannot cache function.*triple.*NUMBA_CACHE_DIR"):
-        first: Any = kernel(triple)
+        assert first(2) == 6
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        second = kernel(triple)
+        assert kernel(triple)(2) == 6
     assert isinstance(first._cache, NullCache)
-    assert first(2) == second(2) == 6
 
 
 def test_a_signature_is_compiled_once_for_all_integers_and_when_it_is_first_called() -> None:
@@ -92,3 +94,27 @@ def test_options_of_numba_pass_through_and_what_is_inlined_is_kept_with_its_call
     assert [code.call(4), code.call(4)] == [(50, 0), (50, 1)]
     code.write(part=part.replace("+ 1", "+ 2"))
     assert code.call(4) == (60, 0)
+
+
+def test_a_kernel_that_is_not_called_costs_nothing() -> None:
+    code = (
+        "import pickle, numba, pipeline.resampling.exact.batch as batch\n"
+        "assert not hasattr(batch._common, '__array__') and pickle.loads(pickle.dumps(batch._common)) is batch._common\n"
+        "assert batch._common.__name__ == '_common' and batch._common.__doc__.startswith('Return the greatest')\n"
+        "before, numba.njit = numba.njit, None\n"
+        "import pipeline.resampling.leverage\n"
+        "numba.njit = before\n"
+        "assert batch._common(12, 18) == 6\n"
+        "assert ('_compiled' in vars(batch._common), '_compiled' in vars(batch._empty_law)) == (True, False)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_kernel_that_is_not_jitted_is_the_plain_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.core.config.DISABLE_JIT", True)
+
+    @kernel
+    def typed(x: int) -> str:
+        return type(x).__name__
+
+    assert typed(2) == "int"

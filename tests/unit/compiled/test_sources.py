@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 import pipeline
 from pipeline.compiled import kernel
+from pipeline.compiled.decorator import Kernel
 from pipeline.compiled.disk_cache import _describe
 from pipeline.compiled.sources import digest_sources, forget_sources
 
@@ -300,7 +300,7 @@ def test_every_kernel_of_the_package_is_kept() -> None:
     for found in pkgutil.walk_packages(pipeline.__path__, "pipeline."):
         if not found.name.endswith("__main__"):
             members = vars(importlib.import_module(found.name)).values()
-            kernels |= {id(value): value.py_func for value in members if isinstance(value, Dispatcher)}
+            kernels |= {id(value): value.py_func for value in members if isinstance(value, Kernel)}
     assert len(kernels) > 100
     assert all(plain.__closure__ is None for plain in kernels.values())
     assert all(digest_sources(plain.__module__, plain.__code__.co_filename) for plain in kernels.values())
