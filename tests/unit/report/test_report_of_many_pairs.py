@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,13 @@ from support.synthetic_reports import build_document, hold_to_schema, make_repor
 from pipeline.report import listing, pair_files, pair_set
 from pipeline.report.build import build_report
 from pipeline.report.document import FullReport, read_report, to_document
+from pipeline.report.files import Files
 from pipeline.report.listing import choose_pairs
 from pipeline.report.pairs import ListedPairs, as_pairs
 from pipeline.report.rows import PairRow
 from pipeline.report.summary import summarise
 from pipeline.report.tables import encode_csv, make_tables
+from pipeline.report.write import write_report
 
 PATHS = (
     "p",
@@ -217,3 +221,34 @@ def test_a_report_at_another_size_of_cube_is_streamed_too() -> None:
     parts = list(make_tables(report, cubes).stream("pair_sizes.csv"))
     assert len(parts) == 1 + 2 * 3  # a header, and one part of each of three sizes of two test sets
     assert build_document(make_report(cubes))["pair_counts"][0]["pairs"] == 66
+
+
+class Stopped(BaseException):
+    """As the signal of a stop raises it."""
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "pairs.parquet", "pair_sizes.csv"])
+def test_a_stop_amid_a_table_leaves_the_old_one_and_nothing_half(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    cube = build_cube(rng.normal(50, 1.2, 70), [f"s{i:02d}" for i in range(70)], sizes={"200": 200, "full": 1000})
+    given = make_report({"news": cube}, analyses=(), resampling={})
+    write_report(given, tmp_path)
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert tmp_path / "tables" / name in files
+    original = Files.stream
+
+    def interrupted(self: Files, path: str) -> Iterator[bytes]:
+        for number, part in enumerate(original(self, path)):
+            if number and path.endswith(name):
+                raise Stopped
+            yield part
+
+    monkeypatch.setattr(Files, "stream", interrupted)
+    with pytest.raises(Stopped):
+        write_report(given, tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == files
+    monkeypatch.undo()
+    write_report(given, tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == files
