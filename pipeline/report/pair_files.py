@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.report.columns import Column
+from pipeline.report.csv_cells import cells_of, lines_of, quote
 from pipeline.report.document import SCHEMA_VERSION, FullReport
-from pipeline.report.files import csv_lines
 from pipeline.report.pair_set import CHUNK, OPTIONAL, PairSet, names_of
 from pipeline.report.rows import PairRow
 
@@ -53,11 +53,12 @@ class _Leaf(NamedTuple):
 def _as_csv(families: Sequence[PairSet]) -> Iterator[bytes]:
     # In the order in which rows bring them: an interval that the first row lacks has its columns at the end.
     paths = [leaf.path for leaf in sorted(_leaves(families), key=lambda leaf: leaf.first)]
-    yield csv_lines([[path] for path in paths])
+    yield lines_of([[path] for path in map(quote, paths)])
     for pairs in families:
         for first in range(0, len(pairs), CHUNK):
             at = pairs.order[first : first + CHUNK]
-            yield csv_lines([pairs.write_notes(at) if path == "note" else pairs.take(path, at) for path in paths])
+            notes = ["" if note is None else quote(note) for note in pairs.write_notes(at)]
+            yield lines_of([notes if path == "note" else cells_of(pairs.columns.get(path), at, len(at)) for path in paths])
 
 
 def _leaves(families: Sequence[PairSet]) -> Iterator[_Leaf]:

@@ -108,10 +108,6 @@ class PairSet(Pairs):
         start = f"{path}."
         return list(dict.fromkeys(of[len(start) :].partition(".")[0] for of in self.columns if of.startswith(start)))
 
-    def take(self, path: str, at: NDArray[np.int64]) -> list[Any]:
-        """Return plain values of pairs that stand somewhere in the columns."""
-        return self._take(path, at)
-
     def write_notes(self, at: NDArray[np.int64]) -> list[str | None]:
         """Return the notes of pairs that stand somewhere in the columns."""
         found: list[str | None] = [None] * len(at)

@@ -12,6 +12,7 @@ from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.interfaces import Finding
 from pipeline.report.adjustment import FamilyOf
 from pipeline.report.columns import constant
+from pipeline.report.csv_cells import cells_of, lines_of
 from pipeline.report.cube_facts import FULL
 from pipeline.report.document import FullReport, Report, to_document
 from pipeline.report.facts import Cells
@@ -100,7 +101,7 @@ def _join(cluster: ClusterRow) -> str:
 
 def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) -> Iterator[bytes]:
     """Yield all pairs at all smaller test sizes as CSV, a chunk at a time; a family is the pairs at that size."""
-    yield csv_lines([[name] for name in SMALLER])
+    yield lines_of([[name] for name in SMALLER])
     read = partial(read_columns, alpha=alpha, margin=None, family=family, brief=True)
     for name, cube in cubes.items():
         for metric, procedure in list_slices(cube):
@@ -112,7 +113,8 @@ def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) ->
                 known = {"test_set": name, "metric": metric, "test_size": size, "units": units, "procedure": procedure}
                 columns = of.columns | {key: constant(value, pairs) for key, value in known.items()}
                 for first in range(0, pairs, CHUNK):
-                    yield csv_lines([columns[path].take(slice(first, first + CHUNK)) for path in SMALLER.values()])
+                    at = slice(first, min(first + CHUNK, pairs))
+                    yield lines_of([cells_of(columns[path], at, at.stop - first) for path in SMALLER.values()])
 
 
 SMALLER = {name: name for name in ("test_set", "metric", "test_size", "units", "procedure", "system_a", "system_b")}

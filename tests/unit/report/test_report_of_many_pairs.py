@@ -15,10 +15,12 @@ import xarray as xr
 from support.synthetic_cubes import build_cube, undecide
 from support.synthetic_reports import build_document, hold_to_schema, make_report, odd_cubes
 
-from pipeline.report import listing, pair_files, pair_set
+from pipeline.report import csv_cells, listing, pair_files, pair_set
 from pipeline.report.build import build_report
+from pipeline.report.columns import coded, constant, counts, flags, numbers
+from pipeline.report.csv_cells import cells_of, lines_of
 from pipeline.report.document import FullReport, read_report, to_document
-from pipeline.report.files import Files
+from pipeline.report.files import Files, csv_lines
 from pipeline.report.listing import choose_pairs
 from pipeline.report.pairs import ListedPairs, as_pairs
 from pipeline.report.rows import PairRow
@@ -73,6 +75,7 @@ def test_streamed_csv_is_that_of_the_rows(resampling: dict[str, Any], monkeypatc
     of_rows = encode_csv(to_document(report)["pairs"])
     for size in (pair_set.CHUNK, 7):
         monkeypatch.setattr(pair_files, "CHUNK", size)
+        monkeypatch.setattr(csv_cells, "MANY", size)  # a chunk of 7 is many then
         assert make_tables(report, {})["pairs.csv"] == of_rows
 
 
@@ -252,3 +255,26 @@ def test_a_stop_amid_a_table_leaves_the_old_one_and_nothing_half(
     monkeypatch.undo()
     write_report(given, tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == files
+
+
+AWKWARD = [0.0, 1.0, 72.0, 1e-5, 9.999e-5, 1e-4, 0.00012345, 5e-324, 1e9, 999999999.5, 1e16, 123456789012.5, -3.5, -1e-7, 1e22]
+
+
+def test_cells_are_those_of_csv(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_cells, "MANY", 1)
+    rng = np.random.default_rng(5)
+    many = [rng.random(5000), 100 * rng.random(5000), 10 ** rng.uniform(-300, 300, 5000), 10 ** rng.uniform(-6, 12, 20_000)]
+    many += [rng.integers(0, 4000, 3000) / 2000, rng.integers(0, 9000, 3000) / 90, np.nextafter(rng.integers(1, 99, 500), 0)]
+    values = np.concatenate([AWKWARD, *many, [np.nan, np.inf]])
+    whole = rng.integers(-1, 50, len(values))
+    words = ["plain", "a, b", 'say "hi"', "line\nbreak", "中文", 0.95, True, None]
+    columns = [numbers(values, len(values)), counts(whole, len(values)), flags(whole > 20), coded(whole % 9 - 1, words)]
+    columns += [numbers(np.ceil(values), len(values), whole=True), constant(None, len(values)), constant("x", len(values))]
+    at = rng.permutation(len(values))
+    assert lines_of([cells_of(column, at, len(at)) for column in columns]) == csv_lines([column.take(at) for column in columns])
+
+
+def test_few_pairs_do_not_load_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_cells.importlib, "import_module", None)
+    assert make_tables(several(), odd_cubes())["pairs.csv"]
+    assert make_tables(several(), odd_cubes())["pair_sizes.csv"]
