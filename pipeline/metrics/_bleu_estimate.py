@@ -24,84 +24,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.swap_estimates import STATISTICS, TOGETHER, estimate_added, estimate_plain
 
-__all__ = ["LARGEST_ADDED", "LEAST_ADDED", "RELATIVE_ERROR", "estimate_kernel"]
+__all__ = ["LARGEST_ADDED", "LEAST_ADDED", "RELATIVE_ERROR", "estimate"]
 
 RELATIVE_ERROR = 24 * 2.0**-24
 LEAST_ADDED, LARGEST_ADDED = 2.0**-24, 2.0**24  # constants of add-k, besides 0, for which the argument above holds
 
-_TILE = 512  # replicates; what swaps move in them fits the first-level cache
-_ROW = _TILE + 16  # rows a power of two apart would share cache lines
-_NOTHING, _HALF, _ONE, _HUNDRED = np.float32(0.0), np.float32(0.5), np.float32(1.0), np.float32(100.0)
-_LEAST_RATIO = np.float32(2.0**-100)
-_NAN = np.float32(np.nan)
-_2, _3, _4, _5 = np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24), np.float32(1 / 120)
-_6, _7, _8 = np.float32(1 / 720), np.float32(1 / 5040), np.float32(1 / 40320)
+_TILE = 256  # replicates; what two systems give away in them fits the first-level cache
 
 
-@kernel(error_model="numpy")
-def estimate_kernel(
+def estimate(
     totals: NDArray[Any], moved: NDArray[Any], rows: NDArray[np.int64], start: int, out: NDArray[np.float32], added: float
 ) -> None:
     """Estimate BLEU after swaps; nan where an order has no match or no n-grams, and where the output is below half the reference.
 
-    Sums never leave the first-level cache: written to memory and read again they would cost as much as the score.
+    Parameters
+    ----------
+    totals, moved, rows, start, out
+        As for `pipeline.resampling.swapped_pairs.EstimatedScore`; ``moved`` may have more replicates than are estimated.
+    added : float
+        The constant of add-k, or 0.
     """
-    moves = np.zeros((10, _ROW), np.float32)
-    matched, counted = np.empty(_TILE, np.float32), np.empty(_TILE, np.float32)
-    more = np.float32(added)
-    for pair in range(len(rows)):
-        a, b = rows[pair, 0], rows[pair, 1]
-        for first in range(0, out.shape[1], _TILE):
-            stop = min(first + _TILE, out.shape[1])
-            for k in range(10):
-                given, taken, move = moved[a, k, start + first : start + stop], moved[b, k, start + first : start + stop], moves[k]
-                for i in range(stop - first):
-                    move[i] = np.float32(taken[i]) - np.float32(given[i])
-            for side in range(2):
-                total, sign = totals[rows[pair, side]], _ONE if side == 0 else -_ONE
-                _multiply(total, sign, moves, 2, more, matched)
-                _multiply(total, sign, moves, 6, more, counted)
-                _combine(total, sign, moves, matched, counted, out[2 * pair + side, first:stop])
+    width = out.shape[1]
+    given = np.ascontiguousarray(totals, np.float32)
+    if width < TOGETHER:  # as many as are estimated at a time
+        padded, wider = np.zeros((*moved.shape[:2], TOGETHER), np.float32), np.empty((len(out), TOGETHER), np.float32)
+        padded[:, :, :width] = moved[:, :, start : start + width]
+        _estimate_pairs(given, padded, rows, 0, wider, np.float32(added))
+        out[:] = wider[:, :width]
+        return
+    if moved.shape[1:] < (given.shape[1], start + width) or given.shape[1] != STATISTICS or not out.flags.c_contiguous:
+        raise ValueError(f"sums {given.shape} and {moved.shape} do not have {width} replicates from {start} on")
+    if moved.dtype != np.float32 or not moved.flags.c_contiguous:
+        moved, start = np.ascontiguousarray(moved[:, :, start : start + width], np.float32), 0
+    _estimate_pairs(given, moved, np.ascontiguousarray(rows), start, out, np.float32(added))
 
 
 @kernel
-def _multiply(
-    totals: NDArray[Any], sign: np.float32, moves: NDArray[np.float32], first: int, added: np.float32, out: NDArray[np.float32]
-) -> None:
-    total_1, total_2 = np.float32(totals[first]), np.float32(totals[first + 1])
-    total_3, total_4 = np.float32(totals[first + 2]), np.float32(totals[first + 3])
-    move_1, move_2, move_3, move_4 = moves[first], moves[first + 1], moves[first + 2], moves[first + 3]
-    for i in range(_TILE):
-        left = (total_1 + sign * move_1[i]) * ((total_2 + sign * move_2[i]) + added)
-        out[i] = left * (((total_3 + sign * move_3[i]) + added) * ((total_4 + sign * move_4[i]) + added))
-
-
-@kernel(error_model="numpy")
-def _combine(
-    totals: NDArray[Any],
-    sign: np.float32,
-    moves: NDArray[np.float32],
-    matched: NDArray[np.float32],
-    counted: NDArray[np.float32],
+def _estimate_pairs(
+    totals: NDArray[np.float32],
+    moved: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    start: int,
     out: NDArray[np.float32],
+    added: np.float32,
 ) -> None:
-    total_h, total_r = np.float32(totals[0]), np.float32(totals[1])
-    move_h, move_r = moves[0], moves[1]
-    for i in range(len(out)):
-        length, reference = total_h + sign * move_h[i], total_r + sign * move_r[i]
-        inverse = _ONE / (counted[i] * length)  # one division for the precisions and the brevity penalty
-        ratio = (matched[i] * length) * inverse
-        ratio = ratio if ratio >= _LEAST_RATIO else _NAN
-        x = ((length - reference) * counted[i]) * inverse
-        x = x if x >= -_ONE else _NAN
-        t = _HALF * (x if not x > _NOTHING else _NOTHING)
-        tail = _8
-        tail = tail * t + _7
-        tail = tail * t + _6
-        tail = tail * t + _5
-        tail = tail * t + _4
-        tail = tail * t + _3
-        tail = tail * t + _2
-        root = _ONE + (t + t * t * tail)
-        out[i] = (_HUNDRED * np.sqrt(np.sqrt(ratio))) * (root * root)
+    width, line, row = out.shape[1], 4 * out.shape[1], 4 * moved.shape[2]
+    for first in range(0, width, _TILE):
+        count = min(_TILE, width - first)
+        for pair in range(len(rows)):
+            total_a = totals.ctypes.data + 4 * STATISTICS * rows[pair, 0]
+            total_b = totals.ctypes.data + 4 * STATISTICS * rows[pair, 1]
+            a = moved.ctypes.data + 4 * (start + first) + row * STATISTICS * rows[pair, 0]
+            b = moved.ctypes.data + 4 * (start + first) + row * STATISTICS * rows[pair, 1]
+            target = out.ctypes.data + 2 * line * pair + 4 * first
+            blocks, back = count // TOGETHER, 0
+            if blocks * TOGETHER < count:  # the last ones with some of those before, which come out the same
+                back = 4 * (first + count - TOGETHER) - 4 * first
+            for part in range(2):
+                times, skip = (blocks, 0) if part == 0 else (1, back)
+                if times == 0 or (part == 1 and back == 0):
+                    continue
+                if added == 0.0:
+                    estimate_plain(total_a, total_b, a + skip, b + skip, row, target + skip, line, times)
+                else:
+                    estimate_added(total_a, total_b, a + skip, b + skip, row, target + skip, line, times, added)

@@ -14,7 +14,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.compiled import kernel
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
-from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate_kernel
+from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate
 from pipeline.metrics._columns import output_column, reference_columns
 from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, exp_fraction, log
 from pipeline.options import check_choice, check_flag, check_number
@@ -128,7 +128,7 @@ class _Score:
         self, totals: NDArray[Any], moved: NDArray[Any], rows: NDArray[np.int64], start: int, out: NDArray[np.float32]
     ) -> None:
         """Score counts below 2^24 after swaps in single precision; nan where no bound is known."""
-        estimate_kernel(totals, moved, rows, start, out, self._added)
+        estimate(totals, moved, rows, start, out, self._added)
 
     @property
     def _added(self) -> float:

@@ -136,9 +136,16 @@ class ByteContraction:
         out : int32, optional
             From `empty_sums`.
         """
+        product, drawn = self._sum(counts, replicates, out)
+        return product if np.all(drawn == self.n_draws) else None
+
+    def sum_masks(self, masks: NDArray[np.uint8], replicates: int, *, out: NDArray[np.int32] | None = None) -> Product:
+        """Sum the columns over counts of 0 and 1, of which any number may be 1."""
+        return self._sum(masks, replicates, out)[0]
+
+    def _sum(self, counts: NDArray[np.uint8], replicates: int, out: NDArray[np.int32] | None) -> tuple[Product, NDArray[np.int32]]:
+        """Return the sums, and what the counts of each replicate sum to."""
         narrow = self.narrow.narrow(self.form, counts, out)
-        if not np.all(narrow[-1, :replicates] == self.n_draws):
-            return None
         width = narrow.shape[1]
         sparse = np.empty((0, width), np.int32)
         if self.sparse.columns:
@@ -146,7 +153,7 @@ class ByteContraction:
             take_units(counts, self.units, some)
             sparse = self.sparse.narrow(self.form, some, None)
         wide = self.wide.wide(self.form, counts) if self.wide.columns else np.empty((0, width))
-        return Product(narrow[:-1], sparse, wide, replicates)
+        return Product(narrow[:-1], sparse, wide, replicates), narrow[-1, :replicates]
 
 
 @kernel

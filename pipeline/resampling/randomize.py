@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pipeline.resampling.address import cell_bounds
-from pipeline.resampling.bitplanes import pad_words, plan_swap_product
 from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
 from pipeline.resampling.compare import LANES, Tally, compare_values
 from pipeline.resampling.compare_bytes import GainBytes, count_whole_gains
@@ -24,8 +23,8 @@ from pipeline.resampling.contract import largest_magnitude
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
+from pipeline.resampling.swap_batches import SwapBatches
 from pipeline.resampling.swapped_pairs import SwappedPairs
-from pipeline.resampling.swaps import draw_swap_words
 from pipeline.resampling.tally import close_cell, empty_counts, empty_lanes
 
 __all__ = ["randomize"]
@@ -84,21 +83,21 @@ def randomize(
         for index, (plan, seen) in enumerate(zip(plans, observed, strict=True))
     ]
     rows = sum(comparison.bytes_per_replicate for several in comparisons for comparison in several)
-    product = plan_swap_product(columns.contraction)
-    batch = max(min(memory_bytes // (product.bytes_per_replicate + rows), _LONGEST_BATCH) // LANES, 1) * LANES
+    counted = sum(len(range(*cell_bounds(cell, replicates))) for cell in cells)
+    batches = SwapBatches(draws, columns, replicates=counted)
+    batch = max(min(memory_bytes // (batches.bytes_per_replicate + rows), _LONGEST_BATCH) // LANES, 1) * LANES
     for comparison in itertools.chain.from_iterable(comparisons):
         if isinstance(comparison, _IntegerPairs):
-            comparison.prepare(batch, sum(len(range(*cell_bounds(cell, replicates))) for cell in cells))
+            comparison.prepare(batch, counted)
     results = [empty_counts(plan, len(cells)) for plan in plans]
     lanes = [empty_lanes(plan) for plan in plans]
-    words = pad_words(draws.n_units)
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
         for running in lanes:
             running[:] = 0.0
         for start in range(first, stop, batch):
             count = min(batch, stop - start)
-            sums = Sums(columns, product.multiply(draw_swap_words(draws, start, count, n_words=words)))
+            sums = Sums(columns, batches.multiply(start, count))
             for several, result, running in zip(comparisons, results, lanes, strict=True):
                 tally = Tally(result.counts, result.histogram, result.empty, running)
                 for comparison in several:

@@ -27,6 +27,7 @@ _SMALL = 2.0**-8  # of the standard error: what an estimated gain may miss
 _ROUNDING = 2.0**-48  # of |a| + |b|: far more than gains and their bounds lose in double precision
 _EVALUATIONS = 2**18  # of a chunk: so many that calls from Python cost little
 _TILE = 1024  # replicates of a chunk
+_APART = 48  # numbers between rows of M: rows a power of two apart would share cache lines
 _BLOCK = 128  # replicates that are looked through one by one where some is doubtful
 
 
@@ -55,7 +56,7 @@ class EstimatedScore(Protocol):
         rows : (pair, 2) int64
             Positions of systems.
         start : int
-            First replicate.
+            First replicate; M may have more of them.
         out : (2 × pair, replicate) float32
             Both estimates of a pair, one after the other; nan where the bound does not hold.
         """
@@ -107,9 +108,9 @@ class EstimatedPairs:
     ) -> None:
         self._score, self._totals, self._rows, self._packed, self._errors = score, totals, rows, packed, errors
 
-    def compare(self, moved: NDArray[Any], tally: Tally, cell: int) -> None:
-        """Count all pairs in a batch, of which ``moved`` is (system, statistic, replicate) M."""
-        for first, last, start, stop in chunk_pairs(len(self._rows), moved.shape[2], evaluations=_EVALUATIONS, tile=_TILE):
+    def compare(self, moved: NDArray[Any], count: int, tally: Tally, cell: int) -> None:
+        """Count all pairs in a batch, of which ``moved`` is (system, statistic, ≥ replicate) M."""
+        for first, last, start, stop in chunk_pairs(len(self._rows), count, evaluations=_EVALUATIONS, tile=_TILE):
             compare_gains(self._gains(moved, slice(first, last), start, stop), self._packed, first, tally, cell)
 
     def _gains(self, moved: NDArray[Any], chunk: slice, start: int, stop: int) -> NDArray[np.float64]:
@@ -225,6 +226,7 @@ class SwappedPairs:
         rows = np.stack([rule.thresholds.first, rule.thresholds.second], axis=1)
         errors = bound_errors(measure, observed, rule)
         scored = np.flatnonzero(np.isinf(errors))
+        self._moved = np.empty((0, 0, 0), self._type)
         self._parts: list[_ScoredPairs | EstimatedPairs] = []
         if scored.size:
             # A statistic that all systems share, such as the length of the references, is not moved by any swap.
@@ -241,12 +243,15 @@ class SwappedPairs:
 
     def compare(self, sums: Sums, count: int, tally: Tally, cell: int) -> None:
         """Count all pairs in a batch of ``count`` replicates, the first of which stands at a multiple of `LANES` in its cell."""
-        moved = np.empty((len(self.systems), self.n_statistics, count), self._type)
+        if count + _APART != self._moved.shape[2]:
+            self._moved = np.zeros((len(self.systems), self.n_statistics, count + _APART), self._type)
         one = np.empty((self.n_statistics, count))
         for row, system in enumerate(self.systems.tolist()):
-            moved[row] = sums.statistics(self.index, system, out=one)
+            self._moved[row, :, :count] = sums.statistics(self.index, system, out=one)
         for part in self._parts:
-            part.compare(moved, tally, cell)
+            # Those that are estimated have sums that single precision holds, whatever sums others have.
+            single = isinstance(part, EstimatedPairs)
+            part.compare(self._moved.astype(np.float32, copy=False) if single else self._moved, count, tally, cell)
 
 
 class _ScoredPairs:
@@ -258,9 +263,9 @@ class _ScoredPairs:
         self._score, self._totals, self._rows, self._packed, self._moving = score, totals, rows, packed, moving
         self._buffers: dict[tuple[int, int], NDArray[Any]] = {}
 
-    def compare(self, moved: NDArray[Any], tally: Tally, cell: int) -> None:
+    def compare(self, moved: NDArray[Any], count: int, tally: Tally, cell: int) -> None:
         evaluations = _CACHE_BYTES // (self._totals.shape[1] * self._totals.itemsize + 8)
-        for first, last, start, stop in chunk_pairs(len(self._rows), moved.shape[2], evaluations=evaluations, tile=_TILE):
+        for first, last, start, stop in chunk_pairs(len(self._rows), count, evaluations=evaluations, tile=_TILE):
             buffer = self._buffer(last - first, stop - start)
             fill_sums(self._totals, moved, self._rows, self._moving, (first, last), start, buffer)
             scores = np.ascontiguousarray(self._score(buffer), np.float64)

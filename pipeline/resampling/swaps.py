@@ -14,7 +14,7 @@ from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.philox import SHIFT, draw_words, rounds
 
-__all__ = ["draw_swap", "draw_swap_words", "draw_swaps"]
+__all__ = ["draw_swap", "draw_swap_words", "draw_swaps", "spread_bits"]
 
 _WORD = 32  # bits
 _ROWS = 64  # replicates whose words are drawn together
@@ -89,6 +89,29 @@ def draw_swap_words(draws: Draws, first: int, count: int, *, n_words: int | None
     words = np.zeros((n_words or needed, count), np.uint64)
     _fill_words(np.uint64(draws.key), np.uint64(first), needed, words)
     return words
+
+
+@kernel
+def spread_bits(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
+    """Write masks in bytes, as `pipeline.resampling.byte_product` wants them.
+
+    Parameters
+    ----------
+    words : (word, replicate) uint64
+        From `draw_swap_words`.
+    out : (block, quad, 16, 4) uint8
+        Filled for all replicates; bits beyond the last unit mean nothing here too.
+    """
+    lanes = out.shape[2]
+    target = out.reshape(out.shape[0], out.shape[1], 4 * lanes).view(np.uint32)
+    for block in range(out.shape[0]):
+        first = block * lanes
+        for quad in range(out.shape[1]):
+            word, shift = quad // 16, np.uint64(4 * (quad % 16))
+            for lane in range(max(min(lanes, words.shape[1] - first), 0)):
+                four = np.uint32((words[word, first + lane] >> shift) & np.uint64(15))
+                # Bit k goes to byte k: no two of the four copies meet in the bits that are kept.
+                target[block, quad, lane] = (four * np.uint32(0x00204081)) & np.uint32(0x01010101)
 
 
 def _check_address(draws: Draws, first: int, count: int) -> None:

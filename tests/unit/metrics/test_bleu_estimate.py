@@ -104,3 +104,43 @@ def test_estimates_have_the_bits_they_always_had():
     sums[1] += 4 * place  # penalties down to e^-1
     digests = [hashlib.sha256(estimate(scorer(added), sums).astype("<f8").tobytes()).hexdigest()[:16] for added in (0.0, 0.1)]
     assert digests == ["dbf880e32c4b3fd0", "4e3e28a0e1d1364b"]
+
+
+def step_by_step(sums, added):
+    """The estimate as written in the module's docstring, an operation of single precision at a time."""
+    one, half, more = np.float32(1), np.float32(0.5), np.float32(added)
+    length, reference, *rest = sums.astype(np.float32)
+    (c1, c2, c3, c4), (d1, d2, d3, d4) = rest[:4], rest[4:]
+    matched, counted = ((w * (x + more)) * ((y + more) * (z + more)) for w, x, y, z in ((c1, c2, c3, c4), (d1, d2, d3, d4)))
+    inverse = one / (counted * length)
+    ratio = (matched * length) * inverse
+    x = ((length - reference) * counted) * inverse
+    t = half * np.minimum(x, np.float32(0))
+    tail = np.float32(1 / 40320)
+    for power in (5040, 720, 120, 24, 6, 2):
+        tail = tail * t + np.float32(1 / power)
+    root = one + (t + (t * t) * tail)
+    found = (np.float32(100) * np.sqrt(np.sqrt(ratio))) * (root * root)
+    return np.where((ratio >= np.float32(2.0**-100)) & (x >= -one), found, np.float32(np.nan))
+
+
+@pytest.mark.parametrize("replicates", [1, 15, 16, 17, 31, 255, 256, 257, 300, 530])
+@pytest.mark.parametrize("added", [0.0, 0.1])
+def test_any_number_of_replicates_from_anywhere_has_the_bits_of_the_definition(replicates, added):
+    rng = np.random.default_rng(replicates)
+    totals = rng.integers(2000, 9000, (4, 10)).astype(np.float32)
+    moved = rng.integers(0, 1500, (4, 10, replicates + 40)).astype(np.float32)
+    rows, start = np.array([[0, 3], [2, 1], [1, 1]]), 24
+    out = np.empty((6, replicates), np.float32)
+    scorer(added).estimate_swaps(totals, moved, rows, start, out)
+    for pair, (a, b) in enumerate(rows.tolist()):
+        move = (moved[b] - moved[a])[:, start : start + replicates]
+        for side, sums in enumerate((totals[a][:, None] + move, totals[b][:, None] - move)):
+            assert out[2 * pair + side].tobytes() == step_by_step(sums, added).tobytes()
+
+
+def test_sums_that_are_not_there_are_refused():
+    out = np.empty((2, 20), np.float32)
+    for width, start in ((25, 6), (19, 0)):
+        with pytest.raises(ValueError, match="replicates from"):
+            scorer(0.0).estimate_swaps(np.ones((2, 10)), np.ones((2, 10, width)), np.array([[0, 1]]), start, out)

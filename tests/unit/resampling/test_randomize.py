@@ -15,7 +15,7 @@ from support import small_measures as small
 from pipeline.inference.p_values import p_values
 from pipeline.metrics.bleu import Bleu
 from pipeline.metrics.kernels import score_ratio
-from pipeline.resampling import randomize as module
+from pipeline.resampling import swap_batches
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import RULES, Measure
@@ -123,7 +123,7 @@ def all_masks(monkeypatch):
         words[0] = np.arange(first, first + count)
         return words
 
-    monkeypatch.setattr(module, "draw_swap_words", every_mask)
+    monkeypatch.setattr(swap_batches, "draw_swap_words", every_mask)
 
 
 def enumerate_masks(measure):

@@ -12,15 +12,19 @@ from support import small_measures as small
 
 from pipeline.metrics.kernels import score_ratio
 from pipeline.resampling import randomize as module
-from pipeline.resampling import swapped_pairs
+from pipeline.resampling import swap_batches, swapped_pairs
 from pipeline.resampling.address import CELL, draw_key
+from pipeline.resampling.byte_product import forms
 from pipeline.resampling.compare_integers import GainTables
+from pipeline.resampling.contract import FORM_VARIABLE
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.observe import observe
 from pipeline.resampling.randomize import randomize
+from pipeline.resampling.swap_batches import SwapBatches
 from pipeline.resampling.swaps import draw_swap_words
 
 DRAWS = Draws(4242, 40, 40)
+FORMS = forms() or [pytest.param("none", marks=pytest.mark.skip(reason="no product in bytes"))]
 REPLICATES = CELL + 777
 RESULTS = ("counts", "sums", "histogram", "empty")
 
@@ -126,7 +130,7 @@ def test_complementary_masks_give_the_opposite_gains(measures, reference, monkey
     def complement(draws, first, count, *, n_words):
         return ~draw_swap_words(draws, first, count, n_words=n_words)
 
-    monkeypatch.setattr(module, "draw_swap_words", complement)
+    monkeypatch.setattr(swap_batches, "draw_swap_words", complement)
     for measure, whole in zip(randomize(DRAWS, measures, cells=range(2), replicates=REPLICATES), reference, strict=True):
         below, at_minus, negative, at_zero, at_plus, above = np.moveaxis(whole.counts[:, :, :6], 2, 0)
         positive = np.array([CELL, REPLICATES - CELL]) - whole.empty - negative - at_zero
@@ -170,6 +174,32 @@ def test_counts_have_the_bits_they_always_had():
         content = b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts)
         digests.append(hashlib.sha256(content).hexdigest()[:32])
     assert digests == ["ebfcd20eff7e9e3727fc1cba69324de5", "370641ac2e6ed13f7e49b2a30620b9a3"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_units", [1, 3, 40, 203])
+def test_sums_in_bytes_have_the_bits_of_counted_ones(form, n_units, monkeypatch):
+    """Columns of many bits, of negative numbers too, and others that are nearly always 0."""
+    rng = np.random.default_rng(n_units)
+    statistics = small.own_statistics(n_units, 4, 6, width=3)
+    statistics[:, :, 0] = rng.integers(-700, 700, (n_units, 4))
+    statistics[:, 1, 2] = np.where(np.arange(n_units) % 40 == 2, 2**20, 0)
+    measure = small.make_measure(statistics, score=lambda sums: sums[0] / (1.0 + sums[1] + sums[2]), form="general")
+    draws, found = Draws(77, n_units, n_units), {}
+    for name in ("float", form):
+        monkeypatch.setenv(FORM_VARIABLE, name)
+        batches = []
+
+        def noted(*given, kept=batches, **more):
+            kept.append(SwapBatches(*given, **more))
+            return kept[-1]
+
+        monkeypatch.setattr(module, "SwapBatches", noted)
+        (found[name],) = randomize(draws, [measure], cells=range(2), replicates=REPLICATES, memory_bytes=2**18)
+        assert [batch.is_in_bytes for batch in batches] == [name != "float"]
+    for name in RESULTS:
+        assert np.array_equal(getattr(found["float"], name), getattr(found[form], name)), name
+    assert found[form].counts.any()
 
 
 def test_tables_of_gains_change_no_bit(measures, reference, monkeypatch):

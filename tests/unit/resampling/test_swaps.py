@@ -9,9 +9,10 @@ import pytest
 from scipy.special import chdtri
 
 from pipeline.resampling.address import draw_key
+from pipeline.resampling.byte_product import pack_counts, quads_of, zero_counts
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.philox import philox
-from pipeline.resampling.swaps import draw_swap, draw_swap_words, draw_swaps
+from pipeline.resampling.swaps import draw_swap, draw_swap_words, draw_swaps, spread_bits
 
 FALSE_ALARM = 1e-6
 
@@ -90,3 +91,16 @@ def test_impossible_masks_are_refused_with_their_numbers():
         draw_swap_words(Draws(1, 130, 130), 0, 3, n_words=2)
     with pytest.raises(ValueError, match="-1"):
         draw_swap(Draws(1, 20, 20), -1)
+
+
+@pytest.mark.parametrize("n_units", [1, 4, 63, 64, 65, 257])
+@pytest.mark.parametrize("replicates", [1, 16, 33, 64])
+def test_spread_bits_are_the_swaps(n_units: int, replicates: int) -> None:
+    draws = Draws(5, n_units, n_units)
+    masks = zero_counts(replicates, n_units)
+    spread_bits(draw_swap_words(draws, 7, replicates), masks)
+    swaps = draw_swaps(draws, 7, replicates)
+    packed = pack_counts(swaps)
+    rows = lambda counts: counts.transpose(0, 2, 1, 3).reshape(-1, 4 * quads_of(n_units))[:replicates, :n_units]  # noqa: E731
+    np.testing.assert_array_equal(rows(masks), rows(packed))
+    assert masks.max() <= 1

@@ -1,0 +1,127 @@
+"""The loop that estimates BLEU after swaps: sums of sixteen replicates go from memory to two scores without being stored between.
+
+Written in LLVM's own language, as too many arrays meet in it for a compiler to see that none is another. Each operation is one that
+rounds, in a fixed order and never joined to the next, so that an estimate has the same bits on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from pipeline.compiled.vectors import all_lanes, call, load, repeat, store
+
+__all__ = ["STATISTICS", "TOGETHER", "estimate_added", "estimate_plain"]
+
+TOGETHER = 16
+"""Replicates at a time."""
+
+_ORDERS = 4
+
+STATISTICS = 2 + 2 * _ORDERS
+"""Two lengths, matches and totals of four orders."""
+
+_LEAST_RATIO = 2.0**-100
+_SERIES = (1 / 40320, 1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)  # of (e^t − 1 − t) / t², the highest power first
+
+_F32, _I64 = ir.FloatType(), ir.IntType(64)
+_FLOATS = ir.VectorType(_F32, TOGETHER)
+
+
+def _all(value: float) -> Any:
+    return ir.Constant(_FLOATS, [ir.Constant(_F32, value)] * TOGETHER)
+
+
+def _multiply(builder: Any, sums: Sequence[Any], added: Any) -> Any:
+    first, *others = sums
+    if added is not None:
+        others = [builder.fadd(each, added) for each in others]
+    return builder.fmul(builder.fmul(first, others[0]), builder.fmul(others[1], others[2]))
+
+
+def _score(builder: Any, sums: Sequence[Any], added: Any) -> Any:
+    """Write the estimate of `pipeline.metrics._bleu_estimate` from two lengths, four matches and four totals."""
+    length, reference = sums[:2]
+    matched, counted = (_multiply(builder, sums[at : at + _ORDERS], added) for at in (2, 2 + _ORDERS))
+    unknown = _all(float("nan"))
+    # One division for the precisions and the brevity penalty.
+    inverse = builder.fdiv(_all(1.0), builder.fmul(counted, length))
+    ratio = builder.fmul(builder.fmul(matched, length), inverse)
+    ratio = builder.select(builder.fcmp_ordered(">=", ratio, _all(_LEAST_RATIO)), ratio, unknown)
+    x = builder.fmul(builder.fmul(builder.fsub(length, reference), counted), inverse)
+    x = builder.select(builder.fcmp_ordered(">=", x, _all(-1.0)), x, unknown)
+    t = builder.fmul(_all(0.5), builder.select(builder.fcmp_ordered(">", x, _all(0.0)), _all(0.0), x))
+    tail = _all(_SERIES[0])
+    for term in _SERIES[1:]:
+        tail = builder.fadd(builder.fmul(tail, t), _all(term))
+    root = builder.fadd(_all(1.0), builder.fadd(t, builder.fmul(builder.fmul(t, t), tail)))
+    for _ in range(2):
+        ratio = call(builder, f"llvm.sqrt.v{TOGETHER}f32", _FLOATS, ratio)
+    return builder.fmul(builder.fmul(_all(100.0), ratio), builder.fmul(root, root))
+
+
+def _write_estimates(builder: Any, given: Sequence[Any]) -> None:
+    total_a, total_b, a, b, row, out, line, blocks, *added = given
+    more = all_lanes(builder, added[0], _FLOATS) if added else None
+    totals = [
+        [all_lanes(builder, load(builder, base, _I64(4 * k), _F32, 4), _FLOATS) for k in range(STATISTICS)]
+        for base in (total_a, total_b)
+    ]
+    rows = [builder.mul(row, _I64(k)) for k in range(STATISTICS)]
+
+    def block(number: Any, _: Sequence[Any]) -> Sequence[Any]:
+        at = builder.mul(number, _I64(4 * TOGETHER))
+        moves = []
+        for each in rows:
+            place = builder.add(each, at)
+            moves.append(builder.fsub(load(builder, b, place, _FLOATS, 4), load(builder, a, place, _FLOATS, 4)))
+        one = [builder.fadd(total, move) for total, move in zip(totals[0], moves, strict=True)]
+        other = [builder.fsub(total, move) for total, move in zip(totals[1], moves, strict=True)]
+        store(builder, _score(builder, one, more), out, at, 4)
+        store(builder, _score(builder, other, more), out, builder.add(at, line), 4)
+        return []
+
+    repeat(builder, blocks, [], block)
+
+
+def _generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    _write_estimates(builder, given)
+    return context.get_dummy_value()
+
+
+def _estimate_plain(
+    typing: Any, total_a: Any, total_b: Any, a: Any, b: Any, row: Any, out: Any, line: Any, blocks: Any
+) -> Any:  # fmt: skip
+    """Estimate the scores of a pair after swaps, of T_a − M_a + M_b and of T_b − M_b + M_a.
+
+    Parameters
+    ----------
+    total_a, total_b : address of (10,) float32
+        T.
+    a, b : address of (10, …) float32
+        M, from the first replicate on.
+    row : int
+        Bytes from one statistic of M to the next.
+    out : address of float32
+        Of the estimates of the first system.
+    line : int
+        Bytes from there to those of the second.
+    blocks : int
+        `TOGETHER` of replicates, ≥ 1.
+    """
+    return types.void(*[types.int64] * 8), _generate
+
+
+def _estimate_added(
+    typing: Any, total_a: Any, total_b: Any, a: Any, b: Any, row: Any, out: Any, line: Any, blocks: Any, added: Any
+) -> Any:  # fmt: skip
+    """Do what `estimate_plain` does with a constant of add-k, a float32."""
+    return types.void(*[types.int64] * 8, types.float32), _generate
+
+
+estimate_plain: Any = intrinsic(_estimate_plain)
+estimate_added: Any = intrinsic(_estimate_added)
