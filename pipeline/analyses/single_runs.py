@@ -27,7 +27,7 @@ def find_run(cubes: Iterable[xr.Dataset]) -> str | None:
 
 
 def say_single_runs(finding: Finding, run: str) -> Finding:
-    """Return a finding that says so: in its notes, under its first table and figure, and in its sentences for verdicts.
+    """Return a finding that says so: in its notes, under its first table and its figures, and in its sentences for verdicts.
 
     Examples
     --------
@@ -42,7 +42,6 @@ def say_single_runs(finding: Finding, run: str) -> Finding:
     if tables:  # tables of one caption show it once
         first = tables[0].caption
         tables = tuple(replace(one, caption=f"{fully} {first}".rstrip()) if one.caption == first else one for one in tables)
-    if figures:
-        figures = (replace(figures[0], caption=f"{figures[0].caption} {briefly}".lstrip()), *figures[1:])
+    figures = tuple(replace(one, caption=f"{one.caption} {briefly}".lstrip()) for one in figures)
     headlines = tuple(replace(one, sentence=f"{one.sentence} {briefly}") for one in finding.headlines)
     return replace(finding, notes=(fully, *finding.notes), tables=tables, figures=figures, headlines=headlines)

@@ -116,9 +116,10 @@ class Adjusted:
     def own_error(self, counted: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return half the width of the 95 % interval of each pair's own p, over infinitely many replicates.
 
-        ``counted`` are those of p by the procedure's convention, for pairs whose p is not of max-T's replicates.
+        ``counted`` are those of p by the procedure's convention, for pairs whose p is not of max-T's replicates. A floor has none.
         """
         studentised = self.decision.own == self.alone
+        counted = np.where((self.decision.own == self.floor) & (self.floor > 0), 0.0, counted)
         if not studentised.any():
             return counted
         hits = np.where(studentised & ~self.exact, np.rint(np.nan_to_num(self.alone) * (self.replicates + 1)) - 1, 0).astype(

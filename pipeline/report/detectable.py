@@ -164,8 +164,10 @@ def _test_of(pairs: PairSet, procedure: str, strata: int, alpha: float, critical
     gain, own = (columns[name].floats(everything) for name in ("delta", "se"))
     if critical is not None and math.isfinite(critical):
         return _Test(gain, max_t_se, critical, float(level_of(np.array(critical), freedom)), alpha, freedom, by_t=True)
+    # Copies are among those that Holm counts, and last of them.
+    counted = columns["in_family"].equal(everything, True) & columns["p"].known(everything)
     open_ = ~columns["separated"].equal(everything, True) & ~columns["verdict"].equal(everything, "not decided")
-    still = int((_are_tested(columns) & open_).sum())
+    still = int((counted & open_).sum())
     level = alpha / max(still, 1)
     asked = float(critical_value(level, freedom))
     return _Test(gain, own, asked, level, level, freedom, by_t=False, bounded=critical is None)

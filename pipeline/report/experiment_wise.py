@@ -128,5 +128,13 @@ def _tell(row: ErrorRow, *, several: bool) -> str:
 
 
 def _chance(value: float) -> str:
-    """Return a chance that never rounds to 1."""
-    return f"{min(value, 0.9999):.4f}" if value > 0.99 else f"{value:.2f}"
+    """Return a chance that never rounds to 1.
+
+    Examples
+    --------
+    >>> _chance(0.5), _chance(0.9954), _chance(0.99996)
+    ('0.50', '0.9954', 'over 0.9999')
+    """
+    if value > 0.9999:
+        return "over 0.9999"
+    return f"{value:.4f}" if value > 0.99 else f"{value:.2f}"

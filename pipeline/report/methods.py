@@ -191,6 +191,8 @@ def methods_paragraph(report: Report) -> str:
     if any(own.values()):
         computed = f"{formula_of(procedures[0].name, exact=True)}, computed exactly"
         p = computed if all(own.values()) else f"{p}, of {_name_exact(own)} {computed}"
+    if set(judged) == {"max_t"}:  # by the procedure's own convention is another p, in p_raw
+        p = "(s + 1)/(b + 1) of at most 9,999 kept replicates with a standard error each (Phipson and Smyth, 2010)"
     told = (
         f"We compared {what} by {titles} over {units}{drawn}. P-values are two-sided, {p}, and corrected by {references(judged)} "
         f"within each test set and metric{count}, at α = {report.alpha:g}{first}."

@@ -118,7 +118,8 @@ def _monte_carlo(report: Report, pairs: Pairs) -> tuple[bool, str]:
     if not len(errors):
         return True, f"{counted or 'p is exact'}; the error of the p-values is not known."
     largest = float(errors.max())
-    accurate = f"every two-sided p is accurate to ± {format_p(largest)} (95 %, Clopper-Pearson)"
+    of_runs = " of single runs" if report.model_pairs else ""
+    accurate = f"every two-sided p{of_runs} is accurate to ± {format_p(largest)} (95 %, Clopper-Pearson)"
     half = accurate if largest > 0 else "every two-sided p that a pair is judged by is exact"
     by_max_t = any(len(of) and of[0].adjustment.by == "max_t" for of in report.pairs_of.values())
     again = "; those of max-T are of the first 9,999 kept replicates at most, so that more do not change that" if by_max_t else ""
@@ -127,7 +128,8 @@ def _monte_carlo(report: Report, pairs: Pairs) -> tuple[bool, str]:
         return False, f"None: the p-values are exact laws of resampling, for which nothing was counted{bounds}."
     if not counted:
         return False, f"p by the procedure's own convention is exact; {half}{again}."
-    return 0 < replicates < DRAFT, f"{counted}; {half}{again}."
+    models = "; the p-values of models are computed, and have no such error" if report.model_pairs else ""
+    return 0 < replicates < DRAFT and not report.model_pairs, f"{counted}; {half}{again}{models}."
 
 
 def _enough(report: Report) -> tuple[bool, str]:

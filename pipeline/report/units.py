@@ -241,5 +241,7 @@ def _strata(test_set: TestSetRow, strata: Strata) -> tuple[bool, str]:
         words += f"; {strata.alone:,} alone in theirs never vary"
     rate = test_set.expected_rejection
     if rate is not None:
-        words += f"; about {100 * rate:.1f} % of true nulls are rejected at .05"
+        words += (
+            f"; about {100 * rate:.1f} % of true nulls are rejected at .05 by p as it is counted, but not by the p that decides"
+        )
     return bool(strata.alone) or (rate or 0.0) > LIBERAL, words + "."

@@ -47,7 +47,7 @@ def _no_evidence(row: Mapping[str, Any]) -> str:
     undecided = row["undecided_on"]
     every = len(undecided) == row["test_sets"]
     there = "any of them" if every else name_some(undecided)
-    return f"not decided on {there}, and no evidence is taken from there: {row['undecided_because']}"
+    return f"not decided on {there}, which counts for no direction: {row['undecided_because']}"
 
 
 def _where(row: Mapping[str, Any], word: str) -> str:

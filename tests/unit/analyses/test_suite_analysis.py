@@ -367,7 +367,7 @@ def test_a_test_set_where_a_pair_is_not_decided_is_no_evidence_and_is_named_with
     assert (row["better_at_least"], row["better_on"], row["worse_at_least"]) == (2, ["t2", "t3"], 0)
     assert (row["test_sets"], row["undecided_on"], row["better_bounds"]) == (4, ["t1", "t4"], {"lo": 2, "hi": 2})
     assert row["p_better_on_any"] == pytest.approx(2 * 4 * p_of(4.0))
-    assert "Not decided on t1, t4, and no evidence is taken from there: graded scores of n = 1,000 units" in row["words"]
+    assert "Not decided on t1, t4, which counts for no direction: graded scores of n = 1,000 units" in row["words"]
     assert "loses much on a few units" in row["words"]
     assert row["warning"].startswith("not decided on t1, t4")
     on = rows_of(some, "test-set")

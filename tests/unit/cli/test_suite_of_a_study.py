@@ -232,6 +232,6 @@ def test_four_test_sets_of_fourteen_graded_units_are_not_decided_and_a_suite_of_
     row, run = suite_of_gains(tmp_path, dict.fromkeys(["legal", "news", "talks", "web"], gain))
     assert (row["better_at_least"], row["better_together"], row["p_better_on_any"]) == (0, 0, 1.0)
     assert row["undecided_on"] == ["legal", "news", "talks", "web"]
-    assert "Not decided on any of them, and no evidence is taken from there: graded scores of n = 14 units" in row["words"]
+    assert "Not decided on any of them, which counts for no direction: graded scores of n = 14 units" in row["words"]
     (document,) = [of for of in json.loads((run.report / "report.json").read_text())["findings"] if of["analysis"] == "suite"]
     assert "1 pair is not decided on some test sets" in document["tables"][0]["caption"]

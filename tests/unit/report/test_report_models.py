@@ -147,6 +147,8 @@ def test_trust_says_what_pairs_of_models_are_corrected_for(document):
     told = "1 family of tests (test set × metric) with 3 pairs of models: p adjusted is corrected for them by Holm."
     assert (trust["Families"]["status"], trust["Families"]["detail"]) == ("ok", told)
     assert "corrected for its 78 pairs by max-T" in trust["Families of single runs"]["detail"]
+    assert trust["Monte-Carlo error"]["detail"].endswith("the p-values of models are computed, and have no such error.")
+    assert trust["Monte-Carlo error"]["status"] == "ok"
     for check in ("Unstable verdicts", "Few discordant units", "Skewness", "Bias of the bootstrap"):
         assert "78 pairs of single runs" in trust[check]["detail"]
     assert not any(row["check"] == "Runs of one training set" for row in document["trust"])

@@ -12,6 +12,7 @@ from support.synthetic_reports import build_document, make_report
 
 from pipeline.report.document import read_report
 from pipeline.report.influence import noise_of_acceleration
+from pipeline.report.methods import methods_paragraph
 from pipeline.report.views import view_all
 
 PAIR = ("metric", "test_size", "pair")
@@ -68,6 +69,13 @@ def test_in_a_family_the_level_is_that_of_the_pairs_that_are_left() -> None:
         assert row["minimum_detectable_effect"]["level"] == pytest.approx(0.05 / 3)
     (sentence,) = (s for s in document["verdict"][0]["sentences"] if "detectable" in s)
     assert sentence.startswith("The smallest gains that these pairs show with 80 % power (minimum detectable effects) are 1.6")
+
+
+def test_copies_are_among_the_pairs_that_holm_counts() -> None:
+    one = cube([50.2, 50.1, 50.0], identical=[True, False, False])
+    document = built(one)
+    told = [row["minimum_detectable_effect"] for row in document["pairs"] if not row["identical"]]
+    assert [effect["level"] for effect in told] == [pytest.approx(0.05 / 3)] * 2
 
 
 def held_to(one: Any, critical: float, se: list[float] | float = 0.5) -> Any:
@@ -130,6 +138,7 @@ def test_the_critical_value_stands_below_the_intervals_that_it_makes() -> None:
     report = read_report(built(held_to(cube([50.3, 50.2, 50.0], sizes={"full": 40}), 2.61)))
     (table,) = (view for view in view_all(report) if view.kind == "pairs")
     assert "with the c of max-T over all pairs of the family; c = 2.61." in table.caption
+    assert "two-sided, (s + 1)/(b + 1) of at most 9,999 kept replicates with a standard error each" in methods_paragraph(report)
 
 
 def test_where_max_t_separates_nothing_no_gain_could_have_been_shown() -> None:
