@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline.cubes.arrays import create_array, create_filled, create_group, known_of_systems, path_of
 from pipeline.cubes.checked import seal
 from pipeline.cubes.declarations import INFLUENCE
 from pipeline.cubes.held import HeldGroup, is_held
-from pipeline.cubes.layout import CubeLayout, chunk_shape, cube_name
-from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, UNIT_EFFECTS, VARIABLES, Variable
+from pipeline.cubes.layout import CubeLayout, cube_name
+from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, UNIT_EFFECTS, VARIABLES
 from pipeline.store import digest, write_json
 from pipeline.store.files import make_directory, make_tree_private, store_error, sync_directory, temporary_name
 
 if TYPE_CHECKING:
-    import zarr
+    pass
 
-__all__ = ["CubeWriter"]
+__all__ = ["CubeWriter", "Pieces"]
+
+
+class Pieces(Protocol):
+    """Encoded chunks of a cube by their paths, as `pipeline.cubes.pieces` has them."""
+
+    @property
+    def chunks(self) -> Mapping[str, NDArray[np.uint8]]:
+        """Bytes by path."""
+        ...
+
+    def decode(self, layout: CubeLayout) -> Iterator[tuple[str, tuple[slice, ...], NDArray[Any]]]:
+        """Yield the values of each chunk, with the variable and the region they belong to."""
+        ...
 
 
 class CubeWriter:
@@ -81,26 +94,45 @@ class CubeWriter:
         **others: ArrayLike,
     ) -> None:
         """Write what holds on the test set itself: ``score`` (system,), the others (pair,), and more variables by their names."""
-        at = self.layout.positions(metric=metric, test_size=size)
         values = {"observed_score": score, "observed_delta": delta, "se": se, "discordant": discordant, "identical": identical}
         for name, value in (values | others).items():
-            self._put(name, at, value)
+            self._put(name, self.layout.positions(metric=metric, test_size=size), value)
+
+    def write_columns(self, metric: str, size: str, values: Mapping[str, ArrayLike], *, first_pair: int | None = None) -> None:
+        """Write variables (system,) or (pair,) by their names: of all, or of the pairs from ``first_pair``."""
+        at = self.layout.positions(metric=metric, test_size=size)
+        for name, value in values.items():
+            self._put(name, at, value, () if first_pair is None else (first_pair,))
 
     def write_unit_effects(
-        self, metric: str, size: str, *, correlation: ArrayLike, design_effect: ArrayLike, reason: ArrayLike
+        self,
+        metric: str,
+        size: str,
+        *,
+        correlation: ArrayLike,
+        design_effect: ArrayLike,
+        reason: ArrayLike,
+        first_pair: int | None = None,
     ) -> None:
         """Write what units do to each (pair,)."""
-        at = self.layout.positions(metric=metric, test_size=size)
-        for variable, value in zip(UNIT_EFFECTS, (correlation, design_effect, reason), strict=True):
-            self._put(variable.name, at, value)
+        names = (variable.name for variable in UNIT_EFFECTS)
+        values = dict(zip(names, (correlation, design_effect, reason), strict=True))
+        self.write_columns(metric, size, values, first_pair=first_pair)
 
     def write_influence(
-        self, metric: str, size: str, *, share: ArrayLike, unit: ArrayLike, without: ArrayLike, win: ArrayLike
+        self,
+        metric: str,
+        size: str,
+        *,
+        share: ArrayLike,
+        unit: ArrayLike,
+        without: ArrayLike,
+        win: ArrayLike,
+        first_pair: int | None = None,
     ) -> None:
         """Write what single units do to each (pair,)."""
-        at = self.layout.positions(metric=metric, test_size=size)
-        for variable, value in zip(INFLUENCE, (share, unit, without, win), strict=True):
-            self._put(variable.name, at, value)
+        values = dict(zip((variable.name for variable in INFLUENCE), (share, unit, without, win), strict=True))
+        self.write_columns(metric, size, values, first_pair=first_pair)
 
     def write_cells(
         self,
@@ -153,6 +185,23 @@ class CubeWriter:
             region = tuple(test.get(dimension, slice(None)) for dimension in VARIABLES[name].dims)
             self._assign(name, region, value)
 
+    def adopt(self, pieces: Pieces) -> None:
+        """Take the chunks that another process has made of a cube of the same layout."""
+        if isinstance(self._group, HeldGroup):
+            for name, region, values in pieces.decode(self.layout):
+                self._group[name][region] = values
+            return
+        for path, content in pieces.chunks.items():
+            target = self._temporary / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.data)
+
+    def read(self, name: str, metric: str, size: str, *, procedure: str | None = None) -> NDArray[Any]:
+        """Return what has been written of a variable for one metric and test size."""
+        at: dict[str, Any] = dict(zip(("metric", "test_size"), self.layout.positions(metric=metric, test_size=size), strict=True))
+        at["procedure"] = self._procedure(procedure)[0]
+        return np.asarray(self._array(name)[tuple(at.get(dimension, slice(None)) for dimension in VARIABLES[name].dims)])
+
     def write_statistics(
         self,
         metric: str,
@@ -187,27 +236,27 @@ class CubeWriter:
             attributes = {"test_set": self.layout.test_set, "metric": metric, "coordinates": extra}
             group = self._group.create_group(path, attributes={**attributes, "variables": sorted([*coordinates, "statistics"])})
             for name, given in coordinates.items():
-                _create_filled(group, COORDINATES[name], given)
-            _create(group, STATISTICS, sizes)
+                create_filled(group, COORDINATES[name], given)
+            create_array(group, STATISTICS, sizes)
         region = (slice(first_system, first_system + len(values)), slice(None), slice(None))
         self._assign(f"{path}/statistics", region, values)
 
     def _create(self) -> None:
         layout = self.layout
         coordinates = [(COORDINATES[name], values) for name, values in layout.coordinate_values().items()]
-        coordinates += [_known(name, values) for name, values in layout.coordinates.items()]
+        coordinates += [known_of_systems(name, values) for name, values in layout.coordinates.items()]
         variables = [variable for variable in VARIABLES.values() if layout.holds(variable)]
-        extra = [_path(variable.name) for variable, _ in coordinates if (variable.name,) != variable.dims]
+        extra = [path_of(variable.name) for variable, _ in coordinates if (variable.name,) != variable.dims]
         attributes = {
             **layout.attributes(),
             "coordinates": " ".join(sorted(extra)),
-            "variables": sorted(_path(variable.name) for variable in [*variables, *(v for v, _ in coordinates)]),
+            "variables": sorted(path_of(variable.name) for variable in [*variables, *(v for v, _ in coordinates)]),
         }
-        self._group = _create_group(self._temporary, attributes)
+        self._group = create_group(self._temporary, attributes)
         for variable, values in coordinates:
-            _create_filled(self._group, variable, values)
+            create_filled(self._group, variable, values)
         for variable in variables:
-            _create(self._group, variable, layout.shape(variable))
+            create_array(self._group, variable, layout.shape(variable))
 
     def _finish(self) -> None:
         if isinstance(self._group, HeldGroup):
@@ -246,7 +295,7 @@ class CubeWriter:
         self._assign(name, (*at, *map(slice, starts, stops)), block)
 
     def _assign(self, name: str, region: tuple[Any, ...], block: NDArray[Any]) -> None:
-        array: Any = self._group[name]
+        array: Any = self._array(name)
         target = tuple(len(range(*part.indices(n))) for part, n in zip(region, array.shape, strict=True) if isinstance(part, slice))
         if block.shape != target:
             raise ValueError(f"{name}: shape {block.shape}, expected {target}")
@@ -254,58 +303,5 @@ class CubeWriter:
             raise ValueError(f"{name}: dtype {block.dtype}, expected {array.dtype}")
         array[region] = block
 
-
-def _known(name: str, values: Sequence[Any]) -> tuple[Variable, list[Any]]:
-    """Return what is known of the systems: integers, floats (NaN: not known) or text ("" where it is not known)."""
-    known = [value for value in values if value is not None]
-    free = f"table_{name}" if name in VARIABLES or name in COORDINATES or name == "pair" else name
-
-    def column(dtype: str, unknown: Any, plain: Callable[[Any], Any]) -> tuple[Variable, list[Any]]:
-        variable = Variable(free, ("system",), dtype, unknown, "1", f"{name} of the system")
-        return variable, [unknown if value is None else plain(value) for value in values]
-
-    if known and len(known) == len(values) and all(type(value) is int for value in known):
-        return column("int64", -1, int)
-    if known and all(type(value) in (int, float) for value in known):
-        return column("float64", float("nan"), float)
-    return column("str", "", str)
-
-
-def _path(name: str) -> str:
-    """Return a variable's directory: its name, but for columns of the user's own naming that may hold anything."""
-    return name if re.fullmatch(r"[A-Za-z0-9_]{1,64}", name) else f"column_{digest(name)[:16]}"
-
-
-def _create_group(path: Path, attributes: Mapping[str, Any]) -> zarr.Group | HeldGroup:
-    if is_held(path.parent):
-        return HeldGroup(attributes)
-    import zarr  # only now: cubes in memory do without
-
-    return zarr.create_group(path, zarr_format=3, attributes=dict(attributes))
-
-
-def _create(group: zarr.Group | HeldGroup, variable: Variable, shape: tuple[int, ...]) -> Any:
-    attributes = variable.attributes
-    if _path(variable.name) != variable.name:
-        attributes["name"] = variable.name
-    if isinstance(group, HeldGroup):
-        dtype = np.dtype(object if variable.dtype == "str" else variable.dtype)
-        return group.create_array(_path(variable.name), variable.dims, np.full(shape, variable.fill, dtype), attributes)
-    from zarr.codecs import ZstdCodec
-
-    return group.create_array(
-        _path(variable.name),
-        shape=shape,
-        dtype=str if variable.dtype == "str" else np.dtype(variable.dtype).newbyteorder("<"),
-        chunks=chunk_shape(variable, shape),
-        fill_value=variable.fill,
-        compressors=ZstdCodec(level=3, checksum=True),
-        dimension_names=variable.dims,
-        attributes=attributes,
-        config={"write_empty_chunks": True},
-    )
-
-
-def _create_filled(group: zarr.Group | HeldGroup, variable: Variable, values: Sequence[Any]) -> None:
-    array = _create(group, variable, (len(values),))
-    array[:] = np.array(values, dtype=object if variable.dtype == "str" else variable.dtype)
+    def _array(self, name: str) -> Any:
+        return self._group[name]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
-from pipeline.plan.costs import Footprint, TaskCosts, estimate_footprint
+from pipeline.plan.costs import TaskCosts
+from pipeline.plan.footprint import Footprint, estimate_footprint
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import Plan, plan_study
 from pipeline.plan.task import Receipt, Task
@@ -25,7 +26,7 @@ YARDSTICK_SECONDS = 0.0055
 START_SECONDS, CLUSTER_SECONDS = 0.7, 1.7
 """A run's own start and end; starting and closing a cluster on this machine."""
 
-FIRST_SECONDS: Mapping[str, float] = {"train": 1.2, "extract": 0.5, "resample": 0.4, "collect": 0.3, "report": 0.7}
+FIRST_SECONDS: Mapping[str, float] = {"train": 1.2, "extract": 0.5, "resample": 0.4, "shard": 0.5, "collect": 0.3, "report": 0.7}
 """The first task of a kind on a worker: it imports what it needs, loads compiled code and prepares the gold."""
 
 TASK_SECONDS = 0.004

@@ -15,7 +15,7 @@ __all__ = ["GRACE_SECONDS", "StopAsked", "StopRequest", "grace_of", "listen"]
 GRACE_SECONDS = 2.0
 """How long tasks that run may take to end once a stop is asked: a block of replicates takes two seconds."""
 
-AT_ONCE = frozenset({"collect", "report"})
+AT_ONCE = frozenset({"shard", "collect", "report"})
 """What is given up without a grace: they read what others made, and half of them is of no use."""
 
 _AGAIN_SECONDS = 1.0

@@ -16,7 +16,7 @@ from pipeline.store.runs import RunDirectory
 
 __all__ = ["STAGES", "RunState", "now", "write_pending"]
 
-STAGES = ("train", "extract", "resample", "collect", "report")
+STAGES = ("train", "extract", "resample", "shard", "collect", "report")
 
 WRITE_SECONDS = 1.0
 

@@ -18,6 +18,10 @@ from pipeline.store.runs import RunDirectory, iterate_ledgers
 __all__ = ["adoptable_receipts", "sound_receipts", "take_stock"]
 
 
+GONE = "its result is gone", "the cube has its chunks"
+"""Why a result is not there, of a shard the second."""
+
+
 def take_stock(
     run: RunDirectory, manifest: Manifest, ledger: Ledger, receipts: ReceiptWriter, state: RunState, *, verify: bool
 ) -> Inventory:
@@ -51,7 +55,7 @@ def sound_receipts(run: RunDirectory) -> dict[str, Receipt]:
 def _unsound(run: RunDirectory, known: list[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:
     stored = [receipt for receipt in known if receipt.kind not in {"collect", "report"}]
     made = [receipt for receipt in known if receipt.kind in {"collect", "report"}]
-    gone = [(receipt, "its result is gone") for receipt in stored if not result_exists(receipt, run.store)]
+    gone = [(receipt, GONE[receipt.kind == "shard"]) for receipt in stored if not result_exists(receipt, run.store)]
     missing = {receipt.key for receipt, _ in gone}
     damaged = damaged_results([r for r in stored if r.key not in missing], run.store) if verify else []
     if damaged:

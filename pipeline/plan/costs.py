@@ -1,4 +1,4 @@
-"""What tasks take: seconds on one core, bytes on disk and in a worker's memory; all of it constants, measured once on one machine.
+"""What tasks take: seconds on one core, by constants that were measured once on one machine.
 
 `scripts/benchmarks/constants.py` measures those of kernels and metrics anew. A plan multiplies them by how slow plain Python
 is here (`pipeline.engine.forecast`); blocks are cut by them as they are, so that a study has the same blocks everywhere. No number
@@ -7,23 +7,21 @@ in a result depends on any of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from pipeline.plan.comparisons import list_sizes
 from pipeline.plan.inputs import Inputs, MetricInputs, TestSetInputs
 from pipeline.plan.methods import law_seconds, list_methods
-from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, ResampleSpec, Task, TrainSpec
+from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, ResampleSpec, ShardSpec, Task, TrainSpec
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, cell_bounds, count_cells
 from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
-from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS, TABLE_WIDTH, TABLES_BYTES
 from pipeline.resampling.studentise_budget import products, replicates_within
 from pipeline.study.schema import Study
 
-__all__ = ["STORED_BYTES", "Footprint", "TaskCosts", "block_seconds", "estimate_footprint"]
+__all__ = ["TaskCosts", "block_seconds", "count_pairs"]
 
 
 class Kernel(NamedTuple):
@@ -104,8 +102,11 @@ STORE_CELL = 6e-7
 EXTRACT_FILES = 0.005
 """Output, receipt and file of an extraction."""
 
-COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT_SCORE = 0.11, 1.3e-3, 0.06, 2e-5, 1.1e-6, 5.7e-8
+COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT_SCORE = 0.11, 1.3e-3, 0.06, 1.6e-5, 1.1e-6, 5.7e-8
 """A cube; statistics of a system; a metric, procedure and test size (a slice); a pair of it; its cell; a kept score of it."""
+
+COLLECT_FAMILY, SHARD = 4e-6, 0.1
+"""A pair of a slice that is corrected with all others; a shard of a cube before its first pair."""
 
 COLLECT_READ = 3e-9
 """A pair on a kept replicate: intervals and max-T."""
@@ -121,28 +122,6 @@ ONE_DENOMINATOR = frozenset({"cer", "ter", "wer"})
 
 REPORT_ALL, REPORT_SLICE, REPORT_SLICE_PAIR, REPORT_PAIR = 0.1, 0.08, 1.5e-5, 8e-5
 """A report; a slice; a pair of it; a pair at full size. Slices are told twice where a relation splits the pairs."""
-
-HELD_BYTES = 4 * len(COUNTS) + 8 * len(SUMS) + 2 * BINS + 4
-"""One pair in one cell, as a resample task holds it."""
-
-FILLED_BINS = 40
-"""Of a histogram, of most pairs: ±5 standard errors."""
-
-STORED_BYTES = 2 * len(COUNTS) + 8 * len(SUMS) + 2 * FILLED_BINS + 2
-"""One pair in one cell, as a resample task stores it."""
-
-CUBE_BYTES = 30
-"""One pair in one cell in a cube: histograms are summed and counts compressed. Measured."""
-
-STATISTIC_BYTES = 8
-STATISTICS = 18
-"""Statistics of an item: those of chrF, which has more than the other metrics that are here as they are by default."""
-
-WORKER_BYTES = 300 * 2**20
-"""A worker before it holds anything: interpreter and imports. Measured."""
-
-BATCH_BYTES = 2 * 2**26
-"""Weights, sums and scores of one batch, and what is made on the way."""
 
 
 def block_seconds(procedure: str, metrics: Sequence[MetricInputs], *, units: int, systems: int, pairs: int) -> tuple[float, float]:
@@ -191,7 +170,11 @@ class TaskCosts:
         if isinstance(spec, ResampleSpec):
             return self.machine * self._resample_seconds(spec)
         if isinstance(spec, CollectSpec):
-            return self.machine * self._collect_seconds(self._test_sets[spec.test_set])
+            return self.machine * self._collect_seconds(self._test_sets[spec.test_set], sharded=bool(spec.shards))
+        if isinstance(spec, ShardSpec):
+            test_set = self._test_sets[spec.test_set]
+            share = (spec.stop_pair - spec.first_pair) / count_pairs(test_set)
+            return self.machine * (SHARD + share * self.pair_seconds(test_set) / self._parts(test_set))
         return self.machine * (REPORT_ALL + sum(self._report_seconds(t) for t in self.inputs.test_sets))
 
     def _resample_seconds(self, spec: ResampleSpec) -> float:
@@ -206,18 +189,21 @@ class TaskCosts:
             total += setup + replicates * (each - draw) + STORE_CELL * pairs * (spec.stop_cell - spec.first_cell)
         return total + replicates * drawn
 
-    def _collect_seconds(self, test_set: TestSetInputs) -> float:
-        pairs, systems, sizes = _pairs(test_set), len(test_set.outputs), len(list_sizes(self.study, test_set))
-        total = COLLECT_CUBE + COLLECT_SYSTEM * systems * len(self.inputs.metrics) + self._beside(test_set)
+    def _collect_seconds(self, test_set: TestSetInputs, *, sharded: bool) -> float:
+        pairs, systems = count_pairs(test_set), len(test_set.outputs)
+        total = COLLECT_CUBE + COLLECT_SYSTEM * systems * len(self.inputs.metrics) + self._again(test_set)
+        total += self._slices(test_set) * (COLLECT_SLICE + COLLECT_FAMILY * pairs)
+        return total + (0.0 if sharded else self.pair_seconds(test_set))
+
+    def pair_seconds(self, test_set: TestSetInputs) -> float:
+        """Return the seconds of what a cube holds of pairs each by itself, and of kept scores: what shards share."""
+        pairs, systems = count_pairs(test_set), len(test_set.outputs)
         kept = self.study.resampling.scores_kept * (COLLECT_SCORE * systems + COLLECT_READ * pairs)
+        total = 0.0
         for metric, _, method in list_methods(self.study, test_set, self.inputs.metrics):
             law = law_seconds(metric, test_set) if method.exact else 0.0
-            one = COLLECT_SLICE + pairs * (COLLECT_PAIR + COLLECT_CELL * count_cells(method.replicates) + law)
-            total += sizes * (one + kept)
-        return total
-
-    def _beside(self, test_set: TestSetInputs) -> float:
-        return self._again(test_set) + self._tails(test_set)
+            total += kept + pairs * (COLLECT_PAIR + COLLECT_CELL * count_cells(method.replicates) + law)
+        return total * len(list_sizes(self.study, test_set)) + self._tails(test_set)
 
     def _tails(self, test_set: TestSetInputs) -> float:
         """Return the seconds of exact tails; at most, as only some pairs have one, and those of 0/1 scores take next to none."""
@@ -226,7 +212,7 @@ class TaskCosts:
             return 0.0
         methods = list_methods(self.study, test_set, self.inputs.metrics)
         with_tails = {m.name for m, by, method in methods if PROCEDURES[by].has_tails and m.form == "ratio" and not method.exact}
-        pairs, sizes = _pairs(test_set), list_sizes(self.study, test_set)
+        pairs, sizes = count_pairs(test_set), list_sizes(self.study, test_set)
         each = [(size.label == "full", pairs * (8 * size.n_units + 2 * QUICK.points)) for size in sizes]
         budget = {"replicates": resampling.replicates, "pairs": pairs}
         points = sum(min(tails_budget(is_full=is_full, **budget), most) for is_full, most in each)
@@ -250,15 +236,19 @@ class TaskCosts:
 
     def _report_seconds(self, test_set: TestSetInputs) -> float:
         sizes = len(list_sizes(self.study, test_set))
-        pairs, times = _pairs(test_set), 2 if self.study.systems.relation else 1
+        pairs, times = count_pairs(test_set), 2 if self.study.systems.relation else 1
         slices = self._slices(test_set)
         return slices * (times * (REPORT_SLICE + REPORT_SLICE_PAIR * pairs) + REPORT_PAIR * pairs / sizes)
 
+    def _parts(self, test_set: TestSetInputs) -> int:
+        return len(list_sizes(self.study, test_set)) * len(self.inputs.metrics)
+
     def _slices(self, test_set: TestSetInputs) -> int:
-        return len(list_sizes(self.study, test_set)) * len(self.inputs.metrics) * len(self.study.resampling.procedures)
+        return self._parts(test_set) * len(self.study.resampling.procedures)
 
 
-def _pairs(test_set: TestSetInputs) -> int:
+def count_pairs(test_set: TestSetInputs) -> int:
+    """Return how many pairs of systems a test set has."""
     systems = len(test_set.outputs)
     return systems * (systems - 1) // 2
 
@@ -267,48 +257,3 @@ def _pairs(test_set: TestSetInputs) -> int:
 def _count_pairs(mask: str, systems: int) -> int:
     # All blocks of a test size have one mask: unpacking half a million bits for each would take longer than planning.
     return int(ComparisonSpec("", "", {}, None, ("",) * systems, mask, "").pair_mask().sum())
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """Bytes: what open tasks add to the folder of runs, and the most that one worker should hold."""
-
-    disk: int
-    memory: int
-
-
-def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> Footprint:
-    """Return what open tasks should write, and what a worker should need for the largest of them."""
-    items = {test_set.name: test_set.n_items for test_set in inputs.test_sets}
-    ratios = {metric.name for metric in inputs.metrics if metric.form == "ratio"}  # which may be counted in tables
-    disk, memory = 0, 0
-    for task in tasks:
-        spec = task.spec
-        if isinstance(spec, ExtractSpec):
-            disk += items[spec.test_set] * STATISTICS * STATISTIC_BYTES
-        elif isinstance(spec, ResampleSpec):
-            cells = spec.stop_cell - spec.first_cell
-            pairs = sum(len(column.systems) * (len(column.systems) - 1) // 2 for column in spec.columns)
-            systems = sum(len(column.systems) for column in spec.columns)
-            kept = sum(int(column.kept_mask().sum()) for column in spec.columns)
-            scores, stored = kept * cells * CELL * 8, pairs * cells * STORED_BYTES
-            disk += stored + scores
-            # The arrays once more as bytes while they are written; running sums; statistics in int64 and in floats.
-            arrays = pairs * cells * HELD_BYTES + stored + 2 * scores
-            running = pairs * len(SUMS) * LANES * 8
-            running += sum(min(TABLES_BYTES, 2 * TABLE_WIDTH * pairs) for column in spec.columns if column.metric in ratios)
-            memory = max(memory, arrays + running + systems * spec.n_units * STATISTICS * 2 * STATISTIC_BYTES)
-        elif isinstance(spec, CollectSpec):
-            disk += _cube_bytes(study, inputs, spec.test_set)
-    return Footprint(disk, WORKER_BYTES + BATCH_BYTES + memory if memory else WORKER_BYTES)
-
-
-def _cube_bytes(study: Study, inputs: Inputs, name: str) -> int:
-    test_set = next(t for t in inputs.test_sets if t.name == name)
-    systems = len(test_set.outputs)
-    sizes = len(list_sizes(study, test_set))
-    slices = sizes * len(inputs.metrics) * len(study.resampling.procedures)
-    cells = sum(count_cells(method.replicates) for _, _, method in list_methods(study, test_set, inputs.metrics))
-    counts = systems * (systems - 1) // 2 * cells * CUBE_BYTES
-    scores = systems * study.resampling.scores_kept * 8
-    return int(sizes * counts + slices * scores)

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from pipeline.plan.blocks import plan_resamples
 from pipeline.plan.comparisons import Comparison, list_comparisons, list_sizes, statistics_key
 from pipeline.plan.inputs import Inputs, OutputInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
+from pipeline.plan.shards import plan_shards
 from pipeline.plan.task import CollectSpec, ExtractSpec, ReportSpec, Task
 from pipeline.plan.trainings import make_trainings, predicted_test_sets
 from pipeline.store.addresses import digest
@@ -20,7 +21,7 @@ from pipeline.study.schema import Study
 
 __all__ = ["Absence", "Plan", "plan_study", "plan_trainings", "present_outputs", "wanted_addresses"]
 
-COLLECT_VERSION = 5
+COLLECT_VERSION = 6
 """Raised when cubes change; part of the address of every cube."""
 
 
@@ -76,6 +77,7 @@ def plan_study(
     absent: list[Absence] = []
     tail: list[Task] = []
     collects: list[Task] = []
+    shards: list[Task] = []
     for test_set in inputs.test_sets:
         present, missing = present_outputs(study, inputs, test_set, inventory)
         absent.extend(missing)
@@ -85,19 +87,26 @@ def plan_study(
             continue
         sizes = list_sizes(study, test_set)
         columns = {size: list_comparisons(study, inputs, test_set, size, present) for size in sizes}
-        resamples = [
-            task for size in sizes for task in plan_resamples(study, test_set, size, columns[size], inventory, block_cells, workers)
-        ]
+        blocks = {size: plan_resamples(study, test_set, size, columns[size], inventory, block_cells, workers) for size in sizes}
+        resamples = list(chain(*blocks.values()))
         tail.extend(task for task in resamples if _is_open(task, inventory))
         collect = _collect(study, test_set, list(chain(*columns.values())), run, needs=tuple(task.key for task in resamples))
         if any(task.key in inventory.failures for task in resamples):
             absent.append(Absence("", test_set.name, "some resample tasks failed for good"))
             continue
+        if _is_open(collect, inventory):  # shards are of use until then, and no longer there
+            extracted = tuple(extractions)
+            needs = {size: (*(task.key for task in blocks[size]), *extracted) for size in sizes}
+            made = plan_shards(study, inputs, test_set, len(present), needs, collect)
+            shards.extend(made)
+            keys = tuple(task.key for task in made)
+            collect = replace(collect, spec=CollectSpec(run, test_set.name, keys), needs=(*collect.needs, *keys))
         collects.append(collect)
-    tail.extend(task for task in collects if _is_open(task, inventory))
+    tail.extend(task for task in shards if _is_open(task, inventory))
+    tail.extend(c for c in collects if _is_open(c, inventory) and not any(need in inventory.failures for need in c.needs))
     report_key = digest(["report", run, [c.key for c in collects], sorted([a.system, a.test_set] for a in absent)])
     report = Task("report", report_key, "report", ReportSpec(run), needs=tuple(c.key for c in collects))
-    if collects and not any(c.key in inventory.failures for c in collects) and _is_open(report, inventory):
+    if collects and not any(task.key in inventory.failures for task in (*shards, *collects)) and _is_open(report, inventory):
         tail.append(report)
     tasks.extend(tail)
     return Plan(tuple(tasks), tuple(absent), report_key if collects else None)

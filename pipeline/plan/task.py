@@ -25,6 +25,7 @@ __all__ = [
     "Receipt",
     "ReportSpec",
     "ResampleSpec",
+    "ShardSpec",
     "Task",
     "TrainSpec",
     "pack_mask",
@@ -32,7 +33,7 @@ __all__ = [
     "unpack_mask",
 ]
 
-Kind = Literal["train", "extract", "resample", "collect", "report"]
+Kind = Literal["train", "extract", "resample", "shard", "collect", "report"]
 
 
 def pack_mask(mask: NDArray[np.bool_]) -> str:
@@ -137,11 +138,26 @@ class ResampleSpec:
 
 
 @dataclass(frozen=True)
-class CollectSpec:
-    """Fold the cells of one test set into its cube."""
+class ShardSpec:
+    """Make the chunks of a cube that hold some pairs, and the kept scores of some systems, of one metric on one test size."""
 
     run: str
     test_set: str
+    size: str
+    metric: str
+    first_pair: int
+    stop_pair: int
+    first_system: int
+    stop_system: int
+
+
+@dataclass(frozen=True)
+class CollectSpec:
+    """Fold the cells of one test set into its cube, or put it together of ``shards``, by their keys."""
+
+    run: str
+    test_set: str
+    shards: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,7 +167,7 @@ class ReportSpec:
     run: str
 
 
-Spec = TrainSpec | ExtractSpec | ResampleSpec | CollectSpec | ReportSpec
+Spec = TrainSpec | ExtractSpec | ResampleSpec | ShardSpec | CollectSpec | ReportSpec
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,9 @@ def report(task: Task, runs: Path) -> Receipt:
     spec = task.spec
     assert isinstance(spec, ReportSpec)
     run = RunDirectory(runs / spec.run)
+    for receipt in read_inventory(run).receipts.values():
+        if receipt.kind == "shard":  # the cubes, which are done, have their chunks
+            (run.store.root / receipt.file).unlink(missing_ok=True)
     write_report(gather(run), run.report)
     return Receipt("report", task.key, task.label, run.report.name, "", 0.0, "", {})
 

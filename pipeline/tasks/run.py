@@ -22,6 +22,7 @@ FUNCTIONS = {
     "train": "pipeline.tasks.train:train",
     "extract": "pipeline.tasks.extract:extract",
     "resample": "pipeline.tasks.resample:resample_block",
+    "shard": "pipeline.tasks.collect.shard:collect_shard",
     "collect": "pipeline.tasks.collect.task:collect",
     "report": "pipeline.tasks.report:report",
 }

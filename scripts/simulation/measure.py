@@ -22,7 +22,7 @@ from pipeline.engine.executor import Outcome
 from pipeline.engine.serial import SerialExecutor
 from pipeline.interfaces import Items
 from pipeline.metrics.registry import load_metric
-from pipeline.plan.costs import STORED_BYTES
+from pipeline.plan.footprint import STORED_BYTES
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Receipt, ResampleSpec, Task

@@ -124,7 +124,7 @@ def test_every_pair_without_a_tail_says_why(cubes: dict[str, xr.Dataset]) -> Non
 
 
 def test_tails_beyond_the_budget_are_left_out_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.tasks.collect.tables.tails_budget", lambda **sizes: 2 * 1000)  # one pair, or not even one
+    monkeypatch.setattr("pipeline.tasks.collect.tail_tables.tails_budget", lambda **sizes: 2 * 1000)  # one pair, or not even one
     cube = cube_of(tmp_path, tails="exact")
     found = reasons(cube)
     assert set(found.values()) >= {"none", "beyond-the-budget"}

@@ -21,7 +21,7 @@ from pipeline.resampling.observe import observe
 from pipeline.store.runs import Store
 from pipeline.tasks.resample import load_measure
 
-__all__ = ["Part", "Tested", "make_part"]
+__all__ = ["Part", "Tested", "family_pairs", "floor_of", "make_part"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +59,16 @@ class Part:
     moments: PairMoments
     tested: Tested
     p_sign_flip: NDArray[np.float64]  # exact two-sided, of pairs on few discordant units
+    rows: slice  # of the cube's pairs: those above
+
+    @property
+    def first(self) -> int | None:
+        """The first of the cube's pairs, to write from; None where these are all."""
+        return None if len(self.position) * (len(self.position) - 1) // 2 == self.rows.stop - self.rows.start else self.rows.start
 
     def floor(self, procedure: str) -> NDArray[np.float64]:
         """Return (pair,) the smallest p that a procedure may judge each pair by."""
-        reading = PROCEDURES[procedure]
-        exact = self.p_sign_flip if reading.needs_units else None
-        return evidence_floor(self.observed.discordant, exact, mid_p=reading.mid_p)
+        return floor_of(procedure, self.observed.discordant, self.p_sign_flip)
 
     def turn(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return (…, pair) gains of the pairs as the cube orders them."""
@@ -72,12 +76,21 @@ class Part:
         return np.where(self.turned, -gains, gains) + 0.0
 
 
-def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column: Comparison, size: Size) -> Part:
-    """Load the statistics of a column and observe its pairs; procedures have both in common."""
+def floor_of(procedure: str, discordant: NDArray[np.int64], p_sign_flip: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return (pair,) the smallest p that a procedure may judge each pair by."""
+    reading = PROCEDURES[procedure]
+    return evidence_floor(discordant, p_sign_flip if reading.needs_units else None, mid_p=reading.mid_p)
+
+
+def make_part(
+    store: Store, test_set: TestSetInputs, layout: CubeLayout, column: Comparison, size: Size, rows: slice | None = None
+) -> Part:
+    """Load the statistics of a column and observe its pairs, or some ``rows`` of them; procedures have both in common."""
+    rows = rows or slice(0, len(layout.pairs))
     n = len(column.systems)
     place = {key: i for i, key in enumerate(column.systems)}
     position = np.array([place[column.key_of[system]] for system in layout.systems], np.int64)
-    a, b = position[layout.pairs[:, 0]], position[layout.pairs[:, 1]]
+    a, b = position[layout.pairs[rows, 0]], position[layout.pairs[rows, 1]]
     low, high = np.minimum(a, b), np.maximum(a, b)
     flat = np.where(a == b, -1, low * n - low * (low + 1) // 2 + (high - low - 1))
     measure = load_measure(
@@ -92,20 +105,22 @@ def make_part(store: Store, test_set: TestSetInputs, layout: CubeLayout, column:
         pairs=np.stack([low, high], axis=1),
         keep=np.zeros(n, np.bool_),
     )
-    tested = replace(_tested(layout), tails=_tails(store, test_set, size, measure))
+    tested = replace(family_pairs(layout, rows), tails=_tails(store, test_set, size, measure))
     observed = observe(measure)
     moments = pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)
     flips = sign_flips_of_few(measure, observed)
-    return Part(column.metric.name, size, position, flat, a > b, measure, observed, moments, tested, flips)
+    return Part(column.metric.name, size, position, flat, a > b, measure, observed, moments, tested, flips, rows)
 
 
-def _tested(layout: CubeLayout) -> Tested:
+def family_pairs(layout: CubeLayout, rows: slice = slice(None)) -> Tested:
+    """Return the family among some of a cube's pairs."""
+    pairs = layout.pairs[rows]
     baseline, systems = str(layout.attrs.get("baseline") or ""), list(layout.systems)
     if not baseline:
-        return Tested(np.ones(len(layout.pairs), np.bool_))
+        return Tested(np.ones(len(pairs), np.bool_))
     # A baseline whose training failed is in no pair.
     place = systems.index(baseline) if baseline in systems else -1
-    return Tested((layout.pairs == place).any(axis=1))
+    return Tested((pairs == place).any(axis=1))
 
 
 def _tails(store: Store, test_set: TestSetInputs, size: Size, measure: Measure) -> StudentTails:

@@ -42,8 +42,8 @@ def counted_table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray
     }
 
 
-def computed_table(found: DirectP, alpha: float) -> dict[str, NDArray[Any]]:
-    """Return the variables of p-values that no replicate was drawn for."""
+def computed_table(found: DirectP, alpha: float, pairs: int) -> dict[str, NDArray[Any]]:
+    """Return the variables of p-values that no replicate was drawn for, of some of so many pairs."""
     known = np.isfinite(found.p)
     error = np.where(known, (found.hi - found.lo) / 2, np.nan)
     return {
@@ -53,7 +53,7 @@ def computed_table(found: DirectP, alpha: float) -> dict[str, NDArray[Any]]:
         "method": found.method,
         "p_label": np.where(known, found.label, -1).astype(np.int8),
         "p_reason": found.reason,
-        "stable": stable_alone(bound_computed(found.p, error, random=found.method == _TAIL, decisions=found.p.shape[1]), alpha),
+        "stable": stable_alone(bound_computed(found.p, error, random=found.method == _TAIL, decisions=pairs), alpha),
     }
 
 

@@ -12,8 +12,8 @@ from pipeline.engine import forecast
 from pipeline.engine.forecast import machine_factor
 from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.preview import format_preview, preview_study
-from pipeline.plan import costs
-from pipeline.plan.costs import estimate_footprint
+from pipeline.plan import footprint
+from pipeline.plan.footprint import estimate_footprint
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.record.manifest import read_manifest
@@ -91,7 +91,7 @@ def test_the_memory_that_a_plan_tells_has_room_for_tables_of_gains(tmp_path: Pat
         manifest = read_manifest(prepare(loaded, tmp_path / "runs", SERIAL))
         tasks = plan_study(manifest.study, manifest.inputs, Inventory(), run="r").tasks
         for most in (TABLES_BYTES, 10_000, 0):
-            monkeypatch.setattr(costs, "TABLES_BYTES", most)
+            monkeypatch.setattr(footprint, "TABLES_BYTES", most)
             told[metric, most] = estimate_footprint(manifest.study, manifest.inputs, tasks).memory
     assert told["ter", TABLES_BYTES] - told["ter", 0] == 3 * 2 * TABLE_WIDTH
     assert told["ter", 10_000] - told["ter", 0] == 10_000

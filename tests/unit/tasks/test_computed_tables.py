@@ -17,7 +17,7 @@ from pipeline.resampling.influence import PairMoments
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.tasks.collect.cube_slice import Part
-from pipeline.tasks.collect.tables import write_computed
+from pipeline.tasks.collect.pairs import write_computed_pairs
 
 TWO_SIDED = CONVENTIONS.index("two-sided")
 
@@ -32,11 +32,12 @@ def written(found: DirectP, procedure: str, observed: Observed = ONE_PAIR, measu
         np.ones((30, 2, 2), np.int64), lambda s: s[0] / s[1], "ratio", True, np.array([[0, 1]]), np.zeros(2, np.bool_)
     )
     pairs = measure.pairs
-    layout = SimpleNamespace(alpha=0.05)
-    cube = SimpleNamespace(layout=layout, write_table=lambda metric, size, values, procedure: table.update(values))
+    layout = SimpleNamespace(alpha=0.05, pairs=pairs)
+    cube = SimpleNamespace(layout=layout, write_table=lambda metric, size, values, procedure, pairs: table.update(values))
     tested = SimpleNamespace(member=np.ones(len(pairs), np.bool_), tails=None)
     part = SimpleNamespace(
         metric="m",
+        rows=slice(None),
         size=SimpleNamespace(label="full"),
         tested=tested,
         observed=observed,
@@ -44,7 +45,7 @@ def written(found: DirectP, procedure: str, observed: Observed = ONE_PAIR, measu
         measure=measure,
         floor=lambda procedure: np.zeros(len(pairs)),
     )
-    write_computed(cast(CubeWriter, cube), cast(Part, part), procedure, found)
+    write_computed_pairs(cast(CubeWriter, cube), cast(Part, part), procedure, found)
     return table
 
 

@@ -15,8 +15,8 @@ from pipeline.plan.comparisons import Comparison, Size
 from pipeline.plan.inputs import MetricInputs, TestSetInputs
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import Store
+from pipeline.tasks.collect.clusters import groups_of_items, load_clusters, measure_clusters, strata_facts
 from pipeline.tasks.collect.cube_slice import make_part
-from pipeline.tasks.collect.task import groups_of_items, load_clusters, measure_clusters, strata_facts
 
 METRIC = MetricInputs("mean", {}, "mean", True)
 FRAME = Frame("t", tuple("abcdefgh"), tuple(range(8)), tuple("abcdefgh"))

@@ -1,0 +1,83 @@
+"""What open tasks write, and what a worker holds: bytes, by constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipeline.plan.comparisons import list_sizes
+from pipeline.plan.inputs import Inputs
+from pipeline.plan.methods import list_methods
+from pipeline.plan.task import CollectSpec, ExtractSpec, ResampleSpec, Task
+from pipeline.resampling.address import CELL, count_cells
+from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS, TABLE_WIDTH, TABLES_BYTES
+from pipeline.study.schema import Study
+
+__all__ = ["STORED_BYTES", "Footprint", "estimate_footprint"]
+
+HELD_BYTES = 4 * len(COUNTS) + 8 * len(SUMS) + 2 * BINS + 4
+"""One pair in one cell, as a resample task holds it."""
+
+FILLED_BINS = 40
+"""Of a histogram, of most pairs: ±5 standard errors."""
+
+STORED_BYTES = 2 * len(COUNTS) + 8 * len(SUMS) + 2 * FILLED_BINS + 2
+"""One pair in one cell, as a resample task stores it."""
+
+CUBE_BYTES = 30
+"""One pair in one cell in a cube: histograms are summed and counts compressed. Measured."""
+
+STATISTIC_BYTES = 8
+STATISTICS = 18
+"""Statistics of an item: those of chrF, which has more than the other metrics that are here as they are by default."""
+
+WORKER_BYTES = 300 * 2**20
+"""A worker before it holds anything: interpreter and imports. Measured."""
+
+BATCH_BYTES = 2 * 2**26
+"""Weights, sums and scores of one batch, and what is made on the way."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes: what open tasks add to the folder of runs, and the most that one worker should hold."""
+
+    disk: int
+    memory: int
+
+
+def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> Footprint:
+    """Return what open tasks should write, and what a worker should need for the largest of them."""
+    items = {test_set.name: test_set.n_items for test_set in inputs.test_sets}
+    ratios = {metric.name for metric in inputs.metrics if metric.form == "ratio"}  # which may be counted in tables
+    disk, memory = 0, 0
+    for task in tasks:
+        spec = task.spec
+        if isinstance(spec, ExtractSpec):
+            disk += items[spec.test_set] * STATISTICS * STATISTIC_BYTES
+        elif isinstance(spec, ResampleSpec):
+            cells = spec.stop_cell - spec.first_cell
+            pairs = sum(len(column.systems) * (len(column.systems) - 1) // 2 for column in spec.columns)
+            systems = sum(len(column.systems) for column in spec.columns)
+            kept = sum(int(column.kept_mask().sum()) for column in spec.columns)
+            scores, stored = kept * cells * CELL * 8, pairs * cells * STORED_BYTES
+            disk += stored + scores
+            # The arrays once more as bytes while they are written; running sums; statistics in int64 and in floats.
+            arrays = pairs * cells * HELD_BYTES + stored + 2 * scores
+            running = pairs * len(SUMS) * LANES * 8
+            running += sum(min(TABLES_BYTES, 2 * TABLE_WIDTH * pairs) for column in spec.columns if column.metric in ratios)
+            memory = max(memory, arrays + running + systems * spec.n_units * STATISTICS * 2 * STATISTIC_BYTES)
+        elif isinstance(spec, CollectSpec):
+            disk += _cube_bytes(study, inputs, spec.test_set)
+    return Footprint(disk, WORKER_BYTES + BATCH_BYTES + memory if memory else WORKER_BYTES)
+
+
+def _cube_bytes(study: Study, inputs: Inputs, name: str) -> int:
+    test_set = next(t for t in inputs.test_sets if t.name == name)
+    systems = len(test_set.outputs)
+    sizes = len(list_sizes(study, test_set))
+    slices = sizes * len(inputs.metrics) * len(study.resampling.procedures)
+    cells = sum(count_cells(method.replicates) for _, _, method in list_methods(study, test_set, inputs.metrics))
+    counts = systems * (systems - 1) // 2 * cells * CUBE_BYTES
+    scores = systems * study.resampling.scores_kept * 8
+    return int(sizes * counts + slices * scores)

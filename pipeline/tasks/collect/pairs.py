@@ -1,0 +1,255 @@
+"""What a cube holds of some pairs by one procedure that no other pair has a say in: counts, p-values, tails, intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.cubes.cube import CubeWriter
+from pipeline.cubes.layout import CubeLayout
+from pipeline.cubes.variables import CHUNKS
+from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.inference.decision import without_zero
+from pipeline.inference.direct.result import DirectP
+from pipeline.inference.direct.tails import few_hits
+from pipeline.inference.families import lacks_spread
+from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
+from pipeline.inference.undecided import UnitShape, find_undecided
+from pipeline.plan.comparisons import Comparison
+from pipeline.plan.inventory import Inventory
+from pipeline.procedures.registry import PROCEDURES
+from pipeline.resampling.address import count_cells
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.measures import BINS, COUNTS, SUMS
+from pipeline.resampling.strata import StratifiedDraws
+from pipeline.store.runs import Store
+from pipeline.tasks.collect.cube_slice import Part
+from pipeline.tasks.collect.fold import Block, Cells, fold, kept_scores
+from pipeline.tasks.collect.kept_scores import Kept, KeptReadings, look_at, read_kept
+from pipeline.tasks.collect.p_tables import computed_table, counted_table, exact_p_values
+from pipeline.tasks.collect.tail_tables import chunks, tail_table
+from pipeline.tasks.resample import make_draws
+
+__all__ = [
+    "INTERVAL_P",
+    "MAX_T_WITHIN",
+    "PairResults",
+    "hold_scores",
+    "interval_table",
+    "read_together",
+    "stored_cells",
+    "write_computed_pairs",
+    "write_counted_pairs",
+    "write_scores",
+]
+
+INTERVAL_P = "interval_p"
+"""The variable that only cubes with bootstrap-t intervals hold."""
+
+MAX_T_WITHIN = "max_t_within"
+"""The attribute of a cube whose max-T is beyond the budget: so many kept replicates would be within, 0 where too few."""
+
+_FULL = "full"
+"""The label of the largest test size."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairResults:
+    """What the family is judged by, of pairs each by itself.
+
+    Parameters
+    ----------
+    p_value : (convention, pair) float64
+    p : (pair,) float64
+        By the convention that decides, before anything is corrected; 1 where all units differ by the same.
+    p_few_units : (pair,) float64
+        nan where no correction applies.
+    kept : Kept or None
+        What kept replicates are read with; None where the procedure computes.
+    """
+
+    p_value: NDArray[np.float64]
+    p: NDArray[np.float64]
+    p_few_units: NDArray[np.float64]
+    kept: Kept | None = None
+
+
+def stored_cells(part: Part, column: Comparison, inventory: Inventory) -> Cells:
+    """Return the stored cells of a column, its pairs in the cube's order."""
+    coverage = inventory.coverage(column.address, column.systems, column.replicates)
+    return Cells(column, part.size.label, part.flat, coverage, column.replicates)
+
+
+def read_together(layout: CubeLayout, size: str) -> bool:
+    """Tell whether kept replicates are read of all pairs together: by max-T, at the full size, or for standard errors of their own.
+
+    Curves over test sizes read counted p-values, and nothing else asks for max-T of a smaller one.
+    """
+    judged = size == _FULL and MAX_T_WITHIN not in layout.attrs
+    return bool(layout.sizes["replicate"]) and (judged or not set(BOOTSTRAP_T).isdisjoint(layout.intervals))
+
+
+def write_counted_pairs(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, tails: str, rule: str) -> PairResults:
+    """Write what was counted of the pairs of a part, and all that is read off it of each by itself.
+
+    Parameters
+    ----------
+    cube : CubeWriter
+    part : Part
+        The pairs.
+    cells : Cells
+        From `stored_cells`.
+    store : Store
+    tails : str
+        ``exact``, ``tilted`` or ``none``: how p-values below 10/b are computed. Exact ones, the default, within a budget.
+    rule : str
+        How smaller test sizes are made: with it the replicates have an address, and can be drawn again.
+    """
+    layout, procedure = cube.layout, cells.column.procedure
+    pairs = len(part.flat)
+    counts, defined = np.zeros((pairs, len(COUNTS)), np.int64), np.zeros(pairs, np.int64)
+    few = np.zeros((len(CONVENTIONS), pairs), np.bool_)
+    pieces = []
+    for rows in chunks(pairs):  # their cells are never all held at once
+        found, counts[rows] = _write_rows(cube, part, cells, rows, store)
+        defined[rows], few[:, rows] = found.replicates, few_hits(found)
+        pieces.append(counted_table(found, layout.alpha, len(layout.pairs)))
+    table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
+    if cells.column.exact:  # of the counts the bias is left, and what kept scores are read with
+        table |= computed_table(exact_p_values(part, procedure), layout.alpha, len(layout.pairs))
+    kept = Kept(np.empty((0, 0)), counts, defined)
+    if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"] and not read_together(layout, cells.label):
+        kept = Kept(hold_scores(part, cells, layout, store), counts, defined)
+        asked: dict[str, Any] = {"methods": layout.intervals, "alpha": layout.alpha, "acceleration": part.moments.acceleration}
+        draws = draws_of(part, layout, procedure, rule)
+        readings = read_kept(kept, part.measure, part.observed, tested=part.tested, draws=draws, judged=False, **asked)
+        table |= interval_table(part, layout, readings)
+    if PROCEDURES[procedure].has_tails and not cells.column.exact:
+        table |= tail_table(part, layout, table["p_reason"] != 0, few, defined, how=tails)
+    return replace(_write_table(cube, part, procedure, table), kept=kept)
+
+
+def write_computed_pairs(cube: CubeWriter, part: Part, procedure: str, found: DirectP) -> PairResults:
+    """Write p-values that no replicate was drawn for."""
+    return _write_table(cube, part, procedure, computed_table(found, cube.layout.alpha, len(cube.layout.pairs)))
+
+
+def _write_table(cube: CubeWriter, part: Part, procedure: str, table: dict[str, NDArray[Any]]) -> PairResults:
+    """Write p-values, what of each pair by itself it is judged by, and whether that is a verdict."""
+    reading, observed, tested = PROCEDURES[procedure], part.observed, part.tested
+    p = without_zero(table["p_value"][CONVENTIONS.index(reading.verdict)])
+    known = {name: getattr(observed, name) for name in ("score", "delta", "se", "identical")}
+    flat = lacks_spread(part.measure.pairs, **known) & reading.needs_units
+    corrected = np.full(len(p), np.nan)
+    if reading.few_units and tested.tails is not None:
+        # The standard error of equal differences is what rounding left of 0: no t is made of it.
+        corrected = np.where(flat, np.nan, without_zero(tested.tails.p_value(observed.delta, observed.se)))
+    undecided = np.zeros(len(p), np.int8)
+    if reading.needs_units:
+        effective = None if tested.tails is None else tested.tails.units
+        undecided = find_undecided(UnitShape.of(part.measure, observed, part.moments, effective=effective))
+    own = np.where(flat & np.isfinite(p), 1.0, p)
+    table |= {"p": own, "p_few_units": corrected, "undecided": undecided}
+    cube.write_table(part.metric, part.size.label, table, procedure=procedure, pairs=part.rows)
+    return PairResults(table["p_value"], own, corrected)
+
+
+def interval_table(part: Part, layout: CubeLayout, readings: KeptReadings) -> dict[str, NDArray[Any]]:
+    """Return the variables of intervals, of gains as the cube orders pairs."""
+    table: dict[str, NDArray[Any]] = {}
+    if layout.intervals:
+        ends = np.where(part.turned[:, None], -readings.interval[..., ::-1], readings.interval) + 0.0
+        table |= {"interval": ends, "interval_reason": readings.reason}
+    if INTERVAL_P not in layout.without:
+        table[INTERVAL_P] = readings.p
+    return table
+
+
+def write_scores(cube: CubeWriter, part: Part, cells: Cells, store: Store, systems: slice) -> None:
+    """Write the kept scores of some systems."""
+    column, kept, first = cells.column, cube.layout.sizes["replicate"], systems.start
+    for first_system, first_replicate, scores in kept_scores(cells, kept, part.position[systems], store):
+        cube.write_scores(column.metric.name, cells.label, first_replicate, scores, first_system=first + first_system)
+
+
+def hold_scores(part: Part, cells: Cells, layout: CubeLayout, store: Store) -> NDArray[np.float64]:
+    """Return (system, replicate) the kept scores that are looked at, by the measure's systems."""
+    systems = len(cells.column.systems)
+    held = np.empty((systems, look_at(layout.sizes["replicate"], systems)))
+    for first_system, first, scores in kept_scores(cells, held.shape[1], np.arange(systems), store):
+        held[first_system : first_system + len(scores), first : first + scores.shape[1]] = scores
+    return held
+
+
+def draws_of(part: Part, layout: CubeLayout, procedure: str, rule: str) -> Draws | StratifiedDraws:
+    """Return the stream that the cells of a procedure were counted of."""
+    return make_draws(
+        seed=layout.seed,
+        procedure=procedure,
+        test_set=layout.test_set,
+        size=part.size.label,
+        rule=rule,
+        n_units=part.size.n_units,
+        stratum=part.measure.stratum,
+    )
+
+
+def _write_rows(cube: CubeWriter, part: Part, cells: Cells, rows: slice, store: Store) -> tuple[PValues, NDArray[np.int64]]:
+    """Write the counts of a range of pairs; give what is read off them, and the counts summed over cells."""
+    metric, size, procedure = cells.column.metric.name, cells.label, cells.column.procedure
+    observed, reading = part.observed, PROCEDURES[procedure]
+    pairs = rows.stop - rows.start
+    totals = np.zeros((pairs, len(COUNTS)), np.int64)
+    sums = np.zeros((pairs, len(SUMS)))
+    empty = np.zeros(pairs, np.int64)
+    histogram = np.zeros((pairs, BINS), np.int64)
+    for block in fold(cells, rows, store):
+        cube.write_cells(
+            metric,
+            size,
+            block.first_cell,
+            counts=block.counts,
+            empty=block.empty,
+            sums=block.sums,
+            first_pair=part.rows.start + rows.start,
+            procedure=procedure,
+        )
+        totals += block.counts.sum(1, dtype=np.int64)
+        empty += block.empty.sum(1, dtype=np.int64)
+        histogram += block.histogram
+        for cell in range(block.sums.shape[1]):  # in cell order: a float sum must not depend on how it was cut
+            sums += block.sums[:, cell]
+    if cells.replicates:
+        cube.write_histogram(metric, size, histogram, first_pair=part.rows.start + rows.start, procedure=procedure)
+        _write_nothing(cube, part, cells, rows)
+    found = p_values(
+        totals,
+        cells.replicates - empty,
+        delta=observed.delta[rows],
+        identical=observed.identical[rows],
+        sums=sums,
+        conventions=reading.conventions,
+        bias=reading.centred_at_gain,
+    )
+    return found, totals
+
+
+def _write_nothing(cube: CubeWriter, part: Part, cells: Cells, rows: slice) -> None:
+    """Write that cells which other columns of the cube have hold no replicate of this one: sums over cells are then its own."""
+    end, step = cube.layout.sizes["cell"], CHUNKS["cell"]
+    for first in range(count_cells(cells.replicates), end, step):
+        block = Block.of(rows.stop - rows.start, range(first, min(first + step, end)))
+        block.counts[..., [COUNTS.index(name) for name in ("margin_above", "margin_below")]] = -1
+        cube.write_cells(
+            part.metric,
+            cells.label,
+            first,
+            counts=block.counts,
+            empty=block.empty,
+            sums=block.sums,
+            first_pair=part.rows.start + rows.start,
+            procedure=cells.column.procedure,
+        )

@@ -1,0 +1,106 @@
+"""Cubes that several tasks write by shards: the bits of one task, whatever the shards, the workers and a stop amid them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support.studies import files_of, ledger, run_cli, times_done, write_scores, write_study
+
+from pipeline.api import run
+from pipeline.cubes.variables import CHUNKS
+from pipeline.plan import shards
+from pipeline.plan.task import Receipt, Task
+from pipeline.tasks.collect import shard
+
+SYSTEMS = 100
+"""Of which pairs fill one chunk, and a part of a second."""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shards")
+    write_scores(folder / "scores.csv", [f"system {number}" for number in range(SYSTEMS)])
+    return write_study(
+        folder / "study.yaml",
+        metrics=["mean"],
+        test_sets={"bench": {"format": "scores", "outputs": "scores.csv"}},
+        resampling={
+            "replicates": 20_000,
+            "keep_replicates": 2000,
+            "test_sizes": [20, "full"],
+            "intervals": ["percentile", "bca"],
+            "procedures": ["paired-bootstrap", "approximate-randomization", "paired-t"],
+        },
+        analyses=[],
+    )
+
+
+@pytest.fixture(scope="module")
+def oracle(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run whose cube is collected by one task."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "ONE_TASK_SECONDS", 1e9)
+        return run(study, runs=tmp_path_factory.mktemp("oracle"), serial=True).root
+
+
+@pytest.fixture
+def cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut the cube of even so small a study into shards of one chunk."""
+    monkeypatch.setattr(shards, "ONE_TASK_SECONDS", 0.0)
+    monkeypatch.setattr(shards, "SHARD_SECONDS", 0.0)
+
+
+def kinds(folder: Path) -> list[str]:
+    return [entry["receipt"]["kind"] for entry in ledger(folder) if entry["event"] == "done"]
+
+
+def test_shards_are_of_whole_chunks() -> None:
+    assert (CHUNKS["pair"], CHUNKS["system"]) == (shards.CHUNK_PAIRS, shards.CHUNK_SYSTEMS)
+
+
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_shards_give_the_bits_of_one_task(study: Path, oracle: Path, tmp_path: Path, workers: int) -> None:
+    found = run(study, runs=tmp_path, serial=True) if not workers else run(study, runs=tmp_path, workers=workers)
+    assert "shard" not in kinds(oracle)
+    assert kinds(found.root).count("shard") == 4  # two sizes of two chunks
+    assert files_of(found.root / "cubes.zarr") == files_of(oracle / "cubes.zarr")
+    assert not list((tmp_path / ".store" / "shards").rglob("*.arrays"))  # what the cube has is not kept twice
+
+
+@pytest.mark.usefixtures("cut")
+def test_a_run_that_ends_amid_its_shards_goes_on_with_the_others(
+    study: Path, oracle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Task] = []
+    whole = shard.collect_shard
+
+    def collect_two(task: Task, runs: Path) -> Receipt:
+        begun.append(task)
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+        return whole(task, runs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shard, "collect_shard", collect_two)
+        with pytest.raises(KeyboardInterrupt):
+            run(study, runs=tmp_path, serial=True)
+    (folder,) = [path for path in tmp_path.iterdir() if (path / "ledger.jsonl").is_file()]
+    assert kinds(folder).count("shard") == 2
+    assert not list(folder.glob("cubes.zarr/*/zarr.json"))
+    run(study, runs=tmp_path, serial=True)
+    assert set(times_done(folder).values()) == {1}
+    assert kinds(folder).count("shard") == 4
+    assert files_of(folder / "cubes.zarr") == files_of(oracle / "cubes.zarr")
+
+
+@pytest.mark.usefixtures("cut")
+def test_a_cube_that_is_lost_is_made_again_of_new_shards(study: Path, oracle: Path, tmp_path: Path) -> None:
+    folder = run(study, runs=tmp_path, serial=True).root
+    shutil.rmtree(folder / "cubes.zarr")
+    resumed = run_cli("resume", folder.name, "--runs", tmp_path, "--serial")
+    assert resumed.returncode == 0, resumed.stderr
+    assert kinds(folder).count("resample") == kinds(oracle).count("resample")
+    assert files_of(folder / "cubes.zarr") == files_of(oracle / "cubes.zarr")
