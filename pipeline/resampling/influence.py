@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.small_work import suited
 from pipeline.resampling.measures import ScoreFunction
 
 __all__ = ["PairMoments", "count_discordant", "leave_one_out", "pair_errors", "pair_moments"]
@@ -91,7 +92,8 @@ def pair_errors(
     """
     if stratum is not None:
         return pair_moments(scores, pairs, stratum=stratum).se
-    return _pair_errors(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64))
+    errors = suited(_pair_errors, steps=2 * len(pairs) * scores.shape[1])
+    return errors(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64))
 
 
 def pair_moments(
@@ -126,7 +128,8 @@ def pair_moments(
     """
     pairs = np.ascontiguousarray(pairs, np.int64)
     if stratum is None:
-        return PairMoments(*_pair_moments(np.ascontiguousarray(scores), pairs))
+        moments = suited(_pair_moments, steps=2 * len(pairs) * scores.shape[1])
+        return PairMoments(*moments(np.ascontiguousarray(scores), pairs))
     if stratum.shape != scores.shape[1:]:
         raise ValueError(f"strata are of {stratum.shape} units, scores of {scores.shape[1:]}")
     # Units of a stratum side by side: a stratum is one run, and nothing is scattered.
@@ -147,7 +150,8 @@ def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) ->
     (pair,) int64
     """
     by_system = np.ascontiguousarray(statistics.transpose(1, 2, 0))
-    return _count_discordant(by_system, np.ascontiguousarray(pairs, np.int64))
+    count = suited(_count_discordant, steps=len(pairs) * statistics.shape[0] * (statistics.shape[2] + 1))
+    return count(by_system, np.ascontiguousarray(pairs, np.int64))
 
 
 @kernel
@@ -247,6 +251,6 @@ def _count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -
                 differs[unit] |= a[statistic, unit] != b[statistic, unit]
         count = 0
         for unit in range(statistics.shape[2]):
-            count += differs[unit]
+            count += int(differs[unit])
         found[pair] = count
     return found

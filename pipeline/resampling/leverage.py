@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.small_work import suited
 
 __all__ = ["PairLeverage", "pair_leverage"]
 
@@ -63,7 +64,7 @@ def pair_leverage(
     if strata.shape != (units,):
         raise ValueError(f"strata are of {strata.shape} units, scores of {units}")
     order = np.argsort(strata, kind="stable")
-    share, place, without = _largest(
+    share, place, without = suited(_largest, steps=2 * len(pairs) * units)(
         np.ascontiguousarray(scores[:, order]), np.ascontiguousarray(pairs, np.int64), np.bincount(strata).astype(np.int64)
     )
     return PairLeverage(share, np.where(place < 0, -1, order[place]), without)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.compiled.small_work import suited
 from pipeline.resampling.exact.batch import compare_short
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
 from pipeline.resampling.exact.budget import QUICK, Budget
@@ -29,6 +30,8 @@ METHODS = ("exact", "enclosure")
 
 _AT_ONCE = 2**11
 """Pairs of a call of the kernel, a tenth of a second: a signal is heard between two of them."""
+
+_STEPS_OF_A_LAW = 1000
 
 _WIDEST = 2**12  # differences in a histogram; beyond, a pair is computed by itself
 
@@ -144,10 +147,12 @@ def compare_pairs(
     gain, discordant = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
     resampled, swapped = bool(set(events) & set(EXACT[:-1])), EXACT[-1] in events
     ordered = np.ascontiguousarray(pairs, np.int64)
+    # Values of a law and points of its lattice grow with the differences.
+    compare = suited(compare_short, steps=len(pairs) * (len(numerators) + _STEPS_OF_A_LAW) * max(reach, 1) ** 2)
     for first in range(0, len(pairs), _AT_ONCE):
         some = slice(first, first + _AT_ONCE)
         asked = min(reach, _WIDEST), is_constant, resampled, swapped
-        compare_short(by_system, ordered[some], *asked, logs[some], gain[some], discordant[some])
+        compare(by_system, ordered[some], *asked, logs[some], gain[some], discordant[some])
     low, high = logs, logs.copy()
     for pair in np.flatnonzero(np.isnan(logs[:, 0])).tolist() if resampled else ():
         first, second = pairs[pair]

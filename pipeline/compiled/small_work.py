@@ -1,0 +1,53 @@
+"""Kernels that run as the plain Python they are written in, where there is too little to do to compile or load them for it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from pipeline.compiled.decorator import Kernel
+
+__all__ = ["FEW_STEPS", "plain_python", "suited"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FEW_STEPS = 2**16
+"""Steps of a loop that Python takes in less time, some 50 ms, than the smallest kernel takes to compile, or a large one to load."""
+
+
+def suited(function: Function, *, steps: int) -> Function:
+    """Return a kernel, or the same in plain Python where that is to take few steps.
+
+    Only for kernels whose bits are the same in both: a test runs them beside each other. What differs is that numbers of an array
+    keep their type in Python, so that a small integer overflows and a float32 stays one.
+    """
+    return plain_python(function) if steps <= FEW_STEPS else function
+
+
+@functools.cache
+def plain_python(function: Function) -> Function:
+    """Return a kernel in plain Python, with all kernels that it calls; it warns of no number, as a kernel does not."""
+    plain = _plain(function, {})
+
+    @functools.wraps(plain)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return plain(*arguments)
+
+    return cast(Function, run)
+
+
+def _plain(function: Any, made: dict[int, FunctionType]) -> FunctionType:
+    """Return a function whose globals have plain functions in place of kernels."""
+    plain: FunctionType = function.__wrapped__
+    if id(plain) not in made:
+        known = dict(plain.__globals__)
+        made[id(plain)] = FunctionType(plain.__code__, known, plain.__name__, plain.__defaults__, plain.__closure__)
+        for name in plain.__code__.co_names:
+            if isinstance(known.get(name), Kernel):
+                known[name] = _plain(known[name], made)
+    return made[id(plain)]

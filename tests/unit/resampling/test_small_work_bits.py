@@ -1,0 +1,105 @@
+"""Kernels that run in plain Python where there is little to do: the same bits as compiled, whatever the numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.compiled.small_work import FEW_STEPS, plain_python
+from pipeline.resampling.exact.batch import compare_short
+from pipeline.resampling.exact.pairs import compare_pairs
+from pipeline.resampling.influence import (
+    _count_discordant,
+    _pair_errors,
+    _pair_moments,
+    count_discordant,
+    pair_errors,
+    pair_moments,
+)
+from pipeline.resampling.leverage import _largest, pair_leverage
+
+PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (3, 2)])
+
+
+def both(function: Any, *arguments: Any) -> list[list[bytes]]:
+    found = []
+    for form in (function, plain_python(function)):
+        given = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+        result = form(*given)
+        made = [] if result is None else [*result] if isinstance(result, tuple) else [result]
+        found.append([each.tobytes() for each in (*made, *given) if isinstance(each, np.ndarray)])
+    return found
+
+
+def draw_numerators(rng: np.random.Generator) -> np.ndarray:
+    units = int(rng.choice([1, 2, 3, 10, 60, 400, 1500]))
+    found = rng.integers(0, int(rng.choice([1, 1, 2, 7])) + 1, (4, units))
+    if rng.random() < 0.7:
+        found[1] = np.where(rng.random(units) < rng.random(), found[1], found[0])
+        found[2] = np.where(rng.random(units) < 0.05, found[2], found[0])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_exact_laws_of_short_pairs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    numerators = draw_numerators(rng)
+    reach = int(numerators.max()) - int(numerators.min())
+    asked = reach, True, bool(rng.random() < 0.8), bool(rng.random() < 0.8)
+    none = np.zeros(len(PAIRS), np.int64)
+    compiled, plain = both(compare_short, numerators, PAIRS, *asked, np.full((len(PAIRS), 6), np.nan), none, none)
+    assert compiled == plain
+
+
+def draw_scores(rng: np.random.Generator) -> np.ndarray:
+    units = int(rng.choice([1, 2, 3, 10, 300]))
+    scores = rng.normal(rng.normal(), 10.0 ** rng.integers(-12, 6), (4, units))
+    scores[1] = np.where(rng.random(units) < 0.5, scores[0], scores[1])
+    scores[2] = scores[3] if rng.random() < 0.3 else scores[2]
+    if rng.random() < 0.3:
+        scores[3, rng.integers(units)] = np.nan
+    if rng.random() < 0.3:
+        scores[0], scores[1] = 0.0, -0.0
+    return scores
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_moments_of_influence(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = draw_scores(rng)
+    stratum = rng.integers(0, 3, scores.shape[1])
+    for kernel, *more in ((_pair_errors,), (_pair_moments,), (_largest, np.bincount(stratum).astype(np.int64))):
+        compiled, plain = both(kernel, scores, PAIRS, *more)
+        assert compiled == plain
+    statistics = rng.integers(0, 2, (4, int(rng.integers(1, 4)), int(rng.choice([1, 300, 1000]))))
+    compiled, plain = both(_count_discordant, statistics, PAIRS)
+    assert compiled == plain
+
+
+def test_much_work_is_compiled_and_little_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def note(function: Any, *, steps: int) -> Any:
+        asked.append(steps)
+        return plain_python(function)
+
+    for module in ("influence", "leverage", "exact.pairs"):
+        monkeypatch.setattr(f"pipeline.resampling.{module}.suited", note)
+
+    def steps_of(pairs: int, units: int) -> list[int]:
+        asked.clear()
+        rng = np.random.default_rng(1)
+        scores, systems = rng.normal(size=(3, units)), rng.integers(0, 2, (units, 3))
+        some = np.tile(np.array([(0, 1)]), (pairs, 1))
+        pair_errors(scores, some)
+        pair_moments(scores, some)
+        pair_leverage(scores, some)
+        count_discordant(systems[:, :, None], some)
+        compare_pairs(systems, some)
+        return asked.copy()
+
+    few, many = steps_of(3, 1000), steps_of(40, 2000)
+    assert len(few) == len(many) == 5
+    assert max(few) <= FEW_STEPS < min(many)
