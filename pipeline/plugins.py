@@ -159,10 +159,15 @@ class PluginValues(Mapping[str, T]):
 
     def __init__(self, family: str, kind: type[T], *, place: Callable[[T], tuple[Any, ...]] = lambda value: ()) -> None:
         self._family, self._kind, self._own_place = family, kind, place
+        self._known: dict[EntryPoint, T] = {}  # the package's own: reports ask for them pair by pair
 
     def __getitem__(self, name: str) -> T:
-        if name not in list_plugins(self._family):
+        points = _find(self._family, tuple(sys.path), entry_points).get(name)
+        if points is None:
             raise KeyError(name)
+        known = self._known.get(points[-1])
+        if known is not None:
+            return known
         found = import_plugin(self._family, name)
         called = getattr(found, "name", None)
         if not isinstance(found, self._kind) or called != name:
@@ -173,6 +178,8 @@ class PluginValues(Mapping[str, T]):
                 where=list_plugins(self._family)[name].value,
                 help=f"its entry point names a pipeline.interfaces.{self._kind.__name__} of the same name",
             )
+        if _is_ours(points[-1]):
+            self._known[points[-1]] = found
         return found
 
     def __iter__(self) -> Iterator[str]:
