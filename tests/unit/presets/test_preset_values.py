@@ -132,3 +132,23 @@ def test_the_words_of_multeval_are_those_of_its_shuffle():
     pair = Replicas((one, one.copy()), lambda sums: sums[0], "general", True, np.array([[0, 1]]))
     found = multeval(Draws(1, 12, 12), Draws(2, 12, 12), pair, replicates=1000)
     assert found.tool_p[0] == IDENTICAL[rule.identical]
+
+
+@pytest.mark.parametrize(("helped", "hurt", "items", "posted"), [(4, 3, 10, 0.42173), (2, 0, 100, 0.1326), (7, 2, 100, 0.0584)])
+def test_the_primer_s_own_number_is_the_share_of_samples_without_a_gain(helped: int, hurt: int, items: int, posted: float) -> None:
+    limit = null_p("at-or-below-zero", wins=helped, losses=hurt, units=items)
+    assert limit == pytest.approx(posted, abs=5e-5)
+    right = np.zeros((items, 2), np.int64)
+    right[:helped, 0] = right[helped : helped + hurt, 1] = 1
+    statistics = np.stack([right, np.ones_like(right)], axis=2)
+    measure = Measure(statistics, lambda sums: sums[0] / sums[1], "ratio", True, np.array([[0, 1]]), np.ones(2, bool))
+    (counts,) = resample(Draws(5, items, items), [measure], cells=range(1), replicates=10_000, keep_replicates=0)
+    (rule,) = PRESETS["jansen-blog"].rules
+    (found,) = own_p(rule, counts.counts[:, 0].astype(np.int64), np.array([10_000]))
+    assert found == pytest.approx(limit, abs=5 * np.sqrt(limit * (1 - limit) / 10_000))
+
+
+def test_the_words_of_the_primer_are_computed() -> None:
+    words = PRESETS["jansen-blog"].misleads
+    assert f"p = {null_p('at-or-below-zero', wins=2, losses=0, units=100):.2f}".replace("0.", ".") in words
+    assert f"{null_rejection('at-or-below-zero', discordant=20, units=100):.3f}"[1:] in words
