@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,20 @@ def test_seven_wins_and_a_loss_are_no_difference(tmp_path: Path) -> None:
     assert row["p_raw"]["two_sided_plus_one"] < 0.05
     assert row["verdict"] == "not separated"
     assert row["p_adjusted"] == row["p"] >= 18 / 256
+
+
+@pytest.mark.parametrize("losses", [0, 1])
+def test_the_p_of_few_right_and_wrong_answers_is_the_same_with_every_seed(tmp_path: Path, losses: int) -> None:
+    """Counted p varies with the seed, as would one read off t*, which have few values; that of the decision is exact."""
+    right = np.ones((100, 2))
+    right[:10, 1], right[10 : 10 + losses, 0] = 0, 0
+    path = table(tmp_path / "scores.csv", {"new": right[:, 0], "old": right[:, 1]})
+    rows = [compare(path, seed=seed)["pairs"][0] for seed in range(4)]
+    assert len({row["p_raw"]["two_sided_plus_one"] for row in rows}) > 1
+    expected = 2 * sum(comb(10 + losses, k) for k in range(losses + 1)) / 2 ** (10 + losses)
+    for row in rows:
+        assert row["p_adjusted"] == row["p"] == pytest.approx(expected, rel=1e-12)
+        assert (row["monte_carlo_error"], row["stable"], row["verdict"]) == (0.0, True, "better")
 
 
 def test_no_pair_of_six_equal_skewed_systems_is_separated(tmp_path: Path) -> None:

@@ -235,3 +235,22 @@ def test_four_test_sets_of_fourteen_graded_units_are_not_decided_and_a_suite_of_
     assert "Not decided on any of them, which counts for no direction: graded scores of n = 14 units" in row["words"]
     (document,) = [of for of in json.loads((run.report / "report.json").read_text())["findings"] if of["analysis"] == "suite"]
     assert "1 pair is not decided on some test sets" in document["tables"][0]["caption"]
+
+
+def test_of_twelve_test_sets_of_twelve_units_none_is_claimed_by_a_p_that_knows_nothing_of_few_units(tmp_path: Path) -> None:
+    """Of twelve units each. On one, counted p is .008 by Holm over both directions of all, and that of Student's t .1."""
+    rng, noise = np.random.default_rng(12), norm.ppf((np.arange(12) + 0.5) / 12)
+    gains = {
+        f"t{k}": rng.permutation((noise / noise.std(ddof=1) + (3.2 if k == 10 else 0.1 * (-1) ** k) / 12**0.5) * 100)
+        for k in range(1, 13)
+    }
+    row, run = suite_of_gains(tmp_path, gains)
+    cube = pipeline.open_run(run.root)["t10"].sel(metric="mean", test_size="full", procedure="paired-bootstrap")
+    against = sum(int(cube[f"count_{side}_twice_delta"].sum()) for side in ("above", "at"))
+    assert 24 * (against + 1) / (B + 1) < 0.05
+    assert 24 * ttest_1samp(np.rint(gains["t10"]), 0, alternative="greater").pvalue > 0.05
+    assert (row["better_at_least"], row["worse_at_least"], row["stable"]) == (0, 0, True)
+    assert sorted(row["undecided_on"]) == sorted(gains)
+    assert row["p_better_on_any"] == 1.0
+    (verdict,) = [of for of in json.loads((run.report / "report.json").read_text())["pairs"] if of["test_set"] == "t10"]
+    assert (verdict["verdict"], verdict["undecided"]) == ("not decided", "few units")
