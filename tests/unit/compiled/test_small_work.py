@@ -6,10 +6,13 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.small_work import FEW_STEPS, plain_python, suited
+
+pytestmark = pytest.mark.usefixtures("kept")  # a kernel that is found on disk compiles nothing that it calls
 
 OFFSET = 3
 
