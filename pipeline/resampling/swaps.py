@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.philox import SHIFT, draw_words, rounds
+from pipeline.resampling.philox import SHIFT, draw_words, philox, rounds
 
 __all__ = ["draw_swap", "draw_swap_words", "draw_swaps", "spread_bits"]
 
 _WORD = 32  # bits
-_ROWS = 64  # replicates whose words are drawn together
-_BITS = ((np.arange(2**8)[:, None] >> np.arange(8)) & 1).astype(np.float32)  # (byte, bit)
+_AT_ONCE = 2**14  # counters whose words stay in the second-level cache
+_LOW = np.uint64(0xFFFFFFFF)
 
 
 def draw_swap(draws: Draws, replicate: int) -> NDArray[np.bool_]:
@@ -63,7 +63,16 @@ def draw_swaps(draws: Draws, first: int, count: int, out: NDArray[np.float32] | 
     if out.shape[0] < count or out.shape[1] != draws.n_units:
         raise ValueError(f"out holds {out.shape} swaps, {(count, draws.n_units)} are drawn")
     swaps = out[:count]
-    _fill_swaps(np.uint64(draws.key), np.uint64(first), swaps)
+    quads = -(-draws.n_units // (4 * _WORD))
+    key = np.array([draws.key & 0xFFFFFFFF, draws.key >> 32], np.uint32)
+    rows = max(_AT_ONCE // max(quads, 1), 1)
+    for start in range(0, count, rows):
+        some = swaps[start : start + rows]
+        replicates = np.uint64(first) + np.arange(start, start + len(some), dtype=np.uint64)
+        counter = np.zeros((4, len(some), quads), np.uint32)
+        counter[0], counter[1], counter[2] = np.arange(quads), replicates[:, None] & _LOW, replicates[:, None] >> SHIFT
+        words = np.ascontiguousarray(np.moveaxis(philox(counter, key), 0, -1), "<u4").reshape(len(some), -1)
+        some[:] = np.unpackbits(words.view(np.uint8), axis=1, count=draws.n_units, bitorder="little")
     return swaps
 
 
@@ -130,24 +139,3 @@ def _fill_words(key: np.uint64, first: np.uint64, needed: int, words: NDArray[np
             words[2 * quad, row] = c0 | (c1 << SHIFT)
             if 2 * quad + 1 < needed:
                 words[2 * quad + 1, row] = c2 | (c3 << SHIFT)
-
-
-@kernel
-def _fill_swaps(key: np.uint64, first: np.uint64, swaps: NDArray[np.float32]) -> None:
-    n_units = swaps.shape[1]
-    needed = (n_units + 63) // 64
-    words = np.empty((needed, _ROWS), np.uint64)
-    for start in range(0, swaps.shape[0], _ROWS):
-        rows = min(_ROWS, swaps.shape[0] - start)
-        _fill_words(key, first + np.uint64(start), needed, words[:, :rows])
-        whole = n_units // 8
-        for row in range(rows):
-            line = swaps[start + row]
-            for place in range(whole):
-                byte = (words[place // 8, row] >> np.uint64(place % 8 * 8)) & np.uint64(255)
-                b0, b1, b2, b3, b4, b5, b6, b7 = _BITS[byte]  # all loaded before one is stored: one load, one store
-                at = place * 8
-                line[at], line[at + 1], line[at + 2], line[at + 3] = b0, b1, b2, b3
-                line[at + 4], line[at + 5], line[at + 6], line[at + 7] = b4, b5, b6, b7
-            for unit in range(whole * 8, n_units):
-                line[unit] = np.float32((words[unit // 64, row] >> np.uint64(unit % 64)) & np.uint64(1))
