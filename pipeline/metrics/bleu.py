@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.compiled import kernel
+from pipeline.compiled.small_work import plain_python
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate
 from pipeline.metrics._columns import output_column, reference_columns
@@ -24,6 +25,8 @@ __all__ = ["Bleu"]
 _SMOOTHINGS = ("none", "exp", "floor", "add-k")
 _ORDER = 4
 _TILE = 512  # replicates scored in one go; ten statistics of them fit the first-level cache
+_FEW = 2**16  # sums that NumPy scores within a millisecond: the kernel takes three seconds to compile
+_FEW_SPECIAL = 100  # outputs without a match in some order, which are scored one by one
 _LEAST = -255.0  # 1 − reference / output down to which the brevity penalty, e to this power, is a normal number
 
 
@@ -116,7 +119,8 @@ class _Score:
     effective_order: int
 
     def __call__(self, statistics: NDArray[Any]) -> NDArray[np.float64]:
-        return apply_kernel(_bleu_kernel, statistics, 2 + 2 * _ORDER, self.smoothing, self.smooth_value, self.effective_order)
+        kernel = _score_few if np.size(statistics) <= _FEW else _bleu_kernel
+        return apply_kernel(kernel, statistics, 2 + 2 * _ORDER, self.smoothing, self.smooth_value, self.effective_order)
 
     @property
     def relative_error(self) -> float:
@@ -149,6 +153,28 @@ def _bleu_kernel(
             for j in range(start, stop):
                 if not _is_ordinary(statistics, i, j, added):
                     out[i, j] = _score_one(statistics, i, j, smoothing, smooth_value, effective_order)
+
+
+def _score_few(
+    statistics: NDArray[Any], out: NDArray[np.float64], smoothing: int, smooth_value: float, effective_order: int
+) -> None:
+    """Do what `_bleu_kernel` does in NumPy, operation by operation, and so with the same bits."""
+    added = smooth_value if smoothing == 3 else 0.0
+    sums = statistics.astype(np.float64, copy=False)
+    hypothesis, reference, first, *others = sums
+    more = [first, *(each + added for each in others[:3]), others[3], *(each + added for each in others[4:])]
+    with np.errstate(all="ignore"):
+        ratio = ((more[0] * more[1]) * (more[2] * more[3])) / ((more[4] * more[5]) * (more[6] * more[7]))
+        brevity = 1.0 - reference / hypothesis
+        x = np.where(brevity < 0.0, brevity, 0.0)
+        x = np.where(x > _LEAST, x, _LEAST)
+        k = np.ceil(x * INVERSE_LN2 - 0.5)
+        two_to_the = ((k.astype(np.int64) + 1023) << 52).view(np.float64)
+        out[:] = 100.0 * np.sqrt(np.sqrt(ratio)) * plain_python(exp_fraction)(x, k) * two_to_the
+        special = np.argwhere(~(np.all([each > 0 for each in more], axis=0) & (brevity >= _LEAST)))
+    score_one = _score_one if len(special) > _FEW_SPECIAL else plain_python(_score_one)
+    for i, j in special.tolist():
+        out[i, j] = score_one(sums, i, j, smoothing, smooth_value, effective_order)
 
 
 @kernel(error_model="numpy")
