@@ -28,6 +28,7 @@ SHARED = 128
 all resamples spread up to 1.3 times as wide as those of independent data sets."""
 
 _ROWS = 64  # null data sets at a time
+_SCORED_TOGETHER = 2**16  # sums that stay in the second-level cache, few enough for a metric to do without a kernel
 _MEMORY = 2**26  # bytes of the weights of a block of resamples
 
 
@@ -230,8 +231,11 @@ def _swaps(swaps: NullSwaps, first: int, count: int, units: NDArray[np.int64]) -
 
 
 def _score(pair: TwoOutputs, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    rows = max(_SCORED_TOGETHER * sums.shape[1] // max(sums.size, 1), 1)
+    score = np.empty(sums.shape[1:])
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
-        score = np.asarray(pair.score(sums), np.float64)
+        for first in range(0, len(score), rows):
+            score[first : first + rows] = pair.score(sums[:, first : first + rows])
     return np.where(np.isfinite(score), score, np.nan)
 
 
