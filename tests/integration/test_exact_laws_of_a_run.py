@@ -20,6 +20,7 @@ from pipeline.inference.p_values import clopper_pearson
 from pipeline.store.ledger import read_ledger
 
 CONVENTIONS = ("one-sided", "two-sided", "below-zero", "at-or-below-zero", "one-sided-plus-one", "two-sided-plus-one")
+BY_MAX_T = "(s + 1)/(b + 1) of at most 9,999 kept replicates with a standard error each (Phipson and Smyth, 2010)"
 SYSTEMS = {"north": 0.9, "south": 0.8, "east": 0.75, "west": 0.7}
 
 
@@ -185,9 +186,15 @@ def test_beside_a_metric_without_a_law_each_has_its_own_method(tmp_path: Path) -
     assert "|b:exact|" in lines["accuracy"]
     page = (run.root / "report" / "report.md").read_text(encoding="utf-8")
     assert "with b = 60,000 replicates shared by all systems" in page
-    exactly = "P(\\|δ\\* − δ\\| ≥ δ), computed exactly"
-    assert f"P-values are two-sided, (s + 1)/(b + 1) (Phipson and Smyth, 2010), of accuracy {exactly}, and corrected by" in page
+    # The p that decides is of max-T's replicates, and where none are kept of the procedure itself.
+    assert f"P-values are two-sided, {BY_MAX_T}, and corrected by" in page
     assert "|b:60000|" in lines["f1"]
+    unkept = run_study(
+        tmp_path, right, **asked | {"keep_replicates": 0}, method="auto", formats=["json", "markdown"], runs="unkept"
+    )
+    exactly = "P(\\|δ\\* − δ\\| ≥ δ), computed exactly"
+    told = f"P-values are two-sided, (s + 1)/(b + 1) (Phipson and Smyth, 2010), of accuracy {exactly}, and corrected by"
+    assert told in (unkept.root / "report" / "report.md").read_text(encoding="utf-8")
 
 
 def test_a_further_system_changes_no_exact_p(tmp_path: Path) -> None:
@@ -206,7 +213,7 @@ def test_a_report_of_exact_p_values_says_so_and_claims_no_replicates_for_them(tm
     document, page = report_of(run), (run.root / "report" / "report.md").read_text(encoding="utf-8")
     assert document["test_sets"][0]["replicates"] is None
     method = page[page.index("## Method") :]
-    assert "δ), computed exactly" in method
+    assert f"P-values are two-sided, {BY_MAX_T}, and corrected by" in method
     assert "b = " not in method
     assert "Exact bootstrap" in method
     assert "one-sided is the strict p of Berg-Kirkpatrick et al., exact: of infinitely many replicates" in page

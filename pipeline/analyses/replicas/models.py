@@ -120,12 +120,12 @@ class ModelGains:
         """Return the standard error of a gain with more runs of each model, or more units: as the variance components fall.
 
         The share by which they fall is taken of `se`, which is another estimate where numbers of runs differ or a component is
-        negative: with no more runs and units it is `se` itself.
+        negative: with no more runs and units it is `se` itself. None where that is undefined.
         """
         new_runs = self.claim == "methods"
         now = self.variances.variance(pair, new_runs=new_runs)
         then = self.variances.variance(pair, more_runs=more_runs, more_units=more_units, new_runs=new_runs)
-        return None if not now or then is None else float(self.se[pair] * np.sqrt(then / now))
+        return None if not now or then is None or np.isnan(self.se[pair]) else float(self.se[pair] * np.sqrt(then / now))
 
     def law_with(
         self, *, more_runs: NDArray[np.int64] | int = 0, more_units: NDArray[np.int64] | int = 0

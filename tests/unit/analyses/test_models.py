@@ -110,6 +110,7 @@ def test_copies_are_identical_and_a_constant_gain_is_not_measured():
     assert sorted((row.verdict, row.p) for row in rows if row.verdict == "identical") == [("identical", 1.0)]
     assert {(row.verdict, row.p) for row in rows if row.verdict != "identical"} == {("not measured", None)}
     assert all("no spread" in row.reason for row in rows if row.verdict == "not measured")
+    assert {(row.se_more_runs, row.se_more_units) for row in rows} == {(None, None)}
 
 
 def test_the_budget_is_that_of_the_components_and_leaves_run_effects_out_of_a_claim_about_systems():
