@@ -121,6 +121,17 @@ def test_the_budget_is_that_of_the_components_and_leaves_run_effects_out_of_a_cl
     assert systems.se_with(0, more_runs=4) == pytest.approx(np.sqrt(2 * system_unit / 50 + rest / 50 * 2 / 8))
 
 
+@pytest.mark.parametrize("claim", ["methods", "systems"])
+def test_a_gain_that_is_added_moves_the_interval_by_as_much(claim):
+    """So an interval misses as often as the test of no gain rejects, whatever the gain is."""
+    found, more = gains(MODELS, claim=claim), gains({**MODELS, "a": MODELS["a"] + 2_500}, claim=claim)
+    of_a = (found.pairs == 0).any(axis=1)
+    step = np.where(found.pairs[:, 0] == 0, 1, -1) * 2_500 * of_a
+    for low_or_high, moved in zip(found.interval(0.95), more.interval(0.95), strict=True):
+        np.testing.assert_allclose(moved, low_or_high + step, rtol=1e-9)
+    np.testing.assert_allclose(more.degrees, found.degrees)
+
+
 def test_with_no_more_runs_and_units_the_standard_error_is_the_one_that_is_told():
     """Of unequal numbers of runs the quasi-F estimates it in another way than from the components."""
     found = gains({"a": noisy(1, runs=2), "b": noisy(2, runs=5, gain=3.0)}, claim="methods")
