@@ -21,7 +21,7 @@ BLOCK = 64
 """Replicates at a time."""
 
 MOST = 2048
-"""Replicates of a call, at most: sums of so many distances fit the narrow numbers they are added up in."""
+"""The most replicates of a call: the sums of their distances fit into the narrow integers that hold them."""
 
 CUTS = 4
 """Cuts that are counted together, while their gains are in registers."""

@@ -37,14 +37,14 @@ def call(builder: Any, name: str, result: Any, *given: Any) -> Any:
 
 
 def load(builder: Any, base: Any, offset: Any, kind: Any, align: int) -> Any:
-    """Read a number or a vector so many bytes from an address."""
+    """Read a number or a vector at an address plus an offset in bytes."""
     found = builder.load(builder.inttoptr(builder.add(base, offset), kind.as_pointer()))
     found.align = align
     return found
 
 
 def store(builder: Any, value: Any, base: Any, offset: Any, align: int) -> None:
-    """Write a number or a vector so many bytes from an address."""
+    """Write a number or a vector at an address plus an offset in bytes."""
     builder.store(value, builder.inttoptr(builder.add(base, offset), value.type.as_pointer())).align = align
 
 

@@ -51,7 +51,7 @@ def create_group(path: Path, attributes: Mapping[str, Any]) -> zarr.Group | Held
 
 
 def create_array(group: zarr.Group | HeldGroup, variable: Variable, shape: tuple[int, ...]) -> Any:
-    """Make the array of a variable, filled with what stands for nothing."""
+    """Make the array of a variable, filled with its fill value."""
     attributes = variable.attributes
     if path_of(variable.name) != variable.name:
         attributes["name"] = variable.name

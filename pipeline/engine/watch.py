@@ -41,7 +41,7 @@ def read_status(run: RunDirectory) -> dict[str, Any]:
 
 
 def await_end(run: RunDirectory, *, seconds: float = END_SECONDS) -> None:
-    """Wait, so many seconds at most, until a coordinator that is about to end has given the run back.
+    """Wait until a coordinator that is about to end has released the run, but no longer than ``seconds``.
 
     It writes how the run ended before it gives back its lease. Whoever resumes a run as soon as it is told to be cancelled, or as
     soon as it has been asked to stop, would otherwise be refused. A run that goes on is not waited for.

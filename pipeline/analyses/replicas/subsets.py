@@ -1,4 +1,4 @@
-"""The p that so many runs of each model would have given: draw runs from a large pool and test them, many times.
+"""The p that a given number of runs of each model would have given: draw runs from a large pool and test them, many times.
 
 Table 2 of Clark and others (2011, P11-2031). The pool stands for all runs that there could be: it must be much larger than what is
 drawn from it.

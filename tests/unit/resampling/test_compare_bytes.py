@@ -6,33 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.whole_gains import empty_tally, thresholds
 
 from pipeline.resampling.address import CELL
-from pipeline.resampling.compare import LANES, Tally, Thresholds, compare_values, fold_lanes
+from pipeline.resampling.compare import Thresholds, compare_values, fold_lanes
 from pipeline.resampling.compare_bytes import GainBytes, count_whole_gains
 from pipeline.resampling.compare_integers import GainTables
-from pipeline.resampling.measures import BINS
 
 ROWS = 5
 PAIRS = np.stack(np.triu_indices(ROWS, 1), axis=1)
-
-
-def thresholds(rng: np.random.Generator, *, step: int, spread: float, gains: int, margin: bool) -> Thresholds:
-    pairs = PAIRS[rng.permutation(len(PAIRS))]
-    gain = rng.integers(0, gains + 1, len(pairs))
-    low = np.stack([np.zeros(len(pairs)), gain * step, 2 * gain * step], axis=1).astype(np.float64)
-    high = low.copy()
-    low[::3, 2] += 1  # between two integers: nothing is equal
-    scale = np.where(np.arange(len(pairs)) == 4, 0.0, 4.0 / spread)  # a pair without a standard error has one bin
-    ends = (2.0 * gain + 1.5, 2.0 * gain - 1.5) if margin else (np.zeros(0), np.zeros(0))
-    first, second = (np.ascontiguousarray(side) for side in pairs.T)
-    numbers = rng.permutation(len(pairs)).astype(np.int64)
-    return Thresholds(numbers, first, second, low, high, gain.astype(np.float64), scale, *ends, np.full(len(pairs), float(step)))
-
-
-def empty_tally(pairs: int) -> Tally:
-    counts, histogram = np.zeros((pairs, 2, 8), np.int32), np.zeros((pairs, 2, BINS), np.uint16)
-    return Tally(counts, histogram, np.zeros((pairs, 2), np.int32), np.zeros((pairs, 3, LANES)))
 
 
 @settings(max_examples=60, deadline=None)
@@ -48,7 +30,7 @@ def test_bytes_say_what_every_replicate_says(
     seed: int, step: int, spread: float, gains: int, margin: bool, lengths: list[int]
 ) -> None:
     rng = np.random.default_rng(seed)
-    limits = thresholds(rng, step=step, spread=spread, gains=gains, margin=margin)
+    limits = thresholds(rng, rows=ROWS, step=step, spread=spread, gains=gains, margin=margin)
     counter = GainBytes.of(limits, largest_sum=step * (2**14 - 1))
     assert counter is not None
     plain, read = empty_tally(len(PAIRS)), empty_tally(len(PAIRS))
@@ -104,7 +86,7 @@ def test_a_cell_of_equal_gains_does_not_overflow() -> None:
 
 
 def test_what_does_not_fit_a_byte_is_counted_otherwise() -> None:
-    limits = thresholds(np.random.default_rng(1), step=2, spread=5.0, gains=15, margin=False)
+    limits = thresholds(np.random.default_rng(1), rows=ROWS, step=2, spread=5.0, gains=15, margin=False)
     assert GainBytes.of(limits, largest_sum=2**15 - 1) is not None
     assert GainBytes.of(limits, largest_sum=2**15) is None  # 2^14 steps
     assert GainBytes.of(limits._replace(center=limits.center + 0.5), largest_sum=9) is None

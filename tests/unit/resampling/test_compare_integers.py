@@ -4,30 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.whole_gains import empty_tally, thresholds
 
-from pipeline.resampling.compare import LANES, Tally, Thresholds, compare_values, fold_lanes
+from pipeline.resampling.compare import compare_values, fold_lanes
 from pipeline.resampling.compare_integers import GainTables
-from pipeline.resampling.measures import BINS
 
 ROWS, REPLICATES = 6, 5000
-
-
-def thresholds(rng: np.random.Generator, *, step: int, spread: float, margin: bool) -> Thresholds:
-    pairs = np.stack(np.triu_indices(ROWS, 1), axis=1)[rng.permutation(ROWS * (ROWS - 1) // 2)]
-    gain = rng.integers(0, int(3 * spread) + 1, len(pairs))
-    low = np.stack([np.zeros(len(pairs)), gain * step, 2 * gain * step], axis=1).astype(np.float64)
-    high = low.copy()
-    low[::3, 2] += 1  # between two integers: nothing is equal
-    scale = np.where(np.arange(len(pairs)) == 4, 0.0, 4.0 / spread)  # a pair without a standard error has one bin
-    ends = (2.0 * gain + 1.5, 2.0 * gain - 1.5) if margin else (np.zeros(0), np.zeros(0))
-    first, second = (np.ascontiguousarray(side) for side in pairs.T)
-    numbers = rng.permutation(len(pairs)).astype(np.int64)
-    return Thresholds(numbers, first, second, low, high, gain.astype(np.float64), scale, *ends, np.full(len(pairs), float(step)))
-
-
-def empty_tally(pairs: int) -> Tally:
-    counts, histogram = np.zeros((pairs, 2, 8), np.int32), np.zeros((pairs, 2, BINS), np.uint16)
-    return Tally(counts, histogram, np.zeros((pairs, 2), np.int32), np.zeros((pairs, 3, LANES)))
 
 
 @pytest.mark.parametrize("step", [1, 7])
@@ -35,7 +17,7 @@ def empty_tally(pairs: int) -> Tally:
 @pytest.mark.parametrize("margin", [False, True])
 def test_a_table_of_gains_says_what_every_replicate_says(step: int, spread: float, margin: bool) -> None:
     rng = np.random.default_rng(int(10 * spread) + step)
-    limits = thresholds(rng, step=step, spread=spread, margin=margin)
+    limits = thresholds(rng, rows=ROWS, step=step, spread=spread, gains=int(3 * spread), margin=margin)
     values = step * np.rint(1000 + spread * rng.normal(size=(ROWS, REPLICATES)))
     values[rng.integers(ROWS, size=40), rng.integers(REPLICATES, size=40)] += step * 10**6  # far beyond any table
     values[0, :9] -= step * 10**6
@@ -56,7 +38,7 @@ def test_a_table_of_gains_says_what_every_replicate_says(step: int, spread: floa
 
 
 def test_gains_that_are_no_whole_steps_or_too_large_have_no_table() -> None:
-    limits = thresholds(np.random.default_rng(1), step=2, spread=5.0, margin=False)
+    limits = thresholds(np.random.default_rng(1), rows=ROWS, step=2, spread=5.0, gains=15, margin=False)
     assert GainTables.of(limits, largest_sum=2**31 - 1) is not None
     assert GainTables.of(limits, largest_sum=2**31) is None
     assert GainTables.of(limits._replace(center=limits.center + 0.5), largest_sum=9) is None
