@@ -1,0 +1,96 @@
+"""Test sets drawn from a population of units, and the p-value of every pair on each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.interfaces import ScoredStatistics
+from pipeline.resampling.address import count_cells, draw_key
+from pipeline.resampling.draws import Draws, draw_units
+from pipeline.resampling.measures import COUNTS, Measure
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
+
+__all__ = ["DrawnTestSets", "PairsOnDraws"]
+
+_PURPOSE = "calibration-iid"
+_ABOVE = COUNTS.index("above_twice_delta")
+
+
+@dataclass(frozen=True, eq=False)
+class PairsOnDraws:
+    """What the pairs are on drawn test sets.
+
+    Parameters
+    ----------
+    sign : (drawn, pair) int8
+        Of the gain of the first system over the second; 0 where the two score the same or a score is undefined.
+    p : (drawn, pair) float64
+        One-sided and strict, of the pair turned so that its gain is positive: #(δ* > 2δ) / b; nan where the sign is 0.
+    """
+
+    sign: NDArray[np.int8]
+    p: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnTestSets:
+    """Test sets of ``units`` units, drawn with replacement from those of a population, and their bootstrap.
+
+    Parameters
+    ----------
+    population : (unit, system, statistic) int64
+    scored : ScoredStatistics
+        What scores the sums.
+    pairs : (pair, 2) int64
+        Positions of systems.
+    units, drawn, replicates : int
+        Units of a drawn test set, how many are drawn, and the bootstrap replicates of each.
+    seed : int
+    test_set : str
+        The population's name; with the seed it makes the address of the draws.
+    """
+
+    population: NDArray[np.int64]
+    scored: ScoredStatistics
+    pairs: NDArray[np.int64]
+    units: int
+    drawn: int
+    replicates: int
+    seed: int
+    test_set: str
+
+    def compare_all(self) -> PairsOnDraws:
+        """Bootstrap every drawn test set."""
+        found = [self._compare(number) for number in range(self.drawn)]
+        return PairsOnDraws(np.stack([sign for sign, _ in found]), np.stack([p for _, p in found]))
+
+    def draw(self, number: int) -> NDArray[np.int64]:
+        """Return the units of a drawn test set, (units,) positions in the population."""
+        return draw_units(Draws(self._key("test sets"), len(self.population), self.units), number)
+
+    def _compare(self, number: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+        measure = Measure(
+            statistics=np.ascontiguousarray(self.population[self.draw(number)]),
+            score=self.scored.score,
+            form=self.scored.form,
+            higher_is_better=self.scored.higher_is_better,
+            pairs=self.pairs,
+            keep=np.zeros(self.population.shape[1], np.bool_),
+        )
+        seen = observe(measure)
+        # Test sets have resamples of their own: shared ones would make their p-values dependent.
+        draws = Draws(self._key(f"resamples of {number}"), self.units, self.units)
+        cells = range(count_cells(self.replicates))
+        (counted,) = resample(draws, [measure], cells=cells, replicates=self.replicates, observed=[seen])
+        defined = self.replicates - counted.empty.sum(axis=1)
+        sign = np.sign(np.nan_to_num(seen.delta)).astype(np.int8)
+        usable = (sign != 0) & (defined > 0)
+        p = np.where(usable, counted.counts[:, :, _ABOVE].sum(axis=1) / np.maximum(defined, 1), np.nan)
+        return np.where(usable, sign, 0).astype(np.int8), p
+
+    def _key(self, rule: str) -> int:
+        return draw_key(seed=self.seed, purpose=_PURPOSE, test_set=self.test_set, size=str(self.units), rule=rule)
