@@ -1,0 +1,117 @@
+"""What the report shows of thresholds by domain: a table, the thresholds side by side, and the pairs of each test set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pipeline.analyses.confidence import draw_confidence
+from pipeline.analyses.presentation import decimals_of, in_parts, name_procedure, select
+from pipeline.interfaces import Column, Figure, Section, Table
+from pipeline.interfaces.figures import PALETTE, tidy_axes
+from pipeline.interfaces.wording import format_number, format_p, shorten
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["SECTION", "list_figures", "list_tables"]
+
+SECTION = Section("domain-curve", "Domains at one size", after="figures")
+_COLUMNS = (
+    Column("test_set", "test set"),
+    Column("units", "units", "count"),
+    Column("gain", "threshold", "score"),
+    Column("pairs_in_window", "pairs in window", "count"),
+    Column("se_gain", "threshold by se", "score"),
+    Column("typical_se", "typical se", "score"),
+    Column("interval", "95 % interval", "interval"),
+    Column("relative", "relative", "number"),
+    Column("remark", "remark"),
+)
+_LONGEST = 28
+
+
+def list_tables(
+    cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[str, Any]], notes: Sequence[str]
+) -> Iterator[Table]:
+    """Go through the tables, one a metric and procedure, a row a test set."""
+    for test in tests:
+        where = {"metric": test["metric"], "procedure": test["procedure"]}
+        title = f"{test['units']:,} units · {test['metric']}{name_procedure(cubes, test['procedure'])}"
+        shown = tuple(_shown(row) for row in select(rows, **where))
+        yield Table(title, where, _COLUMNS, " ".join([_describe(test, shown), *notes]), SECTION.key, shown)
+
+
+def _describe(test: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say what the test found, and what was brought to the size by √n."""
+    if test["p"] is None:
+        told = f"No test: {test['reason']}."
+    else:
+        told = (
+            f"The largest typical se is {test['largest_over_smallest']:.2f} times the smallest; that all {test['test_sets']} test "
+            f"sets have one has p = {format_p(test['p'])} (F = {test['statistic']:.2f}, over {test['pairs']:,} pairs)."
+        )
+    scaled = [str(row["test_set"]) for row in rows if row["scale"] != 1]
+    if scaled:
+        told += f" Brought to {test['units']:,} units by the square root of their number: {', '.join(scaled)}."
+    return told
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    remark = "; ".join(words for words in (row["reason"], row["warning"]) if words)
+    return {**row, "remark": remark or None}
+
+
+def list_figures(
+    cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]]
+) -> Iterator[Figure]:
+    """Go through the figures of each metric and procedure: all test sets side by side, and their pairs, so many as colours."""
+    for metric, procedure in dict.fromkeys((row["metric"], row["procedure"]) for row in rows):
+        where = {"metric": metric, "procedure": procedure}
+        own, added = select(rows, **where), name_procedure(cubes, procedure)
+        digits = decimals_of(cubes, metric)
+        there = [row for row in own if row["se_gain"] is not None]
+        if there:
+            alt = "Thresholds by test set. " + " ".join(
+                f"{row['test_set']}: {format_number(row['se_gain'], digits)} by standard errors." for row in there
+            )
+            caption = (
+                "Filled: the threshold by standard errors. Hollow: that of the pairs in the window. Diamond: "
+                f"{there[0]['gaussian_z']:.3f} × the typical se, with its 95 % interval."
+            )
+            size = (7.2, 1.3 + 0.28 * len(there))
+            title = f"Thresholds by test set, {metric}{added}"
+            yield Figure("domains", title, alt, caption, partial(_draw, there, metric), "domain_curve", SECTION.key, size=size)
+        groups = {str(row["test_set"]): select(points, **where, test_set=row["test_set"]) for row in own}
+        drawn = [(name, some) for name, some in groups.items() if some]
+        for title, some in in_parts(f"Confidence against gain by test set, {metric}{added}", drawn):
+            sizes = ", ".join(f"{name}: {len(pairs):,} pairs" for name, pairs in some)
+            alt = f"One minus the one-sided p against the gain, a point a pair, a colour a test set. {sizes}."
+            yield Figure(
+                "domain-confidence",
+                title,
+                alt,
+                "A point is a pair of systems. Band: the window of borderline pairs.",
+                partial(draw_confidence, some, metric),
+                "domain_pairs",
+                SECTION.key,
+            )
+
+
+def _draw(rows: Sequence[Mapping[str, Any]], metric: str, axes: Axes) -> None:
+    for y, row in enumerate(reversed(rows)):
+        axes.plot(row["se_gain"], y, "o", color=PALETTE[0], markersize=6, linestyle="none")
+        if row["gain"] is not None:
+            axes.plot(row["gain"], y, "o", color=PALETTE[0], markersize=6, fillstyle="none", linestyle="none")
+        if row["typical_se"] is not None:
+            axes.plot(row["gaussian_z"] * row["typical_se"], y, "D", color=PALETTE[1], markersize=5, linestyle="none")
+        if row["interval"] is not None:
+            ends = (row["gaussian_z"] * row["interval"][end] for end in ("lo", "hi"))
+            axes.hlines(y, *ends, color=PALETTE[1], linewidth=1.6)
+    axes.set_yticks(range(len(rows)), [shorten(str(row["test_set"]), _LONGEST) for row in reversed(rows)])
+    axes.set_ylim(-0.7, len(rows) - 0.3)
+    axes.set_xlim(left=0)
+    tidy_axes(axes, x=f"gain in {metric}", y="")
+    axes.grid(False, axis="y")
