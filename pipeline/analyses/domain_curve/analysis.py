@@ -1,7 +1,7 @@
 """Does the gain that is usually significant depend on the domain? Thresholds of several test sets at one number of units.
 
-Figure 11 of Berg-Kirkpatrick, Burkett and Klein 2012 (D12-1091) lays the curves of several domains over one another, and they differ
-little. Here each test set has its thresholds at the same number of units, and the typical standard error of the pairs that all
+Figure 11 of Berg-Kirkpatrick, Burkett and Klein 2012 (D12-1091) lays the curves of several domains over one another: they hardly
+differ. Here each test set has its thresholds at the same number of units, and the typical standard error of the pairs that all
 have in common, with an interval for how well its units know it; a test says whether the domains differ at all.
 """
 

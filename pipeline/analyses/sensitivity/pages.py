@@ -1,0 +1,111 @@
+"""What the report shows of measures side by side: tables of each, of every two and against the reference, and a scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.analyses.presentation import select
+from pipeline.interfaces import Column, Figure, Section, Table
+from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.wording import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["SECTION", "list_figures", "list_tables"]
+
+SECTION = Section("sensitivity", "Metrics on the same pairs", after="figures")
+_MEASURES = (
+    Column("measure", "measure"),
+    Column("pairs", "pairs", "count"),
+    Column("at_most_alpha", "p ≤ α", "count"),
+    Column("separated", "separated", "count"),
+    Column("median_ratio", "median |δ|/se", "number"),
+)
+_TWO = (
+    Column("first", "first"),
+    Column("second", "second"),
+    Column("ratio", "ratio of |δ|/se", "number"),
+    Column("interval", "95 % interval", "interval"),
+    Column("larger_under_first", "larger by the first", "count"),
+    Column("same_sign", "same sign", "count"),
+    Column("both", "p ≤ α by both", "count"),
+    Column("only_first", "by the first only", "count"),
+    Column("only_second", "by the second only", "count"),
+    Column("interval_note", "remark"),
+)
+_VALIDITY = (
+    Column("measure", "measure"),
+    Column("pairs", "pairs", "count"),
+    Column("soft_pairwise_accuracy", "soft pairwise accuracy", "share"),
+    Column("interval", "95 % interval", "share-interval"),
+    Column("pairwise_accuracy", "same order", "share"),
+    Column("interval_note", "remark"),
+)
+_TESTS = (
+    Column("first", "first"),
+    Column("second", "second"),
+    Column("difference", "difference of accuracy", "number"),
+    Column("p", "p", "p"),
+    Column("reason", "remark"),
+)
+_KINDS = (
+    ("measure", "", _MEASURES),
+    ("two", "every two", _TWO),
+    ("validity", "agreement with {reference}", _VALIDITY),
+    ("test", "tests of two", _TESTS),
+)
+_LONGEST = 28
+
+
+def list_tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
+    """Go through the tables of each scope and procedure: measures, every two, and against the reference."""
+    for row in select(rows, kind="none"):
+        yield Table(
+            f"{row['scope']} · {row['procedure']}", {"kind": "none"}, (Column("reason", "remark"),), "", SECTION.key, (row,)
+        )
+    for scope, procedure in dict.fromkeys((row["scope"], row["procedure"]) for row in rows):
+        for kind, title, columns in _KINDS:
+            own = select(rows, scope=scope, procedure=procedure, kind=kind)
+            if own:
+                parts = [scope, procedure, title.format(**own[0]) if "{" in title else title]
+                where = {"scope": scope, "procedure": procedure, "kind": kind}
+                # What is said of all of them stands once.
+                caption = " ".join([f"α = {own[0]['alpha']:g}.", *notes]) if kind == "measure" else ""
+                yield Table(" · ".join(filter(None, parts)), where, columns, caption, SECTION.key, tuple(own))
+
+
+def list_figures(rows: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
+    """Go through the figures: each measure against the next, a point a pair."""
+    for scope, procedure in dict.fromkeys((row["scope"], row["procedure"]) for row in points):
+        own = select(points, scope=scope, procedure=procedure)
+        for one, other in pairwise(dict.fromkeys(row["measure"] for row in own)):
+            two = select(rows, scope=scope, procedure=procedure, kind="two", first=one, second=other)[0]
+            title = f"Gains in standard errors by {one} and {other}, {scope}"
+            alt = (
+                f"Of {two['pairs']:,} pairs, {two['larger_under_first']:,} have a larger gain in standard errors by {one} than by "
+                f"{other}; {two['same_sign']:,} have the same sign by both."
+            )
+            caption = "A point is a pair, turned so that its gain by the first is positive. Dashed: equal. Dotted: 1.96."
+            ratios = [[row["ratio"] for row in select(own, measure=name)] for name in (one, other)]
+            draw = partial(_draw, ratios, (one, other))
+            yield Figure("sensitivity", title, alt, caption, draw, "sensitivity_pairs", SECTION.key, size=(5.2, 4.6))
+
+
+def _draw(ratios: Sequence[Sequence[float]], names: tuple[str, str], axes: Axes) -> None:
+    x, y = (np.array(values) for values in ratios)
+    turn = np.where(x < 0, -1.0, 1.0)
+    axes.plot(turn * x, turn * y, "o", color=PALETTE[0], markersize=4, alpha=0.55, markeredgewidth=0, rasterized=len(x) > 2000)
+    far = max(float(np.max(np.abs([x, y]))), 2.5)
+    axes.plot([0, far], [0, far], color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    axes.axvline(1.96, color=INK, linewidth=0.7, linestyle=":")
+    axes.axhline(1.96, color=INK, linewidth=0.7, linestyle=":")
+    axes.axhline(0, color=INK, linewidth=0.6)
+    axes.set_xlim(0, 1.03 * far)
+    first, second = (shorten(name, _LONGEST) for name in names)
+    tidy_axes(axes, x=f"|δ|/se by {first}", y=f"δ/se by {second}")

@@ -1,0 +1,110 @@
+"""Does one measure order pairs of systems as another does? Soft pairwise accuracy, and a test of two measures by permutation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.swaps import draw_swaps
+
+__all__ = ["UnitValues", "gaussian_p", "permute_measures", "soft_accuracy"]
+
+UnitValues = NDArray[np.float64]
+"""(system, unit): what a unit adds to the score of a system, whose score is the mean."""
+
+
+def soft_accuracy(p: NDArray[np.float64], reference: NDArray[np.float64]) -> float:
+    """Return soft pairwise accuracy, 1 − mean |p − p_reference| over pairs.
+
+    p are one-sided, both of the same direction of a pair: one that both measures are sure of and agree about counts 1, one that
+    they are sure of and disagree about 0, and one where both are unsure nearly 1. Thompson, Mathur, Deutsch & Khayrallah 2024,
+    doi:10.18653/v1/2024.wmt-1.118.
+
+    Examples
+    --------
+    >>> soft_accuracy(np.array([0.0, 1.0, 0.5]), np.array([0.0, 0.0, 0.2]))
+    0.5666666666666667
+    """
+    return float(1 - np.mean(np.abs(p - reference)))
+
+
+def gaussian_p(values: UnitValues, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the one-sided p that the first of each pair is not better: Φ(−δ/se), with the se of a mean over units.
+
+    Parameters
+    ----------
+    values : (system, unit) float64
+        Larger is better.
+    pairs : (pair, 2) int64
+
+    Returns
+    -------
+    (pair,) float64
+        ½ where the two do not differ on any unit.
+    """
+    units = values.shape[1]
+    first, second = pairs.T
+    mean = values.mean(axis=1)
+    centred = values - mean[:, None]
+    product = centred @ centred.T
+    own = np.diag(product)
+    squares = own[first] + own[second] - 2 * product[first, second]
+    varies = squares > 1e-12 * (own[first] + own[second])
+    se = np.sqrt(np.where(varies, squares, 1.0) / units / max(units - 1, 1))
+    delta = mean[first] - mean[second]
+    certain = np.where(delta > 0, 0.0, np.where(delta < 0, 1.0, 0.5))
+    return np.asarray(np.where(varies, ndtr(-delta / se), certain), np.float64)
+
+
+def permute_measures(
+    one: UnitValues,
+    other: UnitValues,
+    reference: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    draws: Draws,
+    *,
+    permutations: int,
+) -> tuple[float, float]:
+    """Test whether two measures have the same soft pairwise accuracy.
+
+    Each measure is brought to mean 0 and standard deviation 1 over all its values. If the two are exchangeable, so are their values
+    of any system on any unit: in each permutation the values of each unit change places with a chance of one half, those of all
+    systems together, because a unit is easy or hard for all of them.
+
+    Parameters
+    ----------
+    one, other : (system, unit) float64
+        Values of the two measures, larger is better, on the same systems and units.
+    reference : (pair,) float64
+        One-sided p of the reference, as `gaussian_p`.
+    pairs : (pair, 2) int64
+    draws : Draws
+        As many units as there are.
+    permutations : int
+
+    Returns
+    -------
+    difference : float
+        Accuracy of ``one`` less that of ``other``.
+    p : float
+        Two-sided, (hits + 1) / (permutations + 1).
+    """
+    first, second = _standardise(one), _standardise(other)
+
+    def difference(a: UnitValues, b: UnitValues) -> float:
+        return soft_accuracy(gaussian_p(a, pairs), reference) - soft_accuracy(gaussian_p(b, pairs), reference)
+
+    observed = difference(first, second)
+    hits = 0
+    for number in range(permutations):
+        swapped = draw_swaps(draws, number, 1)[0].astype(np.bool_)
+        found = difference(np.where(swapped, second, first), np.where(swapped, first, second))
+        hits += abs(found) >= abs(observed) - 1e-12
+    return observed, (hits + 1) / (permutations + 1)
+
+
+def _standardise(values: UnitValues) -> UnitValues:
+    spread = float(values.std())
+    return np.asarray((values - values.mean()) / (spread if spread > 0 else 1.0), np.float64)
