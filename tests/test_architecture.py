@@ -332,7 +332,7 @@ import pipeline.analyses, pipeline.interfaces
 for package in (pipeline.analyses, pipeline.interfaces):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
-assert "pipeline.analyses.size_curve" in sys.modules
+assert "pipeline.analyses.size_curve.analysis" in sys.modules
 assert "matplotlib" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)

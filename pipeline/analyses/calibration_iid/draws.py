@@ -7,17 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.analyses.drawn_test_sets import bootstrap_pairs
 from pipeline.interfaces import ScoredStatistics
-from pipeline.resampling.address import count_cells, draw_key
+from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_units
-from pipeline.resampling.measures import COUNTS, Measure
-from pipeline.resampling.observe import observe
-from pipeline.resampling.resample import resample
 
 __all__ = ["DrawnTestSets", "PairsOnDraws"]
 
 _PURPOSE = "calibration-iid"
-_ABOVE = COUNTS.index("above_twice_delta")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,24 +70,11 @@ class DrawnTestSets:
         return draw_units(Draws(self._key("test sets"), len(self.population), self.units), number)
 
     def _compare(self, number: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-        measure = Measure(
-            statistics=np.ascontiguousarray(self.population[self.draw(number)]),
-            score=self.scored.score,
-            form=self.scored.form,
-            higher_is_better=self.scored.higher_is_better,
-            pairs=self.pairs,
-            keep=np.zeros(self.population.shape[1], np.bool_),
-        )
-        seen = observe(measure)
         # Test sets have resamples of their own: shared ones would make their p-values dependent.
         draws = Draws(self._key(f"resamples of {number}"), self.units, self.units)
-        cells = range(count_cells(self.replicates))
-        (counted,) = resample(draws, [measure], cells=cells, replicates=self.replicates, observed=[seen])
-        defined = self.replicates - counted.empty.sum(axis=1)
-        sign = np.sign(np.nan_to_num(seen.delta)).astype(np.int8)
-        usable = (sign != 0) & (defined > 0)
-        p = np.where(usable, counted.counts[:, :, _ABOVE].sum(axis=1) / np.maximum(defined, 1), np.nan)
-        return np.where(usable, sign, 0).astype(np.int8), p
+        found = bootstrap_pairs(self.population[self.draw(number)], self.scored, self.pairs, draws, replicates=self.replicates)
+        sign = np.where(np.isfinite(found.p), np.sign(found.delta), 0).astype(np.int8)
+        return sign, found.p
 
     def _key(self, rule: str) -> int:
         return draw_key(seed=self.seed, purpose=_PURPOSE, test_set=self.test_set, size=str(self.units), rule=rule)

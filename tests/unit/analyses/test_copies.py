@@ -6,7 +6,7 @@ from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.calibration_transfer import CalibrationTransfer
 from pipeline.analyses.pairs import describe_copies, find_copies, read_pairs
-from pipeline.analyses.size_curve import SizeCurve
+from pipeline.analyses.size_curve.analysis import SizeCurve
 from pipeline.analyses.thresholds.analysis import Thresholds
 
 SIZES = {"100": 100, "200": 200, "400": 400, "full": 800}

@@ -4,7 +4,8 @@ from scipy.stats import linregress
 from scipy.stats import t as student
 from support.synthetic_cubes import build_cube, gaussian_cube
 
-from pipeline.analyses.size_curve import SizeCurve, fit_line
+from pipeline.analyses.size_curve.analysis import SizeCurve
+from pipeline.analyses.size_curve.fits import fit_line
 
 SIZES = {"100": 100, "200": 200, "400": 400, "full": 800}
 
@@ -33,8 +34,9 @@ def test_thresholds_by_standard_errors_fall_by_the_same_law_and_say_how_many_uni
     for need in fit["units_for"]:
         assert need["by_fit"] == pytest.approx((1.645 * 12 / need["gain"]) ** 2, rel=2e-3)
         assert need["by_root"] == pytest.approx(need["by_fit"])
-    (table,) = finding.tables
-    assert [row["what"] for row in table.rows] == ["threshold", "threshold by se", "median se"]
+    points, lines = finding.tables
+    assert [row["units"] for row in points.rows] == list(SIZES.values())
+    assert [row["what"] for row in lines.rows] == ["threshold", "threshold by se", "median se"]
 
 
 @pytest.mark.statistical

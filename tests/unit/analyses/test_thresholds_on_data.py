@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from support.mmlu_data import read_mmlu
 from support.synthetic_cubes import build_cube
 
-from pipeline.analyses.size_curve import SizeCurve
+from pipeline.analyses.size_curve.analysis import SizeCurve
 from pipeline.analyses.thresholds.analysis import Thresholds
 
 pytestmark = pytest.mark.data

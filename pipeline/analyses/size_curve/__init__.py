@@ -1,0 +1,1 @@
+"""How do thresholds shrink as the test set grows? Points at each size, and a line through their logarithms."""
