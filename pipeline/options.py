@@ -200,10 +200,10 @@ def read_options(kind: type[T], options: Mapping[str, Any], *, analysis: str) ->
 
 
 def _as_written(value: Any, kind: Any) -> Any:
-    """Return a list as a tuple, and 1e3 as a whole number where one is asked for, as elsewhere in a study."""
+    """Return lists as tuples, those within them too, and 1e3 as a whole number where one is asked for, as elsewhere in a study."""
     if kind is int and isinstance(value, float) and value.is_integer():
         return int(value)
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(_as_written(part, None) for part in value) if isinstance(value, list) else value
 
 
 def _wrong_type(key: str, value: Any, kind: Any, analysis: str) -> list[Problem]:

@@ -197,7 +197,7 @@ def test_a_verdict_against_a_baseline_says_that_it_is_about_single_runs(made, tm
 def test_analyses_say_what_systems_are_only_where_a_model_has_several():
     assert {name for name in list_plugins("analyses") if load_analysis(name).of_single_runs} == {
         *("thresholds", "size-curve", "calibration-transfer", "suite", "sequential"),
-        *("calibration-iid", "domain-curve", "sensitivity"),
+        *("calibration-iid", "domain-curve", "sensitivity", "driving-items"),
     }
     systems = ["a/1", "a/2", "b"]
     cube = xr.Dataset(coords={"system": systems, "model": ("system", ["a", "a", "b"]), "replica": ("system", ["1", "2", ""])})

@@ -1,0 +1,138 @@
+"""Which items a gain rests on: what each adds to it, and how few must go before it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["contributions", "count_to_flip", "gain_of", "gains_without", "is_dead"]
+
+ScoreFunction = Callable[[NDArray[Any]], NDArray[np.float64]]
+
+
+def gain_of(statistics: NDArray[np.int64], score: ScoreFunction, direction: float) -> float:
+    """Return the gain of the first of two outputs over the second; nan where a score is undefined.
+
+    Parameters
+    ----------
+    statistics : (item, 2, statistic) int64
+    score : callable
+        Takes (statistic, …) sums.
+    direction : float
+        1 where a larger score is better, −1 where it is worse.
+    """
+    return float(_gains(statistics.sum(axis=0)[None], score, direction)[0])
+
+
+def gains_without(
+    statistics: NDArray[np.int64], score: ScoreFunction, direction: float, group: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return the gain without each item, or without each group of items; nan where what is left has no score.
+
+    Parameters
+    ----------
+    statistics : (item, 2, statistic) int64
+    score, direction
+        As of `gain_of`.
+    group : (item,) int64, optional
+        The group of each item, numbered from 0 without a gap.
+
+    Examples
+    --------
+    >>> two = np.array([[[3, 1], [1, 1]], [[1, 1], [1, 1]], [[2, 1], [4, 1]]])
+    >>> gains_without(two, lambda sums: sums[0] / sums[1], 1.0).tolist()
+    [-1.0, 0.0, 1.0]
+    >>> gains_without(two, lambda sums: sums[0] / sums[1], 1.0, np.array([0, 0, 1])).tolist()
+    [-2.0, 1.0]
+    """
+    parts = statistics
+    if group is not None:
+        parts = np.zeros((int(group.max()) + 1, *statistics.shape[1:]), np.int64)
+        np.add.at(parts, group, statistics)
+    return _gains(statistics.sum(axis=0) - parts, score, direction)
+
+
+def contributions(statistics: NDArray[np.int64], score: ScoreFunction, direction: float) -> NDArray[np.float64]:
+    """Return what each item contributes to the gain: the jackknife's pseudo-values over n, nδ − (n − 1)δ₋ᵢ.
+
+    They add up to the gain: exactly for means, where each is the item's difference over n, nearly for other scores. An item on
+    which both outputs have the same statistics contributes nothing.
+
+    Parameters
+    ----------
+    statistics : (item, 2, statistic) int64
+    score, direction
+        As of `gain_of`.
+
+    Returns
+    -------
+    (item,) float64
+        nan where the score is not defined without the item.
+
+    Examples
+    --------
+    >>> two = np.array([[[3, 1], [1, 1]], [[1, 1], [1, 1]], [[2, 1], [4, 1]], [[5, 1], [1, 1]]])
+    >>> contributions(two, lambda sums: sums[0] / sums[1], 1.0).round(12).tolist()
+    [0.5, 0.0, -0.5, 1.0]
+    """
+    n = len(statistics)
+    gain, without = gain_of(statistics, score, direction), gains_without(statistics, score, direction)
+    same = (statistics[:, 0] == statistics[:, 1]).all(axis=1)
+    return np.where(same, 0.0, (n * gain - (n - 1) * without) / n)
+
+
+def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction: float) -> int | None:
+    """Return how many items must be left out, those that add most to the gain first, until it is 0 or less.
+
+    Parameters
+    ----------
+    statistics : (item, 2, statistic) int64
+        The first output is ahead.
+    score, direction
+        As of `gain_of`.
+
+    Returns
+    -------
+    int or None
+        None where the first is not ahead, or stays so until nothing is left. For means no other items would be fewer; for other
+        scores fewer might do.
+
+    Examples
+    --------
+    >>> wins = np.array([[[1, 1], [0, 1]]] * 7 + [[[0, 1], [1, 1]]] * 5)
+    >>> count_to_flip(wins, lambda sums: sums[0] / sums[1], 1.0)
+    2
+    """
+    whole = gain_of(statistics, score, direction)
+    if not whole > 0:
+        return None
+    without = gains_without(statistics, score, direction)
+    order = np.argsort(np.where(np.isfinite(without), without, np.inf), kind="stable")
+    left = statistics.sum(axis=0) - np.cumsum(statistics[order], axis=0)
+    flipped = np.flatnonzero(_gains(left, score, direction)[:-1] <= 0)
+    return int(flipped[0]) + 1 if len(flipped) else None
+
+
+def is_dead(statistics: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which items tell no systems apart: all have the same statistics there.
+
+    Parameters
+    ----------
+    statistics : (item, system, statistic) int64
+
+    Returns
+    -------
+    (item,) bool
+    """
+    return np.asarray((statistics == statistics[:, :1]).all(axis=(1, 2)), np.bool_)
+
+
+def _gains(sums: NDArray[np.int64], score: ScoreFunction, direction: float) -> NDArray[np.float64]:
+    """Return the gains of (part, 2, statistic) sums."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: nan
+        scores = np.asarray(score(np.moveaxis(sums, -1, 0).astype(np.float64)), np.float64)
+    gains = direction * (scores[:, 0] - scores[:, 1])
+    return np.where(np.isfinite(gains), gains, np.nan)

@@ -1,0 +1,78 @@
+"""What an item adds to a gain, and how many must go before it is gone, against every subset."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pipeline.inference.driving_items import contributions, count_to_flip, gain_of, gains_without, is_dead
+
+
+def ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    return sums[0] / sums[1]
+
+
+def two_outputs(rng: np.random.Generator, items: int, *, lengths: bool) -> NDArray[np.int64]:
+    counts = rng.integers(0, 10, (items, 2))
+    weights = rng.integers(10, 30, (items, 1)) if lengths else np.full((items, 1), 10)
+    return np.stack([counts, np.broadcast_to(weights, counts.shape)], axis=2).astype(np.int64)
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+def test_leaving_out_is_summing_what_is_left(direction: float) -> None:
+    statistics = two_outputs(np.random.default_rng(1), 9, lengths=True)
+    group = np.array([0, 0, 1, 2, 2, 2, 1, 3, 3])
+    for item, found in enumerate(gains_without(statistics, ratio, direction)):
+        assert found == gain_of(np.delete(statistics, item, axis=0), ratio, direction)
+    for number, found in enumerate(gains_without(statistics, ratio, direction, group)):
+        assert found == gain_of(statistics[group != number], ratio, direction)
+
+
+def test_fewer_items_than_it_says_cannot_flip_a_mean() -> None:
+    rng = np.random.default_rng(2)
+    tried = 0
+    while tried < 20:
+        statistics = two_outputs(rng, 8, lengths=False)
+        if gain_of(statistics, ratio, 1.0) <= 0:
+            continue
+        tried += 1
+        fewest = next(
+            (
+                size
+                for size in range(1, 8)
+                for gone in combinations(range(8), size)
+                if gain_of(np.delete(statistics, gone, axis=0), ratio, 1.0) <= 0
+            ),
+            None,
+        )
+        assert count_to_flip(statistics, ratio, 1.0) == fewest
+
+
+def test_contributions_add_up_and_are_none_where_both_do_the_same() -> None:
+    rng = np.random.default_rng(3)
+    for lengths, within in ((False, 1e-12), (True, 0.05)):
+        statistics = two_outputs(rng, 40, lengths=lengths)
+        statistics[5, 0] = statistics[5, 1]
+        found = contributions(statistics, ratio, 1.0)
+        gain = gain_of(statistics, ratio, 1.0)
+        assert found[5] == 0
+        assert found.sum() == pytest.approx(gain, abs=within * np.abs(found).sum())
+    mean = two_outputs(rng, 40, lengths=False)
+    assert contributions(mean, ratio, -1.0) == pytest.approx((mean[:, 1, 0] - mean[:, 0, 0]) / 400)
+
+
+def test_a_gain_that_is_none_and_one_that_stays_have_no_number() -> None:
+    ahead = np.array([[[2, 1], [1, 1]]] * 4)
+    assert count_to_flip(ahead, ratio, 1.0) is None
+    assert count_to_flip(ahead[:, ::-1], ratio, 1.0) is None
+    assert count_to_flip(ahead[:, ::-1], ratio, -1.0) is None  # ahead by the metric that falls, and on every item
+
+
+def test_an_item_on_which_any_system_differs_is_alive() -> None:
+    statistics = np.zeros((4, 3, 2), np.int64)
+    statistics[1, 2, 1] = 1
+    statistics[3] = 5
+    assert is_dead(statistics).tolist() == [True, False, True, True]
