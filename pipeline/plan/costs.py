@@ -111,10 +111,13 @@ COLLECT_FAMILY, SHARD = 4e-6, 0.1
 COLLECT_READ = 3e-9
 """A pair on a kept replicate: intervals and max-T."""
 
-COLLECT_PRODUCT: Mapping[str, float] = {"counts": 3.5e-11, "decimals": 6e-11, "ratio": 2.8e-10, "general": 1.3e-10}
+COLLECT_PRODUCT: Mapping[str, float] = {"counts": 6e-12, "decimals": 2.5e-11, "ratio": 2.8e-10, "general": 4.5e-11}
 """A pair on a unit of a replicate that max-T or bootstrap-t draws again, by kind of metric; other kinds as ``general``."""
 
-COLLECT_AGAIN = 2e-8
+COLLECT_IN_STRATA: Mapping[str, float] = {"ratio": 2.8e-10, "general": 1.3e-10}
+"""The same within strata, where units are gone through one by one: of ratios of any kind, and of other metrics."""
+
+COLLECT_AGAIN = 3.2e-8
 """A pair on such a replicate."""
 
 ONE_DENOMINATOR = frozenset({"cer", "ter", "wer"})
@@ -230,7 +233,10 @@ class TaskCosts:
             kind = "counts" if shared else _kernel_kind(metric)
             for size in list_sizes(self.study, test_set):
                 gone_through = (judged and size.label == "full") or (asked and metric.form == "ratio")
-                each = COLLECT_PRODUCT.get(kind, COLLECT_PRODUCT["general"]) * size.n_units + COLLECT_AGAIN
+                each = COLLECT_PRODUCT.get(kind, COLLECT_PRODUCT["general"])
+                if resampling.strata is not None:
+                    each = COLLECT_IN_STRATA["ratio" if metric.form == "ratio" else "general"]
+                each = each * size.n_units + COLLECT_AGAIN
                 total += gone_through * each * products(**drawn, units=1)
         return total
 

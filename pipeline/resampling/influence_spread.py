@@ -19,9 +19,10 @@ from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import ratio_factor
 from pipeline.resampling.ratio_spread import side_by_side
 
-__all__ = ["influences", "linear_errors", "spread_of_influences"]
+__all__ = ["RESOLVED", "influences", "linear_errors", "spread_of_influences"]
 
-_RESOLVED = 2.0**-40  # of Σwu²: what is left below it by subtracting the mean is rounding
+RESOLVED = 2.0**-40
+"""Of Σwu²: what is left below it by subtracting the mean is rounding."""
 
 
 def influences(measure: Measure) -> NDArray[np.float64]:
@@ -119,7 +120,7 @@ def _fill_spread(
                                 second[i] += drawn[i] * square
                     for i in range(width):
                         own = second[i] - first[i] * first[i] / size
-                        if own > _RESOLVED * second[i]:
+                        if own > RESOLVED * second[i]:
                             left[i] += size / (size - 1) * own
                 begin += size
             start = tile * width
