@@ -1,0 +1,174 @@
+"""`pipeline power` and `pipeline expect`: what a gain takes to be found, and what may be believed of one, without any outputs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.cli.actions import print_json
+from pipeline.cli.options import COUNT, cli, json_option, runs_option
+
+__all__: list[str] = []
+
+_ASKS = """\b
+Three questions:
+  pipeline power --items 100 --helped 7 --hurt 2       is 7 helped and 2 hurt of 100 significant?
+  pipeline power --items 500 --accuracy 71.2 69.8      what p may two accuracies have?
+  pipeline power --gain 2 --hurt-percent 3 --items 500 will a true gain of 2 points be found, and on how many items?
+"""
+
+
+@cli.command(
+    short_help="Say what right and wrong answers can show: p, power, items.",
+    help=_ASKS
+    + "\nOf scores of 0 and 1, by binomial sums and without simulation. A system helps where it is right and the other is not.",
+)
+@click.option("-n", "--items", type=COUNT, help="Number of items.")
+@click.option("--helped", type=click.IntRange(0), help="Items that the first system alone gets right.")
+@click.option("--hurt", type=click.IntRange(0), help="Items that the other alone gets right.")
+@click.option("--accuracy", type=(float, float), help="Two accuracies in percent, the better one first.")
+@click.option("--gain", type=float, help="A true gain, in points.")
+@click.option("--hurt-percent", type=float, help="Expected share of the items that the better system hurts. [0]")
+@click.option("--power", "target", type=float, default=0.8, show_default=True, help="Power that is asked for.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level, two-sided.")
+@click.option("--pairs", type=COUNT, help="How many pairs are tested: the chance that some true null is significant.")
+@click.option(
+    "--charts",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for p against the share of items hurt, as SVG and CSV.",
+)
+@json_option
+def power(
+    items: int | None,
+    helped: int | None,
+    hurt: int | None,
+    accuracy: tuple[float, float] | None,
+    gain: float | None,
+    hurt_percent: float | None,
+    target: float,
+    alpha: float,
+    pairs: int | None,
+    charts: Path | None,
+    as_json: bool,
+) -> None:
+    from pipeline.planning.answers import any_of, from_accuracies, from_counts, from_gain, say_scenarios
+
+    for name, value in (("--power", target), ("--alpha", alpha)):
+        if not 0 < value < 1:
+            raise click.UsageError(f"{name} {value:g} must be between 0 and 1")
+    asked = {
+        "--helped and --hurt": helped is not None or hurt is not None,
+        "--accuracy": accuracy is not None,
+        "--gain": gain is not None,
+    }
+    several = [name for name, given in asked.items() if given]
+    if len(several) > 1:
+        raise click.UsageError(f"{' and '.join(several)} ask different questions: give one of them")
+    if not several and pairs is None and charts is None:
+        raise click.UsageError("nothing is asked: give --helped and --hurt, --accuracy or --gain (see `pipeline power --help`)")
+    if several and several[0] != "--gain" and items is None:
+        raise click.UsageError(f"{several[0]} needs --items, the number of items")
+    if hurt_percent is not None and gain is None:
+        raise click.UsageError("--hurt-percent belongs to --gain: a share of items that the better system is expected to hurt")
+    told: dict[str, Any] = {}
+    lines: list[str] = []
+    try:
+        if several == ["--gain"]:
+            planned = from_gain(gain or 0.0, hurt_percent or 0.0, items=items, alpha=alpha, power=target)
+            told["planned"], lines = asdict(planned), [planned.say()]
+        elif accuracy is not None and items is not None:
+            scenarios = from_accuracies(items, *accuracy, alpha=alpha)
+            told["scenarios"] = [{"name": one.name, **asdict(one.counted)} for one in scenarios]
+            lines = [
+                f"{accuracy[0]:g} and {accuracy[1]:g} % of {items:,} items, McNemar's test two-sided:",
+                say_scenarios(scenarios),
+            ]
+        elif several and items is not None:
+            counted = from_counts(items, helped or 0, hurt or 0, alpha=alpha)
+            told["counted"], lines = asdict(counted), [counted.say()]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if pairs is not None:
+        told["any_of"] = {"pairs": pairs, "alpha": alpha, "chance": any_of(pairs, alpha=alpha)}
+        lines.append(
+            f"Of {pairs:,} independent tests of true nulls at {alpha:g}, some are significant with a chance of "
+            f"{told['any_of']['chance']:.4f}."
+        )
+    if charts is not None:
+        told["charts"] = _write_charts(charts)
+        lines += told["charts"]
+    print_json(told) if as_json else click.echo("\n".join(lines))
+
+
+def _write_charts(folder: Path) -> list[str]:
+    from pipeline.planning.charts import draw_charts, list_points, write_points
+
+    points = list(list_points())
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {"p-against-hurt.csv": write_points(points), "p-against-hurt.svg": draw_charts(points)}
+    for name, text in written.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [str(folder / name) for name in written]
+
+
+@cli.command(short_help="Say how probable it is that a gain is significant.")
+@click.option("--gain", type=float, required=True, help="The observed gain, in points of the metric.")
+@click.option("-n", "--items", type=COUNT, required=True, help="Items of the test set it was observed on.")
+@click.option(
+    "--like",
+    help="A task of the atlas, as in mmlu-pro:same or wmt22-en-de/bleu:different, or a run of yours. [all of the atlas]",
+)
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level, two-sided.")
+@runs_option
+@json_option
+def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, as_json: bool) -> None:
+    """Say how probable it is that a gain you have read of is significant.
+
+    The atlas has how much gains vary between pairs of real systems, relatives and others, by task and metric.
+    """
+    from pipeline.planning.atlas import chance_of, entries_of, load_atlas, select_entries
+
+    if not 0 < alpha < 1:
+        raise click.UsageError(f"--alpha {alpha:g} must be between 0 and 1")
+    atlas = load_atlas()
+    entries = select_entries(atlas, like)
+    if not entries and like is not None:
+        name, _, kinship = like.partition(":")
+        entries = select_entries(list(entries_of(_open(name, runs, atlas))), None)
+        entries = [kin for kin in entries if kinship in ("", kin.kinship)]
+        if not entries:
+            raise click.UsageError(f"the run {name!r} has no class of twenty pairs" + (f" called {kinship!r}" if kinship else ""))
+    chances = [chance_of(kin, gain, items, alpha=alpha) for kin in entries]
+    if as_json:
+        print_json({"chances": [{**asdict(one), "name": one.kin.name} for one in chances]})
+    elif len(chances) == 1:
+        click.echo(chances[0].say())
+    else:
+        click.echo(_say_all(chances, gain, items, alpha))
+
+
+def _open(name: str, runs: Path, atlas: Any) -> Any:
+    """Open a run that `--like` names; what is neither one nor in the atlas is told with what there is."""
+    from pipeline.api import open_run
+    from pipeline.errors import PipelineError
+    from pipeline.store.runs import find_run
+
+    try:
+        return open_run(find_run(runs, name).root)
+    except PipelineError as error:
+        there = ", ".join(dict.fromkeys(f"{kin.task}/{kin.metric}" for kin in atlas))
+        raise click.UsageError(f"{name!r} is no task of the atlas and no run in {runs}; the atlas has {there}") from error
+
+
+def _say_all(chances: Any, gain: float, items: int, alpha: float) -> str:
+    lines = [f"A gain of {gain:g} on {items:,} items is significant at {alpha:g} (two-sided) for this share of pairs:", ""]
+    width = max(len(one.kin.name) for one in chances)
+    lines.append(f"{'':{width}}  share   gain that is for 5 %    50 %    95 %   (pairs)")
+    for one in chances:
+        share = "< 3 %" if one.share == 0 else "> 97 %" if one.share == 1 else f"{100 * one.share:.0f} %"
+        low, middle, high = one.gains
+        lines.append(f"{one.kin.name:{width}}  {share:>6}  {low:>20.2f}  {middle:>6.2f}  {high:>6.2f}   ({one.kin.pairs:,})")
+    return "\n".join(lines)

@@ -1,0 +1,193 @@
+"""How much gains of real systems vary: per-item standard deviations by task, metric and kinship, and what follows for a gain.
+
+The standard error of a gain on n items is s/√n. What s is depends on the metric, and on how much two systems have in common; the
+atlas has its quantiles over the pairs of real test sets. With them a reported gain can be judged without outputs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["PERCENTS", "Chance", "Kin", "chance_of", "entries_of", "load_atlas", "select_entries", "to_json"]
+
+PERCENTS = (2.5, 5, 10, 25, 50, 75, 90, 95, 97.5)
+"""At which the quantiles of s stand."""
+
+_FULL = "full"
+_FEWEST = 20  # pairs of a class that are not far from borderline
+
+
+@dataclass(frozen=True)
+class Kin:
+    """An entry: the pairs of one class on one test set.
+
+    Parameters
+    ----------
+    task : str
+        The test set, such as ``mmlu-pro``.
+    metric : str
+    kinship : str
+        ``all``, ``same`` or ``different``: of one family, team or base model, or of two.
+    items, pairs : int
+    deviations : tuple of float
+        Quantiles of s at `PERCENTS`, in points of the metric.
+    """
+
+    task: str
+    metric: str
+    kinship: str
+    items: int
+    pairs: int
+    deviations: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """What `--like` calls it."""
+        return f"{self.task}/{self.metric}:{self.kinship}"
+
+
+@dataclass(frozen=True)
+class Chance:
+    """What may be expected of a gain.
+
+    Parameters
+    ----------
+    kin : Kin
+    items : int
+    gain : float
+    alpha : float
+    share : float
+        Of pairs like these, those for which so large a gain is significant; between .025 and .975 it is read off the quantiles,
+        beyond it is 0 or 1 as far as they know.
+    gains : tuple of float
+        Gains that are significant for 5, 50 and 95 % of the pairs.
+    """
+
+    kin: Kin
+    items: int
+    gain: float
+    alpha: float
+    share: float
+    gains: tuple[float, float, float]
+
+    def say(self) -> str:
+        """Return it in words."""
+        few = "fewer than 3 %" if self.share == 0 else "more than 97 %" if self.share == 1 else f"{100 * self.share:.0f} %"
+        low, middle, high = self.gains
+        kin = {"all": "pairs", "same": "pairs of relatives", "different": "pairs that are no relatives"}.get(
+            self.kin.kinship, "pairs"
+        )
+        return (
+            f"A gain of {self.gain:g} on {self.items:,} items is significant at {self.alpha:g} (two-sided) for {few} of the {kin} "
+            f"of {self.kin.task}, {self.kin.metric}.\n"
+            f"Significant there: {low:.2f} for 5 % of them, {middle:.2f} for half, {high:.2f} for 95 %."
+        )
+
+
+def chance_of(kin: Kin, gain: float, items: int, *, alpha: float = 0.05) -> Chance:
+    """Return how probable it is that an observed gain is significant: that of pairs with s ≤ gain · √n / z.
+
+    Parameters
+    ----------
+    kin : Kin
+    gain : float
+        Observed, in points of the metric.
+    items : int
+        Of the test set it was observed on.
+    alpha : float
+        Two-sided.
+
+    Examples
+    --------
+    >>> kin = Kin("made", "accuracy", "all", 1000, 99, tuple(40.0 + k for k in range(9)))
+    >>> chance_of(kin, 1.96 * 44 / 20, 400).share, round(chance_of(kin, 9.0, 400).gains[1], 2)
+    (0.5, 4.31)
+    """
+    z = -float(ndtri(alpha / 2))
+    scale = z / np.sqrt(items)
+    percents, deviations = np.array(PERCENTS), np.array(kin.deviations)
+    limit = abs(gain) / scale
+    if limit < deviations[0]:
+        share = 0.0
+    elif limit >= deviations[-1]:
+        share = 1.0
+    else:
+        share = float(np.interp(np.log(limit), np.log(deviations), percents)) / 100
+    low, middle, high = (float(deviations[PERCENTS.index(percent)] * scale) for percent in (5, 50, 95))
+    return Chance(kin, items, gain, alpha, round(share, 4), (low, middle, high))
+
+
+@cache
+def load_atlas() -> tuple[Kin, ...]:
+    """Return the entries that come with the package."""
+    text = (resources.files("pipeline.planning") / "atlas.json").read_text("utf-8")
+    return tuple(Kin(**{**entry, "deviations": tuple(entry["deviations"])}) for entry in json.loads(text)["entries"])
+
+
+def select_entries(entries: Sequence[Kin], like: str | None) -> list[Kin]:
+    """Return the entries of a name: a task, ``task/metric``, and ``:same``, ``:different`` or ``:all`` behind either.
+
+    Examples
+    --------
+    >>> made = [Kin("m", "accuracy", kinship, 10, 9, ()) for kinship in ("all", "same")]
+    >>> [kin.name for kin in select_entries(made, "m:same")], len(select_entries(made, "m/accuracy")), select_entries(made, "n")
+    (['m/accuracy:same'], 2, [])
+    """
+    if like is None:
+        return list(entries)
+    name, _, kinship = like.partition(":")
+    task, _, metric = name.partition("/")
+    return [kin for kin in entries if kin.task == task and metric in ("", kin.metric) and kinship in ("", kin.kinship)]
+
+
+def entries_of(cubes: Mapping[str, xr.Dataset], *, task: str | None = None) -> Iterator[Kin]:
+    """Go through the entries of a run: every test set, metric and class of pairs with twenty pairs or more.
+
+    Pairs are those that are not far from borderline, one-sided p in [.005, .3], where there are twenty; all that vary elsewhere.
+
+    Parameters
+    ----------
+    cubes : mapping of str to Dataset
+    task : str, optional
+        In place of the names of test sets.
+    """
+    from pipeline.analyses.pair_classes import ALL, DIFFERENT, SAME, find_relation
+    from pipeline.analyses.pairs import list_slices, read_pairs, read_units
+
+    for name, cube in cubes.items():
+        units = read_units(cube)[_FULL]
+        relation, seen = find_relation(cube, None), set()
+        for metric, procedure in list_slices(cube):
+            if metric in seen:
+                continue
+            seen.add(metric)
+            table = read_pairs(cube, metric=metric, test_size=_FULL, procedure=procedure)
+            # Items count, whatever is drawn: a document of three items has the standard error that it has.
+            items = int(cube.attrs.get("n_items", units))
+            for kind in (ALL, SAME, DIFFERENT) if relation is not None else (ALL,):
+                own = table.measured if kind is ALL or relation is None else table.measured & relation.mask(table, kind)
+                near = own & table.near
+                chosen = near if near.sum() >= _FEWEST else own
+                if chosen.sum() < _FEWEST:
+                    continue
+                deviations = np.percentile(table.se[chosen] * np.sqrt(items), PERCENTS)
+                rounded = tuple(float(f"{value:.4g}") for value in deviations)
+                yield Kin(task or name, metric, kind.label, items, int(chosen.sum()), rounded)
+
+
+def to_json(entries: Sequence[Kin], **told: Any) -> str:
+    """Return the text of an atlas, an entry a line."""
+    lines = ",\n".join("  " + json.dumps({**vars(kin), "deviations": list(kin.deviations)}, ensure_ascii=False) for kin in entries)
+    head = "".join(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n" for key, value in told.items())
+    return f'{{\n{head} "entries": [\n{lines}\n ]\n}}\n'

@@ -1,0 +1,92 @@
+"""The atlas: what a gain on so many items is worth among pairs like these, and entries made from a run."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from support.studies import run_cli
+from support.synthetic_cubes import build_cube
+
+from pipeline.planning.atlas import PERCENTS, Kin, chance_of, entries_of, load_atlas, select_entries, to_json
+
+MADE = Kin("made", "accuracy", "all", 1000, 99, tuple(float(10 * k) for k in range(1, 10)))
+
+
+def test_the_share_is_that_of_pairs_whose_gain_of_that_size_is_significant() -> None:
+    z, n = norm.isf(0.025), 400
+    for percent, deviation in zip(PERCENTS[:-1], MADE.deviations, strict=False):
+        found = chance_of(MADE, z * deviation / np.sqrt(n) * (1 + 1e-9), n)
+        assert found.share == pytest.approx(percent / 100, abs=1e-4)
+    assert chance_of(MADE, z * 9.99 / np.sqrt(n), n).share == 0.0
+    assert chance_of(MADE, -z * 90.01 / np.sqrt(n), n).share == 1.0  # the sign of a gain says who is ahead
+    between = chance_of(MADE, z * 54.0 / np.sqrt(n), n).share
+    assert 0.5 < between < 0.75
+    assert chance_of(MADE, 3.0, n, alpha=0.01).share < chance_of(MADE, 3.0, n).share
+
+
+def test_gains_that_are_significant_for_few_half_and_most_fall_with_the_root_of_the_items() -> None:
+    few, half, most = chance_of(MADE, 1.0, 400).gains
+    assert (few, half, most) == pytest.approx([norm.isf(0.025) * s / 20 for s in (20, 50, 80)])
+    assert chance_of(MADE, 1.0, 1600).gains == pytest.approx((few / 2, half / 2, most / 2))
+
+
+def test_entries_are_made_of_pairs_near_borderline_and_by_kinship() -> None:
+    systems = [f"s{k:02d}" for k in range(16)]
+    scores = np.linspace(50, 55, 16)
+    group = ["x" if k < 8 else "y" for k in range(16)]
+    pairs = [(a, b) for i, a in enumerate(systems) for b in systems[i + 1 :]]
+    same = np.array([(int(a[1:]) < 8) == (int(b[1:]) < 8) for a, b in pairs])
+    se = np.where(same, 0.5, 1.0)
+    cube = build_cube(scores, systems, se=se[None], coords={"group": group}, pairs=pairs)
+    found = {kin.kinship: kin for kin in entries_of({"news": cube})}
+    assert set(found) == {"all", "same", "different"}
+    assert found["same"].deviations == tuple([0.5 * float(f"{np.sqrt(1000):.4g}")] * 9) or found["same"].deviations[4] == 15.81
+    assert found["different"].deviations[0] == 31.62
+    near = (np.abs([scores[systems.index(a)] - scores[systems.index(b)] for a, b in pairs]) / se)[same]
+    assert found["same"].pairs == int(((norm.sf(near) >= 0.005) & (norm.sf(near) <= 0.3)).sum()) >= 20
+    assert {kin.task for kin in entries_of({"news": cube}, task="mine")} == {"mine"}
+
+
+def test_what_is_written_is_read_back(tmp_path) -> None:
+    text = to_json([MADE], what="made")
+    (entry,) = json.loads(text)["entries"]
+    assert Kin(**{**entry, "deviations": tuple(entry["deviations"])}) == MADE
+
+
+def test_the_atlas_of_the_package_is_in_order() -> None:
+    entries = load_atlas()
+    assert len({kin.name for kin in entries}) == len(entries) >= 10
+    for kin in entries:
+        assert len(kin.deviations) == len(PERCENTS)
+        assert list(kin.deviations) == sorted(kin.deviations)
+        assert kin.deviations[0] > 0
+        assert kin.pairs >= 20
+    (mmlu,) = select_entries(entries, "mmlu-pro:all")
+    assert 40 < mmlu.deviations[4] < 60  # accuracies of relatives and others: .53 of a point and root item
+    kinship = {kin.kinship: kin.deviations[4] for kin in select_entries(entries, "mmlu-pro")}
+    assert set(kinship) >= {"all"}
+
+
+def ask(*words: str, code: int = 0) -> str:
+    done = run_cli("expect", *words)
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_the_command_says_one_and_lists_several() -> None:
+    one = ask("--gain", "1.3", "-n", "500", "--like", "mmlu-pro:all")
+    assert "A gain of 1.3 on 500 items is significant at 0.05 (two-sided) for" in one
+    listed = ask("--gain", "1.3", "-n", "500")
+    assert all(kin.name in listed for kin in load_atlas())
+    (chance,) = json.loads(ask("--gain", "1.3", "-n", "500", "--like", "mmlu-pro:all", "--json"))["chances"]
+    assert (chance["name"], chance["kin"]["task"]) == ("mmlu-pro/accuracy:all", "mmlu-pro")
+
+
+def test_a_task_that_nobody_knows_is_told_with_those_there_are(tmp_path) -> None:
+    said = re.sub(r"\s+", " ", ask("--gain", "1", "-n", "50", "--like", "mmlu-por", "--runs", str(tmp_path), code=2))
+    assert "'mmlu-por' is no task of the atlas and no run in" in said
+    assert "mmlu-pro/accuracy" in said
