@@ -190,6 +190,7 @@ CODES: dict[str, Code] = {
     "P423": Code(4, "outputs cannot be read back as they were given"),
     "P424": Code(4, "a trainer predicts what is not a number"),
     "P425": Code(4, "a trainer predicts nothing: all outputs of a test set are blank"),
+    "P451": Code(7, "known answers of a study have turned: numbers are not what `expect` says"),
     "P501": Code(66, "no run has this name"),
     "P502": Code(66, "several runs have it"),
     "P601": Code(69, "the cluster cannot be started or reached"),

@@ -141,6 +141,12 @@ class TaskError(PipelineError):
     exit_code = 4
 
 
+class AnswerTurned(PipelineError):
+    """Results are not what the study expects of them; the run is complete."""
+
+    exit_code = 7
+
+
 class RunNotFound(PipelineError):
     """No run answers to this name."""
 

@@ -39,7 +39,7 @@ ALLOWED = {
     "items": {"plugins", "options", "errors", "inputs", "interfaces", "study", "store"},
     "trainers": {"compiled", "own_code", "plugins", "options", "errors", "interfaces", "resampling"},
     "cubes": {"errors", "store"},
-    "report": {"errors", "interfaces", "study", "analyses", "inference", "procedures", "presets", "store"},
+    "report": {"errors", "options", "interfaces", "study", "analyses", "inference", "procedures", "presets", "store"},
     "planning": {"errors", "interfaces", "inference", "analyses", "report"},
     "plan": {"errors", "study", "store", "resampling", "procedures"},
     "survey": {

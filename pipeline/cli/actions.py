@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from pipeline.store.runs import RunDirectory
     from pipeline.study.load import LoadedStudy
 
-__all__ = ["coordinate", "find", "load", "print_json", "print_report_path", "tell_report", "width_of"]
+__all__ = [
+    "coordinate",
+    "exit_if_turned",
+    "find",
+    "load",
+    "print_json",
+    "print_report_path",
+    "refuse_turned",
+    "tell_report",
+    "width_of",
+]
 
 MOST_PROBLEMS = 10
 """Failures told in full on a terminal, those alike as one."""
@@ -68,6 +78,29 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
         tell_report(directory)
     if ending.exit_code:
         sys.exit(ending.exit_code)
+    exit_if_turned(directory)
+
+
+def refuse_turned(report: Path, *, expects: bool) -> None:
+    """Raise P451 where a report says that known answers of a study have turned."""
+    from pipeline.errors import AnswerTurned
+    from pipeline.report.expectations import list_turned
+
+    turned = list_turned(report) if expects else []
+    if turned:
+        raise AnswerTurned.of(
+            "P451",
+            f"{len(turned)} of the study's known answers {'do' if len(turned) > 1 else 'does'} not agree: {'; '.join(turned)}",
+            where=str(report / "tables" / "expectations.csv"),
+            help="the run is complete; if the new number is right, change `expect` in the study, or say there why it `differs`",
+        )
+
+
+def exit_if_turned(directory: RunDirectory) -> None:
+    """Raise P451 where the study's known answers do not agree with the run's report."""
+    from pipeline.record.manifest import read_manifest
+
+    refuse_turned(directory.report, expects=bool(read_manifest(directory).study.expect))
 
 
 def tell_report(directory: RunDirectory) -> None:

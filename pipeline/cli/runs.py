@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.cli.actions import coordinate, find, print_json
+from pipeline.cli.actions import coordinate, find, print_json, refuse_turned
 from pipeline.cli.options import cli, json_option, place_options, quiet_option, run_argument, runs_option
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path 
     target = output or directory.report
     write_report(gather(directory, study=study), target)
     click.echo(str(target / "index.html"))
+    refuse_turned(target, expects=bool((study or read_manifest(directory).study).expect))
 
 
 @cli.command("coordinate", hidden=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.cli.actions import coordinate, load, print_json, tell_report
+from pipeline.cli.actions import coordinate, exit_if_turned, load, print_json, tell_report
 from pipeline.cli.options import (
     CommandWithNames,
     cli,
@@ -139,6 +139,7 @@ def submit(
         if not quiet:
             click.echo(f"{directory.id} is done already", err=True)
             tell_report(directory)
+        exit_if_turned(directory)
         return
     pid = start_detached(directory, launch)
     if not quiet:
@@ -159,6 +160,7 @@ def _execute(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> No
         if not quiet:
             click.echo(f"{directory.id} is done already", err=True)
             tell_report(directory)
+        exit_if_turned(directory)
         return
     forget_cancel(directory)
     coordinate(directory, launch, quiet)
@@ -177,6 +179,7 @@ def _follow(directory: RunDirectory, pid: int, quiet: bool) -> None:
         sys.exit(facts["exit_code"])
     if not quiet:
         tell_report(directory)
+    exit_if_turned(directory)
 
 
 def _show_plan(loaded: LoadedStudy, runs: Path, workers: int | None, block_cells: int | None, as_json: bool) -> None:

@@ -17,6 +17,7 @@ from pipeline.report.alignment import spread_published
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
 from pipeline.report.detectable import add_detectable
 from pipeline.report.document import SCHEMA_VERSION, FullReport, Report
+from pipeline.report.expectations import judge_expectations
 from pipeline.report.experiment_wise import count_errors
 from pipeline.report.facts import FamilyName, ItemClusters, MetricRow, Strata, TestSetRow, TestSizeRow
 from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
@@ -30,6 +31,7 @@ from pipeline.report.pair_rows import list_pairs
 from pipeline.report.pair_set import PairSet
 from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
 from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, PairRow, SignatureRow, Verdict
+from pipeline.report.tables import make_tables
 from pipeline.report.trust import describe_trust
 from pipeline.report.units import expect_rejection, sign_strata, unit_reasons
 from pipeline.report.values import plain
@@ -123,7 +125,22 @@ def build_report(given: ReportInput) -> FullReport:
     # Sentences are written from the report's own rows: a verdict by the first procedure of the study, then what to trust.
     judged = [place for place in report.places if place.procedure == report.procedures[0]]
     report = replace(report, verdict=[_describe(report, place, given.models) for place in judged])
+    if study.expect:
+        report = _hold_to(report, given)
     return replace(report, trust=[*describe_trust(report), *trust_models(report), *trust_preset(report)])
+
+
+def _hold_to(report: FullReport, given: ReportInput) -> FullReport:
+    """Add how the study's known answers fared: a finding like those of analyses, read off the tables."""
+    found = judge_expectations(given.study.expect, make_tables(report, given.cubes, given.findings))
+    findings = (*given.findings, found)
+    return replace(
+        report,
+        sections=list_sections(findings, of_models=bool(report.models)),
+        findings=describe_findings(findings),
+        notes=dict(report.notes) | {found.analysis: list(found.notes)},
+        held_to=found,
+    )
 
 
 def _describe(report: Report, place: FamilyKey, of_runs: Sequence[ModelGains]) -> Verdict:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from pipeline.interfaces import Check
+from pipeline.interfaces import Check, Finding
 from pipeline.report.facts import (
     AllPairs,
     Cells,
@@ -153,6 +153,8 @@ class FullReport(Report):
     """A report that is just made: besides what the document holds it has all pairs, as columns."""
 
     full: Mapping[FamilyKey, PairSet]
+    held_to: Finding | None = None
+    """How the study's known answers fared."""
 
     @property
     def pairs_of(self) -> Mapping[FamilyKey, Pairs]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -50,7 +51,10 @@ def write_report(given: ReportInput, out_dir: Path) -> Path:
 
     The same input gives the same bytes. Files are replaced one by one, the page last, so that a reader never meets half a file.
     """
-    files = render_report(given, build_report(given))
+    report = build_report(given)
+    if report.held_to is not None:
+        given = replace(given, findings=(*given.findings, report.held_to))
+    files = render_report(given, report)
     for name in files:
         with replacing(out_dir / name) as file:
             for part in files.stream(name):

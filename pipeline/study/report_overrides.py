@@ -20,11 +20,12 @@ _ANEW: tuple[KeyPath, ...] = (
     ("analyses",),
     ("systems", "relation"),
     ("report",),
+    ("expect",),
 )
 _INTERVALS: KeyPath = ("resampling", "intervals")
 _HELP = (
     "a report can be asked for another resampling.alpha, .family, .baseline, .across_families or .intervals (of those "
-    "computed), analyses, systems.relation and report"
+    "computed), analyses, systems.relation, report and expect"
 )
 
 

@@ -21,6 +21,7 @@ from pipeline.analyses.registry import default_analyses, null_laboratories
 from pipeline.presets.registry import PRESETS
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.study import grouping
+from pipeline.study.expectations import Expectation
 from pipeline.study.frozen import Frozen
 from pipeline.study.presets import PresetName
 from pipeline.study.resampling import IntervalName, Resampling, TestSizes
@@ -30,6 +31,7 @@ __all__ = [
     "AnalysisSpec",
     "DataFiles",
     "DatasetSpec",
+    "Expectation",
     "FormatSpec",
     "Frozen",
     "IntervalName",
@@ -211,6 +213,9 @@ class Study(Frozen):
         default_factory=lambda: tuple(AnalysisSpec(name=name) for name in default_analyses())
     )
     report: Report = Report()
+    expect: tuple[Expectation, ...] = Field(
+        default=(), description="Known answers: numbers of the report's tables that results are held to."
+    )
     cluster: str = "local"
 
     @field_validator("test_sets")
