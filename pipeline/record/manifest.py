@@ -128,7 +128,7 @@ class Manifest:
     def identity(self) -> dict[str, Any]:
         """Return what the run id is made of: the resolved study without where it runs, and the content of its inputs."""
         # A study that expects nothing is the run that it was before there were expectations.
-        without = {"cluster"} if self.study.expect else {"cluster", "expect"}
+        without = {"cluster", "fetch"} | (set() if self.study.expect else {"expect"})
         asked = self.study.model_dump(mode="json", by_alias=True, exclude=without)
         for test_set in asked["test_sets"].values():
             # Places are no part of what is asked: the content is in the fingerprint.

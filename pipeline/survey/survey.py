@@ -70,6 +70,10 @@ def frames_are_sound(inputs: Inputs, store: Store) -> bool:
     return True
 
 
+_ABSENT = ("P201", "P207")
+"""Of files that are not there."""
+
+
 def survey_study(study: Study, base: Path) -> StudySurvey:
     """Read all that a study names, with all that is wrong at once.
 
@@ -86,6 +90,21 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     NothingToCompare
         If all that is wrong is that there are fewer than two systems.
     """
+    try:
+        return _survey_study(study, base)
+    except DataError as error:
+        if study.fetch is None:
+            raise
+        raise _tell_where_data_are(error, study.fetch) from error
+
+
+def _tell_where_data_are(error: DataError, command: str) -> DataError:
+    """Return the error with the command that brings the study's data, where files are not there."""
+    help_ = f"bring the study's data: `{command}`; if you have them elsewhere, set PIPELINE_DATA to that folder"
+    return type(error)(*(replace(p, help=help_) if p.code in _ABSENT else p for p in error.problems))
+
+
+def _survey_study(study: Study, base: Path) -> StudySurvey:
     refuse_product()
     study, recognised = recognise_formats(study, base)
     for analysis in study.asked_analyses:

@@ -1,0 +1,174 @@
+"""Data sets are fetched once, verified by their content, from a folder or over the network, and what lacks is said."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "fetch_data"
+PLAIN, PACKED = b"one\ntwo\n", b"drei\n" * 100
+
+
+def load() -> Any:
+    loader = SourceFileLoader("fetch_data", str(SCRIPT))
+    spec = spec_from_loader("fetch_data", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    try:
+        loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = before
+    return module
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Iterator[str]:
+    """A folder of files on loopback."""
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "plain.txt").write_bytes(PLAIN)
+    (folder / "packed.txt").write_bytes(PACKED)
+    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def manifest(tmp_path: Path, published: str) -> dict[str, Any]:
+    files = {name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)} for name, content in
+             (("plain.txt", PLAIN), ("sub/packed.txt.gz", PACKED), ("made.tsv", b"a\tb\n"))}  # fmt: skip
+    files["plain.txt"]["url"] = f"{published}/plain.txt"
+    files["sub/packed.txt.gz"]["url"] = f"{published}/packed.txt"
+    return {
+        "sets": {"toy": {"title": "A toy", "upstream": "here", "licence": "free", "made": "made.tsv by joining", "files": files}}
+    }
+
+
+@pytest.fixture
+def run(tmp_path: Path, manifest: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    def call(*words: str) -> tuple[int, str]:
+        module = load()
+        (tmp_path / "sets.json").write_text(json.dumps(manifest))
+        monkeypatch.setattr(module, "SETS", tmp_path / "sets.json")
+        monkeypatch.setattr(sys, "argv", ["fetch_data", "--to", str(tmp_path / "data"), *words])
+        code = module.main()
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    return call
+
+
+def copy_of(folder: Path) -> Path:
+    """Somebody's copy, compressed by another program than ours."""
+    (folder / "toy" / "sub").mkdir(parents=True)
+    (folder / "toy" / "plain.txt").write_bytes(PLAIN)
+    (folder / "toy" / "made.tsv").write_bytes(b"a\tb\n")
+    (folder / "toy" / "sub" / "packed.txt.gz").write_bytes(gzip.compress(PACKED, compresslevel=1, mtime=99))
+    return folder
+
+
+def test_a_copy_is_taken_whole_with_its_licence_told(run: Any, tmp_path: Path) -> None:
+    code, told = run("toy", "--from", str(copy_of(tmp_path / "copy")))
+    assert code == 0
+    assert "licence: free" in told
+    assert "3 of 3 files" in told
+    assert gzip.decompress((tmp_path / "data" / "toy" / "sub" / "packed.txt.gz").read_bytes()) == PACKED
+
+
+def test_what_is_published_is_fetched_and_packed_and_the_rest_is_said(run: Any, tmp_path: Path) -> None:
+    code, told = run("--all")
+    assert code == 4
+    assert (tmp_path / "data" / "toy" / "plain.txt").read_bytes() == PLAIN
+    assert gzip.decompress((tmp_path / "data" / "toy" / "sub" / "packed.txt.gz").read_bytes()) == PACKED
+    assert "not published in this form: made.tsv" in told
+    assert "made.tsv by joining" in told
+    assert "--from" in told
+    code, told = run("toy", "--from", str(copy_of(tmp_path / "copy")))  # goes on where it stopped
+    assert (code, "3 of 3 files" in told) == (0, True)
+
+
+def test_a_file_that_is_right_is_not_fetched_again_and_a_damaged_one_is(run: Any, tmp_path: Path, manifest: dict[str, Any]) -> None:
+    run("toy")
+    there = tmp_path / "data" / "toy"
+    manifest["sets"]["toy"]["files"]["plain.txt"]["url"] = "http://127.0.0.1:9/none"
+    _, told = run("toy")
+    assert "error" not in told
+    (there / "sub" / "packed.txt.gz").write_bytes((there / "sub" / "packed.txt.gz").read_bytes()[:20])
+    run("toy")
+    assert gzip.decompress((there / "sub" / "packed.txt.gz").read_bytes()) == PACKED
+
+
+def test_a_file_of_another_content_is_refused_and_nothing_is_left_behind(run: Any, tmp_path: Path) -> None:
+    folder = copy_of(tmp_path / "copy")
+    (folder / "toy" / "plain.txt").write_bytes(b"something else")
+    (folder / "toy" / "sub" / "packed.txt.gz").write_bytes(gzip.compress(PACKED * 10**5))  # far more than it should be
+    code, told = run("toy", "--from", str(folder))
+    assert code == 4
+    assert "plain.txt: not the file that the studies were made for" in told
+    assert sorted(path.name for path in (tmp_path / "data").rglob("*") if path.is_file()) == ["made.tsv"]
+
+
+def test_without_a_network_the_first_failure_is_told_once(run: Any, manifest: dict[str, Any]) -> None:
+    for file in manifest["sets"]["toy"]["files"].values():
+        if "url" in file:
+            file["url"] = "http://127.0.0.1:9/none"
+    code, told = run("toy")
+    assert code == 4
+    assert told.count("the network cannot be reached") == 1
+    assert "run the same command again" in told
+
+
+def test_unknown_names_and_folders_are_refused_and_none_lists_what_there_is(run: Any, tmp_path: Path) -> None:
+    assert run("toyy") == (2, "error: there is no data set toyy; there are toy\n")
+    assert run("toy", "--from", str(tmp_path / "absent"))[0] == 2
+    code, told = run()
+    assert (code, "0 of   3 files" in told, "licence: free" in told) == (0, True, True)
+
+
+def test_the_manifest_is_of_the_data_that_the_tests_know(data_dir: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPT), "--all", "--from", str(data_dir), "--to", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_study_names_the_sets_that_it_reads() -> None:
+    import re
+
+    sets = json.loads((ROOT / "workflows" / "data.json").read_text("utf-8"))["sets"]
+    for path in (ROOT / "workflows").rglob("*.yaml"):
+        text = path.read_text("utf-8")
+        read = sorted(set(re.findall(r"\$\{PIPELINE_DATA:-[^}]*\}/([a-z0-9-]+)", text)))
+        fetched = re.search(r"^fetch: \./scripts/fetch_data (.*)$", text, re.MULTILINE)
+        assert (fetched[1].split() if fetched else []) == read, path.name
+        assert set(read) <= set(sets)
+
+
+def test_a_study_whose_data_are_not_there_says_what_brings_them(tmp_path: Path) -> None:
+    from support.studies import run_cli
+
+    folder = tmp_path / "workflows"
+    folder.mkdir()
+    (folder / "study.yaml").write_bytes((ROOT / "workflows" / "multeval.yaml").read_bytes())
+    done = run_cli("check", folder / "study.yaml", cwd=tmp_path, environment={"PIPELINE_DATA": ""})
+    assert done.returncode == 3
+    told = "bring the study's data: `./scripts/fetch_data multeval`; if you have them elsewhere, set PIPELINE_DATA"
+    assert done.stderr.count(told) == done.stderr.count("error[") > 1
