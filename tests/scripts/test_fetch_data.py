@@ -172,3 +172,12 @@ def test_a_study_whose_data_are_not_there_says_what_brings_them(tmp_path: Path) 
     assert done.returncode == 3
     told = "bring the study's data: `./scripts/fetch_data multeval`; if you have them elsewhere, set PIPELINE_DATA"
     assert done.stderr.count(told) == done.stderr.count("error[") > 1
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("path", sorted((ROOT / "workflows" / "papers").glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_studies_of_papers_are_in_order(path: Path, data_dir: Path) -> None:
+    from support.studies import run_cli
+
+    done = run_cli("check", path, environment={"PIPELINE_DATA": str(data_dir)})
+    assert done.returncode == 0, done.stderr

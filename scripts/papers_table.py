@@ -1,0 +1,121 @@
+"""Run the studies of papers and write what they expect and find as a page."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+STUDIES = ROOT / "workflows" / "papers"
+PAGE = ROOT / "docs" / "papers.md"
+LONG = ("02-parsing-chinese", "16-chunkers")
+"""Studies that take more than a minute of a core."""
+
+DONE = 0
+
+HEAD = """# Papers, figure by figure
+
+What published studies found, and what this package finds on public data. Each study of `workflows/papers/` runs with one
+command and holds itself to the numbers that it [expects](expectations.md). Made by
+
+```
+./scripts/fetch_data --all --from FOLDER
+./scripts/papers
+```
+
+*Need not*: the paper's data are others, so its number is shown and not held to.
+"""
+
+
+class Done(NamedTuple):
+    """What one study gave."""
+
+    name: str
+    title: str
+    code: int
+    seconds: float
+    rows: list[dict[str, str]]
+    signatures: list[str]
+    said: str
+
+
+def run(path: Path, runs: Path) -> Done:
+    """Run a study and read what it expected and found."""
+    import time
+
+    title = path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+    begun = os.times()
+    started = time.time()
+    command = [sys.executable, "-m", "pipeline", "run", str(path), "--runs", str(runs)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    spent = os.times()
+    seconds = spent.children_user + spent.children_system - begun.children_user - begun.children_system
+    rows: list[dict[str, str]] = []
+    signatures: list[str] = []
+    root = Path(done.stdout.strip().splitlines()[0]) if done.stdout.strip() else None
+    if root is not None and (root / "report" / "report.json").is_file():
+        document: Mapping[str, Any] = json.loads((root / "report" / "report.json").read_bytes())
+        signatures = [row["line"] for row in document["signature"]]
+        table = root / "report" / "tables" / "expectations.csv"
+        if table.is_file():
+            with table.open(encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file))
+    print(f"{path.stem}: exit {done.returncode}, {seconds:.0f} CPU-s, {time.time() - started:.0f} s", file=sys.stderr)
+    return Done(path.stem, title, done.returncode, seconds, rows, signatures, done.stderr)
+
+
+def write(done: Sequence[Done]) -> str:
+    """Return the page."""
+    parts = [HEAD]
+    for one in done:
+        parts.append(f"\n## {one.name}\n\n{one.title}\n\n`workflows/papers/{one.name}.yaml`, {one.seconds:.0f} CPU seconds.\n")
+        if one.rows:
+            parts.append("\n| what | expected | ours | agrees | source | reason |\n|---|---|---:|---|---|---|\n")
+            parts += [row_of(row) for row in one.rows]
+        shown = one.signatures[:2]
+        more = f" and {len(one.signatures) - 2} more" if len(one.signatures) > 2 else ""
+        parts.append("\n" + "".join(f"`{line}`{more if line == shown[-1] else ''}  \n" for line in shown))
+    return "".join(parts)
+
+
+def row_of(row: Mapping[str, str]) -> str:
+    """Return a line of the table."""
+    limits = "".join(f" {sign} {float(row[key]):g}" for key, sign in (("low", "≥"), ("high", "≤")) if row[key])
+    expected = f"{float(row['value']):g}" if row["value"] else ""
+    agrees = "yes" if row["agrees"] == "True" else "need not" if row["need_not"] == "True" else "no"
+    ours = f"{float(row['ours']):.4g}" if row["ours"] else "–"
+    cells = (row["name"], f"{expected}{limits}".strip(), ours, agrees, row["source"], row["differs"] or row["reason"])
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def main() -> int:
+    """Run, write, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=Path, default=ROOT / "runs")
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("studies", nargs="*", metavar="NN")
+    asked = parser.parse_args()
+    paths = sorted(STUDIES.glob("*.yaml"))
+    if asked.studies:
+        paths = [path for path in paths if any(path.stem.startswith(name) for name in asked.studies)]
+    if asked.small:
+        paths = [path for path in paths if path.stem not in LONG]
+    done = [run(path, asked.runs) for path in paths]
+    for one in done:
+        if one.code != DONE:
+            print(f"\n{one.name}: exit {one.code}\n{one.said[-2000:]}", file=sys.stderr)
+    if not asked.small and not asked.studies:
+        PAGE.write_text(write(done), encoding="utf-8")
+        print(PAGE)
+    return 0 if done and all(one.code == DONE for one in done) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
