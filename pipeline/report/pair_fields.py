@@ -214,6 +214,7 @@ def _decided(
         "se": number(seen.se),
         "identical": flags(seen.identical),
         "discordant": counts(seen.discordant, len(better)),
+        **_helped_and_hurt(seen.discordant, known.gain, read_floats(cube, "gain_of_a_win", **where)),
         "p": number(adjusted.decision.own),
         **{f"p_raw.{name.replace('-', '_')}": number(tested.p[name]) for name in CONVENTIONS},
         "monte_carlo_error": number(adjusted.own_error(tested.error)),
@@ -223,6 +224,21 @@ def _decided(
         "adjustment.others.holm": number(adjusted.decision.holm),
         "adjustment.others.benjamini_hochberg": number(adjusted.decision.benjamini_hochberg),
         "stable": judged.stable,
+    }
+
+
+def _helped_and_hurt(
+    discordant: NDArray[np.integer] | None, gain: NDArray[np.float64], win: NDArray[np.float64]
+) -> dict[str, Column]:
+    """Return on how many units the better system alone is right, and the other alone; nothing unless units are right or wrong."""
+    win = np.abs(win)
+    known = np.isfinite(win) & np.isfinite(gain) & (win > 0)
+    m = np.full(len(gain), -1) if discordant is None else discordant
+    ahead = np.rint(np.where(known, gain / np.where(known, win, 1.0), 0.0)).astype(np.int64)
+    known &= (m >= ahead) & ((m - ahead) % 2 == 0)
+    return {
+        "helped": counts(np.where(known, (m + ahead) // 2, -1), len(gain)),
+        "hurt": counts(np.where(known, (m - ahead) // 2, -1), len(gain)),
     }
 
 

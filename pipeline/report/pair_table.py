@@ -63,7 +63,11 @@ def _columns(
     yield "se", lambda row: format_number(row.se, digits)
     if any(row.minimum_detectable_effect for row in shown):
         yield "MDE", lambda row: format_number(_detectable(row), digits)
-    yield "m", lambda row: MISSING if row.discordant is None else f"{row.discordant:,}"
+    if any(row.helped is not None for row in shown):
+        yield "helped", lambda row: MISSING if row.helped is None else f"{row.helped:,}"
+        yield "hurt", lambda row: MISSING if row.hurt is None else f"{row.hurt:,}"
+    else:
+        yield "m", lambda row: MISSING if row.discordant is None else f"{row.discordant:,}"
     yield "p", lambda row: format_p(row.p, log10=row.log10_p)
     yield "p adjusted", lambda row: format_p(row.p_adjusted, log10=row.log10_p if row.p_adjusted == row.p else None)
     if any(row.tail for row in shown):

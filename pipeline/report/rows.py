@@ -161,6 +161,8 @@ class PairRow:
     bias: float | None
     ties: int | None
     discordant: int | None
+    helped: int | None
+    hurt: int | None
     units: int
     effective_units: float | None
     intra_cluster_correlation: float | None
