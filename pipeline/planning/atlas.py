@@ -112,7 +112,7 @@ def chance_of(kin: Kin, gain: float, items: int, *, alpha: float = 0.05) -> Chan
     --------
     >>> kin = Kin("made", "accuracy", "all", 1000, 99, tuple(40.0 + k for k in range(9)))
     >>> chance_of(kin, 1.96 * 44 / 20, 400).share, round(chance_of(kin, 9.0, 400).gains[1], 2)
-    (0.5, 4.31)
+    (0.5002, 4.31)
     """
     z = -float(ndtri(alpha / 2))
     scale = z / np.sqrt(items)

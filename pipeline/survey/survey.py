@@ -100,7 +100,7 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
 
 def _tell_where_data_are(error: DataError, command: str) -> DataError:
     """Return the error with the command that brings the study's data, where files are not there."""
-    help_ = f"bring the study's data: `{command}`; if you have them elsewhere, set PIPELINE_DATA to that folder"
+    help_ = f"bring the data: `{command}`; if you have them elsewhere, set PIPELINE_DATA to that folder"
     return type(error)(*(replace(p, help=help_) if p.code in _ABSENT else p for p in error.problems))
 
 

@@ -170,7 +170,7 @@ def test_a_study_whose_data_are_not_there_says_what_brings_them(tmp_path: Path) 
     (folder / "study.yaml").write_bytes((ROOT / "workflows" / "multeval.yaml").read_bytes())
     done = run_cli("check", folder / "study.yaml", cwd=tmp_path, environment={"PIPELINE_DATA": ""})
     assert done.returncode == 3
-    told = "bring the study's data: `./scripts/fetch_data multeval`; if you have them elsewhere, set PIPELINE_DATA"
+    told = "bring the data: `./scripts/fetch_data multeval`; if you have them elsewhere, set PIPELINE_DATA"
     assert done.stderr.count(told) == done.stderr.count("error[") > 1
 
 

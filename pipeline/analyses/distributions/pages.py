@@ -22,8 +22,8 @@ __all__ = ["SECTION", "list_figures", "list_tables"]
 SECTION = Section("distributions", "Distributions over training samples", after="figures")
 _SPREAD = (
     Column("model", "model"),
-    Column("sampling", "samples"),
-    Column("replicas", "replicas", "count"),
+    Column("sampling", "sampled by"),
+    Column("samples", "trained", "count"),
     Column("mean", "mean", "score"),
     Column("sd", "sd", "score"),
     Column("interval", "95 % interval of the mean", "interval"),
@@ -34,7 +34,7 @@ _SPREAD = (
 _TWO = (
     Column("first", "first"),
     Column("second", "second"),
-    Column("sampling", "samples"),
+    Column("sampling", "sampled by"),
     Column("samples", "in common", "count"),
     Column("gain", "gain", "score"),
     Column("sd_of_gain", "its sd", "score"),
@@ -46,10 +46,10 @@ _TWO = (
 )
 _TEST_SETS = (
     Column("model", "model"),
-    Column("sampling", "samples"),
+    Column("sampling", "sampled by"),
     Column("first", "first"),
     Column("second", "second"),
-    Column("replicas", "replicas", "count"),
+    Column("samples", "trained", "count"),
     Column("correlation", "correlation", "number"),
     Column("interval", "95 % interval", "interval"),
     Column("remark", "remark"),
@@ -77,7 +77,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str
     """Go through the figures: all scores of each test set and metric, and the correlations of test sets under each model."""
     for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in scores):
         spread = select(rows, kind="spread", test_set=test_set, metric=metric)
-        several = [row for row in spread if row["replicas"] > 1]
+        several = [row for row in spread if row["samples"] > 1]
         for part in range(0, len(several), _WIDEST):
             shown = several[part : part + _WIDEST]
             own = select(scores, test_set=test_set, metric=metric)

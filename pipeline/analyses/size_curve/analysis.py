@@ -14,7 +14,7 @@ from pipeline.analyses.pairs import describe_copies, describe_one_sided, list_sl
 from pipeline.analyses.size_curve.fits import QUANTITIES, fit_points
 from pipeline.analyses.size_curve.options import SizeCurveOptions
 from pipeline.analyses.size_curve.pages import SECTION, list_figures, list_tables
-from pipeline.analyses.size_curve.points import DRAWN_BY, DrawnSizes, choose_sizes, describe_prefixes, list_pairs_by_size
+from pipeline.analyses.size_curve.points import DrawnSizes, choose_sizes, describe_prefixes, drawn_by, list_pairs_by_size
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import read_options
 
@@ -97,7 +97,7 @@ class SizeCurve(Analysis):
         if isinstance(drawn, str):
             left_out.append(f"{name}, {metric}: no test sets are drawn, because {drawn}.")
             return
-        where = {"test_set": name, "metric": metric, "procedure": DRAWN_BY}
+        where = {"test_set": name, "metric": metric, "procedure": drawn_by()}
         sizes = choose_sizes(drawn.units, read_units(cube), options.sizes)
         alpha = float(cube.attrs.get("alpha", 0.05)) if options.alpha is None else options.alpha
         for rule in options.rules:

@@ -14,6 +14,7 @@ from pipeline.analyses.pairs import FULL, Window, find_copies, percentile_of, re
 from pipeline.analyses.size_curve.options import SizeCurveOptions
 from pipeline.analyses.units import EARLIER, read_units_of_items
 from pipeline.interfaces import ScoredStatistics
+from pipeline.procedures.registry import usable_procedures
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_order
 from pipeline.resampling.measures import sum_by_unit
@@ -21,10 +22,12 @@ from pipeline.resampling.measures import sum_by_unit
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["DRAWN_BY", "DrawnSizes", "choose_sizes", "describe_prefixes", "list_pairs_by_size"]
+__all__ = ["DrawnSizes", "choose_sizes", "describe_prefixes", "drawn_by", "list_pairs_by_size"]
 
-DRAWN_BY = "paired-bootstrap"
-"""The procedure of drawn test sets, whatever the study's."""
+
+def drawn_by() -> str:
+    """Return the procedure of drawn test sets, whatever the study's: the one that resamples."""
+    return next(known.name for known in usable_procedures() if known.nulls == "resampled")
 
 
 def describe_prefixes(cube: xr.Dataset, metric: str, procedure: str, options: SizeCurveOptions) -> Iterator[dict[str, Any]]:

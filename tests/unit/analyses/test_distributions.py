@@ -49,7 +49,7 @@ def test_mean_spread_and_the_whole_training_set() -> None:
     (other,) = of_kind(finding, "spread", model="two")
     assert (other["whole"], other["shift"]) == (None, None)
     (whole,) = of_kind(finding, "spread", sampling="whole")
-    assert (whole["replicas"], whole["sd"], whole["shift"]) == (1, None, None)
+    assert (whole["samples"], whole["sd"], whole["shift"]) == (1, None, None)
 
 
 def test_two_models_are_compared_on_the_same_samples_whatever_the_order_of_systems() -> None:
