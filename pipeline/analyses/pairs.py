@@ -28,6 +28,7 @@ __all__ = [
     "has_value",
     "list_slices",
     "percentile_of",
+    "read_coordinate",
     "read_pairs",
     "read_units",
 ]
@@ -93,6 +94,13 @@ def has_value(value: object) -> bool:
     if value is None or (isinstance(value, float | np.floating) and not np.isfinite(value)):
         return False
     return str(value) not in {"", "nan", "None"}
+
+
+def read_coordinate(cube: xr.Dataset, name: str) -> list[str]:
+    """Return what a coordinate says of each system, "" where it says nothing or is not there."""
+    if name not in cube.variables or cube[name].dims != ("system",):
+        return [""] * cube.sizes["system"]
+    return [str(value) if has_value(value) else "" for value in cube[name].values.tolist()]
 
 
 def list_slices(cube: xr.Dataset) -> Iterator[tuple[str, str]]:

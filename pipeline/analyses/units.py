@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.few_units import StudentTails
 from pipeline.procedures.registry import PROCEDURES
+from pipeline.resampling.measures import sum_by_unit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,6 +22,7 @@ __all__ = [
     "read_few_units",
     "read_strata",
     "read_student_tails",
+    "read_unit_statistics",
     "read_units_of_items",
 ]
 
@@ -41,6 +43,13 @@ def read_units_of_items(data: xr.Dataset, unit: str) -> NDArray[np.int64] | None
     if "unit" in data.coords:
         return np.asarray(data["unit"].values, np.int64)
     return np.arange(data.sizes["item"]) if unit == "item" else None
+
+
+def read_unit_statistics(data: xr.Dataset, unit_of_item: NDArray[np.int64], systems: Sequence[str]) -> NDArray[np.int64]:
+    """Return (unit, system, statistic) sums over the items of each unit, of these systems in this order; read one by one."""
+    place = {str(name): position for position, name in enumerate(data["system"].values.tolist())}
+    of_system = [sum_by_unit(data["statistics"][place[name]].values, unit_of_item) for name in systems]
+    return np.stack(of_system, axis=1).astype(np.int64, copy=False)
 
 
 def read_strata(data: xr.Dataset, unit_of_item: NDArray[np.int64]) -> NDArray[np.int64] | None:

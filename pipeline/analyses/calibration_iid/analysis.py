@@ -19,10 +19,9 @@ from pipeline.analyses.calibration_iid.options import CalibrationIidOptions
 from pipeline.analyses.calibration_iid.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.calibration_iid.rows import Population, list_rows, nothing
 from pipeline.analyses.pairs import FULL, describe_copies, find_copies
-from pipeline.analyses.units import EARLIER, read_units_of_items
+from pipeline.analyses.units import EARLIER, read_unit_statistics, read_units_of_items
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import meant, read_options
-from pipeline.resampling.measures import sum_by_unit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -112,11 +111,9 @@ class CalibrationIid(Analysis):
         if cost > options.budget:
             said = f"{cost:.2g} products are beyond the budget of {options.budget:.2g}: ask for fewer test sets or replicates"
             return [nothing(where, said)]
-        statistics = np.stack(
-            [sum_by_unit(scored.data["statistics"][place].values, unit_of_item) for place in used.tolist()], axis=1
-        )
+        statistics = read_unit_statistics(scored.data, unit_of_item, [systems[place] for place in used.tolist()])
         drawn = DrawnTestSets(
-            population=statistics.astype(np.int64, copy=False),
+            population=statistics,
             scored=scored,
             pairs=position.reshape(-1, 2).astype(np.int64),
             units=units,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analyses.pairs import FULL, has_value
+from pipeline.analyses.pairs import FULL, read_coordinate
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -98,7 +98,7 @@ class Group:
 def list_groups(cube: xr.Dataset, metric: str) -> list[Group]:
     """Return the groups of a cube by model and sampling; systems without a model or a score are left out."""
     scores = cube["observed_score"].sel(metric=metric, test_size=FULL).values.astype(np.float64)
-    model, method, fraction, replica = (_column(cube, name) for name in ("model", "sample", "fraction", "replica"))
+    model, method, fraction, replica = (read_coordinate(cube, name) for name in ("model", "sample", "fraction", "replica"))
     found: dict[tuple[str, Sampling], list[tuple[str, str, float]]] = {}
     for place, system in enumerate(map(str, cube["system"].values.tolist())):
         if model[place] and np.isfinite(scores[place]):
@@ -122,9 +122,3 @@ def read_direction(cube: xr.Dataset, metric: str) -> float:
     """Return 1 where a larger score is better, −1 where it is worse."""
     known = cube.attrs.get("higher_is_better")
     return -1.0 if isinstance(known, Mapping) and known.get(metric) is False else 1.0
-
-
-def _column(cube: xr.Dataset, name: str) -> list[str]:
-    if name not in cube.variables or cube[name].dims != ("system",):
-        return [""] * cube.sizes["system"]
-    return [str(value) if has_value(value) else "" for value in cube[name].values.tolist()]

@@ -29,12 +29,11 @@ from pipeline.analyses.pairs import (
     read_pairs,
     read_units,
 )
-from pipeline.analyses.units import count_shared, read_units_of_items
+from pipeline.analyses.units import count_shared, read_unit_statistics, read_units_of_items
 from pipeline.inference.typical_error import typical_log_error, welch_test
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import read_options
 from pipeline.resampling.influence import leave_one_out
-from pipeline.resampling.measures import sum_by_unit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -189,11 +188,10 @@ class DomainCurve(Analysis):
         unit = None if scored is None else read_units_of_items(scored.data, str(domain.cube.attrs.get("unit", "item")))
         if scored is None or unit is None:
             return nothing | {"log": log}
-        place = {str(name): position for position, name in enumerate(scored.data["system"].values.tolist())}
         names = sorted({name for two in common for name in two})
         number = {name: position for position, name in enumerate(names)}
-        statistics = np.stack([sum_by_unit(scored.data["statistics"][place[name]].values, unit) for name in names], axis=1)
-        influence = leave_one_out(statistics[: domain.size.units].astype(np.int64, copy=False), scored.score)
+        statistics = read_unit_statistics(scored.data, unit, names)
+        influence = leave_one_out(statistics[: domain.size.units], scored.score)
         pairs = np.array([sorted(number[name] for name in two) for two in common], np.int64)
         error = typical_log_error(influence, pairs) if np.isfinite(influence).all() else None
         return nothing | {"log": log, "log_error": error, "freedom": domain.size.units - 1}

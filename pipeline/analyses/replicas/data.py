@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analyses.pairs import has_value
+from pipeline.analyses.pairs import read_coordinate
 from pipeline.analyses.units import read_units_of_items
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.measures import sum_by_unit
@@ -71,8 +71,8 @@ def group_runs(cube: xr.Dataset, *, model: str, replica: str) -> list[Model]:
         Coordinates of the systems. A system without a model is left out.
     """
     systems = [str(name) for name in cube["system"].values.tolist()]
-    models, names = _column(cube, model), _column(cube, replica)
-    apart = [values for values in (_column(cube, name) for name in _APART) if len(set(values)) > 1]
+    models, names = read_coordinate(cube, model), read_coordinate(cube, replica)
+    apart = [values for values in (read_coordinate(cube, name) for name in _APART) if len(set(values)) > 1]
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for place, system in enumerate(systems):
         if models[place]:
@@ -93,12 +93,6 @@ def _model(key: tuple[str, ...], runs: list[tuple[str, str]]) -> Model:
 def _natural(name: str) -> tuple[int, str, str]:
     """Sort 10 after 9."""
     return (0, name.zfill(20), name) if name.isdecimal() else (1, name, name)
-
-
-def _column(cube: xr.Dataset, name: str) -> list[str]:
-    if name not in cube.variables or cube[name].dims != ("system",):
-        return [""] * cube.sizes["system"]
-    return [str(value) if has_value(value) else "" for value in cube[name].values.tolist()]
 
 
 def pair_models(models: Sequence[Model]) -> NDArray[np.int64]:

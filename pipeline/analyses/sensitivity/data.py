@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.pairs import FULL, find_copies
-from pipeline.analyses.units import read_units_of_items
+from pipeline.analyses.units import read_unit_statistics, read_units_of_items
 from pipeline.inference.pairwise_accuracy import UnitValues
 from pipeline.interfaces import ScoredStatistics
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.influence import leave_one_out
-from pipeline.resampling.measures import sum_by_unit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -140,9 +139,8 @@ def read_unit_values(scored: ScoredStatistics | None, cube: xr.Dataset, systems:
     unit = None if scored is None else read_units_of_items(scored.data, str(cube.attrs.get("unit", "item")))
     if scored is None or unit is None:
         return None
-    place = {str(name): position for position, name in enumerate(scored.data["system"].values.tolist())}
-    statistics = np.stack([sum_by_unit(scored.data["statistics"][place[name]].values, unit) for name in systems], axis=1)
-    without = leave_one_out(statistics.astype(np.int64, copy=False), scored.score)
+    statistics = read_unit_statistics(scored.data, unit, systems)
+    without = leave_one_out(statistics, scored.score)
     whole = np.asarray(scored.score(np.moveaxis(statistics.sum(axis=0), -1, 0).astype(np.float64)), np.float64)
     values = whole[:, None] + (without.shape[1] - 1) * (whole[:, None] - without)
     if not np.isfinite(values).all():

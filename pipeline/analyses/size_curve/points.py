@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from pipeline.analyses.drawn_test_sets import DrawnPairs, bootstrap_pairs
 from pipeline.analyses.pairs import FULL, Window, find_copies, percentile_of, read_pairs, read_units
 from pipeline.analyses.size_curve.options import SizeCurveOptions
-from pipeline.analyses.units import EARLIER, read_units_of_items
+from pipeline.analyses.units import EARLIER, read_unit_statistics, read_units_of_items
 from pipeline.interfaces import ScoredStatistics
 from pipeline.procedures.registry import usable_procedures
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_order
-from pipeline.resampling.measures import sum_by_unit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -110,9 +109,10 @@ class DrawnSizes:
         if not pairs:
             return "no two systems differ"
         used, position = np.unique(np.array(pairs, np.int64), return_inverse=True)
-        statistics = np.stack([sum_by_unit(scored.data["statistics"][at].values, unit) for at in used.tolist()], axis=1)
+        systems = list(place)
+        statistics = read_unit_statistics(scored.data, unit, [systems[at] for at in used.tolist()])
         own = position.reshape(-1, 2).astype(np.int64)
-        return cls(statistics.astype(np.int64, copy=False), scored, own, int(cube.attrs.get("seed", 0)), test_set)
+        return cls(statistics, scored, own, int(cube.attrs.get("seed", 0)), test_set)
 
     @property
     def units(self) -> int:
