@@ -25,7 +25,7 @@ from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.swap_batches import SwapBatches
 from pipeline.resampling.swapped_pairs import SwappedPairs
-from pipeline.resampling.tally import close_cell, empty_counts, empty_lanes
+from pipeline.resampling.tally import PAIRS_AT_ONCE, close_cell, count_in_tiles, empty_counts, empty_lanes
 
 __all__ = ["randomize"]
 
@@ -39,6 +39,7 @@ def randomize(
     cells: range,
     replicates: int,
     memory_bytes: int = 2**26,
+    pairs_at_once: int = PAIRS_AT_ONCE,
     observed: Sequence[Observed] | None = None,
 ) -> list[PairCounts]:
     """Compare all pairs of all measures after random swaps of their units.
@@ -55,6 +56,8 @@ def randomize(
         Of the whole pass: the last cell may be partial.
     memory_bytes : int, optional
         For masks and sums of a batch; changes no result. A batch has at least 32 replicates; a few MB are needed beside it.
+    pairs_at_once : int, optional
+        Of all measures together; where there are more, masks are drawn once more for each so many. Changes no result.
     observed : sequence of Observed, optional
         What `observe` gave for each measure, where it is at hand.
 
@@ -76,6 +79,17 @@ def randomize(
             raise ValueError(f"statistics of {len(measure.statistics)} units, swaps of {draws.n_units}")
     if observed is None:
         observed = [observe(measure) for measure in measures]
+
+    def count(some: Sequence[Measure], seen: Sequence[Observed], first: bool) -> list[PairCounts]:
+        return _count(draws, some, seen, cells=cells, replicates=replicates, memory_bytes=memory_bytes)
+
+    return count_in_tiles(measures, observed, pairs_at_once, count)
+
+
+def _count(
+    draws: Draws, measures: Sequence[Measure], observed: Sequence[Observed], *, cells: range, replicates: int, memory_bytes: int
+) -> list[PairCounts]:
+    """Compare all pairs of all measures at once."""
     plans = [plan_swaps(measure, seen) for measure, seen in zip(measures, observed, strict=True)]
     columns = StatisticColumns.of(_wanted(plans), n_units=draws.n_units, n_draws=draws.n_units)
     comparisons = [
@@ -90,7 +104,10 @@ def randomize(
         if isinstance(comparison, _IntegerPairs):
             comparison.prepare(batch, counted)
     results = [empty_counts(plan, len(cells)) for plan in plans]
-    lanes = [empty_lanes(plan) for plan in plans]
+    lanes = [
+        empty_lanes(plan, exact=all(isinstance(own, _IntegerPairs) and own.in_tables for own in several))
+        for plan, several in zip(plans, comparisons, strict=True)
+    ]
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
         for running in lanes:
@@ -125,6 +142,11 @@ class _IntegerPairs:
     def prepare(self, batch: int, replicates: int) -> None:
         """Choose the way of counting so many replicates in batches."""
         self._tables = count_whole_gains(self._rule.thresholds, largest_sum=self._largest, batch=batch, replicates=replicates)
+
+    @property
+    def in_tables(self) -> bool:
+        """Whether gains are counted in tables, so that their sums are exact."""
+        return self._tables is not None
 
     @property
     def bytes_per_replicate(self) -> int:

@@ -23,7 +23,7 @@ from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.tally import close_cell, empty_counts, empty_lanes
+from pipeline.resampling.tally import PAIRS_AT_ONCE, close_cell, count_in_tiles, empty_counts, empty_lanes
 
 __all__ = ["Measure", "Observed", "PairCounts", "observe", "resample"]
 
@@ -38,6 +38,7 @@ def resample(
     replicates: int,
     keep_replicates: int = 0,
     memory_bytes: int = 2**26,
+    pairs_at_once: int = PAIRS_AT_ONCE,
     observed: Sequence[Observed] | None = None,
 ) -> list[PairCounts]:
     """Compare all pairs of all measures on shared bootstrap samples.
@@ -56,6 +57,8 @@ def resample(
         Replicates of which the scores of kept systems are returned.
     memory_bytes : int, optional
         For weights, sums and scores of a batch; changes no result. A batch has at least 32 replicates.
+    pairs_at_once : int, optional
+        Of all measures together; where there are more, replicates are drawn once more for each so many. Changes no result.
     observed : sequence of Observed, optional
         What `observe` gave for each measure, where it is at hand.
 
@@ -73,6 +76,25 @@ def resample(
         _check_draws(draws, measure)
     if observed is None:
         observed = [observe(measure) for measure in measures]
+
+    def count(some: Sequence[Measure], seen: Sequence[Observed], first: bool) -> list[PairCounts]:
+        kept = keep_replicates if first else 0  # scores are of systems: once is enough
+        return _count(draws, some, seen, cells=cells, replicates=replicates, keep_replicates=kept, memory_bytes=memory_bytes)
+
+    return count_in_tiles(measures, observed, pairs_at_once, count)
+
+
+def _count(
+    draws: Draws | StratifiedDraws,
+    measures: Sequence[Measure],
+    observed: Sequence[Observed],
+    *,
+    cells: range,
+    replicates: int,
+    keep_replicates: int,
+    memory_bytes: int,
+) -> list[PairCounts]:
+    """Compare all pairs of all measures at once."""
     plans = [plan_measure(measure, seen, n_draws=draws.n_draws) for measure, seen in zip(measures, observed, strict=True)]
     kept = [min(max(min(cell_bounds(c, replicates)[1], keep_replicates) - c * CELL, 0), CELL) for c in cells]
     columns = StatisticColumns.of(_wanted(plans, with_scores=sum(kept) > 0), n_units=draws.n_units, n_draws=draws.n_draws)
@@ -82,8 +104,8 @@ def resample(
     batch = _batch_length(batches.bytes_per_replicate, plans, memory_bytes)
     batches.make_room(batch)
     results = [empty_counts(plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept))) for plan in plans]
-    lanes = [empty_lanes(plan) for plan in plans]
     tables = [[_tables_of(rule, plan, draws, batch, counted) for rule in plan.rules] for plan in plans]
+    lanes = [empty_lanes(plan, exact=None not in own) for plan, own in zip(plans, tables, strict=True)]
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
         for running in lanes:

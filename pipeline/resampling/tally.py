@@ -2,14 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.compare import LANES, fold_lanes
 from pipeline.resampling.comparison_rules import Plan
-from pipeline.resampling.measures import BINS, COUNTS, SUMS, PairCounts
+from pipeline.resampling.measures import BINS, COUNTS, SUMS, Measure, Observed, PairCounts
 
-__all__ = ["close_cell", "empty_counts", "empty_lanes"]
+__all__ = ["PAIRS_AT_ONCE", "PAIR_BYTES", "close_cell", "count_in_tiles", "empty_counts", "empty_lanes"]
+
+PAIRS_AT_ONCE = 2**18
+"""Pairs that a pass compares on one set of draws. Thresholds and running sums of more would not leave room for their counts within
+1 GiB; a second set of draws costs a tenth of comparing so many, or less."""
+
+PAIR_BYTES = 8 * len(SUMS) * LANES + 600
+"""What a pass holds of a pair that it compares, beside its counts: running sums, thresholds, cuts and integers. Measured."""
+
+
+def count_in_tiles(
+    measures: Sequence[Measure],
+    observed: Sequence[Observed],
+    pairs_at_once: int,
+    count: Callable[[Sequence[Measure], Sequence[Observed], bool], list[PairCounts]],
+) -> list[PairCounts]:
+    """Return what ``count`` gives of all pairs, where it is given so many at a time, and whether they are the first.
+
+    No pair depends on another, so that this changes no bit.
+    """
+    pairs = [len(measure.pairs) for measure in measures]
+    tiles = max(1, -(-sum(pairs) // max(1, pairs_at_once)))
+    if tiles == 1:
+        return count(measures, observed, True)
+    whole: list[PairCounts] = []
+    for tile in range(tiles):
+        rows = [slice(own * tile // tiles, own * (tile + 1) // tiles) for own in pairs]  # of even size: a short one costs as much
+        some = [replace(measure, pairs=measure.pairs[own]) for measure, own in zip(measures, rows, strict=True)]
+        seen = [
+            replace(all_, delta=all_.delta[own], se=all_.se[own], discordant=all_.discordant[own], identical=all_.identical[own])
+            for all_, own in zip(observed, rows, strict=True)
+        ]
+        parts = count(some, seen, tile == 0)
+        if tile == 0:
+            whole = [_room_for(own, part) for own, part in zip(pairs, parts, strict=True)]
+        for result, own, part in zip(whole, rows, parts, strict=True):
+            for name in ("counts", "sums", "histogram", "empty", "rule"):
+                getattr(result, name)[own] = getattr(part, name)
+    return whole
+
+
+def _room_for(pairs: int, part: PairCounts) -> PairCounts:
+    """Return a result of so many pairs, of the cells and with the scores of a part; its numbers are not set."""
+    room = {
+        name: np.empty((pairs, *getattr(part, name).shape[1:]), getattr(part, name).dtype)
+        for name in ("counts", "sums", "histogram", "empty", "rule")
+    }
+    return replace(part, **room)
 
 
 def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0)) -> PairCounts:
@@ -33,9 +83,12 @@ def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0)) -> P
     )
 
 
-def empty_lanes(plan: Plan) -> NDArray[np.float64]:
-    """Return room for the running sums of one cell; its content is not set."""
-    return np.empty((len(plan.measure.pairs), len(SUMS), LANES))
+def empty_lanes(plan: Plan, *, exact: bool) -> NDArray[np.float64]:
+    """Return room for the running sums of one cell; its content is not set.
+
+    Sums that are ``exact`` in any order need one accumulator, which is the first of the others'.
+    """
+    return np.empty((len(plan.measure.pairs), len(SUMS), 1 if exact else LANES))
 
 
 def close_cell(plan: Plan, result: PairCounts, lanes: NDArray[np.float64], cell: int, *, tests_margin: bool) -> None:

@@ -52,6 +52,14 @@ def test_memory_changes_no_bit(measures, reference, memory_bytes):
         small.assert_same_bits(one, other)
 
 
+@pytest.mark.parametrize("pairs_at_once", [1, 9, 59])
+def test_pairs_counted_some_at_a_time_are_the_pairs_counted_together(measures, reference, pairs_at_once):
+    found = randomize(DRAWS, measures, cells=range(2), replicates=REPLICATES, pairs_at_once=pairs_at_once)
+    for one, other in zip(reference, found, strict=True):
+        small.assert_same_bits(one, other)
+        assert one.rule.tolist() == other.rule.tolist()
+
+
 @pytest.mark.parametrize(("cache_bytes", "tile"), [(1, 32), (10_000, 64), (2**18, 2048), (2**24, 512)])
 def test_how_pairs_and_replicates_are_put_together_changes_no_bit(measures, reference, monkeypatch, cache_bytes, tile):
     monkeypatch.setattr(swapped_pairs, "_CACHE_BYTES", cache_bytes)

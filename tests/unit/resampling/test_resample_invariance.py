@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support import small_measures as small
 
+from pipeline.resampling import resample as module
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.resample import observe, resample
@@ -29,6 +30,23 @@ def test_memory_changes_no_bit(four_measures, reference, memory_bytes):
     for one, other in zip(reference, found, strict=True):
         small.assert_same_bits(one, other)
         assert one.score.tobytes() == other.score.tobytes()
+
+
+@pytest.mark.parametrize("pairs_at_once", [1, 3, 7, 25, 39])
+def test_pairs_counted_some_at_a_time_are_the_pairs_counted_together(four_measures, reference, monkeypatch, pairs_at_once):
+    seen = []
+    whole = module.plan_measure
+    monkeypatch.setattr(module, "plan_measure", lambda m, o, **how: seen.append(len(m.pairs)) or whole(m, o, **how))
+    found = resample(
+        DRAWS, four_measures, cells=range(2), replicates=REPLICATES, keep_replicates=CELL + 50, pairs_at_once=pairs_at_once
+    )
+    for one, other in zip(reference, found, strict=True):
+        small.assert_same_bits(one, other)
+        assert one.score.tobytes() == other.score.tobytes()
+        assert one.rule.tolist() == other.rule.tolist()
+    assert sum(seen) == 4 * 10  # no pair twice
+    together = [sum(seen[at : at + 4]) for at in range(0, len(seen), 4)]
+    assert max(together) <= pairs_at_once + 4 and len(together) == -(-40 // pairs_at_once)
 
 
 def test_cells_counted_apart_are_the_cells_counted_together(four_measures, reference):
