@@ -135,6 +135,7 @@ class CalibrationTransfer(Analysis):
             figures=tuple(_figures(cubes, rows)),
             sections=(SECTION,),
             csv={"calibration": rows},
+            interval_of={"calibration": "share"},
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def _write_charts(folder: Path) -> list[str]:
 @click.option("-n", "--items", type=COUNT, required=True, help="Items of the test set it was observed on.")
 @click.option(
     "--like",
-    help="A task of the atlas, as in mmlu-pro:same or wmt22-en-de/bleu:different, or a run of yours. [all of the atlas]",
+    help="A task of the atlas, as in mmlu-pro:same or wmt22-en-de/bleu, or a run of yours. [all of the atlas]",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level, two-sided.")
 @runs_option
@@ -133,10 +134,15 @@ def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, 
 
     if not 0 < alpha < 1:
         raise click.UsageError(f"--alpha {alpha:g} must be between 0 and 1")
+    if not gain or not isfinite(gain):
+        raise click.UsageError(f"--gain {gain:g} must be a number other than 0")
     atlas = load_atlas()
     entries = select_entries(atlas, like)
     if not entries and like is not None:
         name, _, kinship = like.partition(":")
+        there = select_entries(atlas, name)
+        if there:
+            raise click.UsageError(f"the atlas has no {like!r}, but {', '.join(kin.name for kin in there)}")
         entries = select_entries(list(entries_of(_open(name, runs, atlas))), None)
         entries = [kin for kin in entries if kinship in ("", kin.kinship)]
         if not entries:
@@ -147,7 +153,7 @@ def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, 
     elif len(chances) == 1:
         click.echo(chances[0].say())
     else:
-        click.echo(_say_all(chances, gain, items, alpha))
+        click.echo(_say_all(chances, gain, items, alpha) + chances[0].warn())
 
 
 def _open(name: str, runs: Path, atlas: Any) -> Any:

@@ -56,10 +56,11 @@ def gains_without(
 
 
 def contributions(statistics: NDArray[np.int64], score: ScoreFunction, direction: float) -> NDArray[np.float64]:
-    """Return what each item contributes to the gain: the jackknife's pseudo-values over n, nδ − (n − 1)δ₋ᵢ.
+    """Return what each item contributes to the gain: s(M + dᵢ/2) − s(M − dᵢ/2).
 
-    They add up to the gain: exactly for means, where each is the item's difference over n, nearly for other scores. An item on
-    which both outputs have the same statistics contributes nothing.
+    M are the sums of statistics midway between the two outputs, and dᵢ the difference of the outputs' statistics on item i. An item
+    on which both have the same statistics contributes nothing, and all of them together would be the gain s(M + d/2) − s(M − d/2):
+    contributions add up to it exactly for means, where each is the item's difference over n, and nearly for other scores.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def contributions(statistics: NDArray[np.int64], score: ScoreFunction, direction
     Returns
     -------
     (item,) float64
-        nan where the score is not defined without the item.
+        nan where the score is not defined there.
 
     Examples
     --------
@@ -78,10 +79,9 @@ def contributions(statistics: NDArray[np.int64], score: ScoreFunction, direction
     >>> contributions(two, lambda sums: sums[0] / sums[1], 1.0).round(12).tolist()
     [0.5, 0.0, -0.5, 1.0]
     """
-    n = len(statistics)
-    gain, without = gain_of(statistics, score, direction), gains_without(statistics, score, direction)
-    same = (statistics[:, 0] == statistics[:, 1]).all(axis=1)
-    return np.where(same, 0.0, (n * gain - (n - 1) * without) / n)
+    middle = statistics.sum(axis=(0, 1)) / 2
+    half = (statistics[:, 0] - statistics[:, 1]) / 2
+    return _gains(np.stack([middle + half, middle - half], axis=1), score, direction)
 
 
 def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction: float) -> int | None:
@@ -130,7 +130,7 @@ def is_dead(statistics: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray((statistics == statistics[:, :1]).all(axis=(1, 2)), np.bool_)
 
 
-def _gains(sums: NDArray[np.int64], score: ScoreFunction, direction: float) -> NDArray[np.float64]:
+def _gains(sums: NDArray[np.generic], score: ScoreFunction, direction: float) -> NDArray[np.float64]:
     """Return the gains of (part, 2, statistic) sums."""
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: nan
         scores = np.asarray(score(np.moveaxis(sums, -1, 0).astype(np.float64)), np.float64)

@@ -67,7 +67,10 @@ def permute_measures(
     *,
     permutations: int,
 ) -> tuple[float, float]:
-    """Test whether two measures have the same soft pairwise accuracy.
+    """Test whether two measures are exchangeable, by the difference of their soft pairwise accuracies.
+
+    That is more than equal accuracy: measures that are equally accurate but prefer different systems are not exchangeable, and the
+    test rejects them more often than its level says.
 
     Each measure is brought to mean 0 and standard deviation 1 over all its values. If the two are exchangeable, so are their values
     of any system on any unit: in each permutation the values of each unit change places with a chance of one half, those of all

@@ -43,7 +43,8 @@ def bootstrap_p(helped: int, hurt: int, units: int) -> float:
         return 1.0
     # P(X ≤ m/2), X binomial (m, θ): helped are no more than hurt.
     most = m // 2
-    no_gain = np.where(most >= m, 1.0, 1 - _at_least(most + 1, m, helped / differing))
+    # As the hurt being at least m − m/2, in one sum: one less a number near 1 would have lost a small p.
+    no_gain = _at_least(m - most, m, hurt / differing)
     return float(np.clip(chance @ no_gain, 0.0, 1.0))
 
 

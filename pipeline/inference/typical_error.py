@@ -11,6 +11,8 @@ from scipy.special import fdtrc
 
 __all__ = ["WelchTest", "typical_log_error", "welch_test"]
 
+_ROUNDING = 1e-9
+
 
 def typical_log_error(influence: NDArray[np.float64], pairs: NDArray[np.int64]) -> float | None:
     """Return the standard error of the mean logarithm of the standard errors of pairs, as units of a test set are drawn.
@@ -30,7 +32,7 @@ def typical_log_error(influence: NDArray[np.float64], pairs: NDArray[np.int64]) 
     Returns
     -------
     float or None
-        None where no pair varies, or there are fewer than three units.
+        None where no pair varies, there are fewer than three units, or all of them say the same but for rounding.
 
     Examples
     --------
@@ -55,7 +57,8 @@ def typical_log_error(influence: NDArray[np.float64], pairs: NDArray[np.int64]) 
     # Σ over pairs of (z_s − z_t)² / σ², without an array of pairs × units.
     squares = inverse.sum(axis=1) @ centred**2 - np.einsum("su,su->u", centred, inverse @ centred)
     moved = (squares / varies.sum() - 1) / 2
-    return float(moved.std(ddof=1) / np.sqrt(units))
+    error = float(moved.std(ddof=1) / np.sqrt(units))
+    return error if error > _ROUNDING else None
 
 
 @dataclass(frozen=True)

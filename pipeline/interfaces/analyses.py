@@ -143,6 +143,8 @@ class Finding:
     csv : mapping of str to sequence of mapping, optional
         Rows by the name of their file in ``tables/``, without ``.csv``; one file of all rows, named after the analysis, where
         nothing is said.
+    interval_of : mapping of str to str
+        By the name of a file, the column whose interval its plain ``interval`` is. That of another column ``x`` is ``x_interval``.
     headlines : tuple of Headline
         Sentences for the verdicts.
     marks : tuple of Mark
@@ -159,6 +161,7 @@ class Finding:
     figures: tuple[Figure, ...] = ()
     sections: tuple[Section, ...] = ()
     csv: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+    interval_of: Mapping[str, str] = field(default_factory=dict)
     headlines: tuple[Headline, ...] = ()
     marks: tuple[Mark, ...] = ()
     checks: tuple[Check, ...] = ()

@@ -25,7 +25,9 @@ PERCENTS = (2.5, 5, 10, 25, 50, 75, 90, 95, 97.5)
 """At which the quantiles of s stand."""
 
 _FULL = "full"
-_FEWEST = 20  # pairs of a class that are not far from borderline
+_FEWEST = 20  # pairs of a class
+_BORDERLINE = 1.645  # gains over their standard error
+_GAUSSIAN_ITEMS = 100
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,14 @@ class Chance:
             f"A gain of {self.gain:g} on {self.items:,} items is significant at {self.alpha:g} (two-sided) for {few} of the {kin} "
             f"of {self.kin.task}, {self.kin.metric}.\n"
             f"Significant there: {low:.2f} for 5 % of them, {middle:.2f} for half, {high:.2f} for 95 %."
+            + self.warn()
         )
+
+    def warn(self) -> str:
+        """Return what to mind, on a line of its own; nothing where there is nothing."""
+        if self.items >= _GAUSSIAN_ITEMS:
+            return ""
+        return f"\nBelow {_GAUSSIAN_ITEMS} items standard errors say little: for right and wrong answers ask `pipeline power`."
 
 
 def chance_of(kin: Kin, gain: float, items: int, *, alpha: float = 0.05) -> Chance:
@@ -108,12 +117,19 @@ def chance_of(kin: Kin, gain: float, items: int, *, alpha: float = 0.05) -> Chan
     alpha : float
         Two-sided.
 
+    Raises
+    ------
+    ValueError
+        Where a gain is 0 or no number.
+
     Examples
     --------
     >>> kin = Kin("made", "accuracy", "all", 1000, 99, tuple(40.0 + k for k in range(9)))
     >>> chance_of(kin, 1.96 * 44 / 20, 400).share, round(chance_of(kin, 9.0, 400).gains[1], 2)
     (0.5002, 4.31)
     """
+    if not gain or not np.isfinite(gain):
+        raise ValueError(f"a gain is a number other than 0, not {gain:g}")
     z = -float(ndtri(alpha / 2))
     scale = z / np.sqrt(items)
     percents, deviations = np.array(PERCENTS), np.array(kin.deviations)
@@ -154,7 +170,8 @@ def select_entries(entries: Sequence[Kin], like: str | None) -> list[Kin]:
 def entries_of(cubes: Mapping[str, xr.Dataset], *, task: str | None = None) -> Iterator[Kin]:
     """Go through the entries of a run: every test set, metric and class of pairs with twenty pairs or more.
 
-    Pairs are those that are not far from borderline, one-sided p in [.005, .3], where there are twenty; all that vary elsewhere.
+    Pairs are those that are not far from borderline, one-sided p in [.005, .3]; where there are fewer than twenty, the twenty whose
+    gains are nearest to 1.645 standard errors. Far larger gains have other standard errors.
 
     Parameters
     ----------
@@ -177,10 +194,13 @@ def entries_of(cubes: Mapping[str, xr.Dataset], *, task: str | None = None) -> I
             items = int(cube.attrs.get("n_items", units))
             for kind in (ALL, SAME, DIFFERENT) if relation is not None else (ALL,):
                 own = table.measured if kind is ALL or relation is None else table.measured & relation.mask(table, kind)
-                near = own & table.near
-                chosen = near if near.sum() >= _FEWEST else own
-                if chosen.sum() < _FEWEST:
+                if own.sum() < _FEWEST:
                     continue
+                chosen = own & table.near
+                if chosen.sum() < _FEWEST:
+                    distance = np.where(own, np.abs(table.gain - _BORDERLINE * table.se), np.inf)
+                    chosen = np.zeros(len(own), np.bool_)
+                    chosen[np.argsort(distance / np.where(own, table.se, 1.0), kind="stable")[:_FEWEST]] = True
                 deviations = np.percentile(table.se[chosen] * np.sqrt(items), PERCENTS)
                 rounded = tuple(float(f"{value:.4g}") for value in deviations)
                 yield Kin(task or name, metric, kind.label, items, int(chosen.sum()), rounded)

@@ -132,7 +132,9 @@ def build_report(given: ReportInput) -> FullReport:
 
 def _hold_to(report: FullReport, given: ReportInput) -> FullReport:
     """Add how the study's known answers fared: a finding like those of analyses, read off the tables."""
-    found = judge_expectations(given.study.expect, make_tables(report, given.cubes, given.findings))
+    interval_of = {file: column for finding in given.findings for file, column in finding.interval_of.items()}
+    tables = make_tables(report, given.cubes, given.findings)
+    found = judge_expectations(given.study.expect, tables, interval_of=interval_of)
     findings = (*given.findings, found)
     return replace(
         report,

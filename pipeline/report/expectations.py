@@ -37,19 +37,32 @@ _COLUMNS = (
     Column("source", "source"),
     Column("remark", "remark"),
 )
+_INTERVAL_OF = {"leaderboard": "score", "pairs": "delta"}
+"""Of the report's own tables, the column whose interval the plain ``interval`` is."""
+
 _CAPTION = (
     "What the study expects of its own results (`expect`), such as a paper's numbers. Where it says that ours need not agree, a "
     "difference is shown and nothing turns."
 )
 
 
-def judge_expectations(expected: Sequence[Expectation], tables: Files) -> Finding:
+def judge_expectations(
+    expected: Sequence[Expectation], tables: Files, *, interval_of: Mapping[str, str] | None = None
+) -> Finding:
     """Return a row for each expectation: what was expected, what was found, and whether it agrees.
 
     An expectation has turned where its number does not agree, or cannot be found, and nothing says that it need not.
+
+    Parameters
+    ----------
+    expected : sequence of Expectation
+    tables : Files
+        Of the report.
+    interval_of : mapping of str to str, optional
+        By table of an analysis, the column whose interval its plain ``interval`` is: beside another number it would mislead.
     """
     read: dict[str, list[_Row]] = {}
-    rows = [_judge(one, tables, read) for one in expected]
+    rows = [_judge(one, tables, read, _INTERVAL_OF | dict(interval_of or {})) for one in expected]
     turned = [row for row in rows if row["turned"]]
     shown = tuple(_shown(row) for row in rows)
     if turned:
@@ -75,8 +88,8 @@ def list_turned(report: Path) -> list[str]:
         return [row["name"] for row in csv.DictReader(file) if row["turned"] == "True"]
 
 
-def _judge(one: Expectation, tables: Files, read: dict[str, list[_Row]]) -> dict[str, Any]:
-    ours, interval, reason = _look_up(one, tables, read)
+def _judge(one: Expectation, tables: Files, read: dict[str, list[_Row]], interval_of: Mapping[str, str]) -> dict[str, Any]:
+    ours, interval, reason = _look_up(one, tables, read, interval_of)
     low, high = one.limits
     # A limit is written with a few digits: what is equal to it but for rounding agrees.
     slack = 1e-12 * max(abs(ours or 0.0), 1.0)
@@ -100,7 +113,7 @@ def _judge(one: Expectation, tables: Files, read: dict[str, list[_Row]]) -> dict
 
 
 def _look_up(
-    one: Expectation, tables: Files, read: dict[str, list[_Row]]
+    one: Expectation, tables: Files, read: dict[str, list[_Row]], interval_of: Mapping[str, str]
 ) -> tuple[float | None, dict[str, Any] | None, str | None]:
     """Return the number, an interval that stands beside it, and why there is none."""
     names = [name.removesuffix(".csv") for name in tables if name.endswith(".csv")]
@@ -124,7 +137,11 @@ def _look_up(
     if value is None or isinstance(value, str):
         why = left[0].get("reason")
         return None, None, f"{one.column} has no number there" + (f": {why}" if why else "")
-    return float(value), _interval_of(left[0], str(one.column)), None
+    column = str(one.column)
+    interval = _interval_at(left[0], f"{column}_interval")
+    if interval is None and interval_of.get(one.table) == column:
+        interval = _interval_at(left[0], "interval")
+    return float(value), interval, None
 
 
 def _differing(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -135,12 +152,9 @@ def _differing(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"; they differ in {', '.join(words[:4])}" if words else ""
 
 
-def _interval_of(row: Mapping[str, Any], column: str) -> dict[str, Any] | None:
-    for prefix in (f"{column}_interval", "interval"):
-        low, high = row.get(f"{prefix}.lo"), row.get(f"{prefix}.hi")
-        if low is not None and high is not None:
-            return {"lo": low, "hi": high}
-    return None
+def _interval_at(row: Mapping[str, Any], prefix: str) -> dict[str, Any] | None:
+    low, high = row.get(f"{prefix}.lo"), row.get(f"{prefix}.hi")
+    return None if low is None or high is None else {"lo": low, "hi": high}
 
 
 def _read(tables: Files, name: str) -> list[_Row]:

@@ -64,6 +64,7 @@ def asked(plain: Path) -> list[dict[str, Any]]:
         },
         {"table": "pairs", "where": {"p": "<= 0.5"}, "count": True, "value": small, "within": 0},
         {"table": "pairs", "where": first, "column": "interval.lo", "at_most": float(pairs[0]["delta"])},
+        {"table": "pairs", "where": first, "column": "score_a", "at_least": 0},
     ]
 
 
@@ -71,23 +72,25 @@ def test_answers_that_agree_are_shown_and_the_run_ends_well(plain: Path, tmp_pat
     expected = asked(plain)
     root, said = run(study(tmp_path, expected))
     rows = table(root, "expectations")
-    assert [row["agrees"] for row in rows] == ["True"] * 4
+    assert [row["agrees"] for row in rows] == ["True"] * 5
     assert rows[1]["name"] == "gain"
     assert rows[0]["name"].startswith("leaderboard: score of name ")
     # What is found is what the table has, and its interval stands beside it.
     pairs = table(root, "pairs")
     assert rows[1]["ours"] == pairs[0]["delta"]
     assert (rows[1]["interval.lo"], rows[1]["interval.hi"]) == (pairs[0]["interval.lo"], pairs[0]["interval.hi"])
+    # The row of a pair has the interval of its gain, which is none of a score.
+    assert rows[4]["interval.lo"] == ""
     assert "Known answers" not in said  # what is in order is not told
     document = json.loads((root / "report" / "report.json").read_bytes())
     (finding,) = [one for one in document["findings"] if one["analysis"] == "expectations"]
-    assert [row["agrees"] for row in finding["rows"]] == [True] * 4
+    assert [row["agrees"] for row in finding["rows"]] == [True] * 5
     assert [check["status"] for check in document["trust"] if check["check"] == "Known answers"] == ["ok"]
     assert "Known answers" in (root / "report" / "index.html").read_text("utf-8")
 
 
 def test_an_answer_that_turned_has_its_exit_code_and_is_named(plain: Path, tmp_path: Path) -> None:
-    one, *_, limit = asked(plain)
+    one, *_, limit = asked(plain)[:4]
     turned = {**limit, "name": "low end", "at_most": -1000.0}
     path = study(tmp_path, [one, turned])
     root, said = run(path, code=7)

@@ -87,6 +87,7 @@ class CalibrationIid(Analysis):
             figures=tuple(list_figures(rows)),
             sections=(SECTION,),
             csv={"calibration_iid": rows},
+            interval_of={"calibration_iid": "share"},
         )
 
     def _rows(self, test_set: str, metric: str, cube: xr.Dataset, options: CalibrationIidOptions) -> list[dict[str, Any]]:

@@ -76,4 +76,9 @@ class Distributions(Analysis):
                 "distributions_test_sets": kinds["test-sets"],
                 "distributions_scores": scores,
             },
+            interval_of={
+                "distributions": "mean",
+                "distributions_two": "correlation",
+                "distributions_test_sets": "correlation",
+            },
         )

@@ -16,7 +16,7 @@ import numpy as np
 
 from pipeline.analyses.pair_classes import find_base
 from pipeline.analyses.pairs import FULL, describe_copies
-from pipeline.analyses.sensitivity.data import CommonPairs, Ruler, list_groups, read_common, read_unit_values
+from pipeline.analyses.sensitivity.data import CommonPairs, Ruler, list_groups, read_common, read_items, read_unit_values
 from pipeline.analyses.sensitivity.options import SensitivityOptions
 from pipeline.analyses.sensitivity.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.sensitivity.rows import compare_rulers, describe_rulers, judge_rulers, name_ruler
@@ -43,7 +43,9 @@ NOTES = (
 )
 VALIDITY = (
     "Soft pairwise accuracy: 1 − mean |p − p of the reference|, one-sided (Thompson and others 2024). The test of two measures "
-    "exchanges their standardised values of whole units, with Gaussian p; it is about these systems, the interval about others too."
+    "exchanges their standardised values of whole units, with Gaussian p of these, and so its difference is not that of the table "
+    "above. It asks whether the two are exchangeable: a small p may also say that they are equally accurate and err on different "
+    "systems. It is about these systems, the interval about others too."
 )
 
 
@@ -96,6 +98,7 @@ class Sensitivity(Analysis):
                 "sensitivity_tests": names["test"],
                 "sensitivity_pairs": points,
             },
+            interval_of={"sensitivity_two": "ratio", "sensitivity_validity": "soft_pairwise_accuracy"},
         )
 
     def _rows(
@@ -132,6 +135,7 @@ class Sensitivity(Analysis):
             ruler: read_unit_values(self.statistics.get(ruler.test_set, {}).get(ruler.metric), cubes[ruler.test_set], found.systems)
             for ruler in found.rulers
         }
+        items = {ruler: read_items(self.statistics.get(ruler.test_set, {}).get(ruler.metric)) for ruler in found.rulers}
         truth = values.pop(reference)
         for one, other in combinations(values, 2):
             names = {"first": name_ruler(one, found.rulers), "second": name_ruler(other, found.rulers)}
@@ -141,6 +145,8 @@ class Sensitivity(Analysis):
                 row["reason"] = "the statistics of items are not at hand, or a score is not defined without one of the units"
             elif a.shape != b.shape:
                 row["reason"] = "the two measures are of different units"
+            elif items[one] != items[other]:
+                row["reason"] = "the two measures are of other items, or of the same in another order: no two values belong together"
             else:
                 rule = " / ".join(names.values())
                 key = draw_key(seed=seed, purpose="sensitivity", test_set=one.test_set, size=FULL, rule=rule)

@@ -19,7 +19,7 @@ from pipeline.resampling.influence import leave_one_out
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CommonPairs", "Ruler", "list_groups", "read_common", "read_unit_values"]
+__all__ = ["CommonPairs", "Ruler", "list_groups", "read_common", "read_items", "read_unit_values"]
 
 
 class Ruler(NamedTuple):
@@ -126,6 +126,13 @@ def _read(cube: xr.Dataset, metric: str, procedure: str, alpha: float | None) ->
         key = (b, a) if flipped else (a, b)
         found[key] = (-z if flipped else z, p[at], 1 - one if flipped else one, float(verdict[at]))
     return found
+
+
+def read_items(scored: ScoredStatistics | None) -> tuple[str, ...]:
+    """Return the names of the items of a test set, in its order; none where they are not at hand."""
+    if scored is None or "item" not in scored.data.coords:
+        return ()
+    return tuple(map(str, scored.data["item"].values.tolist()))
 
 
 def read_unit_values(scored: ScoredStatistics | None, cube: xr.Dataset, systems: Sequence[str]) -> UnitValues | None:

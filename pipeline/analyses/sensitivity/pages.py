@@ -51,7 +51,7 @@ _TESTS = (
     Column("first", "first"),
     Column("second", "second"),
     Column("difference", "difference of accuracy", "number"),
-    Column("p", "p", "p"),
+    Column("p", "p of exchangeable", "p"),
     Column("reason", "remark"),
 )
 _KINDS = (

@@ -156,6 +156,7 @@ def _draw_curve(axes: Axes, curve: _Curve, colour: str, marker: str) -> None:
     if spread:
         axes.plot(*zip(*spread, strict=True), marker, color=colour, markersize=5, fillstyle="none", linestyle=":", linewidth=0.8)
     if curve.fit["slope"] is not None:
-        n = np.array([min(x for x, _ in there), max(x for x, _ in there)], dtype=float)
+        fitted = [p["units"] for p in curve.points if p[curve.fit["quantity"]]]
+        n = np.array([min(fitted), max(fitted)], dtype=float)
         gains = np.exp(curve.fit["intercept"] + curve.fit["slope"] * np.log(n))
         axes.plot(n, gains, color=colour, linewidth=1.2, alpha=0.8)

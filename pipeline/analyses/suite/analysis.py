@@ -81,6 +81,7 @@ class SuiteAnalysis(Analysis):
             tables=tuple(make_tables(rows, summaries)),
             figures=tuple(list_figures(rows, cubes)),
             csv={name: [row for row in rows if row["kind"] in kinds] for name, kinds in files.items()},
+            interval_of={"suite_test_sets": "gain"},
         )
 
 

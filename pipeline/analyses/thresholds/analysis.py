@@ -121,6 +121,7 @@ class Thresholds(Analysis):
             figures=tuple(draw_thresholds(cubes, rows)),
             sections=(SECTION,),
             csv={"thresholds": rows, "kinship": kinship},
+            interval_of={"thresholds": "gain"},
             headlines=tuple(state_thresholds(cubes, rows, few=FEW_PAIRS)),
             marks=tuple(mark_scatters(cubes, rows, few=FEW_PAIRS)),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_without_a_difference_five_in_a_hundred_are_called_different_at_most() -
     studies = 300
     rejected = 0
     for _ in range(studies):
-        finding = analyse({name: domain(rng, units=60) for name in ("news", "law", "talks")})
+        finding = analyse({name: domain(rng, units=120) for name in ("news", "law", "talks")})
         rejected += finding.details["tests"][0]["p"] <= 0.05
     assert binom.sf(rejected - 1, studies, 0.05) > 1e-6, rejected
 
@@ -123,7 +124,7 @@ def test_what_lacks_is_said() -> None:
 def test_every_figure_has_its_points_and_all_test_sets_are_shown() -> None:
     rng = np.random.default_rng(8)
     names = [f"t{number:02d}" for number in range(14)]
-    finding = analyse({name: domain(rng, units=40) for name in names})
+    finding = analyse({name: domain(rng, units=120) for name in names})
     side, *scatters = finding.figures
     assert all(name in side.alt for name in names)
     assert len(scatters) == 3
@@ -140,3 +141,23 @@ def test_options_of_no_use_are_refused(options: dict[str, Any]) -> None:
 
     with pytest.raises(StudyError):
         DomainCurve().check(options)
+
+
+@pytest.mark.parametrize(("units", "right", "tested"), [(99, False, False), (100, False, True), (60, True, True)])
+def test_few_units_have_a_test_only_where_answers_are_right_or_wrong(units: int, right: bool, tested: bool) -> None:
+    rng = np.random.default_rng(9)
+    sets = {}
+    for name in ("news", "law"):
+        cube, scored = domain(rng, units=units)
+        if right:
+            values = (rng.random((len(SYSTEMS), units)) < 0.6).astype(np.int64)
+            statistics = np.stack([values, np.ones_like(values)], axis=2)
+            data = scored.data.assign(statistics=(scored.data["statistics"].dims, statistics))
+            scored = replace(scored, data=data)
+        sets[name] = (cube, scored)
+    finding = analyse(sets)
+    (test,) = finding.details["tests"]
+    assert (test["p"] is not None) is tested
+    assert all((row["interval"] is not None) is tested for row in finding.rows)
+    assert all(row["typical_se"] is not None for row in finding.rows)
+    assert tested or "fewer than 100 units" in test["reason"]

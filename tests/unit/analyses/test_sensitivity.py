@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,26 @@ def test_without_statistics_or_with_other_units_there_is_no_test_and_the_reason(
     statistics = {name: {"bleu": scored(rng.normal(size=(8, n)))} for name, n in sizes.items()}
     (row,) = of_kind(Sensitivity().with_statistics(statistics).find(cubes, options), "test")
     assert (row["p"], row["reason"]) == (None, "the two measures are of different units")
+
+
+def test_measures_that_list_their_items_in_another_order_are_not_tested() -> None:
+    cubes = {name: cube_of(np.arange(8.0), name=name) for name in ("human", "x", "y")}
+    options = {"across_test_sets": True, "reference": "human", "permutations": 99}
+    rng = np.random.default_rng(1)
+
+    def test_of(order_of_y: list[int]) -> dict[str, Any]:
+        statistics = {}
+        for name in cubes:
+            one = scored(rng.normal(size=(8, 20)))
+            items = [f"i{k}" for k in (order_of_y if name == "y" else range(20))]
+            statistics[name] = {"bleu": replace(one, data=one.data.assign_coords(item=items))}
+        (row,) = of_kind(Sensitivity().with_statistics(statistics).find(cubes, options), "test")
+        return row
+
+    assert test_of(list(range(20)))["p"] is not None
+    row = test_of([1, 0, *range(2, 20)])
+    assert (row["p"], row["difference"]) == (None, None)
+    assert "in another order" in row["reason"]
 
 
 def test_every_figure_has_its_points() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from support.synthetic_cubes import build_cube
 
@@ -158,6 +159,18 @@ def test_confidence_by_size_is_drawn_of_few_pairs_with_its_points() -> None:
     assert "100 units: 10 pairs" in figure.alt
     fewer = SizeCurve().find({"news": cube}, {"most_pairs": 9})
     assert not [figure for figure in fewer.figures if figure.name == "size-confidence"]
+
+
+def test_the_figures_of_every_way_of_drawing_are_drawn_with_their_lines() -> None:
+    finding = find(weighted(), draw=["random", "with-replacement"], sizes=[50, 100, 200, 400], repeats=2, replicates=2000)
+    figures = [figure for figure in finding.figures if figure.name == "size-curve"]
+    assert len(figures) == 2
+    for figure, rule, quantity in zip(figures, ("random", "with-replacement"), ("gain", "se_gain"), strict=True):
+        axes = Figure().subplots()
+        figure.draw(axes)
+        units = [row["units"] for row in rows_of(finding, rule) if row[quantity]]
+        lines = [line.get_xdata().tolist() for line in axes.lines]
+        assert [min(units), max(units)] in lines  # the fit goes from the smallest to the largest
 
 
 @pytest.mark.parametrize(

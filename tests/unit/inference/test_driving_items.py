@@ -60,8 +60,24 @@ def test_contributions_add_up_and_are_none_where_both_do_the_same() -> None:
         gain = gain_of(statistics, ratio, 1.0)
         assert found[5] == 0
         assert found.sum() == pytest.approx(gain, abs=within * np.abs(found).sum())
+    lengths = two_outputs(rng, 40, lengths=True)  # over one denominator, whatever the items'
+    assert contributions(lengths, ratio, 1.0).sum() == pytest.approx(gain_of(lengths, ratio, 1.0), rel=1e-12)
     mean = two_outputs(rng, 40, lengths=False)
     assert contributions(mean, ratio, -1.0) == pytest.approx((mean[:, 1, 0] - mean[:, 0, 0]) / 400)
+
+
+def test_contributions_add_up_where_denominators_differ_and_most_items_are_equal() -> None:
+    """As of alignments, where the short sentences are those on which two systems do the same."""
+    rng = np.random.default_rng(4)
+    statistics = rng.integers(5, 60, (400, 1, 2)).repeat(2, axis=1)
+    statistics[:, :, 0] = np.minimum(statistics[:, :, 0], statistics[:, :, 1])
+    long = np.flatnonzero(statistics[:, 0, 1] > 40)
+    statistics[long, 0, 1] -= rng.integers(0, 9, long.size)
+    statistics[long, 0, 0] -= rng.integers(0, 7, long.size)
+    found, gain = contributions(statistics, ratio, 1.0), gain_of(statistics, ratio, 1.0)
+    assert (found[np.setdiff1d(np.arange(400), long)] == 0).all()
+    assert found.sum() == pytest.approx(gain, abs=0.001 * np.abs(found).sum())
+    assert np.count_nonzero(found > 0) > 10 < np.count_nonzero(found < 0)
 
 
 def test_a_gain_that_is_none_and_one_that_stays_have_no_number() -> None:

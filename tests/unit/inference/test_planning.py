@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import comb
 
 import numpy as np
@@ -33,6 +34,22 @@ def test_the_plug_in_p_is_the_sum_over_all_resamples(helped: int, hurt: int, uni
     expected = sum(chance for a, b, chance in all_outcomes(units, helped / units, hurt / units) if a <= b)
     assert bootstrap_p(helped, hurt, units) == pytest.approx(expected, abs=1e-12)
     assert bootstrap_p(0, 0, units) == 1.0
+
+
+@pytest.mark.parametrize(("helped", "hurt", "units"), [(200, 20, 500), (40, 0, 60), (90, 3, 200)])
+def test_a_p_of_many_zeros_is_that_of_exact_fractions(helped: int, hurt: int, units: int) -> None:
+    """Of whole numbers, with nothing rounded: the coefficients of (helped x + same + hurt / x)^n at x⁰ and below."""
+    ways, same = [1], units - helped - hurt
+    for _ in range(units):
+        grown = [0] * (len(ways) + 2)
+        for place, many in enumerate(ways):
+            grown[place] += hurt * many
+            grown[place + 1] += same * many
+            grown[place + 2] += helped * many
+        ways = grown
+    expected = Fraction(sum(ways[: units + 1]), units**units)
+    assert bootstrap_p(helped, hurt, units) == pytest.approx(float(expected), rel=1e-9, abs=0)
+    assert expected < 1e-15  # where one less a chance would have nothing left
 
 
 @pytest.mark.parametrize(("helped", "hurt"), [(7, 2), (2, 7), (12, 0), (5, 5), (30, 17)])

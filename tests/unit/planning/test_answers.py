@@ -13,7 +13,7 @@ import pytest
 from support.studies import run_cli
 
 from pipeline.inference.planning import bootstrap_p
-from pipeline.planning.answers import KIN, from_accuracies, from_counts, from_gain
+from pipeline.planning.answers import LIKELY, from_accuracies, from_counts, from_gain
 from pipeline.planning.charts import ITEMS, list_points, write_points
 
 
@@ -23,7 +23,7 @@ def test_two_accuracies_leave_the_number_that_is_hurt_open() -> None:
     assert scenarios["nobody hurt"].hurt == 0
     # 349 right of the other, 144 wrong of the better one: 349 · 144 / 500 by independence.
     assert scenarios["independent failures"].hurt == round(349 * 144 / 500)
-    assert scenarios["relatives"].hurt == round(KIN * 349 * 144 / 500)
+    assert scenarios["typical of models"].hurt == round(LIKELY * 349 * 144 / 500)
     assert scenarios["as many hurt as can be"].hurt == 144
     p = [one.mcnemar for one in scenarios.values()]
     assert p == sorted(p)
@@ -77,7 +77,7 @@ def test_each_question_is_answered_as_json() -> None:
     counted = json.loads(invoke("--items", "100", "--helped", "2", "--hurt", "0", "--json"))["counted"]
     assert counted["bootstrap"] == pytest.approx(0.132620, abs=1e-6)
     scenarios = json.loads(invoke("-n", "500", "--accuracy", "71.2", "69.8", "--json"))["scenarios"]
-    assert [one["name"] for one in scenarios][:2] == ["nobody hurt", "relatives"]
+    assert [one["name"] for one in scenarios][:2] == ["nobody hurt", "typical of models"]
     planned = json.loads(invoke("--gain", "2", "--hurt-percent", "3", "-n", "500", "--power", ".9", "--json"))["planned"]
     assert planned["target"] == 0.9
     assert 0.25 < planned["power"] < 0.9
