@@ -30,7 +30,12 @@ command and holds itself to the numbers that it [expects](expectations.md). Made
 ./scripts/papers
 ```
 
-*Need not*: the paper's data are others, so its number is shown and not held to.
+- *Need not*: the paper's data are others, so its number is shown and not held to.
+- *Recomputed independently*: the paper prints no such number of these data; the row checks this package, not the paper.
+- *Ours* has its 95 % interval behind it where there is one.
+- What is not here: of Berg-Kirkpatrick and others Figs. 2 and 4 (`workflows/realsumm.yaml` and `wmt*.yaml` run on such data), 5, 6
+  and 8 (training sets resampled), and Table 1 (`workflows/taggers-brown.yaml`); Table 2 of Riezler and Maxwell; Table 5 of
+  Krymolowski; Table 2 of Clark and others; the figures of Jansen's post, which `pipeline power --charts` draws.
 """
 
 
@@ -87,10 +92,15 @@ def write(done: Sequence[Done]) -> str:
 
 def row_of(row: Mapping[str, str]) -> str:
     """Return a line of the table."""
-    limits = "".join(f" {sign} {float(row[key]):g}" for key, sign in (("low", "≥"), ("high", "≤")) if row[key])
+    if row["low"] and row["high"]:
+        limits = "" if row["low"] == row["high"] else f" [{float(row['low']):g}, {float(row['high']):g}]"
+    else:
+        limits = "".join(f" {sign} {float(row[key]):g}" for key, sign in (("low", "≥"), ("high", "≤")) if row[key])
     expected = f"{float(row['value']):g}" if row["value"] else ""
     agrees = "yes" if row["agrees"] == "True" else "need not" if row["need_not"] == "True" else "no"
     ours = f"{float(row['ours']):.4g}" if row["ours"] else "–"
+    if row.get("interval.lo"):
+        ours += f" [{float(row['interval.lo']):.4g}, {float(row['interval.hi']):.4g}]"
     cells = (row["name"], f"{expected}{limits}".strip(), ours, agrees, row["source"], row["differs"] or row["reason"])
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 

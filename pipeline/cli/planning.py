@@ -55,6 +55,7 @@ def power(
     charts: Path | None,
     as_json: bool,
 ) -> None:
+    from pipeline.inference.planning import MOST_UNITS
     from pipeline.planning.answers import any_of, from_accuracies, from_counts, from_gain, say_scenarios
 
     for name, value in (("--power", target), ("--alpha", alpha)):
@@ -72,6 +73,8 @@ def power(
         raise click.UsageError("nothing is asked: give --helped and --hurt, --accuracy or --gain (see `pipeline power --help`)")
     if several and several[0] != "--gain" and items is None:
         raise click.UsageError(f"{several[0]} needs --items, the number of items")
+    if items is not None and not 1 <= items <= MOST_UNITS:
+        raise click.UsageError(f"--items {items:,} must be between 1 and {MOST_UNITS:,}")
     if hurt_percent is not None and gain is None:
         raise click.UsageError("--hurt-percent belongs to --gain: a share of items that the better system is expected to hurt")
     told: dict[str, Any] = {}

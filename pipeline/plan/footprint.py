@@ -10,7 +10,7 @@ from pipeline.plan.inputs import Inputs
 from pipeline.plan.methods import list_methods
 from pipeline.plan.task import CollectSpec, ExtractSpec, ResampleSpec, Task
 from pipeline.resampling.address import CELL, count_cells
-from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS, TABLE_WIDTH, TABLES_BYTES
+from pipeline.resampling.measures import BINS, COUNTS, PAIR_BYTES, PAIRS_AT_ONCE, SUMS
 from pipeline.study.schema import Study
 
 __all__ = ["STORED_BYTES", "Footprint", "estimate_footprint"]
@@ -48,8 +48,8 @@ class Footprint:
 
 def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> Footprint:
     """Return what open tasks should write, and what a worker should need for the largest of them."""
+    few = {metric.name for metric in inputs.metrics if metric.form == "ratio"}  # a numerator and a denominator
     items = {test_set.name: test_set.n_items for test_set in inputs.test_sets}
-    ratios = {metric.name for metric in inputs.metrics if metric.form == "ratio"}  # which may be counted in tables
     disk, memory = 0, 0
     for task in tasks:
         spec = task.spec
@@ -58,15 +58,14 @@ def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> F
         elif isinstance(spec, ResampleSpec):
             cells = spec.stop_cell - spec.first_cell
             pairs = sum(len(column.systems) * (len(column.systems) - 1) // 2 for column in spec.columns)
-            systems = sum(len(column.systems) for column in spec.columns)
             kept = sum(int(column.kept_mask().sum()) for column in spec.columns)
             scores, stored = kept * cells * CELL * 8, pairs * cells * STORED_BYTES
             disk += stored + scores
             # The arrays once more as bytes while they are written; running sums; statistics in int64 and in floats.
             arrays = pairs * cells * HELD_BYTES + stored + 2 * scores
-            running = pairs * len(SUMS) * LANES * 8
-            running += sum(min(TABLES_BYTES, 2 * TABLE_WIDTH * pairs) for column in spec.columns if column.metric in ratios)
-            memory = max(memory, arrays + running + systems * spec.n_units * STATISTICS * 2 * STATISTIC_BYTES)
+            running = min(pairs, PAIRS_AT_ONCE) * PAIR_BYTES
+            statistics = sum(len(column.systems) * (2 if column.metric in few else STATISTICS) for column in spec.columns)
+            memory = max(memory, arrays + running + statistics * spec.n_units * 2 * STATISTIC_BYTES)
         elif isinstance(spec, CollectSpec):
             disk += _cube_bytes(study, inputs, spec.test_set)
     return Footprint(disk, WORKER_BYTES + BATCH_BYTES + memory if memory else WORKER_BYTES)

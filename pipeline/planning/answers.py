@@ -123,7 +123,7 @@ def from_counts(items: int, helped: int, hurt: int, *, alpha: float = 0.05) -> C
 
 
 def from_accuracies(items: int, better: float, worse: float, *, alpha: float = 0.05) -> tuple[Scenario, ...]:
-    """Return what p two accuracies may have: nobody hurt, as many as is typical of models, independent failures, and as many hurt as can be.
+    """Return what p two accuracies may have: from nobody hurt, and what is typical of models, to as many hurt as can be.
 
     Parameters
     ----------

@@ -93,8 +93,7 @@ class Chance:
         return (
             f"A gain of {self.gain:g} on {self.items:,} items is significant at {self.alpha:g} (two-sided) for {few} of the {kin} "
             f"of {self.kin.task}, {self.kin.metric}.\n"
-            f"Significant there: {low:.2f} for 5 % of them, {middle:.2f} for half, {high:.2f} for 95 %."
-            + self.warn()
+            f"Significant there: {low:.2f} for 5 % of them, {middle:.2f} for half, {high:.2f} for 95 %." + self.warn()
         )
 
     def warn(self) -> str:

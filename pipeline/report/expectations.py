@@ -46,9 +46,7 @@ _CAPTION = (
 )
 
 
-def judge_expectations(
-    expected: Sequence[Expectation], tables: Files, *, interval_of: Mapping[str, str] | None = None
-) -> Finding:
+def judge_expectations(expected: Sequence[Expectation], tables: Files, *, interval_of: Mapping[str, str] | None = None) -> Finding:
     """Return a row for each expectation: what was expected, what was found, and whether it agrees.
 
     An expectation has turned where its number does not agree, or cannot be found, and nothing says that it need not.

@@ -14,6 +14,8 @@ __all__ = [
     "COUNTS",
     "HALF_WIDTH",
     "LANES",
+    "PAIRS_AT_ONCE",
+    "PAIR_BYTES",
     "RULES",
     "SUMS",
     "TABLES_BYTES",
@@ -47,6 +49,13 @@ TABLE_WIDTH = 4096
 
 TABLES_BYTES = 2**26
 """Of the tables of all pairs of a measure, at most."""
+
+PAIRS_AT_ONCE = 2**18
+"""Pairs that a pass compares on one set of draws. Thresholds and running sums of more would not leave room for their counts within
+1 GiB; a second set of draws costs a tenth of comparing so many, or less."""
+
+PAIR_BYTES = 8 * len(SUMS) * LANES + 600
+"""What a pass holds of a pair that it compares, beside its counts: running sums, thresholds, cuts and integers. Measured."""
 
 HALF_WIDTH = 12.0
 """The histogram spans ± this many standard errors."""

@@ -21,11 +21,11 @@ from pipeline.resampling.compare_integers import GainTables
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_swaps
 from pipeline.resampling.contract import largest_magnitude
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.measures import Measure, Observed, PairCounts
+from pipeline.resampling.measures import PAIRS_AT_ONCE, Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.swap_batches import SwapBatches
 from pipeline.resampling.swapped_pairs import SwappedPairs
-from pipeline.resampling.tally import PAIRS_AT_ONCE, close_cell, count_in_tiles, empty_counts, empty_lanes
+from pipeline.resampling.tally import close_cell, count_in_tiles, empty_counts, empty_lanes
 
 __all__ = ["randomize"]
 

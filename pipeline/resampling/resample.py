@@ -20,10 +20,10 @@ from pipeline.resampling.compare_integers import GainTables
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_measure
 from pipeline.resampling.contract import largest_magnitude
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.measures import Measure, Observed, PairCounts
+from pipeline.resampling.measures import PAIRS_AT_ONCE, Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.tally import PAIRS_AT_ONCE, close_cell, count_in_tiles, empty_counts, empty_lanes
+from pipeline.resampling.tally import close_cell, count_in_tiles, empty_counts, empty_lanes
 
 __all__ = ["Measure", "Observed", "PairCounts", "observe", "resample"]
 

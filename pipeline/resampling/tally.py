@@ -12,14 +12,7 @@ from pipeline.resampling.compare import LANES, fold_lanes
 from pipeline.resampling.comparison_rules import Plan
 from pipeline.resampling.measures import BINS, COUNTS, SUMS, Measure, Observed, PairCounts
 
-__all__ = ["PAIRS_AT_ONCE", "PAIR_BYTES", "close_cell", "count_in_tiles", "empty_counts", "empty_lanes"]
-
-PAIRS_AT_ONCE = 2**18
-"""Pairs that a pass compares on one set of draws. Thresholds and running sums of more would not leave room for their counts within
-1 GiB; a second set of draws costs a tenth of comparing so many, or less."""
-
-PAIR_BYTES = 8 * len(SUMS) * LANES + 600
-"""What a pass holds of a pair that it compares, beside its counts: running sums, thresholds, cuts and integers. Measured."""
+__all__ = ["close_cell", "count_in_tiles", "empty_counts", "empty_lanes"]
 
 
 def count_in_tiles(

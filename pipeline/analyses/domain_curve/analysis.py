@@ -291,8 +291,8 @@ def _why_no_test(common: Sequence[frozenset[str]], typical: Sequence[Mapping[str
         return "no pair of systems varies on all the test sets"
     if any(one["few_units"] for one in typical):
         return (
-            f"fewer than {FEWEST_UNITS} units of scores other than right and wrong: how far their standard errors are off is not known "
-            "well enough, and a test would find differences where there are none"
+            f"fewer than {FEWEST_UNITS} units of scores other than right and wrong: how far their standard errors are off is not "
+            "known well enough, and a test would find differences where there are none"
         )
     if any(one["log_error"] is None for one in typical):
         return "the statistics of the items of a test set are not at hand, or a score is not defined without one of its units"

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["DrivingItems", "DrivingItemsOptions"]
 
 NOTES = (
-    "Adds: what the item contributes to the gain, in points of the metric; contributions add up to the gain, exactly over one denominator. "
-    "Wins and losses: items that contribute to the gain, and that take from it.",
+    "Adds: what the item contributes to the gain, in points of the metric; contributions add up to the gain, exactly over one "
+    "denominator. Wins and losses: items that contribute to the gain, and that take from it.",
     "To flip: how many items, those that add most first, must be left out until the gain is gone. A gain is not wrong because few "
     "items make it; it is worth looking at them.",
     "Dead items: all systems have the same statistics there, so they tell nothing of any pair.",

@@ -146,7 +146,7 @@ class Sensitivity(Analysis):
             elif a.shape != b.shape:
                 row["reason"] = "the two measures are of different units"
             elif items[one] != items[other]:
-                row["reason"] = "the two measures are of other items, or of the same in another order: no two values belong together"
+                row["reason"] = "the two measures list other items, or the same in another order: no two values belong together"
             else:
                 rule = " / ".join(names.values())
                 key = draw_key(seed=seed, purpose="sensitivity", test_set=one.test_set, size=FULL, rule=rule)

@@ -29,13 +29,15 @@ PREFIXES = (
 )
 NOTES = (
     "The pairs in the window at each n are other pairs; a good fit of the thresholds is no evidence for the law. "
-    "Threshold by se: the same percentile of z standard errors over all pairs that have one, the same pairs at each n. "
+    "Threshold by se: the same percentile of z standard errors over all pairs that have one: the same at each n, but for "
+    "those that are identical there. "
     "The median standard error is over the pairs that have one and are not identical on the first n units.",
     "Units needed for a gain beyond the sizes measured are extrapolated.",
 )
 DRAWN = (
     "Random subsets are drawn without replacement, each bootstrapped by itself; thresholds are of the pairs of all subsets of a "
-    "size together, standard errors means over subsets. Strata are not kept.",
+    "size together, standard errors means over subsets, and the gains between which p does not decide are the "
+    "extremes of all subsets. Strata are not kept.",
 )
 REPLACED = "Units drawn with replacement from all show how gains spread at any size; they have no p."
 

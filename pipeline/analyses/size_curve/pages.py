@@ -30,8 +30,8 @@ _POINTS = (
     Column("pairs_in_window", "pairs in window", "count"),
     Column("se_gain", "threshold by se", "score"),
     Column("median_se", "median se", "score"),
-    Column("least_significant", "smallest significant gain", "score"),
-    Column("largest_not_significant", "largest that is not", "score"),
+    Column("least_significant", "smallest gain with one-sided p ≤ α", "score"),
+    Column("largest_not_significant", "largest with p > α", "score"),
 )
 _LINES = (
     Column("what", "what"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np

@@ -90,3 +90,32 @@ def test_a_task_that_nobody_knows_is_told_with_those_there_are(tmp_path) -> None
     said = re.sub(r"\s+", " ", ask("--gain", "1", "-n", "50", "--like", "mmlu-por", "--runs", str(tmp_path), code=2))
     assert "'mmlu-por' is no task of the atlas and no run in" in said
     assert "mmlu-pro/accuracy" in said
+
+
+def test_where_few_pairs_are_near_borderline_the_twenty_nearest_stand_for_the_class() -> None:
+    systems = [f"s{k:02d}" for k in range(12)]
+    scores = 6.0 * np.arange(12)  # far apart: no p is in [.005, .3], and far pairs have larger standard errors
+    pairs = [(a, b) for i, a in enumerate(systems) for b in systems[i + 1 :]]
+    apart = np.array([int(b[1:]) - int(a[1:]) for a, b in pairs])
+    se = 1.0 + 0.1 * apart
+    (kin,) = entries_of({"news": build_cube(scores, systems, se=se[None], pairs=pairs)})
+    nearest = np.argsort(np.abs(6.0 * apart / se - 1.645), kind="stable")[:20]
+    assert kin.pairs == 20
+    assert kin.deviations[-1] == pytest.approx(np.percentile(se[nearest], 97.5) * np.sqrt(kin.items), rel=1e-3)
+    assert kin.deviations[-1] < np.percentile(se, 97.5) * np.sqrt(kin.items)
+
+
+@pytest.mark.parametrize(
+    ("gain", "items", "like", "code", "said"),
+    [
+        ("nan", "500", "mmlu-pro", 2, "--gain nan must be a number other than 0"),
+        ("0", "500", "mmlu-pro", 2, "--gain 0 must be"),
+        ("1", "500", "wmt22-en-de/bleu:different", 2, "the atlas has no 'wmt22-en-de/bleu:different', but wmt22-en-de/bleu:all"),
+        ("30", "99", "mmlu-pro:all", 0, "Below 100 items"),
+        ("30", "99", "mmlu-pro", 0, "Below 100 items"),
+    ],
+)
+def test_what_the_atlas_cannot_say_is_told(gain: str, items: str, like: str, code: int, said: str) -> None:
+    done = run_cli("expect", "--gain", gain, "--items", items, "--like", like)
+    assert done.returncode == code
+    assert said in (done.stderr if code else done.stdout)

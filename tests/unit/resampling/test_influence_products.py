@@ -64,7 +64,7 @@ def test_it_is_the_sum_of_fractions(make, units: int) -> None:
 
 
 @pytest.mark.parametrize("make", [gaussian, few_large, near_copies])
-def test_no_bit_depends_on_the_batch_the_order_of_units_or_the_other_pairs(make) -> None:
+def test_no_bit_depends_on_the_batch_or_the_other_pairs(make) -> None:
     rng = np.random.default_rng(6)
     values, weights, pairs = make(rng, 500), draw(rng, 500, 70), pairs_of(5)
     whole = InfluenceProducts.of(values, pairs).spread(weights)
@@ -74,7 +74,7 @@ def test_no_bit_depends_on_the_batch_the_order_of_units_or_the_other_pairs(make)
     assert np.array_equal(whole, batches)
 
 
-def test_sums_are_those_of_any_order_of_units() -> None:
+def test_sums_of_centred_values_are_those_of_any_order_of_units() -> None:
     rng = np.random.default_rng(7)
     values, weights, pairs = gaussian(rng, 800), draw(rng, 800, 40), pairs_of(5)
     values -= values.mean(axis=1, keepdims=True)

@@ -46,7 +46,8 @@ def test_pairs_counted_some_at_a_time_are_the_pairs_counted_together(four_measur
         assert one.rule.tolist() == other.rule.tolist()
     assert sum(seen) == 4 * 10  # no pair twice
     together = [sum(seen[at : at + 4]) for at in range(0, len(seen), 4)]
-    assert max(together) <= pairs_at_once + 4 and len(together) == -(-40 // pairs_at_once)
+    assert max(together) <= pairs_at_once + 4
+    assert len(together) == -(-40 // pairs_at_once)
 
 
 def test_cells_counted_apart_are_the_cells_counted_together(four_measures, reference):
