@@ -38,6 +38,7 @@ __all__ = [
     "StoredCounts",
     "count_resamples",
     "count_swaps",
+    "forget",
     "load_measure",
     "make_draws",
     "pack_counts",
@@ -260,6 +261,12 @@ def unit_statistics(store: Store, frame: str, systems: tuple[str, ...]) -> tuple
         units[:, position] = sum_by_unit(statistics.values * factor, unit_of_item)
     units.flags.writeable = False
     return units, decimals
+
+
+def forget() -> None:
+    """Let go of the statistics, observed values and metrics that are kept for further blocks."""
+    for kept in (_observed, _metric, unit_statistics):
+        kept.cache_clear()
 
 
 def _refuse_inexact(systems: tuple[str, ...], loaded: list[Statistics], decimals: tuple[int, ...]) -> None:

@@ -6,6 +6,7 @@ import importlib
 import os
 import resource
 import socket
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -60,6 +61,7 @@ def _run(task: Task, runs: str) -> Receipt | Failure:
     try:
         # One thread of BLAS a worker: two would fight for a core.
         with threadpool_limits(1):
+            _make_room(task.kind)
             return _function(task.kind)(task, Path(runs))
     except PipelineError as error:
         # What a program outside has printed belongs to the record of its failure.
@@ -77,6 +79,13 @@ def _run(task: Task, runs: str) -> Receipt | Failure:
     except Exception as error:  # the border of a worker: whatever broke is recorded, reported, and decides the exit code
         problem = Problem("P401", f"{type(error).__name__}: {error}", where=task.label, help="`pipeline logs` has the traceback")
         return Failure(task.key, task.label, 70, (problem,), traceback.format_exc())
+
+
+def _make_room(kind: str) -> None:
+    """Let go of what blocks of resampling have in common before a report, which needs the room: nothing is drawn after it."""
+    resample = sys.modules.get("pipeline.tasks.resample")
+    if kind == "report" and resample is not None:
+        resample.forget()
 
 
 def _function(kind: str) -> Callable[[Task, Path], Receipt]:
