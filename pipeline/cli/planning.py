@@ -55,8 +55,7 @@ def power(
     charts: Path | None,
     as_json: bool,
 ) -> None:
-    from pipeline.inference.planning import MOST_UNITS
-    from pipeline.planning.answers import any_of, from_accuracies, from_counts, from_gain, say_scenarios
+    from pipeline.planning.answers import MOST_UNITS, any_of, from_accuracies, from_counts, from_gain, say_scenarios
 
     for name, value in (("--power", target), ("--alpha", alpha)):
         if not 0 < value < 1:

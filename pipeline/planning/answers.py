@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.inference.planning import bootstrap_p, mcnemar_p, power_of, smallest_gain, units_needed
+from pipeline.inference.planning import MOST_UNITS, bootstrap_p, mcnemar_p, power_of, smallest_gain, units_needed
 from pipeline.interfaces.wording import format_p
 
-__all__ = ["LIKELY", "Counted", "Planned", "Scenario", "any_of", "from_accuracies", "from_counts", "from_gain", "say_scenarios"]
+__all__ = [
+    "LIKELY",
+    "MOST_UNITS",
+    "Counted",
+    "Planned",
+    "Scenario",
+    "any_of",
+    "from_accuracies",
+    "from_counts",
+    "from_gain",
+    "say_scenarios",
+]
 
 LIKELY = 0.58
 """Of the items that a better system would hurt if it and the other failed independently, one hurts about this share.

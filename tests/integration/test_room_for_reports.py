@@ -21,5 +21,6 @@ def test_statistics_of_blocks_are_let_go_before_the_report(tmp_path: Path, monke
     monkeypatch.setattr(report, "report", count_held)
     write_scores(tmp_path / "scores.csv", ["a", "b", "c"])
     test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
-    run(write_study(tmp_path / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling={"replicates": 100}), serial=True)
+    study = write_study(tmp_path / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling={"replicates": 100})
+    run(study, runs=tmp_path / "runs", serial=True)
     assert held == [0]
