@@ -10,7 +10,7 @@ from pipeline.plan.inputs import Inputs
 from pipeline.plan.methods import list_methods
 from pipeline.plan.task import CollectSpec, ExtractSpec, ResampleSpec, Task
 from pipeline.resampling.address import CELL, count_cells
-from pipeline.resampling.measures import BINS, COUNTS, PAIR_BYTES, PAIRS_AT_ONCE, SUMS
+from pipeline.resampling.measures import BINS, COUNTS, PAIR_BYTES, PAIRS_AT_ONCE, SUMS, TABLE_WIDTH, TABLES_BYTES
 from pipeline.study.schema import Study
 
 __all__ = ["STORED_BYTES", "Footprint", "estimate_footprint"]
@@ -48,7 +48,8 @@ class Footprint:
 
 def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> Footprint:
     """Return what open tasks should write, and what a worker should need for the largest of them."""
-    few = {metric.name for metric in inputs.metrics if metric.form == "ratio"}  # a numerator and a denominator
+    # A numerator and a denominator, whose gains may be counted in tables.
+    few = {metric.name for metric in inputs.metrics if metric.form == "ratio"}
     items = {test_set.name: test_set.n_items for test_set in inputs.test_sets}
     disk, memory = 0, 0
     for task in tasks:
@@ -64,6 +65,7 @@ def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> F
             # The arrays once more as bytes while they are written; running sums; statistics in int64 and in floats.
             arrays = pairs * cells * HELD_BYTES + stored + 2 * scores
             running = min(pairs, PAIRS_AT_ONCE) * PAIR_BYTES
+            running += sum(min(TABLES_BYTES, 2 * TABLE_WIDTH * pairs) for column in spec.columns if column.metric in few)
             statistics = sum(len(column.systems) * (2 if column.metric in few else STATISTICS) for column in spec.columns)
             memory = max(memory, arrays + running + statistics * spec.n_units * 2 * STATISTIC_BYTES)
         elif isinstance(spec, CollectSpec):

@@ -154,6 +154,7 @@ def _as_parquet(families: Sequence[PairSet]) -> Iterator[bytes]:
                 writer.write_batch(pa.record_batch(arrays, schema=schema))
                 yield sink.drain()
     yield sink.drain()
+    pa.default_memory_pool().release_unused()  # what follows is not Arrow's, and needs the room
 
 
 def _arrow(pa: Any, column: Column | None, at: NDArray[np.int64], kind: type, as_type: Any) -> Any:

@@ -115,6 +115,7 @@ def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) ->
                 for first in range(0, pairs, CHUNK):
                     at = slice(first, min(first + CHUNK, pairs))
                     yield lines_of([cells_of(columns[path], at, at.stop - first) for path in SMALLER.values()])
+                del of, columns  # before the next size is read: of many pairs there is no room for two
 
 
 SMALLER = {name: name for name in ("test_set", "metric", "test_size", "units", "procedure", "system_a", "system_b")}
