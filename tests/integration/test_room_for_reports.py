@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.studies import write_scores, write_study
 
 from pipeline.api import run
+from pipeline.plan.task import Task
 from pipeline.tasks import report, resample
+from pipeline.tasks.run import run_task
 
 
-def test_statistics_of_blocks_are_let_go_before_the_report(tmp_path: Path, monkeypatch) -> None:
-    held: list[int] = []
-    whole = report.report
+def count_held() -> list[int]:
+    return [kept.cache_info().currsize for kept in (resample.unit_statistics, resample._observed, resample._metric)]
 
-    def count_held(task, runs):
-        held.append(resample.unit_statistics.cache_info().currsize + resample._observed.cache_info().currsize)
-        return whole(task, runs)
 
-    monkeypatch.setattr(report, "report", count_held)
+def test_statistics_of_blocks_are_let_go_before_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before: list[int] = []
+    during: list[int] = []
+    write_report = report.report
+
+    def run_and_look(task: Task, runs: str):
+        if task.kind == "report":
+            before.extend(count_held())
+        return run_task(task, runs)
+
+    def report_and_look(task: Task, runs: Path):
+        during.extend(count_held())
+        return write_report(task, runs)
+
+    monkeypatch.setattr("pipeline.engine.serial.run_task", run_and_look)
+    monkeypatch.setattr(report, "report", report_and_look)
     write_scores(tmp_path / "scores.csv", ["a", "b", "c"])
     test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
     study = write_study(tmp_path / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling={"replicates": 100})
     run(study, runs=tmp_path / "runs", serial=True)
-    assert held == [0]
+    assert len(before) == 3
+    assert all(before)  # or there is nothing to let go of
+    assert during == [0, 0, 0]
