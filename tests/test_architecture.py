@@ -33,7 +33,7 @@ ALLOWED = {
     "procedures": {"plugins", "errors", "interfaces", "resampling", "inference"},
     "metrics": {"compiled", "own_code", "plugins", "options", "errors", "interfaces"},
     "presets": {"compiled", "plugins", "interfaces", "metrics"},
-    "analyses": {"plugins", "options", "errors", "interfaces", "inference", "procedures", "resampling"},
+    "analyses": {"plugins", "options", "errors", "interfaces", "inference", "procedures", "presets", "resampling"},
     "store": {"errors"},
     "study": {"errors", "amounts", "inputs", "options", "store", "resampling", "procedures", "presets", "analyses"},
     "items": {"plugins", "options", "errors", "inputs", "interfaces", "study", "store"},

@@ -7,7 +7,7 @@ null data sets on resamples are Σ w A + Σ w s D: one product of null data sets
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,7 +125,13 @@ def make_nulls(pair: TwoOutputs, swaps: NullSwaps, first: int, count: int) -> ND
 
 
 def resample_nulls(
-    pair: TwoOutputs, swaps: NullSwaps, draws: Draws | StratifiedDraws, *, nulls: int, replicates: int
+    pair: TwoOutputs,
+    swaps: NullSwaps,
+    draws: Draws | StratifiedDraws,
+    *,
+    nulls: int,
+    replicates: int,
+    look: Callable[[int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], None] | None = None,
 ) -> NullCounts:
     """Bootstrap every null data set, `SHARED` of them on the same resamples.
 
@@ -140,6 +146,10 @@ def resample_nulls(
     draws : Draws or StratifiedDraws
         Of the resamples, as many units as there are.
     nulls, replicates : int
+    look : callable, optional
+        Called as ``look(first, scores, score, delta)`` for all null data sets, from ``first`` on, that meet the same resamples:
+        their scores in replicates, (side, null, replicate) float64, nan where undefined, and their observed scores, (side, null),
+        and gains, (null,). Without it no score is held.
     """
     units = len(pair.statistics)
     product = Product.of(pair.statistics, draws.n_draws)
@@ -147,6 +157,7 @@ def resample_nulls(
     scores = np.abs(result.score).sum(axis=0)
     block = max(_MEMORY // (4 * units), 32)
     for turn, some in enumerate(range(0, nulls, SHARED)):
+        held = np.empty((2, min(SHARED, nulls - some), replicates)) if look is not None else None
         for start in range(0, replicates, block):
             weights = _weights(draws, turn * replicates + start, min(block, replicates - start))
             own = np.einsum("bu,usk->skb", weights, pair.statistics.astype(np.float64), optimize=True)
@@ -154,9 +165,13 @@ def resample_nulls(
             for first, swapped in _swaps(swaps, some, min(SHARED, nulls - some), product.units):
                 rows = slice(first, first + len(swapped))
                 moved = columns.multiply(swapped)
-                gain = _score(pair, own[0][:, None] + moved) - _score(pair, own[1][:, None] - moved)
+                first_side, second_side = _score(pair, own[0][:, None] + moved), _score(pair, own[1][:, None] - moved)
                 slack = TOLERANCE * scores[rows]
-                _count(gain, result.delta[rows], slack, result.counts[rows], result.defined[rows])
+                _count(first_side - second_side, result.delta[rows], slack, result.counts[rows], result.defined[rows])
+                if held is not None:
+                    held[:, first - some : first - some + len(swapped), start : start + len(weights)] = first_side, second_side
+        if held is not None and look is not None:
+            look(some, held, result.score[:, some : some + held.shape[1]], result.delta[some : some + held.shape[1]])
     return NullCounts(result.delta, _without(result), result.defined)
 
 

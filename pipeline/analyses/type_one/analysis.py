@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pipeline.analyses.type_one.figures import list_figures, list_quantiles
 from pipeline.analyses.type_one.models import RUN_NOTES, RunLaboratory
 from pipeline.analyses.type_one.options import TypeOneOptions
+from pipeline.analyses.type_one.own_p import OwnP, own_rules, say_own
 from pipeline.analyses.type_one.pairs import BY_DOCUMENT, RULES, SWAPPED, NullPair, PairData, baseline_of, choose_pairs, load_pair
 from pipeline.analyses.type_one.rows import PROBABILITIES, describe, nothing
 from pipeline.analyses.type_one.runs import MIXED, SPLIT
@@ -175,13 +176,16 @@ def _ask(
         nulls = NullSwaps(draws("nulls by document", int(group.max()) + 1), group)
     asked: dict[str, Any] = {"resamples": resamples, "swaps": draws("swaps", units)}
     asked |= {"count": options.nulls, "replicates": options.replicates}
+    rules = own_rules(cube)
+    asked["own"] = OwnP(rules, nulls=options.nulls, replicates=options.replicates) if rules else None
     return [describe(where, test) for test in ask_nulls(data.outputs, scored, _procedures(cube), nulls=nulls, **asked)]
 
 
 def _notes(cubes: Mapping[str, xr.Dataset], options: TypeOneOptions) -> tuple[str, ...]:
     baselines = sorted({baseline for cube in cubes.values() if (baseline := baseline_of(cube)) is not None})
     pairs = f"those of {' and '.join(baselines)} with another system" if baselines else "neighbours in rank"
-    return tuple(note.format(pairs=pairs, rules=", ".join(RULES[: options.pairs])) for note in NOTES)
+    told = tuple(note.format(pairs=pairs, rules=", ".join(RULES[: options.pairs])) for note in NOTES)
+    return told + say_own(list(cubes.values()))
 
 
 def _procedures(cube: xr.Dataset) -> Sequence[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.analyses.type_one.own_p import OwnP
 from pipeline.inference.direct.scores import is_mean
 from pipeline.inference.p_values import CONVENTIONS, p_values
 from pipeline.interfaces import ScoredStatistics
@@ -74,6 +75,7 @@ def ask_nulls(
     swaps: Draws,
     count: int,
     replicates: int,
+    own: OwnP | None = None,
 ) -> Iterator[Tested]:
     """Yield every test of the null data sets of a pair.
 
@@ -92,13 +94,15 @@ def ask_nulls(
         Of the randomization, unit by unit however null data sets are made: that is the test.
     count, replicates : int
         Null data sets, and replicates of each.
+    own : OwnP, optional
+        Of the study's preset.
     """
-    resampled = resample_nulls(outputs, nulls, resamples, nulls=count, replicates=replicates)
+    look = own.look if own is not None and own.looks else None
+    resampled = resample_nulls(outputs, nulls, resamples, nulls=count, replicates=replicates, look=look)
     swapped = randomize_nulls(outputs, nulls, swaps, nulls=count, replicates=REFERENCE)
     for known in usable_procedures():
         procedure = known.name
-        is_swapped = known.nulls == "swapped"
-        counted = swapped if is_swapped else resampled
+        counted = swapped if known.nulls == "swapped" else resampled
         for convention in known.nulls_shown if known.nulls else ():
             yield Tested(
                 procedure,
@@ -106,10 +110,18 @@ def ask_nulls(
                 procedure in procedures,
                 procedure in procedures and known.verdict == convention,
                 _read(counted, convention),
-                REFERENCE if is_swapped else replicates,
-                REFERENCE if is_swapped else None,
+                *_describe_draws(procedure, replicates),
             )
+    if own is not None:
+        for rule, p, reason in own.read(resampled, swapped):
+            drawn = _describe_draws(rule.procedure, replicates)
+            yield Tested(rule.procedure, rule.convention, rule.procedure in procedures, False, p, *drawn, reason=reason)
     yield from _direct(outputs, scored, [name for name in procedures if not PROCEDURES[name].draws], nulls, count)
+
+
+def _describe_draws(procedure: str, replicates: int) -> tuple[int, int | None]:
+    """Return how many draws a p is made of, and of how many the law that all null data sets share."""
+    return (REFERENCE, REFERENCE) if PROCEDURES[procedure].nulls == "swapped" else (replicates, None)
 
 
 def _read(counted: NullCounts, convention: str) -> NDArray[np.float64]:
