@@ -19,6 +19,8 @@ from pipeline.analyses.replicas.figures import list_figures, list_histograms
 from pipeline.analyses.replicas.gains import gain_rows
 from pipeline.analyses.replicas.nulls import Draw, null_rows
 from pipeline.analyses.replicas.options import DEFAULT_NULLS, ReplicaOptions
+from pipeline.analyses.replicas.run_figures import list_p_figures, list_score_figures
+from pipeline.analyses.replicas.single import WHICH, list_scores, pick_runs, single_rows
 from pipeline.analyses.replicas.subsets import subset_rows
 from pipeline.analyses.replicas.tables import make_tables
 from pipeline.analyses.replicas.variance import take_apart
@@ -37,7 +39,9 @@ __all__ = ["DEFAULT_NULLS", "ReplicaAnalysis", "ReplicaOptions"]
 NOTES = {
     "model": (
         "s_test is the standard deviation of the scores of runs, s_sel the mean over runs of the bootstrap standard "
-        "deviation of a run's score, which contains no variance between runs. Neither says anything about a difference."
+        "deviation of a run's score, which contains no variance between runs. Neither says anything about a difference. The high "
+        "run has the best score, the low run the worst; the median of an even number is the worse of the two in the middle, and of "
+        "equal scores the first run is taken for the better one. The median run is the one to read outputs of."
     ),
     "test": (
         "A gain is the difference of the mean scores of a model's runs, the better model first; of the null multeval it is "
@@ -50,6 +54,11 @@ NOTES = {
         "Variance components are of unit scores where the metric is a mean, otherwise of linearised ones; estimates are "
         "unbiased, so one may be negative, and counts as 0 in Var δ = 2σ²_SU/n + (σ²_run + σ²_e/n)(1/R_A + 1/R_B). With few "
         "degrees of freedom σ²_run is hardly known. se is the root of Var δ; more units are units like these."
+    ),
+    "single": (
+        "Approximate randomization of one run of each model: of their best, their median and their worst runs (Clark and others "
+        "2011, Table 2, first rows). It shows how far p depends on which run one happens to have, and is no verdict: a run that "
+        "was picked by its score is no sample of its model. A gain is negative where the run of the worse model is ahead."
     ),
     "gains": (
         "The gain of n runs of each model, taken from those that there are: of one run all pairs of runs, of more all choices or "
@@ -68,6 +77,7 @@ FILES = {
     "model": "models",
     "test": "tests",
     "pair": "pairs",
+    "single": "single",
     "gains": "gains",
     "subset": "subsets",
     "none": "left_out",
@@ -108,7 +118,7 @@ class ReplicaAnalysis(Analysis):
         return ReplicaAnalysis(statistics)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
-        """Return rows of kind ``model``, ``pair``, ``test``, ``gains`` and ``subset``, and ``none`` where nothing can be said."""
+        """Return rows of kind ``model``, ``pair``, ``test``, ``single``, ``gains`` and ``subset``, and ``none`` with the reason."""
         chosen = read_options(ReplicaOptions, options, analysis=self.name)
         development = Development(cubes, chosen.development)
         rows = [_tidy(row) for name, cube in cubes.items() for row in self._rows(name, cube, chosen, development)]
@@ -118,13 +128,11 @@ class ReplicaAnalysis(Analysis):
             notes |= {"test": f"{notes['test']} {STRATA}"}
         notes |= {"model": " ".join((notes["model"], *_say_resampled(cubes)))}
         files = {f"replicas_{name}": [row for row in rows if row["kind"] == kind] for kind, name in FILES.items()}
+        rising = {(name, metric): one.higher_is_better for name, own in self.statistics.items() for metric, one in own.items()}
+        files |= {"replicas_histograms": list_histograms(rows), "replicas_scores": list_scores(rows, rising)}
+        figures = (*list_score_figures(rows, cubes), *list_figures(rows, cubes), *list_p_figures(rows))
         return Finding(
-            self.name,
-            tuple(rows),
-            tuple(notes.values()),
-            tables=tuple(make_tables(rows, notes)),
-            figures=tuple(list_figures(rows, cubes)),
-            csv={**files, "replicas_histograms": list_histograms(rows)},
+            self.name, tuple(rows), tuple(notes.values()), tables=tuple(make_tables(rows, notes)), figures=figures, csv=files
         )
 
     def _rows(self, test_set: str, cube: xr.Dataset, options: ReplicaOptions, development: Development) -> Iterator[dict[str, Any]]:
@@ -197,6 +205,7 @@ def _metric_rows(
     ]
     for rows in zip(*tests, strict=True):  # the nulls of a pair together
         yield from ({"kind": "test", **row} for row in rows if options.chosen or row["null"] != "paired-runs" or not row["reason"])
+    yield from ({"kind": "single", **row} for row in single_rows(replicas, models, draw, seen=seen))
     yield from ({"kind": "gains", **row} for row in gain_rows(replicas, models, draw, options, seen=seen))
     yield from ({"kind": "subset", **row} for row in subset_rows(replicas, models, draw, options, seen=seen, alpha=alpha))
 
@@ -210,12 +219,14 @@ def _model_rows(replicas: Replicas, models: Sequence[Model], seen: ObservedRepli
         doubled = f"two runs have the same name {model.doubled!r} as replicas: no run of it is paired by name"
         warnings = [say_copies(model.name, runs, distinct), doubled if model.doubled is not None else None]
         few = "one run: it is not compared with other models" if runs < 2 else None
+        picked = pick_runs(seen.by_run[place], higher_is_better=replicas.higher_is_better) or {}
         yield {
             "kind": "model",
             "model": model.name,
             "runs": runs,
             "distinct_runs": distinct,
             "score": spread.score[place],
+            **{which: model.runs[picked[which]] if picked else None for which in WHICH},
             "scores": dict(zip(model.runs, seen.by_run[place].tolist(), strict=True)),
             "s_test": spread.s_test[place],
             "s_sel": spread.s_sel[place],

@@ -23,7 +23,7 @@ from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 from pipeline.resampling.replicas.randomized import count_shuffled
 from pipeline.resampling.replicas.shuffles import shuffled_share
 
-__all__ = ["FEW_FOR_CROSSED", "Draw", "null_rows"]
+__all__ = ["FEW_FOR_CROSSED", "Draw", "bound_p", "null_rows"]
 
 FEW_FOR_CROSSED = 10
 """Below so many runs the crossed bootstrap rejects too often where runs are most of the noise: 19, 11, 8 % with 3, 5, 10 at .05."""
@@ -86,9 +86,9 @@ def null_rows(
     p = np.where(unpaired, np.nan, counts.p)
     tied = (counts.delta == 0) & np.isfinite(p)
     p[tied] = 1.0  # every replicate reaches |δ| = 0
-    lo, hi = _bounds(counts, p, tied, _LEVEL)
+    lo, hi = bound_p(counts, p, tied)
     family = int(np.isfinite(p).sum())
-    low, high = _bounds(counts, p, tied, 1 - _UNSTABLE_SHARE / max(family, 1))
+    low, high = bound_p(counts, p, tied, level=1 - _UNSTABLE_SHARE / max(family, 1))
     adjusted = holm(p)
     hits, compared, empty = (array.sum(axis=1) for array in (counts.hits, counts.compared, counts.empty))
     for pair, (a, b) in enumerate(pairs):
@@ -134,8 +134,8 @@ def _why_unpaired(first: Model, second: Model) -> str:
     return "the runs of the two have other names"
 
 
-def _bounds(
-    counts: NullCounts, p: NDArray[np.float64], tied: NDArray[np.bool_], level: float
+def bound_p(
+    counts: NullCounts, p: NDArray[np.float64], tied: NDArray[np.bool_], *, level: float = _LEVEL
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return Clopper and Pearson's bounds of the p of infinitely many replicates; what is exact has no width."""
     hits, compared = counts.hits.sum(axis=1), counts.compared.sum(axis=1)

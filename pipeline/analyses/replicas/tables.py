@@ -1,4 +1,4 @@
-"""How findings about replicas are shown: the columns of five tables per metric."""
+"""How findings about replicas are shown: the columns of six tables per metric."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ _MODELS = (
     Column("s_dev", "s_dev", "score"),
     Column("s_test", "s_test", "score"),
     Column("s_sel", "s_sel", "score"),
+    Column("high", "high run"),
+    Column("median", "median run"),
+    Column("low", "low run"),
     Column("warning", "remark"),
     Column("reason", "why not compared"),
 )
@@ -49,6 +52,19 @@ _VARIANCES = (
     Column("in_words", "{more_runs} more runs or {more_units} more units?"),
     Column("warning", "remark"),
     Column("reason", "why not"),
+)
+_SINGLE = (
+    Column("model_a", "better"),
+    Column("model_b", "worse"),
+    Column("which", "runs"),
+    Column("run_a", "run of the better"),
+    Column("run_b", "of the worse"),
+    Column("score_a", "its score", "score"),
+    Column("score_b", "score of the worse's", "score"),
+    Column("delta", "gain", "score"),
+    Column("p", "p", "p"),
+    Column("p_bounds", "95 % bounds of p", "p-interval"),
+    Column("reason", "why there is no p"),
 )
 _GAINS = (
     Column("model_a", "better"),
@@ -93,6 +109,7 @@ def make_tables(rows: Sequence[Mapping[str, Any]], notes: Mapping[str, str]) -> 
             ("replicas", "model", _MODELS),
             ("models against each other", "test", (*_TESTS[:11], _MULTEVAL, *_TESTS[11:])),
             ("more runs or more units?", "pair", _VARIANCES),
+            ("one run of each", "single", _SINGLE),
             ("the gain by number of runs", "gains", _GAINS),
             ("p by number of runs", "subset", _SUBSETS),
             ("replicas", "none", (Column("reason", "remark"),)),

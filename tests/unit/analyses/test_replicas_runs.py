@@ -268,15 +268,16 @@ def test_s_dev_is_the_spread_of_the_runs_on_the_development_set(made: tuple[Path
 
 def test_the_report_shows_gains_p_by_runs_the_choice_and_both_figures(made: tuple[Path, dict[str, Any]]) -> None:
     page = (made[0] / "report" / "report.md").read_text(encoding="utf-8")
-    for words in ("the gain by number of runs", "p by number of runs", "10 more runs or 500 more units?", "replicas as they are",
+    for words in ("one run of each", "the gain by number of runs", "p by number of runs",
+                  "10 more runs or 500 more units?", "replicas as they are",
                   "null laboratory, runs of one model in two halves", "s\\_dev"):  # fmt: skip
         assert words in page
     figures = [path.name for path in sorted((made[0] / "report" / "figures").iterdir())]
-    assert {"run-gains-01.svg", "run-gains-02.svg", "qq-01.svg"} <= set(figures)
+    assert {"run-gains-01.svg", "run-gains-02.svg", "run-p-01.svg", "run-p-02.svg", "qq-01.svg"} <= set(figures)
     for name in ("run-gains-01.svg", "qq-01.svg"):
         assert f"](figures/{name})" in page
     kinds = {row["kind"] for row in rows_of(made[1], "replicas")}
-    assert kinds == {"model", "pair", "test", "gains", "subset"}
+    assert kinds == {"model", "pair", "test", "single", "gains", "subset"}
     designs = {row["design"] for row in rows_of(made[1], "type-one")}
     assert designs == {"outputs of a unit swapped", "runs of one model in two halves", "runs of two models mixed",
                        "replicas as they are"}  # fmt: skip

@@ -1,0 +1,155 @@
+"""Scores of runs, and p by number of runs, as figures: Fig. 1 and the last rows of Table 2 of Clark and others 2011."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from math import ceil, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.analyses.presentation import decimals_of, select
+from pipeline.analyses.replicas.figures import FEWEST, MOST_PAIRS
+from pipeline.interfaces import Figure
+from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.wording import format_number, format_p, shorten
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+__all__ = ["list_p_figures", "list_score_figures"]
+
+_COLUMNS = 2
+_LONGEST = 20
+_BINS = (5, 30)
+_LEAST = 1e-4  # a p below is drawn there
+
+
+def list_score_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr.Dataset]) -> Iterator[Figure]:
+    """Go through the histograms of scores, one figure a test set and metric, a panel for each of the nearest pairs of models."""
+    models = [row for row in rows if row["kind"] == "model" and None not in row["scores"].values() and row["runs"] >= FEWEST]
+    for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in models):
+        scores = {row["model"]: list(row["scores"].values()) for row in select(models, test_set=test_set, metric=metric)}
+        found = select(rows, kind="pair", test_set=test_set, metric=metric)
+        known = [row for row in found if {row["model_a"], row["model_b"]} <= set(scores) and row["delta"] is not None]
+        pairs = [(row["model_a"], row["model_b"]) for row in sorted(known, key=lambda row: row["delta"])]
+        if not pairs:
+            continue
+        shown, digits = pairs[:MOST_PAIRS], decimals_of(cubes, metric)
+        told = {
+            name: f"{name}: {len(own)} runs from {format_number(min(own), digits)} to {format_number(max(own), digits)}, mean "
+            f"{format_number(float(np.mean(own)), digits)}."
+            for name, own in scores.items()
+        }
+        alt = "Histograms of the scores of runs. " + " ".join(told[name] for name in dict.fromkeys(sum(shown, ())))
+        caption = "The scores of single runs of two models; lines: their means. Where the two overlap, which model looks better "
+        caption += f"depends on which runs one has.{_tell_left(len(shown), len(pairs))}"
+        draw = partial(_draw_panels, shown, lambda axes, pair, own=scores: _draw_scores(axes, pair, own), metric, "runs")
+        yield _figure("run-scores", f"Scores of runs on {test_set}, {metric}", alt, caption, draw, "replicas_scores", len(shown))
+
+
+def list_p_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
+    """Go through the figures of p by number of runs, one a test set and metric on which p of two numbers or more is known."""
+    known = [row for row in rows if row["kind"] == "subset" and row["p_median"] is not None]
+    for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in known):
+        by_pair: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+        for row in select(known, test_set=test_set, metric=metric):
+            by_pair.setdefault((row["model_a"], row["model_b"]), []).append(row)
+        several = {pair: own for pair, own in by_pair.items() if len({row["runs_each"] for row in own}) > 1}
+        if not several:
+            continue
+        gaps = {
+            (row["model_a"], row["model_b"]): row["delta"] for row in select(rows, kind="pair", test_set=test_set, metric=metric)
+        }
+        pairs = sorted(several, key=lambda pair: gaps.get(pair) or 0.0)
+        shown = pairs[:MOST_PAIRS]
+        alt = "p against the number of runs of each model. " + " ".join(
+            f"{' - '.join(pair)}, {row['null']}, {row['runs_each']} of each: median {format_p(row['p_median'])}, 95 % from "
+            f"{format_p(row['p_low'])} to {format_p(row['p_high'])}."
+            for pair in shown
+            for row in several[pair]
+        )
+        first = several[shown[0]][0]
+        caption = f"Line: the median of p over {first['subsets']:,} draws of so many runs of each model; band: 95 % of the draws. "
+        caption += f"Dashed: α = {first['alpha']:g}. Where the band crosses it, another draw of runs would decide otherwise."
+        if any(row["p_low"] < _LEAST for pair in shown for row in several[pair]):
+            caption += f" p below {_LEAST:g} stands at {_LEAST:g}."
+        caption += _tell_left(len(shown), len(pairs))
+        draw = partial(_draw_panels, shown, lambda axes, pair, own=several: _draw_p(axes, own[pair]), "runs of each", "p (log)")
+        yield _figure("run-p", f"p by number of runs on {test_set}, {metric}", alt, caption, draw, "replicas_subsets", len(shown))
+
+
+def _figure(name: str, title: str, alt: str, caption: str, draw: Any, table: str, panels: int) -> Figure:
+    deep = -(-panels // min(_COLUMNS, panels))
+    return Figure(name, title, alt, caption, draw, table, size=(7.2, 0.3 + 2.1 * deep), panels=True)
+
+
+def _tell_left(shown: int, pairs: int) -> str:
+    return f" Shown: the {shown} nearest of {pairs:,} pairs." if pairs > shown else ""
+
+
+def _draw_panels(pairs: Sequence[tuple[str, str]], draw: Any, x: str, y: str, figure: MatplotlibFigure) -> None:
+    wide = min(_COLUMNS, len(pairs))
+    panels = figure.subplots(-(-len(pairs) // wide), wide, squeeze=False).ravel().tolist()
+    for panel in panels[len(pairs) :]:
+        panel.remove()
+    for number, (panel, pair) in enumerate(zip(panels, pairs, strict=False)):
+        draw(panel, pair)
+        tidy_axes(panel, x=x, y=y if number % wide == 0 else "")
+        panel.set_title(" - ".join(shorten(name, _LONGEST) for name in pair), fontsize=8.5, loc="left")
+
+
+def _draw_scores(axes: Axes, pair: tuple[str, str], scores: Mapping[str, Sequence[float]]) -> None:
+    """Draw both histograms on the same bins; the names stand outside of the two means."""
+    both = [np.array(scores[name]) for name in pair]
+    values = np.concatenate(both)
+    bins = int(np.clip(ceil(sqrt(len(values))), *_BINS))
+    edges = np.histogram_bin_edges(values, bins)
+    left = int(np.argmin([own.mean() for own in both]))
+    for number, (name, own) in enumerate(zip(pair, both, strict=True)):
+        colour = PALETTE[number]
+        axes.stairs(np.histogram(own, edges)[0], edges, color=colour, fill=True, alpha=0.35)
+        axes.stairs(np.histogram(own, edges)[0], edges, color=colour, linewidth=1.2)
+        axes.axvline(float(own.mean()), color=colour, linewidth=1, linestyle=(0, (4, 3)))
+        axes.annotate(
+            shorten(name, _LONGEST),
+            (float(own.mean()), 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(-3 if number == left else 3, -3),
+            textcoords="offset points",
+            ha="right" if number == left else "left",
+            va="top",
+            fontsize=7.5,
+            color=colour,
+            annotation_clip=False,
+        )
+    axes.margins(y=0.22)
+
+
+def _draw_p(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
+    numbers = sorted({row["runs_each"] for row in rows})
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.axhline(rows[0]["alpha"], color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    for number, null in enumerate(dict.fromkeys(row["null"] for row in rows)):
+        own = sorted(select(rows, null=null), key=lambda row: row["runs_each"])
+        colour = PALETTE[number % len(PALETTE)]
+        x = [row["runs_each"] for row in own]
+        low, middle, high = (np.maximum([row[key] for row in own], _LEAST) for key in ("p_low", "p_median", "p_high"))
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(x, middle, "os^Dv"[number % 5] + "-", color=colour, markersize=3.5, linewidth=1.2, clip_on=False)
+        axes.annotate(
+            null, (x[-1], middle[-1]), xytext=(5, 0), textcoords="offset points", va="center", fontsize=7.5, color=colour,
+            annotation_clip=False,
+        )  # fmt: skip
+    least = 10.0 ** np.floor(np.log10(max(min(row["p_low"] for row in rows), _LEAST) + 1e-12))
+    axes.set_ylim(least * 0.8, 1.3)
+    axes.set_xlim(numbers[0] * 0.9, numbers[-1] * 1.9)  # room for the names of nulls
+    axes.set_xticks(numbers, [str(number) for number in numbers])
+    axes.set_xticks([], minor=True)
+    ticks = [tick for tick in (1, 0.1, 0.01, 0.001, 0.0001) if tick >= least * 0.99]
+    axes.set_yticks(ticks, [f"{tick:g}".removeprefix("0") for tick in ticks])
+    axes.set_yticks([], minor=True)
