@@ -134,6 +134,7 @@ def _draw_p(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.axhline(rows[0]["alpha"], color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    ends = []
     for number, null in enumerate(dict.fromkeys(row["null"] for row in rows)):
         own = sorted(select(rows, null=null), key=lambda row: row["runs_each"])
         colour = PALETTE[number % len(PALETTE)]
@@ -141,10 +142,7 @@ def _draw_p(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
         low, middle, high = (np.maximum([row[key] for row in own], _LEAST) for key in ("p_low", "p_median", "p_high"))
         axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
         axes.plot(x, middle, "os^Dv"[number % 5] + "-", color=colour, markersize=3.5, linewidth=1.2, clip_on=False)
-        axes.annotate(
-            null, (x[-1], middle[-1]), xytext=(5, 0), textcoords="offset points", va="center", fontsize=7.5, color=colour,
-            annotation_clip=False,
-        )  # fmt: skip
+        ends.append((float(np.log10(middle[-1])), x[-1], null, colour))
     least = 10.0 ** np.floor(np.log10(max(min(row["p_low"] for row in rows), _LEAST) + 1e-12))
     axes.set_ylim(least * 0.8, 1.3)
     axes.set_xlim(numbers[0] * 0.9, numbers[-1] * 1.9)  # room for the names of nulls
@@ -153,3 +151,8 @@ def _draw_p(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     ticks = [tick for tick in (1, 0.1, 0.01, 0.001, 0.0001) if tick >= least * 0.99]
     axes.set_yticks(ticks, [f"{tick:g}".removeprefix("0") for tick in ticks])
     axes.set_yticks([], minor=True)
+    gap, place = 0.09 * np.log10(1.3 / (least * 0.8)), np.inf  # between names, in decades
+    for height, x_end, null, colour in sorted(ends, reverse=True):
+        place = min(height, place - gap)
+        words: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 7.5, "color": colour}
+        axes.annotate(null, (x_end, 10**place), annotation_clip=False, **words)
