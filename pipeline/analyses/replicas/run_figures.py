@@ -145,7 +145,7 @@ def _draw_p(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
         ends.append((float(np.log10(middle[-1])), x[-1], null, colour))
     least = 10.0 ** np.floor(np.log10(max(min(row["p_low"] for row in rows), _LEAST) + 1e-12))
     axes.set_ylim(least * 0.8, 1.3)
-    axes.set_xlim(numbers[0] * 0.9, numbers[-1] * 1.9)  # room for the names of nulls
+    axes.set_xlim(numbers[0] * 0.9, numbers[-1] * 2.4)  # room for the names of nulls
     axes.set_xticks(numbers, [str(number) for number in numbers])
     axes.set_xticks([], minor=True)
     ticks = [tick for tick in (1, 0.1, 0.01, 0.001, 0.0001) if tick >= least * 0.99]
