@@ -114,8 +114,8 @@ def ask_nulls(
             )
     if own is not None:
         for rule, p, reason in own.read(resampled, swapped):
-            drawn = _describe_draws(rule.procedure, replicates)
-            yield Tested(rule.procedure, rule.convention, rule.procedure in procedures, False, p, *drawn, reason=reason)
+            drawn, law = _describe_draws(rule.procedure, replicates) if p is not None else (None, None)
+            yield Tested(rule.procedure, rule.convention, rule.procedure in procedures, False, p, drawn, law, reason)
     yield from _direct(outputs, scored, [name for name in procedures if not PROCEDURES[name].draws], nulls, count)
 
 

@@ -27,6 +27,8 @@ def check_level(rows: Sequence[Mapping[str, Any]]) -> Check:
     another one decides, the line says so.
     """
     rows = [row for row in rows if row["design"] in (SWAPPED, BY_DOCUMENT)]  # verdicts are of systems: runs of models decide none
+    # A preset's own p that is not asked is no test that was left out.
+    rows = [row for row in rows if row["decides"] is not False or row["rate_05"] is not None]
     rated = [row for row in rows if row["decides"] and row["rate_05"] is not None]
     if not rated:
         why = "; ".join(dict.fromkeys(row["reason"] for row in rows if row["reason"])) or "there is no pair of systems"

@@ -128,7 +128,7 @@ def test_there_is_no_row_more_where_no_preset_has_a_number_of_its_own(preset: st
 def test_why_a_preset_has_no_number_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, _ = find(gaussian(30), "sacrebleu-bs", nulls=100)
     (row,) = (row for row in rows if row["reason"])
-    assert (row["rate_05"], row["nulls"]) == (None, None)
+    assert (row["rate_05"], row["nulls"], row["replicates"]) == (None, None, None)
     assert row["reason"].startswith("the tool draws for itself")
     monkeypatch.setattr(own_p, "_MOST_REPLICATES", 100)
     reason = named(find(gaussian(30), PAPER, nulls=100, replicates=101)[0], "riezler-maxwell")["reason"]
@@ -149,3 +149,9 @@ def test_swaps_are_read_as_swaps() -> None:
     direct = [(np.count_nonzero(np.abs(law) >= abs(one)) + 1) / 1000 for one in sums]
     assert found.tolist() == direct
     assert own_rules(xr.Dataset(attrs={"preset": {"name": PAPER}})) == PRESETS[PAPER].rules[:1]  # the other has its row
+
+
+def test_a_number_that_a_tool_draws_for_itself_is_no_test_that_was_left_out() -> None:
+    (plain,), (check,) = (find(gaussian(30), preset, nulls=100)[1].checks for preset in (None, "sacrebleu-bs"))
+    assert check == plain
+    assert "not made or tested" not in check.detail
