@@ -56,9 +56,10 @@ NOTES = {
         "degrees of freedom σ²_run is hardly known. se is the root of Var δ; more units are units like these."
     ),
     "single": (
-        "Approximate randomization of one run of each model: of their best, their median and their worst runs (Clark and others "
-        "2011, Table 2, first rows). It shows how far p depends on which run one happens to have, and is no verdict: a run that "
-        "was picked by its score is no sample of its model. A gain is negative where the run of the worse model is ahead."
+        "Approximate randomization of one run of each model: of the better model the high run and of the other the low one, the "
+        "median runs, the low and the high run (Clark and others 2011, Table 2, first rows), and the high runs of both. It shows "
+        "how far p depends on which run one happens to have, and is no verdict: a run that was picked by its score is no sample of "
+        "its model. A gain is negative where the run of the worse model is ahead."
     ),
     "gains": (
         "The gain of n runs of each model, taken from those that there are: of one run all pairs of runs, of more all choices or "

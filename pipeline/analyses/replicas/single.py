@@ -1,7 +1,7 @@
 """One run for its model: which is the highest, the median and the lowest by score, and what a test of two such runs says.
 
-Rows 1 to 3 of Table 2 of Clark and others (2011, P11-2031): with one run of each, p depends on which one it happened to be. The
-median run is the one to look at where outputs are read.
+With one run of each, p depends on which one it happened to be: a low run of the better model beside a high run of the other may
+hide what all runs show (Clark and others 2011, P11-2031, Table 2). The median run is the one to look at where outputs are read.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 
-__all__ = ["NULL", "WHICH", "list_scores", "pick_runs", "rank_runs", "single_rows"]
+__all__ = ["CASES", "NULL", "WHICH", "list_scores", "pick_runs", "rank_runs", "single_rows"]
 
 WHICH = ("high", "median", "low")
+CASES = (("high", "low"), ("median", "median"), ("low", "high"), ("high", "high"))
+"""Which run of the better and of the worse model are compared: with luck, without, against it, and the best of both."""
+
 NULL = "per-output"
 """Of one run each there is nothing else to swap: this is approximate randomization of two outputs."""
 
@@ -61,54 +64,48 @@ def pick_runs(scores: Sequence[float] | NDArray[np.float64], *, higher_is_better
 
 
 def single_rows(replicas: Replicas, models: Sequence[Model], draw: Draw, *, seen: ObservedReplicas) -> Iterator[dict[str, Any]]:
-    """Yield what approximate randomization says of the high, the median and the low runs of every pair of models.
+    """Yield what approximate randomization says of single runs of every pair of models, chosen as in `CASES`.
 
     First the model that all runs favour: its gain is negative where the run of the other is ahead.
     """
     picked = [pick_runs(scores, higher_is_better=replicas.higher_is_better) for scores in seen.by_run]
-    told = [pair for pair, places in enumerate(replicas.pairs.tolist()) if all(picked[place] is not None for place in places)]
-    found = {which: _test(which, replicas, picked, told, draw) for which in WHICH}
-    for pair, (a, b) in enumerate(replicas.pairs.tolist()):
-        turned = seen.delta[pair] < 0
-        first, second = (b, a) if turned else (a, b)
-        for which in WHICH:
-            row: dict[str, Any] = {"model_a": models[first].name, "model_b": models[second].name, "which": which}
-            runs = [None if (own := picked[place]) is None else own[which] for place in (first, second)]
-            for side, place, run in zip("ab", (first, second), runs, strict=True):
+    ordered = [(b, a) if seen.delta[pair] < 0 else (a, b) for pair, (a, b) in enumerate(replicas.pairs.tolist())]
+    told = [pair for pair in ordered if None not in (picked[pair[0]], picked[pair[1]])]
+    found = _test(replicas, picked, told, draw)
+    for pair in ordered:
+        for case in CASES:
+            row: dict[str, Any] = {"model_a": models[pair[0]].name, "model_b": models[pair[1]].name}
+            for side, place, which in zip("ab", pair, case, strict=True):
+                run = None if (own := picked[place]) is None else own[which]
+                row[f"which_{side}"] = which
                 row[f"run_{side}"] = None if run is None else models[place].runs[run]
                 row[f"score_{side}"] = None if run is None else seen.by_run[place][run]
-            fields = found[which].get(pair) or dict.fromkeys(("delta", "p", "p_bounds", "exact"))
-            if fields["delta"] is not None and turned:
-                fields["delta"] = -fields["delta"] + 0.0
+            fields = found.get((*pair, case)) or dict.fromkeys(("delta", "p", "p_bounds"))
             yield {**row, **fields, "reason": None if pair in told else "a run has no score (0/0)"}
 
 
 def _test(
-    which: str, replicas: Replicas, picked: Sequence[Mapping[str, int] | None], told: Sequence[int], draw: Draw
-) -> dict[int, dict[str, Any]]:
-    """Return gain and p of every pair whose runs have scores; pairs share their draws."""
+    replicas: Replicas, picked: Sequence[Mapping[str, int] | None], told: Sequence[tuple[int, int]], draw: Draw
+) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return gain and p of every case of every pair: each chosen run stands as a system of its own, and all share their draws."""
     if not told:
         return {}
-    places = np.unique(replicas.pairs[list(told)])
-    chosen = [picked[place] for place in places.tolist()]
-    statistics = tuple(
-        replicas.statistics[place][[own[which]]] for place, own in zip(places.tolist(), chosen, strict=True) if own is not None
-    )
-    pairs = np.searchsorted(places, replicas.pairs[list(told)])
-    some = Replicas(statistics, replicas.score, replicas.form, replicas.higher_is_better, pairs, replicas.follows)
-    draws = draw.at(f"{NULL} of single runs", replicas.n_units, rule=which)
-    counts = count_null(NULL, draws, some, cells=range(count_cells(draw.replicates)), replicates=draw.replicates)
-    tied = (counts.delta == 0) & np.isfinite(counts.p)
-    p = np.where(tied, 1.0, counts.p)
-    low, high = bound_p(counts, p, tied)
+    place_of: dict[tuple[int, str], int] = {}
+    statistics: list[NDArray[np.int64]] = []
+    for place in sorted({place for pair in told for place in pair}):
+        for which, run in (picked[place] or {}).items():
+            place_of[place, which] = len(statistics)
+            statistics.append(replicas.statistics[place][[run]])
+    asked = [(a, b, case) for a, b in told for case in CASES]
+    pairs = np.array([[place_of[a, case[0]], place_of[b, case[1]]] for a, b, case in asked], np.int64)
+    runs = Replicas(tuple(statistics), replicas.score, replicas.form, replicas.higher_is_better, pairs, replicas.follows)
+    draws = draw.at(f"{NULL} of single runs", replicas.n_units)
+    counts = count_null(NULL, draws, runs, cells=range(count_cells(draw.replicates)), replicates=draw.replicates)
+    p = counts.p
+    low, high = bound_p(counts, p, counts.delta == 0)  # every replicate reaches |δ| = 0: p is 1 for certain
     return {
-        pair: {
-            "delta": float(counts.delta[k]),
-            "p": float(p[k]),
-            "p_bounds": {"lo": float(low[k]), "hi": float(high[k])},
-            "exact": bool(counts.enumerated[k]),
-        }
-        for k, pair in enumerate(told)
+        key: {"delta": float(counts.delta[k]), "p": float(p[k]), "p_bounds": {"lo": float(low[k]), "hi": float(high[k])}}
+        for k, key in enumerate(asked)
     }
 
 

@@ -70,33 +70,58 @@ def test_a_run_without_a_score_leaves_no_run_to_name() -> None:
     assert pick_runs([1.0, float("nan")], higher_is_better=True) is None
 
 
+def case_of(row: dict[str, Any]) -> tuple[str, str]:
+    return row["which_a"], row["which_b"]
+
+
+CASES = [("high", "low"), ("median", "median"), ("low", "high"), ("high", "high")]
+
+
 def test_p_of_single_runs_is_the_share_of_all_swaps_of_their_outputs() -> None:
     rng = np.random.default_rng(2)
     first, second = rng.integers(0, 20, (5, 8)), rng.integers(2, 22, (4, 8))
     rows = singles(make(first, second), replicates=B)
-    assert [row["which"] for row in rows] == ["high", "median", "low"]
+    assert [case_of(row) for row in rows] == CASES
     ranked = [own[np.argsort(-own.mean(axis=1), kind="stable")] for own in (first, second)]
     better, worse = (1, 0) if second.mean() > first.mean() else (0, 1)
+
+    def run_of(model: int, which: str) -> NDArray[np.int64]:
+        places = {"high": 0, "median": len(ranked[model]) // 2, "low": -1}
+        run: NDArray[np.int64] = ranked[model][places[which]]
+        return run
+
     for row in rows:
-        a, b = (own[{"high": 0, "median": len(own) // 2, "low": -1}[row["which"]]] for own in (ranked[better], ranked[worse]))
+        a, b = run_of(better, row["which_a"]), run_of(worse, row["which_b"])
         swapped = [abs(np.dot(signs, a - b)) for signs in product([1, -1], repeat=8)]
         exact, hits = np.mean(np.array(swapped) >= abs((a - b).sum())), round(row["p"] * (B + 1)) - 1
         assert binom.cdf(hits, B, exact) > FALSE_ALARM / 2, row
         assert binom.sf(hits - 1, B, exact) > FALSE_ALARM / 2, row
-        assert (row["delta"], row["exact"]) == (pytest.approx((a - b).mean()), False)
-        assert row["p_bounds"]["lo"] < hits / B < row["p_bounds"]["hi"]
+        assert row["delta"] == pytest.approx((a - b).mean())
+        assert row["p_bounds"]["lo"] < row["p"] <= row["p_bounds"]["hi"]
         assert (row["score_a"], row["score_b"]) == (a.mean(), b.mean())
         assert np.array_equal((first, second)[better][int(row["run_a"][1:])], a)
+        assert np.array_equal((first, second)[worse][int(row["run_b"][1:])], b)
         assert (row["model_a"], row["model_b"]) == (f"m{better}", f"m{worse}")
+    assert len({row["p"] for row in rows}) == 4  # the cases differ: a run that is mistaken for another is seen
 
 
 def test_a_gain_against_the_better_model_is_negative_and_lower_may_be_better() -> None:
     units = np.ones(6, np.int64)
-    # Errors: m1 is better by the mean; of the low runs m0's is ahead (8 against 9).
+    # Errors: m1 is better by the mean; its low run (9) is behind the high run of m0 (6).
     rows = singles(make(np.outer([6, 7, 8], units), np.outer([1, 2, 9], units), higher=False))
-    assert [(row["model_a"], row["which"], row["score_a"], row["score_b"], row["delta"]) for row in rows] == [
-        ("m1", "high", 1, 6, 5), ("m1", "median", 2, 7, 5), ("m1", "low", 9, 8, -1)
+    assert [(row["model_a"], case_of(row), row["score_a"], row["score_b"], row["delta"]) for row in rows] == [
+        ("m1", ("high", "low"), 1, 8, 7), ("m1", ("median", "median"), 2, 7, 5), ("m1", ("low", "high"), 9, 6, -3),
+        ("m1", ("high", "high"), 1, 6, 5),
     ]  # fmt: skip
+
+
+def test_runs_with_the_same_outputs_or_the_same_score_have_p_of_one() -> None:
+    rng = np.random.default_rng(9)
+    shared = rng.integers(0, 9, 6)
+    for turned in (shared, np.roll(shared, 1)):  # the same outputs, and others of the same sum
+        rows = singles(make(np.stack([shared + 3, shared, shared]), np.stack([turned, turned - 5, turned - 9])))
+        (row,) = (row for row in rows if case_of(row) == ("low", "high"))
+        assert (row["delta"], row["p"], row["p_bounds"], row["reason"]) == (0.0, 1.0, {"lo": 1.0, "hi": 1.0}, None)
 
 
 def test_p_that_is_drawn_is_by_address_and_another_model_changes_nothing() -> None:
@@ -116,8 +141,8 @@ def test_pairs_with_a_run_without_a_score_have_no_p_and_others_have() -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = singles((replicas, models))
     concerned = [row for row in rows if "m1" in (row["model_a"], row["model_b"])]
-    assert len(rows) == 9
-    assert len(concerned) == 6
+    assert len(rows) == 12
+    assert len(concerned) == 8
     assert {(row["p"], row["reason"]) for row in concerned} == {(None, "a run has no score (0/0)")}
     assert all(0 < row["p"] <= 1 and row["reason"] is None for row in rows if row not in concerned)
 
@@ -132,7 +157,9 @@ def test_models_name_their_runs_and_the_file_of_scores_ranks_them() -> None:
         ("big", "1", 9, 1, "high"), ("big", "2", 8, 2, "median"), ("big", "0", 7, 3, "low"),
         ("small", "2", 6, 1, "high"), ("small", "0", 5, 2, "median"), ("small", "1", 5, 3, "low"),
     ]  # fmt: skip
-    assert [row["which"] for row in finding.csv["replicas_single"]] == ["high", "median", "low"]
+    assert [(*case_of(row), row["run_a"], row["run_b"]) for row in finding.csv["replicas_single"]] == [
+        ("high", "low", "1", "1"), ("median", "median", "2", "0"), ("low", "high", "0", "2"), ("high", "high", "1", "2"),
+    ]  # fmt: skip
     (table,) = (table for table in finding.tables if table.title.endswith("one run of each"))
     assert "Table 2" in table.caption
     assert list_scores([{"kind": "model", "test_set": "t", "metric": "m", "model": "a", "scores": {"0": None, "1": 2.0}}],
@@ -192,6 +219,9 @@ def test_few_runs_have_no_histogram_and_the_nearest_pairs_are_shown() -> None:
     (figure,) = list_score_figures([*rows, *pairs, model_row("few", [50.0] * 8), pair_row("m0", "few", 0.1)], CUBES)
     assert "Shown: the 6 nearest of 10 pairs." in figure.caption
     assert "few" not in figure.alt
+    titles = set(re.findall(r">(m\d - m\d)<", draw([figure])[0].svg))
+    assert titles >= {"m1 - m0", "m2 - m1", "m3 - m2", "m4 - m3"}
+    assert not titles & {"m4 - m0", "m3 - m0", "m4 - m1"}
     assert list(list_score_figures([model_row("a", [1.0] * 8), model_row("b", [2.0] * 8), pair_row("a", "b", 1.0)], CUBES)) == []
     assert (
         len(draw(list_score_figures([model_row("a", [1.0] * 9), model_row("b", [1.0] * 9), pair_row("a", "b", 0.0)], CUBES))) == 1
