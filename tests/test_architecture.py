@@ -80,7 +80,7 @@ ALLOWED = {
         "analyses",
         "report",
     },
-    "engine": {"errors", "amounts", "study", "store", "plan", "survey", "record", "tasks"},
+    "engine": {"plugins", "errors", "amounts", "study", "store", "plan", "survey", "record", "tasks"},
     "api": {"errors", "presets", "analyses", "study", "store", "engine", "cubes", "report", "survey", "tasks"},
     "cli": {
         "plugins",

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pipeline.engine.executor import Executor, Outcome
-from pipeline.engine.forecast import Outlook, machine_factor
+from pipeline.engine.forecast import Outlook, is_small, machine_factor
 from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopAsked, StopRequest, grace_of, listen
 from pipeline.engine.state import RunState
@@ -66,6 +66,7 @@ def coordinate(
     block_cells: int | None = None,
     workers: int = 1,
     verify: bool = False,
+    open_here: OpenExecutor | None = None,
 ) -> Ending:
     """Run everything of a run that is still open.
 
@@ -83,6 +84,8 @@ def coordinate(
         For which number of workers the plan cuts blocks.
     verify : bool
         Read every stored result first and compute damaged ones again.
+    open_here : callable, optional
+        Called in place of ``open_executor`` where what is open is so little that this process does it sooner.
 
     Returns
     -------
@@ -102,7 +105,7 @@ def coordinate(
         stop = StopRequest(run.cancel)
         try:
             with listen(stop):
-                ending = coordinator.drive(open_executor, stop, verify=verify)
+                ending = coordinator.drive(open_executor, stop, verify=verify, open_here=open_here)
             lease.check()  # whoever took it over meanwhile writes the state, and hears what was asked
         except RunLocked:
             raise  # the state is another's now
@@ -144,7 +147,8 @@ class Coordinator:
         self.run, self.manifest, self.lease, self.ledger, self.state = run, manifest, lease, ledger, state
         self.receipts = ReceiptWriter(ledger)
         self.progress, self.block_cells, self.workers = progress, block_cells, workers
-        self.outlook = Outlook(TaskCosts(manifest.study, manifest.inputs, machine=machine_factor()).seconds)
+        self.machine = machine_factor()
+        self.outlook = Outlook(TaskCosts(manifest.study, manifest.inputs, machine=self.machine).seconds)
         self.inventory = Inventory()
         self.attempts: Counter[str] = Counter()
         self.fruitless = 0
@@ -153,14 +157,16 @@ class Coordinator:
         self.done: Counter[str] = Counter()
         self.stale = False
 
-    def drive(self, open_executor: OpenExecutor, stop: StopRequest, *, verify: bool) -> Ending:
+    def drive(
+        self, open_executor: OpenExecutor, stop: StopRequest, *, verify: bool, open_here: OpenExecutor | None = None
+    ) -> Ending:
         """Do what is open and say how it ended: within some seconds once a stop is asked, whatever is done then."""
         try:
-            return self._drive(open_executor, stop, verify=verify)
+            return self._drive(open_executor, stop, open_here, verify=verify)
         except StopAsked:
             return self._stopped(stop)
 
-    def _drive(self, open_executor: OpenExecutor, stop: StopRequest, *, verify: bool) -> Ending:
+    def _drive(self, open_executor: OpenExecutor, stop: StopRequest, open_here: OpenExecutor | None, *, verify: bool) -> Ending:
         self.ledger.append({"event": "started"})
         self.state.event("started", f"attempt {self.lease.fence}")
         if self.ledger.torn:
@@ -173,7 +179,8 @@ class Coordinator:
             self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
             plan = self._plan()
         if plan.tasks and not stop.wanted:
-            with open_executor(stop) as executor:
+            small = open_here is not None and is_small(self.manifest.study, self.outlook, machine=self.machine)
+            with (open_here if open_here is not None and small else open_executor)(stop) as executor:
                 if not self._loop(executor, stop):
                     return self._stopped(stop)
             plan = self._plan()

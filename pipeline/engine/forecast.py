@@ -16,15 +16,21 @@ from pipeline.plan.footprint import Footprint, estimate_footprint
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import Plan, plan_study
 from pipeline.plan.task import Receipt, Task
+from pipeline.plugins import in_tree, list_plugins
 from pipeline.record.manifest import Manifest
+from pipeline.study.schema import Study
 
-__all__ = ["Estimate", "Forecast", "Outlook", "forecast_study", "machine_factor"]
+__all__ = ["Estimate", "Forecast", "Outlook", "forecast_study", "is_small", "machine_factor"]
 
 YARDSTICK_SECONDS = 0.0055
 """What `machine_factor` runs, where the constants were measured."""
 
 START_SECONDS, CLUSTER_SECONDS = 0.7, 1.7
 """A run's own start and end; starting and closing a cluster on this machine."""
+
+HERE_SECONDS = 4.0
+"""Work on one core, where the constants were measured, up to which a run does without a cluster of this machine's processes: those
+take longer to start than they save."""
 
 FIRST_SECONDS: Mapping[str, float] = {"train": 1.2, "extract": 0.5, "resample": 0.4, "shard": 0.5, "collect": 0.3, "report": 0.7}
 """The first task of a kind on a worker: it imports what it needs, loads compiled code and prepares the gold."""
@@ -120,6 +126,22 @@ def _share(tasks: int, workers: int) -> float:
     return ceil(tasks / max(workers, 1)) / tasks
 
 
+def is_small(study: Study, outlook: Outlook, *, machine: float) -> bool:
+    """Say whether what is open of a study is done sooner in one process than a cluster is started on this machine.
+
+    Never where code runs that is not this package's own: a worker that such code takes down is missed by nobody.
+    """
+    seconds = outlook.seconds(1)
+    if seconds is None or seconds > machine * HERE_SECONDS or outlook.open["train"]:
+        return False
+    named = (
+        ("metrics", (metric.name for metric in study.metrics)),
+        ("procedures", study.resampling.procedures),
+        ("analyses", (spec.name for spec in study.asked_analyses)),
+    )
+    return all(name in list_plugins(family) and in_tree(family, name) for family, names in named for name in names)
+
+
 @dataclass(frozen=True)
 class Estimate:
     """What open tasks should take.
@@ -166,7 +188,15 @@ class Forecast:
 
 
 def forecast_study(
-    manifest: Manifest, run: str, inventory: Inventory, *, workers: int, block_cells: int | None, local: bool, before: float
+    manifest: Manifest,
+    run: str,
+    inventory: Inventory,
+    *,
+    workers: int,
+    block_cells: int | None,
+    local: bool,
+    before: float,
+    may_be_here: bool = False,
 ) -> Forecast:
     """Return what is open of a study, and what it should take.
 
@@ -180,6 +210,8 @@ def forecast_study(
         Whether workers are processes on this machine: more than it has cores are no faster.
     before : float
         Seconds a run takes before it can plan.
+    may_be_here : bool
+        Whether the run does without a cluster where its work is small.
     """
     study, inputs = manifest.study, manifest.inputs
     plan = partial(plan_study, study, inputs, run=run, block_cells=block_cells, workers=workers)
@@ -192,22 +224,23 @@ def forecast_study(
     outlook.plan(left.tasks)
     blocks = [costs.seconds(task) or 0.0 for task in left.tasks if task.kind == "resample"]
     side_by_side = min(workers, os.cpu_count() or 1) if local else workers
+    here = may_be_here and is_small(study, outlook, machine=costs.machine)
     return Forecast(
         everything=everything,
         left=left,
-        estimate=_estimate(outlook, side_by_side, costs.machine, before),
+        estimate=_estimate(outlook, 1 if here else side_by_side, costs.machine, before, cluster=not here),
         footprint=estimate_footprint(study, inputs, left.tasks),
         block_seconds=(min(blocks), max(blocks)) if blocks else None,
     )
 
 
-def _estimate(outlook: Outlook, workers: int, machine: float, before: float) -> Estimate:
+def _estimate(outlook: Outlook, workers: int, machine: float, before: float, *, cluster: bool) -> Estimate:
     if not outlook.open:
         return Estimate(0.0, 0.0, 0.0, {}, {}, 0.0, {})
     stages: dict[str, float | None] = {}
     rates: dict[str, float] = {}
     unknown: dict[str, str] = {}
-    start = before + machine * (START_SECONDS + CLUSTER_SECONDS)
+    start = before + machine * (START_SECONDS + CLUSTER_SECONDS * cluster)
     at_least, busy = start, 0.0
     for kind in (kind for kind in FIRST_SECONDS if outlook.open[kind]):
         number = outlook.open[kind]

@@ -53,7 +53,7 @@ class Launch:
     cluster : str
         ``serial``, ``local``, or the path of a profile.
     workers : int, optional
-        In place of the profile's number.
+        In place of the profile's number. Where nobody says, little work on this machine is done without a cluster.
     block_cells : int, optional
         Cells of a resample task, in place of the plan's choice.
     """
@@ -139,37 +139,42 @@ def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda st
     if verify:
         restore_frames(run)
     workers = 1 if profile is None else launch.workers or profile.workers or os.cpu_count() or 1
+    may_be_here = launch.cluster == "local" and launch.workers is None
     if launch.cluster == "local" and profile is not None:
         launch = Launch(launch.cluster, workers, launch.block_cells)
     return coordinate(
         run,
-        _opener(run, profile, launch),
+        _open_cluster(run, profile, launch) if profile is not None else _open_serial(run),
         progress=progress,
         block_cells=launch.block_cells,
         workers=workers,
         verify=verify,
+        open_here=_open_serial(run) if may_be_here else None,
     )
 
 
-def _opener(run: RunDirectory, profile: ClusterProfile | None, launch: Launch) -> OpenExecutor:
+def _open_serial(run: RunDirectory) -> OpenExecutor:
     @contextmanager
     def open_serial(stop: StopRequest) -> Iterator[Executor]:
         executor = SerialExecutor(run.root.parent, stop)
         yield executor
         executor.close()
 
+    return open_serial
+
+
+def _open_cluster(run: RunDirectory, profile: ClusterProfile, launch: Launch) -> OpenExecutor:
     @contextmanager
     def open_cluster(stop: StopRequest) -> Iterator[Executor]:
         from pipeline.engine.dask import open_executor
 
-        assert profile is not None
         logs = run.root / "logs"
         with open_executor(
             profile, run.root.parent, prefix=run.id, workers=launch.workers, logs=logs, stop=lambda: stop.wanted
         ) as executor:
             yield executor
 
-    return open_serial if profile is None else open_cluster
+    return open_cluster
 
 
 def forget_cancel(run: RunDirectory) -> None:

@@ -60,6 +60,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         block_cells=block_cells,
         local=local,
         before=time.perf_counter() - begin,
+        may_be_here=local and workers is None,
     )
     total = Counter(task.kind for task in forecast.everything.tasks)
     open_ = Counter(task.kind for task in forecast.left.tasks)

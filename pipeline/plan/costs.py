@@ -209,17 +209,22 @@ class TaskCosts:
         return total * len(list_sizes(self.study, test_set)) + self._tails(test_set)
 
     def _tails(self, test_set: TestSetInputs) -> float:
-        """Return the seconds of exact tails; at most, as only some pairs have one, and those of 0/1 scores take next to none."""
+        """Return the seconds of exact tails; at most, as only some pairs have one."""
         resampling = self.study.resampling
         if resampling.tails == "none" or resampling.strata is not None:
             return 0.0
         methods = list_methods(self.study, test_set, self.inputs.metrics)
-        with_tails = {m.name for m, by, method in methods if PROCEDURES[by].has_tails and m.form == "ratio" and not method.exact}
+        with_tails = {m.name: m for m, by, method in methods if PROCEDURES[by].has_tails and m.form == "ratio" and not method.exact}
         pairs, sizes = count_pairs(test_set), list_sizes(self.study, test_set)
         each = [(size.label == "full", pairs * (8 * size.n_units + 2 * QUICK.points)) for size in sizes]
         budget = {"replicates": resampling.replicates, "pairs": pairs}
         points = sum(min(tails_budget(is_full=is_full, **budget), most) for is_full, most in each)
-        return POINT_SECONDS * points * len(with_tails)
+        return sum(
+            pairs * len(sizes) * law_seconds(metric, test_set)  # of scores like 0 and 1 it is next to nothing
+            if _kernel_kind(metric) == "counts" and metric.denominators == "items"
+            else POINT_SECONDS * points
+            for metric in with_tails.values()
+        )
 
     def _again(self, test_set: TestSetInputs) -> float:
         """Return the seconds of max-T at the full size, and of bootstrap-t of ratios at every one."""
