@@ -52,10 +52,10 @@ def measure_start(folder: Path, *, repeat: int) -> list[dict[str, Any]]:
 
 
 def measure_fixed(bench: Bench, questions: Sequence[Question], *, repeat: int) -> list[dict[str, Any]]:
-    """Return CPU seconds of runs with one cell of replicates, and where they go."""
+    """Return CPU seconds of runs with one cell of replicates as users start them, and where they go."""
     records = []
     for question in questions:
-        runs = [bench.run(question, 2**14) for _ in range(repeat)]
+        runs = [bench.run(question, 2**14, workers=None) for _ in range(repeat)]
         cpu = spread([run.cost.cpu_s for run in runs])
         tasks = {kind: round(statistics.median(run.seconds[kind] for run in runs), 3) for kind in ("resample", "collect", "report")}
         limit = FIXED_CPU_S.get(question.systems)

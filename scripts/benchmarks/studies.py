@@ -102,8 +102,8 @@ class Bench:
         """Extract statistics and compile kernels by a run that is not one of those measured."""
         return self._run(question, 1000, self.folder / "runs", workers=workers)
 
-    def run(self, question: Question, replicates: int, *, workers: int = 1) -> Run:
-        """Measure one run."""
+    def run(self, question: Question, replicates: int, *, workers: int | None = 1) -> Run:
+        """Measure one run; without a number of workers it takes what it takes by default."""
         with self.fresh_runs() as runs:
             run = self._run(question, replicates, runs, workers=workers)
         if "extract" in run.seconds or not run.seconds.get("resample"):
@@ -118,7 +118,7 @@ class Bench:
             shutil.copytree(self.folder / "runs", runs, copy_function=os.link)
             yield runs
 
-    def _run(self, question: Question, replicates: int, runs: Path, *, workers: int) -> Run:
+    def _run(self, question: Question, replicates: int, runs: Path, *, workers: int | None) -> Run:
         cost, printed = run_measured([*self.command("run", question, replicates, runs, workers=workers), "--quiet"])
         entries = [json.loads(line) for line in (Path(printed.strip()) / "ledger.jsonl").read_text("utf-8").splitlines()]
         receipts = [entry["receipt"] for entry in entries if entry["event"] == "done"]
@@ -132,9 +132,11 @@ class Bench:
             worker_memory_bytes=max(receipt["peak_memory_bytes"] for receipt in receipts),
         )
 
-    def command(self, command: str, question: Question, replicates: int, runs: Path, *, workers: int) -> list[str | Path]:
+    def command(self, command: str, question: Question, replicates: int, runs: Path, *, workers: int | None) -> list[str | Path]:
         """Return a command line with a seed that no other run has."""
-        options = ["-b", str(replicates), "--seed", str(next(self.seeds)), "--workers", str(workers)]
+        options = ["-b", str(replicates), "--seed", str(next(self.seeds))]
+        if workers is not None:
+            options += ["--workers", str(workers)]
         if self.is_quick:
             options += ["--block-cells", "2"]
         return [sys.executable, "-m", "pipeline", command, self.write_study(question), "--runs", runs, *options]
