@@ -148,6 +148,10 @@ override_options: Callable[[F], F] = _combine(
     ),
 )
 place_options: Callable[[F], F] = _combine(
-    click.option("--workers", type=click.IntRange(min=1), help="Worker processes. [one per core, or the profile's; none for a few seconds of work]"),
+    click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        help="Worker processes. [one per core, or the profile's; none for a few seconds of work]",
+    ),
     click.option("--block-cells", type=click.IntRange(min=1), help="Cells of 16384 replicates per task; changes no result."),
 )

@@ -1,4 +1,4 @@
-"""A few seconds of this package's own work are done in one process; everything else, and whatever workers were asked for, by workers."""
+"""A few seconds of our own work are done in one process; all else, and whatever workers were asked for, by workers."""
 
 from __future__ import annotations
 
@@ -105,9 +105,7 @@ def test_trainings_are_not_little(tmp_path: Path) -> None:
     assert not is_small(read(tmp_path), outlook_of("train", 0.1), machine=1.0)
 
 
-@pytest.mark.parametrize(
-    ("family", "name"), [("metrics", "bleu"), ("procedures", "paired-bootstrap"), ("analyses", "thresholds")]
-)
+@pytest.mark.parametrize(("family", "name"), [("metrics", "bleu"), ("procedures", "paired-bootstrap"), ("analyses", "thresholds")])
 def test_code_of_another_package_runs_in_a_worker(tmp_path: Path, family: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = read(tmp_path, metrics=["bleu"], analyses=["thresholds"])
     little = outlook_of("resample", 0.1)
