@@ -14,6 +14,9 @@ from pipeline.cli.options import COUNT, cli, json_option, runs_option
 
 __all__: list[str] = []
 
+_MOST_GAIN = 100
+"""Points between the worst and the best score of every metric of the atlas."""
+
 _ASKS = """\b
 Three questions:
   pipeline power --items 100 --helped 7 --hurt 2       is 7 helped and 2 hurt of 100 significant?
@@ -140,6 +143,8 @@ def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, 
         raise click.UsageError(f"--gain {gain:g} must be a number other than 0")
     atlas = load_atlas()
     entries = select_entries(atlas, like)
+    if entries and abs(gain) > _MOST_GAIN:
+        raise click.UsageError(f"--gain {gain:g} is more than there is: metrics of the atlas go from 0 to {_MOST_GAIN}")
     if not entries and like is not None:
         name, _, kinship = like.partition(":")
         there = select_entries(atlas, name)
@@ -172,11 +177,12 @@ def _open(name: str, runs: Path, atlas: Any) -> Any:
 
 
 def _say_all(chances: Any, gain: float, items: int, alpha: float) -> str:
-    lines = [f"A gain of {gain:g} on {items:,} items is significant at {alpha:g} (two-sided) for this share of pairs:", ""]
+    lines = [f"A gain of {gain:g} on {items:,} items is significant at {alpha:g} (two-sided) for this", "share of pairs:", ""]
     width = max(len(one.kin.name) for one in chances)
-    lines.append(f"{'':{width}}  share   gain that is for 5 %    50 %    95 %   (pairs)")
+    lines.append(f"{'':{width}} {'':6}  gain significant for")
+    lines.append(f"{'':{width}} {'share':>6} {'5 %':>6} {'50 %':>6} {'95 %':>6} {'pairs':>6}")
     for one in chances:
         share = "< 3 %" if one.share == 0 else "> 97 %" if one.share == 1 else f"{100 * one.share:.0f} %"
         low, middle, high = one.gains
-        lines.append(f"{one.kin.name:{width}}  {share:>6}  {low:>20.2f}  {middle:>6.2f}  {high:>6.2f}   ({one.kin.pairs:,})")
+        lines.append(f"{one.kin.name:{width}} {share:>6} {low:>6.2f} {middle:>6.2f} {high:>6.2f} {one.kin.pairs:>6,}")
     return "\n".join(lines)

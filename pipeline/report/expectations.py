@@ -67,6 +67,7 @@ def judge_expectations(expected: Sequence[Expectation], tables: Files, *, interv
         detail = f"{len(turned)} of {len(rows)} do not agree: " + "; ".join(_tell(row) for row in turned) + "."
     else:
         detail = f"All {len(rows)} agree, or need not." if any(row["need_not"] for row in rows) else f"All {len(rows)} agree."
+    detail += "".join(f" Of {row['name']}, {row['reason']}." for row in rows if row["agrees"] and row["reason"])
     return Finding(
         ANALYSIS,
         tuple(rows),
@@ -128,7 +129,7 @@ def _look_up(
         return None, None, f"the table {one.table} has no column {unknown[0]!r}" + (f"; {meant}" if meant else "")
     left = [row for row in rows if all(_holds(row.get(key), wanted) for key, wanted in one.where.items())]
     if one.count:
-        return float(len(left)), None, None
+        return float(len(left)), None, None if left else _told_nowhere(one.where, rows)
     if len(left) != 1:
         return None, None, f"{len(left) or 'no'} rows of {len(rows)} are left, one is needed" + _differing(left)
     value = left[0].get(str(one.column))
@@ -140,6 +141,17 @@ def _look_up(
     if interval is None and interval_of.get(one.table) == column:
         interval = _interval_at(left[0], "interval")
     return float(value), interval, None
+
+
+def _told_nowhere(where: Mapping[str, Any], rows: Sequence[_Row]) -> str | None:
+    """Say which words of a selection no row has at all: there may be none such, or they may be misspelt."""
+    told = []
+    for key, wanted in where.items():
+        words = sorted({str(row[key]) for row in rows if isinstance(row.get(key), str)})
+        if isinstance(wanted, str) and not _COMPARED.fullmatch(wanted) and wanted not in words and words:
+            meant = suggest(wanted, words)
+            told.append(f"no row has the {key} {wanted!r}" + (f"; {meant}" if meant else ""))
+    return "; ".join(told) or None
 
 
 def _differing(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -105,6 +105,24 @@ def test_an_answer_that_turned_has_its_exit_code_and_is_named(plain: Path, tmp_p
     assert forgiven.returncode == 0
 
 
+def test_a_count_of_rows_that_a_word_no_row_has_leaves_empty_says_so(plain: Path, tmp_path: Path) -> None:
+    first = table(plain, "pairs")[0]["system_a"]
+    counts = [
+        {"name": "misspelt", "table": "pairs", "where": {"system_a": first + "x"}, "count": True, "at_most": 5},
+        {"name": "spelt", "table": "pairs", "where": {"system_a": first}, "count": True, "at_most": 5},
+        {"name": "none so small", "table": "pairs", "where": {"system_a": first, "p": "< 0"}, "count": True, "at_most": 5},
+    ]
+    root, _ = run(study(tmp_path, counts))
+    rows = table(root, "expectations")
+    assert [row["agrees"] for row in rows] == ["True"] * 3
+    assert rows[0]["reason"].startswith(f"no row has the system_a '{first}x'; did you mean")
+    assert [row["reason"] for row in rows[1:]] == ["", ""]
+    (check,) = [
+        one for one in json.loads((root / "report" / "report.json").read_bytes())["trust"] if one["check"] == "Known answers"
+    ]
+    assert check["detail"].startswith("All 3 agree. Of misspelt, no row has the system_a")
+
+
 def test_what_need_not_agree_is_shown_and_turns_nothing(plain: Path, tmp_path: Path) -> None:
     one = {**asked(plain)[0], "value": 1.0, "differs": "other data"}
     bare = {key: value for key, value in one.items() if key != "within"}

@@ -82,6 +82,7 @@ def test_the_command_says_one_and_lists_several() -> None:
     assert "A gain of 1.3 on 500 items is significant at 0.05 (two-sided) for" in one
     listed = ask("--gain", "1.3", "-n", "500")
     assert all(kin.name in listed for kin in load_atlas())
+    assert max(map(len, listed.splitlines())) <= 80
     (chance,) = json.loads(ask("--gain", "1.3", "-n", "500", "--like", "mmlu-pro:all", "--json"))["chances"]
     assert (chance["name"], chance["kin"]["task"]) == ("mmlu-pro/accuracy:all", "mmlu-pro")
 
@@ -110,6 +111,7 @@ def test_where_few_pairs_are_near_borderline_the_twenty_nearest_stand_for_the_cl
     [
         ("nan", "500", "mmlu-pro", 2, "--gain nan must be a number other than 0"),
         ("0", "500", "mmlu-pro", 2, "--gain 0 must be"),
+        ("-100.5", "500", "mmlu-pro", 2, "--gain -100.5 is more than there is"),
         ("1", "500", "wmt22-en-de/bleu:different", 2, "the atlas has no 'wmt22-en-de/bleu:different', but wmt22-en-de/bleu:all"),
         ("30", "99", "mmlu-pro:all", 0, "Below 100 items"),
         ("30", "99", "mmlu-pro", 0, "Below 100 items"),
