@@ -1,9 +1,12 @@
+import matplotlib.figure
 import numpy as np
 import pytest
 import xarray as xr
 from support.synthetic_cubes import build_cube
 
-from pipeline.analyses.calibration_transfer import CalibrationTransfer
+from pipeline.analyses.calibration_transfer.analysis import CalibrationTransfer
+from pipeline.analyses.calibration_transfer.rows import reach
+from pipeline.errors import StudyError
 from pipeline.interfaces import ScoredStatistics
 
 
@@ -114,3 +117,106 @@ def test_an_unrelated_test_set_keeps_half_of_the_signs():
     assert row["interval"]["lo"] < row["share"] < row["interval"]["hi"]
     # The interval knows that there are 40 systems: it is far wider than that of 780 independent pairs (.07).
     assert row["interval"]["hi"] - row["interval"]["lo"] > 0.12
+
+
+def test_the_gain_that_is_kept_is_a_ratio_of_sums_over_all_pairs_of_a_bin():
+    rows = bins_of(CalibrationTransfer().find(base_and_other(), {"bins": [0.005, 0.05]}))
+    # a-d 3 → 50 − 60; a-c 2 → 50 − 40 and b-d 2 → 50 − 60; a-b 1 → 0, b-c 1 → 10, c-d 1 → 40 − 60.
+    assert [rows[h]["retained"] for h in (0.005, 0.05, 1.0)] == pytest.approx([-10 / 3, 0.0, -10 / 3])
+
+
+def many(rng, keep, count=30):
+    """Systems on a base, and elsewhere with a part of their gains and noise."""
+    names = [f"s{i:02d}" for i in range(count)]
+    scores = rng.normal(50, 2, count)
+    return {
+        "news": build_cube(scores, names),
+        "half": build_cube(50 + keep * (scores - 50), names, name="half"),
+        "noisy": build_cube(50 + keep * (scores - 50) + rng.normal(0, 0.7, count), names, name="noisy"),
+    }
+
+
+def test_what_is_kept_exactly_is_found_exactly_and_has_no_interval_to_speak_of():
+    finding = CalibrationTransfer().find(many(np.random.default_rng(5), 0.25), {"against": "half"})
+    there = [row for row in finding.rows if row["pairs"] > 1]
+    assert len(there) >= 5
+    assert [row["retained"] for row in there] == pytest.approx([0.25] * len(there))
+    assert {row["share"] for row in there} == {1.0}
+    levels = finding.csv["calibration_levels"]
+    assert [row["level"] for row in levels] == [0.8, 0.95]
+    p = read_p(many(np.random.default_rng(5), 0.25)["news"])
+    assert [row["largest_p"] for row in levels] == [max(p)] * 2  # all signs are kept, up to the largest p
+    assert {row["pairs"] for row in levels} == {len(p)}
+
+
+def read_p(cube):
+    p = cube["p_value"].sel(convention="one-sided").values.ravel()
+    return np.minimum(p, 1 - p).tolist()
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_the_p_that_reaches_a_share_is_that_of_going_through_all_of_them(level):
+    cubes = many(np.random.default_rng(8), 0.7)
+    finding = CalibrationTransfer().find(cubes, {"against": "noisy", "levels": [level]})
+    (row,) = finding.csv["calibration_levels"]
+    base, other = (cubes[name]["observed_delta"].sel(metric="bleu", test_size="full").values.ravel() for name in ("news", "noisy"))
+    p, kept = np.array(read_p(cubes["news"])), np.sign(base) == np.sign(other)
+    reached = [limit for limit in np.unique(p) if kept[p <= limit].mean() >= level]
+    assert 0 < len(reached) < len(np.unique(p))  # some reach it, and some do not
+    assert row["largest_p"] == max(reached)
+    assert row["pairs"] == (p <= max(reached)).sum()
+    assert row["share"] == pytest.approx(kept[p <= max(reached)].mean())
+    assert row["interval"]["lo"] <= row["interval"]["hi"] <= max(p)
+
+
+def test_where_no_p_is_small_enough_the_row_says_so():
+    finding = CalibrationTransfer().find(base_and_other(), {"levels": [0.9]})
+    (row,) = finding.csv["calibration_levels"]
+    assert row["largest_p"] is None
+    assert row["reason"].startswith("no p is small enough: of the pairs with the smallest, 0.0014,")
+
+
+def test_reach_counts_pairs_as_often_as_their_systems_are_drawn():
+    rng = np.random.default_rng(3)
+    p = np.sort(rng.choice(np.linspace(0.01, 0.5, 12), 40))
+    hits = rng.random(40) < 0.8
+    weights = rng.integers(0, 3, (50, 40)).astype(float)
+    for row, found in zip(weights, reach(p, hits, weights, 0.75), strict=True):
+        drawn_p, drawn_hits = np.repeat(p, row.astype(int)), np.repeat(hits, row.astype(int))
+        reached = [limit for limit in np.unique(drawn_p) if drawn_hits[drawn_p <= limit].mean() >= 0.75]
+        assert found == max(reached) if reached else np.isnan(found)
+    assert len(set(reach(p, hits, weights, 0.75)[np.isfinite(reach(p, hits, weights, 0.75))])) > 2
+
+
+def test_one_table_has_all_test_sets_and_the_map_shows_each():
+    cubes = many(np.random.default_rng(8), 0.7)
+    more = {f"set {k:02d}": many(np.random.default_rng(k), 0.7)["noisy"] for k in range(14)}
+    finding = CalibrationTransfer().find({"news": cubes["news"], **more}, {})
+    overview = finding.tables[0]
+    assert overview.title == "news → other test sets · bleu · paired-bootstrap"
+    assert [row["against"] for row in overview.rows] == list(more)
+    first = next(row for row in finding.rows if row["kind"] == "bin" and row["share"] is not None)
+    span = f"{first['p_low']:g} – {first['p_high']:g}"
+    cell = next(row for row in overview.rows if row["against"] == first["against"])[span]
+    assert cell == f"{100 * first['share']:.0f} % of {first['pairs'] - first['ties']}"
+    (drawn,) = [figure for figure in finding.figures if figure.name == "calibration-map"]
+    axes = matplotlib.figure.Figure().subplots()
+    drawn.draw(axes)
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(more)
+    written = [text.get_text() for text in axes.texts]
+    bins = [row for row in finding.rows if row["kind"] == "bin" and row["share"] is not None]
+    assert len(written) == 2 * len(bins)
+    assert written[0] == f"{100 * bins[0]['share']:.0f} %"
+    assert all(f"{row['against']}, p to" in drawn.alt for row in bins)
+
+
+def test_with_one_other_test_set_there_is_neither_overview_nor_map():
+    finding = CalibrationTransfer().find(base_and_other(), {})
+    assert not any("other test sets" in table.title for table in finding.tables)
+    assert {figure.name for figure in finding.figures} == {"calibration"}
+
+
+@pytest.mark.parametrize("levels", [[0.0], [1.0], [0.9, 0.9], ["much"]])
+def test_levels_that_are_no_shares_are_refused(levels):
+    with pytest.raises(StudyError, match="level"):
+        CalibrationTransfer().check({"levels": levels})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube
 
-from pipeline.analyses.calibration_transfer import CalibrationTransfer
+from pipeline.analyses.calibration_transfer.analysis import CalibrationTransfer
 from pipeline.analyses.pairs import describe_copies, find_copies, read_pairs
 from pipeline.analyses.size_curve.analysis import SizeCurve
 from pipeline.analyses.thresholds.analysis import Thresholds

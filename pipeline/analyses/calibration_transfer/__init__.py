@@ -1,0 +1,1 @@
+"""Does a small p on one test set predict the sign on another? Pairs are binned by their p, and signs that are kept are counted."""
