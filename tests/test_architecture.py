@@ -9,6 +9,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 import pipeline
@@ -114,7 +115,7 @@ ONLY_IN = {
     "rapidfuzz": {"metrics"},
     "rouge_score": {"metrics"},
     "xarray": {"cubes", "analyses", "report", "planning", "api.py", "interfaces"},
-    "numba": {"compiled", "resampling/bitplanes.py"},
+    "numba": {"compiled"},
     "llvmlite": {"compiled"},
     "sacrebleu": {"metrics", "presets"},
     "sklearn": {"trainers", "items/datasets.py"},
@@ -125,7 +126,7 @@ ONLY_IN = {
 """Which outside packages stay in which places."""
 
 LIGHT = {
-    "resampling": {"numpy", "scipy", "numba"},
+    "resampling": {"numpy", "scipy"},
     "inference": {"numpy", "scipy"},
     "presets": {"numpy", "sacrebleu"},
     "compiled": {"numpy", "numba", "llvmlite"},
@@ -289,6 +290,21 @@ def test_resampling_loads_neither_dask_nor_xarray_nor_zarr() -> None:
     assert printed.strip() == "[]"
 
 
+def test_modules_with_kernels_are_imported_without_what_compiles_them() -> None:
+    code = """
+import importlib, pkgutil, sys
+import pipeline.compiled.loops
+for name in ("analyses", "inference", "metrics", "presets", "procedures", "resampling"):
+    package = importlib.import_module(f"pipeline.{name}")
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        importlib.import_module(module.name)
+assert "pipeline.resampling.byte_product" in sys.modules
+print([name for name in ("numba", "llvmlite") if name in sys.modules])
+"""
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
 def test_the_command_line_starts_without_heavy_packages() -> None:
     code = (
         "import sys, pipeline.cli;"
@@ -298,14 +314,20 @@ def test_the_command_line_starts_without_heavy_packages() -> None:
     assert printed.strip() == "[]"
 
 
-def test_an_unknown_metric_is_told_before_heavy_packages_are_imported(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("outputs", "code_of_error"), [(["one.txt", "other.txt", "-r", "reference.txt"], "P301"), (["table.csv"], "P226")]
+)
+def test_an_unknown_metric_is_told_before_heavy_packages_are_imported(
+    tmp_path: Path, outputs: list[str], code_of_error: str
+) -> None:
     for name in ("one", "other", "reference"):
         (tmp_path / f"{name}.txt").write_text("a b\n")
+    (tmp_path / "table.csv").write_text("item,one,other\nq1,1,0\nq2,0,1\n")
     code = (
         "import sys; from click.testing import CliRunner; from pipeline.cli.options import cli; from pipeline.cli import compare;"
-        "from pipeline.errors import PluginError;"
-        "found = CliRunner().invoke(cli, ['compare', 'one.txt', 'other.txt', '-r', 'reference.txt', '-m', 'bleau']).exception;"
-        "assert isinstance(found, PluginError), found; assert [one.code for one in found.problems] == ['P301'];"
+        "from pipeline.errors import PipelineError;"
+        f"found = CliRunner().invoke(cli, ['compare', *{outputs!r}, '-m', 'acuracy']).exception;"
+        f"assert isinstance(found, PipelineError), found; assert [one.code for one in found.problems] == ['{code_of_error}'];"
         "print([m for m in ('numba', 'scipy', 'sacrebleu', 'xarray', 'zarr', 'dask', 'pandas') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)

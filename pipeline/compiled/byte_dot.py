@@ -11,16 +11,13 @@ from typing import Any
 
 import llvmlite.binding
 from llvmlite import ir
-from numba import types
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 
-__all__ = ["TOGETHER", "byte_dot", "can_compile", "knows_partial_sums", "write_dot"]
+from pipeline.compiled.sizes import VECTORS
+
+__all__ = ["can_compile", "knows_partial_sums", "write_dot"]
 
 _PARTIAL_SUMS = 22  # the first LLVM that this was tried with
-
-TOGETHER = 2
-"""Vectors of counts that are multiplied together."""
 
 
 def can_compile(*features: str) -> bool:
@@ -61,36 +58,8 @@ def _dot(builder: Any, form: str, lanes: int) -> Callable[[Any, Any, Any], Any]:
     )
 
 
-def byte_dot(form: str, lanes: int, columns: int) -> Any:
-    """Return the innermost loop as an intrinsic: sums of some columns over the counts of two vectors of replicates.
-
-    Its arguments are addresses and strides in bytes: of the counts of the first vector, from there to the second, and from a quad
-    of units to the next; of the first column, and from there to the next; the number of quads, which is not 0; of the first sum,
-    and from the sums of a column to those of the next.
-
-    Parameters
-    ----------
-    form : str
-        ``vnni-512``, ``vnni-256`` or ``arm-i8mm``.
-    lanes : int
-        Sums of 32 bits in a vector.
-    columns : int
-        At a time: twice as many vectors of sums are held in registers.
-    """
-
-    @intrinsic
-    def micro(typing: Any, counts: Any, apart: Any, step: Any, digits: Any, stride: Any, quads: Any, out: Any, across: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            write_dot(builder, given, form, lanes, columns)
-            return context.get_dummy_value()
-
-        return types.void(*[types.int64] * 8), generate
-
-    return micro
-
-
 def write_dot(builder: ir.IRBuilder, given: Sequence[Any], form: str, lanes: int, columns: int) -> None:
-    """Write the loop of `byte_dot` where a builder stands; ``given`` are its arguments."""
+    """Write the loop of `pipeline.compiled.loops.byte_dot` where a builder stands; ``given`` are its arguments."""
     counts, apart, step, digits, stride, quads, out, across = given
     sums, bytes_ = ir.VectorType(_I32, lanes), ir.VectorType(_I8, 4 * lanes)
     dot, zero = _dot(builder, form, lanes), ir.Constant(sums, [0] * lanes)
@@ -101,11 +70,11 @@ def write_dot(builder: ir.IRBuilder, given: Sequence[Any], form: str, lanes: int
     builder.position_at_end(loop)
     quad = builder.phi(_I64)
     quad.add_incoming(_I64(0), entry)
-    totals = [builder.phi(sums) for _ in range(TOGETHER * columns)]
+    totals = [builder.phi(sums) for _ in range(VECTORS * columns)]
     for total in totals:
         total.add_incoming(zero, entry)
     drawn = []
-    for vector in range(TOGETHER):
+    for vector in range(VECTORS):
         at = builder.add(address(counts, apart, vector), builder.mul(quad, step))
         drawn.append(builder.load(builder.inttoptr(at, bytes_.as_pointer())))
         drawn[-1].align = 4 * lanes
@@ -117,7 +86,7 @@ def write_dot(builder: ir.IRBuilder, given: Sequence[Any], form: str, lanes: int
         nothing = ir.Constant(sums, ir.Undefined)
         all_lanes = builder.shuffle_vector(builder.insert_element(nothing, four, _I32(0)), nothing, zero)
         same = builder.bitcast(all_lanes, bytes_)
-        added += [dot(totals[TOGETHER * column + v], drawn[v], same) for v in range(TOGETHER)]
+        added += [dot(totals[VECTORS * column + v], drawn[v], same) for v in range(VECTORS)]
     after = builder.add(quad, _I64(1))
     quad.add_incoming(after, loop)
     for total, more in zip(totals, added, strict=True):
@@ -125,7 +94,7 @@ def write_dot(builder: ir.IRBuilder, given: Sequence[Any], form: str, lanes: int
     builder.cbranch(builder.icmp_signed("<", after, quads), loop, done)
     builder.position_at_end(done)
     for column in range(columns):
-        for vector in range(TOGETHER):
+        for vector in range(VECTORS):
             at = builder.add(address(out, across, column), _I64(4 * lanes * vector))
-            store = builder.store(added[TOGETHER * column + vector], builder.inttoptr(at, sums.as_pointer()))
+            store = builder.store(added[VECTORS * column + vector], builder.inttoptr(at, sums.as_pointer()))
             store.align = 4

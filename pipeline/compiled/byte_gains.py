@@ -10,21 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
+from pipeline.compiled.sizes import BLOCK, CUTS
 from pipeline.compiled.vectors import add_lanes, all_lanes, call, load, repeat, store
 
-__all__ = ["BLOCK", "CUTS", "MOST", "count_below", "take_distances"]
-
-BLOCK = 64
-"""Replicates at a time."""
-
-MOST = 2048
-"""The most replicates of a call: the sums of their distances fit into the narrow integers that hold them."""
-
-CUTS = 4
-"""Cuts that are counted together, while their gains are in registers."""
+__all__ = ["write_below", "write_distances"]
 
 _LOWEST, _HIGHEST = -128, 127
 
@@ -40,7 +30,8 @@ def _of_shorts(builder: Any, name: str, *given: Any) -> Any:
     return call(builder, f"llvm.{name}.v{BLOCK // 2}i16", _SHORTS, *given)
 
 
-def _write_distances(builder: Any, given: Sequence[Any]) -> None:
+def write_distances(builder: Any, given: Sequence[Any]) -> None:
+    """Write the loop of `pipeline.compiled.loops.take_distances` where a builder stands; ``given`` are its arguments."""
     a, b, blocks, center, distances, found = given
     middle = all_lanes(builder, builder.trunc(center, _I16), _SHORTS)
     zero_gain = builder.sub(_shorts(0), middle)
@@ -77,31 +68,8 @@ def _write_distances(builder: Any, given: Sequence[Any]) -> None:
         store(builder, value, found, _I64(8 * place), 8)
 
 
-def _take_distances(typing: Any, a: Any, b: Any, blocks: Any, center: Any, distances: Any, found: Any) -> Any:
-    """Write down a − b − center of some replicates in bytes, −128 and 127 for all beyond, and add them up.
-
-    Parameters
-    ----------
-    a, b : address of int16
-        Less than 2¹⁴ in size.
-    blocks : int
-        `BLOCK` of replicates, ≥ 1 and at most `MOST` replicates.
-    center : int
-        Less than 2¹⁵ − 128 in size.
-    distances : address of int8
-        Filled.
-    found : address of (5,) int64
-        Filled: the sum of distances, of their squares, of what gains (distance + center) are below 0; the lowest and the highest.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        _write_distances(builder, given)
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 6), generate
-
-
-def _write_below(builder: Any, given: Sequence[Any]) -> None:
+def write_below(builder: Any, given: Sequence[Any]) -> None:
+    """Write the loop of `pipeline.compiled.loops.count_below`."""
     distances, blocks, cuts, fours, below = given
     # Half a block at a time: a comparison of 256 bits gives bytes, one of 512 bits gives bits, which cost another step.
     some_bytes = ir.VectorType(_I8, BLOCK // 2)
@@ -128,28 +96,3 @@ def _write_below(builder: Any, given: Sequence[Any]) -> None:
         return []
 
     repeat(builder, fours, [], four)
-
-
-def _count_below(typing: Any, distances: Any, blocks: Any, cuts: Any, fours: Any, below: Any) -> Any:
-    """Add to a number for each cut how many distances are less.
-
-    Parameters
-    ----------
-    distances : address of int8
-    blocks : int
-        As of `take_distances`.
-    cuts : address of (fours · CUTS,) int8
-    fours : int
-        ≥ 1.
-    below : address of (fours · CUTS,) uint16
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        _write_below(builder, given)
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 5), generate
-
-
-take_distances: Any = intrinsic(_take_distances)
-count_below: Any = intrinsic(_count_below)

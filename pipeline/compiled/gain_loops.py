@@ -10,21 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
+from pipeline.compiled.sizes import GROUP, LANES
 from pipeline.compiled.vectors import add_lanes, all_lanes, call, load, repeat, store
 
-__all__ = ["FINER", "GROUP", "LANES", "count_bins", "lowest_bit", "walk_gains"]
-
-LANES = 32
-"""Replicates at a time, each with an accumulator of its own."""
-
-FINER = 256
-"""Parts of a bin that thresholds are compared by."""
-
-GROUP = 256
-"""Replicates that `count_bins` takes at a time; it counts in bytes, and so at most 255 groups of `LANES` of them."""
+__all__ = ["write_bins", "write_lowest_bit", "write_walk"]
 
 _TOGETHER = 4  # bins that are counted while their replicates are in registers
 
@@ -32,7 +22,8 @@ _BIT, _I8, _I16, _I32, _I64, _F64 = (*(ir.IntType(bits) for bits in (1, 8, 16, 3
 _BITS, _BYTES, _SHORTS, _INTS, _DOUBLES = (ir.VectorType(each, LANES) for each in (_BIT, _I8, _I16, _I32, _F64))
 
 
-def _write_walk(builder: Any, given: Sequence[Any]) -> Any:
+def write_walk(builder: Any, given: Sequence[Any]) -> Any:
+    """Write the loop of `pipeline.compiled.loops.walk_gains` where a builder stands; ``given`` are its arguments."""
     a, b, times, lanes, center, scale, middle, last, *limits, width, bins, doubts, less = given
     numbers = [all_lanes(builder, value, _DOUBLES) for value in (center, scale, middle, last)]
     edges = [all_lanes(builder, builder.trunc(value, _I16), _SHORTS) for value in (*limits, width)]
@@ -83,47 +74,8 @@ def _write_walk(builder: Any, given: Sequence[Any]) -> Any:
     return builder.select(defined, builder.zext(doubtful, _I64), _I64(-1))
 
 
-def _walk_gains(
-    typing: Any, a: Any, b: Any, times: Any, lanes: Any, center: Any, scale: Any, middle: Any, last: Any,
-    limit_0: Any, limit_1: Any, limit_2: Any, width: Any, bins: Any, doubts: Any, found: Any,
-) -> Any:  # fmt: skip
-    """Sum the gains a − b of some replicates, find their bins, and count those that are surely below three limits.
-
-    A gain x has the part trunc(min(max((x − center) · scale + middle, 0), last)), of which `FINER` are a bin. It is below a limit
-    where its part is, and doubtful where it is less than ``width`` + 1 parts above. A nan stays in the sums: nothing is then added.
-
-    Parameters
-    ----------
-    a, b : address of float64
-    times : int
-        `LANES` of replicates, ≥ 1.
-    lanes : address of (3, LANES) float64
-        Σ (x − center), Σ (x − center)² and Σ |x| so far.
-    center, scale, middle, last : float
-        ``last`` is below 2¹⁵.
-    limit_0, limit_1, limit_2, width : int
-        Parts.
-    bins : address of (replicate,) uint8
-        Filled.
-    doubts : address of (times,) uint32
-        Filled: a bit for each replicate that is doubtful.
-    found : address of (5,) int64
-        Filled: how many are below each limit, and the lowest and the highest bin.
-
-    Returns
-    -------
-    int
-        How many are doubtful; −1 where a gain is nan, and nothing holds.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        return _write_walk(builder, given)
-
-    whole, real = types.int64, types.float64
-    return whole(*[whole] * 4, *[real] * 4, *[whole] * 7), generate
-
-
-def _write_bins(builder: Any, given: Sequence[Any]) -> None:
+def write_bins(builder: Any, given: Sequence[Any]) -> None:
+    """Write the loop of `pipeline.compiled.loops.count_bins`."""
     bins, groups, first, fours, histogram = given
 
     def four(number: Any, _: Sequence[Any]) -> Sequence[Any]:
@@ -149,36 +101,6 @@ def _write_bins(builder: Any, given: Sequence[Any]) -> None:
     repeat(builder, fours, [], four)
 
 
-def _count_bins(typing: Any, bins: Any, groups: Any, first: Any, fours: Any, histogram: Any) -> Any:
-    """Add to a histogram how often some bins occur: quicker than looking every replicate's place up, as most bins are few.
-
-    Parameters
-    ----------
-    bins : address of (groups · GROUP,) uint8
-    groups : int
-        1 … 31.
-    first, fours : int
-        The first bin, and how many fours of bins; others do not occur.
-    histogram : address of uint16
-        Of bin 0.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        _write_bins(builder, given)
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 5), generate
-
-
-def _lowest_bit(typing: Any, bits: Any) -> Any:
-    """Return the place of the lowest bit that is set, of a number of 64 bits that is not 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        return call(builder, "llvm.cttz.i64", _I64, given[0], _BIT(1))
-
-    return types.int64(types.uint64), generate
-
-
-walk_gains: Any = intrinsic(_walk_gains)
-count_bins: Any = intrinsic(_count_bins)
-lowest_bit: Any = intrinsic(_lowest_bit)
+def write_lowest_bit(builder: Any, given: Sequence[Any]) -> Any:
+    """Write what `pipeline.compiled.loops.lowest_bit` gives."""
+    return call(builder, "llvm.cttz.i64", _I64, given[0], _BIT(1))

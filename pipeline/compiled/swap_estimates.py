@@ -10,30 +10,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
+from pipeline.compiled.sizes import ESTIMATES, STATISTICS
 from pipeline.compiled.vectors import all_lanes, call, load, repeat, store
 
-__all__ = ["STATISTICS", "TOGETHER", "estimate_added", "estimate_plain"]
-
-TOGETHER = 16
-"""Replicates at a time."""
+__all__ = ["write_estimates"]
 
 _ORDERS = 4
-
-STATISTICS = 2 + 2 * _ORDERS
-"""Two lengths, matches and totals of four orders."""
 
 _LEAST_RATIO = 2.0**-100
 _SERIES = (1 / 40320, 1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)  # of (e^t − 1 − t) / t², the highest power first
 
 _F32, _I64 = ir.FloatType(), ir.IntType(64)
-_FLOATS = ir.VectorType(_F32, TOGETHER)
+_FLOATS = ir.VectorType(_F32, ESTIMATES)
 
 
 def _all(value: float) -> Any:
-    return ir.Constant(_FLOATS, [ir.Constant(_F32, value)] * TOGETHER)
+    return ir.Constant(_FLOATS, [ir.Constant(_F32, value)] * ESTIMATES)
 
 
 def _multiply(builder: Any, sums: Sequence[Any], added: Any) -> Any:
@@ -60,11 +53,12 @@ def _score(builder: Any, sums: Sequence[Any], added: Any) -> Any:
         tail = builder.fadd(builder.fmul(tail, t), _all(term))
     root = builder.fadd(_all(1.0), builder.fadd(t, builder.fmul(builder.fmul(t, t), tail)))
     for _ in range(2):
-        ratio = call(builder, f"llvm.sqrt.v{TOGETHER}f32", _FLOATS, ratio)
+        ratio = call(builder, f"llvm.sqrt.v{ESTIMATES}f32", _FLOATS, ratio)
     return builder.fmul(builder.fmul(_all(100.0), ratio), builder.fmul(root, root))
 
 
-def _write_estimates(builder: Any, given: Sequence[Any]) -> None:
+def write_estimates(builder: Any, given: Sequence[Any]) -> None:
+    """Write the loop of `pipeline.compiled.loops.estimate_plain`, or `estimate_added`, where a builder stands."""
     total_a, total_b, a, b, row, out, line, blocks, *added = given
     more = all_lanes(builder, added[0], _FLOATS) if added else None
     totals = [
@@ -74,7 +68,7 @@ def _write_estimates(builder: Any, given: Sequence[Any]) -> None:
     rows = [builder.mul(row, _I64(k)) for k in range(STATISTICS)]
 
     def block(number: Any, _: Sequence[Any]) -> Sequence[Any]:
-        at = builder.mul(number, _I64(4 * TOGETHER))
+        at = builder.mul(number, _I64(4 * ESTIMATES))
         moves = []
         for each in rows:
             place = builder.add(each, at)
@@ -86,42 +80,3 @@ def _write_estimates(builder: Any, given: Sequence[Any]) -> None:
         return []
 
     repeat(builder, blocks, [], block)
-
-
-def _generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-    _write_estimates(builder, given)
-    return context.get_dummy_value()
-
-
-def _estimate_plain(
-    typing: Any, total_a: Any, total_b: Any, a: Any, b: Any, row: Any, out: Any, line: Any, blocks: Any
-) -> Any:  # fmt: skip
-    """Estimate the scores of a pair after swaps, of T_a − M_a + M_b and of T_b − M_b + M_a.
-
-    Parameters
-    ----------
-    total_a, total_b : address of (10,) float32
-        T.
-    a, b : address of (10, …) float32
-        M, from the first replicate on.
-    row : int
-        Bytes from one statistic of M to the next.
-    out : address of float32
-        Of the estimates of the first system.
-    line : int
-        Bytes from there to those of the second.
-    blocks : int
-        `TOGETHER` of replicates, ≥ 1.
-    """
-    return types.void(*[types.int64] * 8), _generate
-
-
-def _estimate_added(
-    typing: Any, total_a: Any, total_b: Any, a: Any, b: Any, row: Any, out: Any, line: Any, blocks: Any, added: Any
-) -> Any:  # fmt: skip
-    """Do what `estimate_plain` does with a constant of add-k, a float32."""
-    return types.void(*[types.int64] * 8, types.float32), _generate
-
-
-estimate_plain: Any = intrinsic(_estimate_plain)
-estimate_added: Any = intrinsic(_estimate_added)

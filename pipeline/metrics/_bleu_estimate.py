@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.swap_estimates import STATISTICS, TOGETHER, estimate_added, estimate_plain
+from pipeline.compiled.loops import ESTIMATES, STATISTICS, estimate_added, estimate_plain
 
 __all__ = ["LARGEST_ADDED", "LEAST_ADDED", "RELATIVE_ERROR", "estimate"]
 
@@ -48,8 +48,8 @@ def estimate(
     """
     width = out.shape[1]
     given = np.ascontiguousarray(totals, np.float32)
-    if width < TOGETHER:  # as many as are estimated at a time
-        padded, wider = np.zeros((*moved.shape[:2], TOGETHER), np.float32), np.empty((len(out), TOGETHER), np.float32)
+    if width < ESTIMATES:  # as many as are estimated at a time
+        padded, wider = np.zeros((*moved.shape[:2], ESTIMATES), np.float32), np.empty((len(out), ESTIMATES), np.float32)
         padded[:, :, :width] = moved[:, :, start : start + width]
         _estimate_pairs(given, padded, rows, 0, wider, np.float32(added))
         out[:] = wider[:, :width]
@@ -79,9 +79,9 @@ def _estimate_pairs(
             a = moved.ctypes.data + 4 * (start + first) + row * STATISTICS * rows[pair, 0]
             b = moved.ctypes.data + 4 * (start + first) + row * STATISTICS * rows[pair, 1]
             target = out.ctypes.data + 2 * line * pair + 4 * first
-            blocks, back = count // TOGETHER, 0
-            if blocks * TOGETHER < count:  # the last ones with some of those before, which come out the same
-                back = 4 * (first + count - TOGETHER) - 4 * first
+            blocks, back = count // ESTIMATES, 0
+            if blocks * ESTIMATES < count:  # the last ones with some of those before, which come out the same
+                back = 4 * (first + count - ESTIMATES) - 4 * first
             for part in range(2):
                 times, skip = (blocks, 0) if part == 0 else (1, back)
                 if times == 0 or (part == 1 and back == 0):

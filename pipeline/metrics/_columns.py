@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sacrebleu.metrics.bleu import BLEU
-
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
 from pipeline.options import check_choice
@@ -114,6 +112,8 @@ def reference_rows(metric: str, gold: Items | None) -> list[tuple[str, ...]]:
 
 def check_tokenizer(value: Any) -> str:
     """Return the name of a tokenizer of sacreBLEU."""
+    from sacrebleu.metrics.bleu import BLEU  # only now: metrics of no texts ask for columns too
+
     return check_choice("tokenize", value, tuple(BLEU.TOKENIZERS))
 
 
@@ -129,6 +129,8 @@ class Splitter:
     """
 
     def __init__(self, tokenize: str, *, lowercase: bool) -> None:
+        from sacrebleu.metrics.bleu import BLEU
+
         # The tokenizer is had from the metric: sacreBLEU has no other public way to it by name.
         self._tokenizer = BLEU(tokenize=tokenize, force=True).tokenizer
         self._lowercase = lowercase

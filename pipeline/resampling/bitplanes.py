@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.loops import count_bits
 from pipeline.resampling.contract import Contraction, Product, largest_magnitude
 
 __all__ = ["BitPlanes", "SwapProduct", "pad_words", "plan_swap_product"]
@@ -125,16 +124,6 @@ def pad_words(n_units: int) -> int:
     return max(-(-n_units // (64 * _STEP)), 1) * _STEP
 
 
-def _generate_popcount(typingctx: Any, word: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.int64(types.uint64), generate
-
-
-_popcount: Any = intrinsic(_generate_popcount)  # counts the bits that are set; numba has no function of its own for it
-
-
 @kernel
 def _sum_planes(
     planes: NDArray[np.uint64], first: NDArray[np.int64], is_signed: NDArray[np.bool_], masks: NDArray[np.uint64], out: NDArray[Any]
@@ -163,10 +152,10 @@ def _sum_planes(
                     )
                     for row in range(_ROWS):
                         found = (
-                            (_popcount(near[word, row] & p0) + _popcount(near[word + 1, row] & p1))
-                            + (_popcount(near[word + 2, row] & p2) + _popcount(near[word + 3, row] & p3))
-                            + (_popcount(near[word + 4, row] & p4) + _popcount(near[word + 5, row] & p5))
-                            + (_popcount(near[word + 6, row] & p6) + _popcount(near[word + 7, row] & p7))
+                            (count_bits(near[word, row] & p0) + count_bits(near[word + 1, row] & p1))
+                            + (count_bits(near[word + 2, row] & p2) + count_bits(near[word + 3, row] & p3))
+                            + (count_bits(near[word + 4, row] & p4) + count_bits(near[word + 5, row] & p5))
+                            + (count_bits(near[word + 6, row] & p6) + count_bits(near[word + 7, row] & p7))
                         )
                         total[row] = total[row] * shift + sign * found
             for row in range(rows):

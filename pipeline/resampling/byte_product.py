@@ -4,7 +4,7 @@ Processors since 2019 multiply four unsigned bytes by four signed ones and add t
 instruction: `vpdpbusd` of AVX-512 VNNI and AVX-VNNI, `usdot` of ARM's i8mm. That is four to five times as fast as single
 precision, and exact whatever the order: a sum of n_draws counts times a digit stays below 2³¹ up to 2²⁴ draws.
 
-Numba does not choose these instructions by itself: the innermost loop of each form is from `pipeline.compiled.byte_dot`. Each form
+Numba does not choose these instructions by itself: the innermost loop of each form is from `pipeline.compiled.loops`. Each form
 has a kernel of its own, so that what is kept on disk of one is never taken for another. Which forms a processor has, and that they
 give the right sums here, is found out once a process (`forms`).
 
@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.byte_dot import TOGETHER, byte_dot, can_compile, knows_partial_sums
+from pipeline.compiled.loops import VECTORS, byte_dot
 from pipeline.resampling.contract import FORM_VARIABLE
 
 __all__ = [
     "FORMS",
     "LANES",
-    "TOGETHER",
+    "VECTORS",
     "blocks_of",
     "forms",
     "is_usable",
@@ -66,7 +66,7 @@ def blocks_of(replicates: int) -> int:
     >>> blocks_of(32), blocks_of(33)
     (2, 4)
     """
-    return -(-replicates // (LANES * TOGETHER)) * TOGETHER
+    return -(-replicates // (LANES * VECTORS)) * VECTORS
 
 
 # Columns at a time: as many as leave registers for the counts and a column, 32 of 512 bits, 16 of 256, 32 of 128.
@@ -151,7 +151,7 @@ def multiply_bytes(
     types = [str(counts.dtype), str(digits.dtype), "int32" if out is None else str(out.dtype)]
     if types != ["uint8", "int8", "int32"]:  # below there are addresses alone
         raise ValueError(f"counts are uint8, columns int8 and sums int32, not {', '.join(types)}")
-    if counts.shape[1] * 4 != digits.shape[1] or counts.shape[0] % TOGETHER or counts.shape[2:] != (LANES, 4):
+    if counts.shape[1] * 4 != digits.shape[1] or counts.shape[0] % VECTORS or counts.shape[2:] != (LANES, 4):
         raise ValueError(f"counts {counts.shape} and columns {digits.shape} are not of the same units")
     if (counts.size and counts.ctypes.data % 64) or not (counts.flags.c_contiguous and digits.flags.c_contiguous):
         raise ValueError("counts lie at a multiple of 64 bytes, and counts and columns without gaps")
@@ -207,6 +207,8 @@ def forms() -> tuple[str, ...]:
 @functools.cache
 def is_usable(form: str) -> bool:
     """Tell whether kernels are compiled for a processor that has a form, and whether it gives the right sums of small numbers."""
+    from pipeline.compiled.byte_dot import can_compile, knows_partial_sums  # only now: they import Numba
+
     has = {
         "vnni-512": can_compile("avx512vnni", "avx512f"),
         # Without AVX-512 the same instruction has another encoding, which LLVM chooses.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.gain_loops import lowest_bit
+from pipeline.compiled.loops import lowest_bit
 from pipeline.resampling.gain_counts import (
     DOUBTS,
     GROUP,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.byte_gains import BLOCK, CUTS, MOST, count_below, take_distances
+from pipeline.compiled.loops import BLOCK, CUTS, MOST, count_below, take_distances
 from pipeline.resampling.compare import Tally, Thresholds
 from pipeline.resampling.compare_integers import GainTables, add_gains, add_sides
 from pipeline.resampling.gain_counts import place_of

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.gain_loops import FINER, GROUP, count_bins, walk_gains
+from pipeline.compiled.loops import FINER, GROUP, count_bins, walk_gains
 from pipeline.resampling.measures import BINS, LANES
 
 __all__ = [

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.errors import DataError, PipelineError, UsageError
-from pipeline.interfaces import usual_column
+from pipeline.interfaces import Items, usual_column
 from pipeline.items.readers import is_number, load_reader
 from pipeline.items.recognise import AUTO, recognise_file, refuse_json
+from pipeline.metrics._columns import output_column
 from pipeline.metrics.registry import is_metric, refuse_unknown_metric
 from pipeline.study.schema import FormatSpec
 
@@ -172,10 +173,15 @@ def place_metrics(
     ------
     UsageError
         P016 where neither the name of a column nor the files say which direction is better.
+    DataError
+        P226 where the first output has no column of a name that no metric has either.
     """
     are_scores = {metric for metric in given if isinstance(metric, str) and found.metric == "mean" and ":" not in metric}
     read = any(metric not in _OF_SCORES or (metric == "mean" and _tells(found)) for metric in are_scores)
     columns = _read_columns(found, outputs, base) if read else []
+    for name in sorted(are_scores):
+        if read and columns[0] and name not in columns[0] and not is_metric(name):
+            _refuse_unknown_score(name, found, outputs, base)
     placed: list[str | Mapping[str, Any]] = []
     for metric in given:
         if not isinstance(metric, str):
@@ -196,6 +202,12 @@ def _place(metric: str, base: Path) -> str | Mapping[str, Any]:
     here = ":" in metric and (module.is_dir() or module.with_suffix(".py").is_file())
     refuse_unknown_metric(metric)  # told at once: all else that a study needs takes longer to import than this does to read
     return {"name": metric, "path": "."} if here else metric
+
+
+def _refuse_unknown_score(name: str, found: FormatInUse, outputs: Mapping[str, str], base: Path) -> None:
+    """Say what the metric of scores would, before all else that a study needs is imported; nothing where there is such a column."""
+    system, path = next(iter(outputs.items()))
+    output_column("mean", next(iter(_read(found, base / path, system).values())), name)
 
 
 def _place_score(metric: str, found: FormatInUse, columns: Sequence[_Columns]) -> str | Mapping[str, Any]:
@@ -226,9 +238,7 @@ def _columns(found: FormatInUse, path: Path, system: str) -> _Columns:
     There are none where it cannot be read, which is told where all systems are.
     """
     try:
-        read = load_reader(found.value).read_outputs(
-            path, system=None if system == "*" and found.holds_systems else system, options={"columns": found.columns}
-        )
+        read = _read(found, path, system)
     except DataError:
         return {}
     if not read:
@@ -236,6 +246,12 @@ def _columns(found: FormatInUse, path: Path, system: str) -> _Columns:
     items = next(iter(read.values()))
     numbers = [name for name, values in items.columns.items() if values and all(map(is_number, {*map(str, values)}))]
     return {name: items.directions.get(name) for name in numbers}
+
+
+def _read(found: FormatInUse, path: Path, system: str) -> Mapping[str, Items]:
+    """Return an output, or all that a file holds, by system."""
+    asked = None if system == "*" and found.holds_systems else system
+    return load_reader(found.value).read_outputs(path, system=asked, options={"columns": found.columns})
 
 
 def _mean_of(column: str | None, *, higher_is_better: bool) -> dict[str, Any]:

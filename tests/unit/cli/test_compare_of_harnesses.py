@@ -270,10 +270,18 @@ def test_options_of_formats_and_metrics_are_given_in_braces() -> None:
 
 def test_what_is_asked_for_is_not_there() -> None:
     """The same of two systems is told once, with both files."""
-    done = run_cli("compare", *QUIZ, "-m", "blue")
+    done = run_cli("compare", *QUIZ, "-m", "{name: hits, metric: mean, column: blue}")
     assert done.returncode == 4
     assert done.stderr.count("error[P226]: mean needs the column 'blue', and the outputs have 'acc', 'acc_norm'") == 1
     assert all(path in done.stderr for path in QUIZ)
+
+
+def test_a_name_that_is_neither_metric_nor_score_is_refused_before_a_run() -> None:
+    done = run_cli("compare", *QUIZ, "-m", "acc", "-m", "blue")
+    assert done.returncode == 3
+    assert "error[P226]: mean needs the column 'blue', and the outputs have 'acc', 'acc_norm'" in done.stderr
+    assert QUIZ[0] in done.stderr
+    assert "running" not in done.stderr
 
 
 def test_a_format_in_braces_has_a_name() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -30,6 +33,69 @@ def test_a_second_process_compiles_nothing(code: Any, kept: Path) -> None:
     assert code.call(4.0) == (50.0, 1)
     assert all(path.is_relative_to(kept) for path in kept_files(kept))
     assert len(kept_files(kept)) == 4
+
+
+KINDS = """
+import math
+import numpy as np
+from pipeline.compiled import kernel
+
+@kernel
+def arrays(x):
+    found = np.empty(len(x))
+    for i in range(len(x)):
+        found[i] = math.erf(x[i]) + math.exp(x[i])
+    return found
+
+@kernel
+def hashes(x):
+    seen = set()
+    named = {"a": 0, "b": 0}
+    for each in x:
+        seen.add(each)
+        named["ab"[each % 2]] += each
+    return len(seen), named["a"], named["b"]
+
+@kernel
+def refuses(x):
+    if x < 0:
+        raise ValueError("negative")
+    return x // 2, x ** 0.5
+
+def refused(x):
+    try:
+        return refuses(x)
+    except ValueError as error:
+        return str(error)
+"""
+CALLS = """
+import json, sys
+import kinds as k
+from pipeline.compiled.decorator import Kernel
+hits = lambda: sum(sum(each.stats.cache_hits.values()) for each in vars(k).values() if isinstance(each, Kernel))
+x = k.np.array([3, 1, 1, 2])
+found = [k.arrays(x / 2).tolist(), k.hashes(x), k.refuses(5), k.refused(-5)]
+told = {"found": found, "hits": hits(), "compiles": "numba.np.npyimpl" in sys.modules}
+told["another"] = k.arrays(x.astype(sys.argv[1])).round(2).tolist()
+print(json.dumps(told))
+"""
+
+
+def test_kernels_of_every_kind_are_loaded_without_what_compiles(code: Any, kept: Path) -> None:
+    code.write(kinds=KINDS)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(kept)}
+
+    def run(another: str) -> dict[str, Any]:
+        command = [sys.executable, "-W", "error", "-c", CALLS, another]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=code.folder, env=environment)
+        assert done.returncode == 0, done.stderr
+        told: dict[str, Any] = json.loads(done.stdout)
+        return told
+
+    first, second = run("int32"), run("float32")  # each asks last for what has to be compiled
+    assert (first["hits"], first["compiles"], second["hits"], second["compiles"]) == (0, True, 3, False)
+    assert first["found"] == second["found"]
+    assert first["another"] == second["another"]
 
 
 def test_files_of_former_code_are_written_over(code: Any, kept: Path) -> None:

@@ -1,0 +1,248 @@
+"""Loops in the middle of kernels that Numba would not write as well: written in LLVM's own language, in modules of their own.
+
+Here is what kernels call. Such a loop is written when Numba compiles a kernel with it: until then neither Numba nor LLVM is
+imported.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, cast
+
+from pipeline.compiled.sizes import BLOCK, CUTS, ESTIMATES, FINER, GROUP, MOST, STATISTICS, VECTORS
+
+__all__ = [
+    "BLOCK", "CUTS", "ESTIMATES", "FINER", "GROUP", "MOST", "STATISTICS", "VECTORS", "Intrinsic", "byte_dot", "count_below",
+    "count_bins", "count_bits", "estimate_added", "estimate_plain", "intrinsic", "lowest_bit", "take_distances", "walk_gains",
+]  # fmt: skip
+
+
+class Intrinsic:
+    """A function that only kernels can call, of which Numba makes its own object when it meets it.
+
+    Parameters
+    ----------
+    define : function
+        What `numba.extending.intrinsic` takes: of the types of arguments, the signature and what writes the code.
+    """
+
+    def __init__(self, define: Callable[..., Any]) -> None:
+        functools.update_wrapper(cast(Any, self), define)
+        self._define = define
+
+    @functools.cached_property
+    def _numba_type_(self) -> Any:
+        """What Numba takes it for where a kernel calls it."""
+        from numba.core.registry import cpu_target
+        from numba.extending import intrinsic as define
+
+        made, known = define(self._define), cpu_target.typing_context
+        known.refresh()  # in the middle of compiling: it has looked for new ones before
+        return known.resolve_value_type(made)
+
+
+def intrinsic(define: Callable[..., Any]) -> Any:
+    """Return an `Intrinsic`, whose arguments are those of a call."""
+    return Intrinsic(define)
+
+
+def _by(write: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Return what Numba calls to have code written: ``write(builder, arguments)``, which gives None or the result."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        found = write(builder, given)
+        return context.get_dummy_value() if found is None else found
+
+    return generate
+
+
+def byte_dot(form: str, lanes: int, columns: int) -> Any:
+    """Return the innermost loop as an intrinsic: sums of some columns over the counts of two vectors of replicates.
+
+    Its arguments are addresses and strides in bytes: of the counts of the first vector, from there to the second, and from a quad
+    of units to the next; of the first column, and from there to the next; the number of quads, which is not 0; of the first sum,
+    and from the sums of a column to those of the next.
+
+    Parameters
+    ----------
+    form : str
+        ``vnni-512``, ``vnni-256`` or ``arm-i8mm``.
+    lanes : int
+        Sums of 32 bits in a vector.
+    columns : int
+        At a time: twice as many vectors of sums are held in registers.
+    """
+
+    @intrinsic
+    def micro(typing: Any, counts: Any, apart: Any, step: Any, digits: Any, stride: Any, quads: Any, out: Any, across: Any) -> Any:
+        from numba import types
+
+        from pipeline.compiled.byte_dot import write_dot
+
+        return types.void(*[types.int64] * 8), _by(lambda builder, given: write_dot(builder, given, form, lanes, columns))
+
+    return micro
+
+
+@intrinsic
+def take_distances(typing: Any, a: Any, b: Any, blocks: Any, center: Any, distances: Any, found: Any) -> Any:
+    """Write down a − b − center of some replicates in bytes, −128 and 127 for all beyond, and add them up.
+
+    Parameters
+    ----------
+    a, b : address of int16
+        Less than 2¹⁴ in size.
+    blocks : int
+        `BLOCK` of replicates, ≥ 1 and at most `MOST` replicates.
+    center : int
+        Less than 2¹⁵ − 128 in size.
+    distances : address of int8
+        Filled.
+    found : address of (5,) int64
+        Filled: the sum of distances, of their squares, of what gains (distance + center) are below 0; the lowest and the highest.
+    """
+    from numba import types
+
+    from pipeline.compiled.byte_gains import write_distances
+
+    return types.void(*[types.int64] * 6), _by(write_distances)
+
+
+@intrinsic
+def count_below(typing: Any, distances: Any, blocks: Any, cuts: Any, fours: Any, below: Any) -> Any:
+    """Add to a number for each cut how many distances are less.
+
+    Parameters
+    ----------
+    distances : address of int8
+    blocks : int
+        As of `take_distances`.
+    cuts : address of (fours · CUTS,) int8
+    fours : int
+        ≥ 1.
+    below : address of (fours · CUTS,) uint16
+    """
+    from numba import types
+
+    from pipeline.compiled.byte_gains import write_below
+
+    return types.void(*[types.int64] * 5), _by(write_below)
+
+
+@intrinsic
+def walk_gains(
+    typing: Any, a: Any, b: Any, times: Any, lanes: Any, center: Any, scale: Any, middle: Any, last: Any,
+    limit_0: Any, limit_1: Any, limit_2: Any, width: Any, bins: Any, doubts: Any, found: Any,
+) -> Any:  # fmt: skip
+    """Sum the gains a − b of some replicates, find their bins, and count those that are surely below three limits.
+
+    A gain x has the part trunc(min(max((x − center) · scale + middle, 0), last)), of which `FINER` are a bin. It is below a limit
+    where its part is, and doubtful where it is less than ``width`` + 1 parts above. A nan stays in the sums: nothing is then added.
+
+    Parameters
+    ----------
+    a, b : address of float64
+    times : int
+        `pipeline.compiled.sizes.LANES` of replicates, ≥ 1.
+    lanes : address of (3, LANES) float64
+        Σ (x − center), Σ (x − center)² and Σ |x| so far.
+    center, scale, middle, last : float
+        ``last`` is below 2¹⁵.
+    limit_0, limit_1, limit_2, width : int
+        Parts.
+    bins : address of (replicate,) uint8
+        Filled.
+    doubts : address of (times,) uint32
+        Filled: a bit for each replicate that is doubtful.
+    found : address of (5,) int64
+        Filled: how many are below each limit, and the lowest and the highest bin.
+
+    Returns
+    -------
+    int
+        How many are doubtful; −1 where a gain is nan, and nothing holds.
+    """
+    from numba import types
+
+    from pipeline.compiled.gain_loops import write_walk
+
+    whole, real = types.int64, types.float64
+    return whole(*[whole] * 4, *[real] * 4, *[whole] * 7), _by(write_walk)
+
+
+@intrinsic
+def count_bins(typing: Any, bins: Any, groups: Any, first: Any, fours: Any, histogram: Any) -> Any:
+    """Add to a histogram how often some bins occur: quicker than looking every replicate's place up, as most bins are few.
+
+    Parameters
+    ----------
+    bins : address of (groups · GROUP,) uint8
+    groups : int
+        1 … 31.
+    first, fours : int
+        The first bin, and how many fours of bins; others do not occur.
+    histogram : address of uint16
+        Of bin 0.
+    """
+    from numba import types
+
+    from pipeline.compiled.gain_loops import write_bins
+
+    return types.void(*[types.int64] * 5), _by(write_bins)
+
+
+@intrinsic
+def lowest_bit(typing: Any, bits: Any) -> Any:
+    """Return the place of the lowest bit that is set, of a number of 64 bits that is not 0."""
+    from numba import types
+
+    from pipeline.compiled.gain_loops import write_lowest_bit
+
+    return types.int64(types.uint64), _by(write_lowest_bit)
+
+
+@intrinsic
+def count_bits(typing: Any, bits: Any) -> Any:
+    """Return how many bits are set, of a number of 64 bits: Numba has no function of its own for it."""
+    from numba import types
+
+    return types.int64(types.uint64), _by(lambda builder, given: builder.ctpop(given[0]))
+
+
+@intrinsic
+def estimate_plain(typing: Any, total_a: Any, total_b: Any, a: Any, b: Any, row: Any, out: Any, line: Any, blocks: Any) -> Any:
+    """Estimate the scores of a pair after swaps, of T_a − M_a + M_b and of T_b − M_b + M_a.
+
+    Parameters
+    ----------
+    total_a, total_b : address of (10,) float32
+        T.
+    a, b : address of (10, …) float32
+        M, from the first replicate on.
+    row : int
+        Bytes from one statistic of M to the next.
+    out : address of float32
+        Of the estimates of the first system.
+    line : int
+        Bytes from there to those of the second.
+    blocks : int
+        `ESTIMATES` of replicates, ≥ 1.
+    """
+    from numba import types
+
+    from pipeline.compiled.swap_estimates import write_estimates
+
+    return types.void(*[types.int64] * 8), _by(write_estimates)
+
+
+@intrinsic
+def estimate_added(
+    typing: Any, total_a: Any, total_b: Any, a: Any, b: Any, row: Any, out: Any, line: Any, blocks: Any, added: Any
+) -> Any:  # fmt: skip
+    """Do what `estimate_plain` does with a constant of add-k, a float32."""
+    from numba import types
+
+    from pipeline.compiled.swap_estimates import write_estimates
+
+    return types.void(*[types.int64] * 8, types.float32), _by(write_estimates)
