@@ -35,7 +35,7 @@ command and holds itself to the numbers that it [expects](expectations.md). Made
 - *Ours* has its 95 % interval behind it where there is one.
 - What is not here: of Berg-Kirkpatrick and others Figs. 2 and 4 (`workflows/realsumm.yaml` and `wmt*.yaml` run on such data), 5, 6
   and 8 (training sets resampled), and Table 1 (`workflows/taggers-brown.yaml`); Table 2 of Riezler and Maxwell; Table 5 of
-  Krymolowski; Table 2 of Clark and others; the figures of Jansen's post, which `pipeline power --charts` draws.
+  Krymolowski; the figures of Jansen's post, which `pipeline power --charts` draws.
 """
 
 
