@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
     from pipeline.store.runs import RunDirectory
     from pipeline.study.load import LoadedStudy
+    from pipeline.study.schema import Expectation
 
 __all__ = [
     "coordinate",
@@ -81,12 +83,12 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
     exit_if_turned(directory)
 
 
-def refuse_turned(report: Path, *, expects: bool) -> None:
-    """Raise P451 where a report says that known answers of a study have turned."""
+def refuse_turned(report: Path, expected: Sequence[Expectation]) -> None:
+    """Raise P451 where known answers do not agree with a report."""
     from pipeline.errors import AnswerTurned
     from pipeline.report.expectations import list_turned
 
-    turned = list_turned(report) if expects else []
+    turned = list_turned(report, expected)
     if turned:
         raise AnswerTurned.of(
             "P451",
@@ -100,7 +102,7 @@ def exit_if_turned(directory: RunDirectory) -> None:
     """Raise P451 where the study's known answers do not agree with the run's report."""
     from pipeline.record.manifest import read_manifest
 
-    refuse_turned(directory.report, expects=bool(read_manifest(directory).study.expect))
+    refuse_turned(directory.report, read_manifest(directory).study.expect)
 
 
 def tell_report(directory: RunDirectory) -> None:

@@ -172,9 +172,9 @@ def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path 
         study = override_study(own, settings)
         refuse_other_numbers(own, study)
     target = output or directory.report
-    write_report(gather(directory, study=study), target)
+    write_report(gather(directory, study=study), target, replaces=target == directory.report)
     click.echo(str(target / "index.html"))
-    refuse_turned(target, expects=bool((study or read_manifest(directory).study).expect))
+    refuse_turned(target, (study or read_manifest(directory).study).expect)
 
 
 @cli.command("coordinate", hidden=True)

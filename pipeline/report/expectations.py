@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
-import operator
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pipeline.interfaces import Check, Column, Finding, Section, Table
-from pipeline.options import suggest
 from pipeline.report.files import Files
+from pipeline.report.selection import Selected, select_numbers
 from pipeline.study.schema import Expectation
 
 __all__ = ["ANALYSIS", "judge_expectations", "list_turned"]
@@ -22,12 +20,6 @@ ANALYSIS = "expectations"
 """What the finding is called."""
 SECTION = Section("known-answers", "Known answers", after="leaderboard")
 
-_Row = Mapping[str, Any]
-
-_COMPARED = re.compile(r"\s*(<=|>=|<|>|≤|≥)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
-_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
-    **{"<=": operator.le, "≤": operator.le, ">=": operator.ge, "≥": operator.ge, "<": operator.lt, ">": operator.gt}
-}
 _COLUMNS = (
     Column("name", "what"),
     Column("expected", "expected", "written"),
@@ -37,8 +29,8 @@ _COLUMNS = (
     Column("source", "source"),
     Column("remark", "remark"),
 )
-_INTERVAL_OF = {"leaderboard": "score", "pairs": "delta"}
-"""Of the report's own tables, the column whose interval the plain ``interval`` is."""
+_ASKED = ("name", "table", "where", "column", "value", "low", "high", "need_not")
+"""What of a row is the question, not the answer."""
 
 _CAPTION = (
     "What the study expects of its own results (`expect`), such as a paper's numbers. Where it says that ours need not agree, a "
@@ -59,12 +51,13 @@ def judge_expectations(expected: Sequence[Expectation], tables: Files, *, interv
     interval_of : mapping of str to str, optional
         By table of an analysis, the column whose interval its plain ``interval`` is: beside another number it would mislead.
     """
-    read: dict[str, list[_Row]] = {}
-    rows = [_judge(one, tables, read, _INTERVAL_OF | dict(interval_of or {})) for one in expected]
+    found = select_numbers(expected, tables, interval_of or {})
+    rows = [_judge(one, ours) for one, ours in zip(expected, found, strict=True)]
     turned = [row for row in rows if row["turned"]]
     shown = tuple(_shown(row) for row in rows)
     if turned:
-        detail = f"{len(turned)} of {len(rows)} do not agree: " + "; ".join(_tell(row) for row in turned) + "."
+        count = f"{len(turned)} of {len(rows)} {'do' if len(turned) > 1 else 'does'} not agree"
+        detail = f"{count}: " + "; ".join(_tell(row) for row in turned) + "."
     else:
         detail = f"All {len(rows)} agree, or need not." if any(row["need_not"] for row in rows) else f"All {len(rows)} agree."
     detail += "".join(f" Of {row['name']}, {row['reason']}." for row in rows if row["agrees"] and row["reason"])
@@ -78,120 +71,67 @@ def judge_expectations(expected: Sequence[Expectation], tables: Files, *, interv
     )
 
 
-def list_turned(report: Path) -> list[str]:
-    """Return the names of the expectations that have turned, from a report's directory."""
-    path = report / "tables" / f"{ANALYSIS}.csv"
-    if not path.is_file():
+def list_turned(report: Path, expected: Sequence[Expectation]) -> list[str]:
+    """Return the names of the expectations that have turned, from a report's directory.
+
+    Where the report was held to others, as by ``pipeline report --set``, or does not say, they are judged by its tables anew.
+    """
+    if not expected:
         return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return [row["name"] for row in csv.DictReader(file) if row["turned"] == "True"]
+    asked = [_identity(_question(one)) for one in expected]
+    rows = _read_judged(report / "tables" / f"{ANALYSIS}.csv")
+    if [_identity(row) for row in rows] != asked:
+        files = {path.name: partial(_chunks, path) for path in sorted((report / "tables").glob("*.csv"))}
+        rows = [{key: str(value) for key, value in row.items()} for row in judge_expectations(expected, Files(files)).rows]
+    return [row["name"] for row in rows if row["turned"] == "True"]
 
 
-def _judge(one: Expectation, tables: Files, read: dict[str, list[_Row]], interval_of: Mapping[str, str]) -> dict[str, Any]:
-    ours, interval, reason = _look_up(one, tables, read, interval_of)
+def _read_judged(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table of expectations; none where there is no such table, or where it is damaged."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, ValueError, csv.Error):
+        return []
+    return rows if all(row.keys() >= {*_ASKED, "turned"} for row in rows) else []
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from iter(partial(file.read, 2**20), b"")
+
+
+def _identity(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what is asked in the words of a CSV file."""
+    return tuple("" if row[key] is None else str(row[key]) for key in _ASKED)
+
+
+def _question(one: Expectation) -> dict[str, Any]:
     low, high = one.limits
-    # A limit is written with a few digits: what is equal to it but for rounding agrees.
-    slack = 1e-12 * max(abs(ours or 0.0), 1.0)
-    agrees = None if ours is None or not (math.isfinite(low) or math.isfinite(high)) else low - slack <= ours <= high + slack
     return {
         "name": one.label(),
         "table": one.table,
+        "where": "; ".join(f"{key} {value}" for key, value in one.where.items()) or None,
         "column": one.column,
         "value": one.value,
         "low": low if math.isfinite(low) else None,
         "high": high if math.isfinite(high) else None,
-        "ours": ours,
-        "interval": interval,
-        "agrees": agrees,
         "need_not": one.differs is not None,
-        "turned": not agrees and one.differs is None,
-        "source": one.source,
-        "differs": one.differs,
-        "reason": reason,
     }
 
 
-def _look_up(
-    one: Expectation, tables: Files, read: dict[str, list[_Row]], interval_of: Mapping[str, str]
-) -> tuple[float | None, dict[str, Any] | None, str | None]:
-    """Return the number, an interval that stands beside it, and why there is none."""
-    names = [name.removesuffix(".csv") for name in tables if name.endswith(".csv")]
-    if one.table not in names:
-        meant = suggest(one.table, names)
-        return None, None, f"there is no table {one.table!r}" + (f"; {meant}" if meant else "")
-    if one.table not in read:
-        read[one.table] = _read(tables, f"{one.table}.csv")
-    rows = read[one.table]
-    columns = list(rows[0]) if rows else []
-    unknown = [key for key in (*one.where, *([one.column] if one.column else ())) if key not in columns]
-    if rows and unknown:
-        meant = suggest(unknown[0], columns)
-        return None, None, f"the table {one.table} has no column {unknown[0]!r}" + (f"; {meant}" if meant else "")
-    left = [row for row in rows if all(_holds(row.get(key), wanted) for key, wanted in one.where.items())]
-    if one.count:
-        return float(len(left)), None, None if left else _told_nowhere(one.where, rows)
-    if len(left) != 1:
-        return None, None, f"{len(left) or 'no'} rows of {len(rows)} are left, one is needed" + _differing(left)
-    value = left[0].get(str(one.column))
-    if value is None or isinstance(value, str):
-        why = left[0].get("reason")
-        return None, None, f"{one.column} has no number there" + (f": {why}" if why else "")
-    column = str(one.column)
-    interval = _interval_at(left[0], f"{column}_interval")
-    if interval is None and interval_of.get(one.table) == column:
-        interval = _interval_at(left[0], "interval")
-    return float(value), interval, None
-
-
-def _told_nowhere(where: Mapping[str, Any], rows: Sequence[_Row]) -> str | None:
-    """Say which words of a selection no row has at all: there may be none such, or they may be misspelt."""
-    told = []
-    for key, wanted in where.items():
-        words = sorted({str(row[key]) for row in rows if isinstance(row.get(key), str)})
-        if isinstance(wanted, str) and not _COMPARED.fullmatch(wanted) and wanted not in words and words:
-            meant = suggest(wanted, words)
-            told.append(f"no row has the {key} {wanted!r}" + (f"; {meant}" if meant else ""))
-    return "; ".join(told) or None
-
-
-def _differing(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say by which columns of words rows that are left differ."""
-    if len(rows) < 2:
-        return ""
-    words = [key for key in rows[0] if len({str(row.get(key)) for row in rows}) > 1 and isinstance(rows[0][key], str)]
-    return f"; they differ in {', '.join(words[:4])}" if words else ""
-
-
-def _interval_at(row: Mapping[str, Any], prefix: str) -> dict[str, Any] | None:
-    low, high = row.get(f"{prefix}.lo"), row.get(f"{prefix}.hi")
-    return None if low is None or high is None else {"lo": low, "hi": high}
-
-
-def _read(tables: Files, name: str) -> list[_Row]:
-    """Return the rows of a table with its numbers as such."""
-    text = b"".join(tables.stream(name)).decode()
-    return [{key: _value(cell) for key, cell in row.items()} for row in csv.DictReader(io.StringIO(text))]
-
-
-def _value(cell: str) -> Any:
-    if cell in ("", "True", "False"):
-        return {"": None, "True": True, "False": False}[cell]
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
-
-
-def _holds(cell: Any, wanted: Any) -> bool:
-    if isinstance(wanted, str):
-        compared = _COMPARED.fullmatch(wanted)
-        if compared is None:
-            return bool(cell == _value(wanted))
-        number = isinstance(cell, int | float) and not isinstance(cell, bool)
-        return number and bool(_OPERATORS[compared[1]](float(cell), float(compared[2])))
-    if isinstance(wanted, bool) or isinstance(cell, bool) or cell is None:
-        return bool(cell is wanted)
-    return isinstance(cell, float) and math.isclose(cell, float(wanted), rel_tol=1e-12, abs_tol=1e-12)
+def _judge(one: Expectation, found: Selected) -> dict[str, Any]:
+    agrees = None if found.number is None else one.agrees(found.number)
+    return {
+        **_question(one),
+        "ours": found.number,
+        "interval": found.interval,
+        "agrees": agrees,
+        "turned": not agrees and one.differs is None,
+        "source": one.source,
+        "differs": one.differs,
+        "reason": found.reason,
+    }
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -46,10 +46,17 @@ def _render_pages(given: ReportInput, report: Report) -> dict[str, bytes]:
     return files
 
 
-def write_report(given: ReportInput, out_dir: Path) -> Path:
+def write_report(given: ReportInput, out_dir: Path, *, replaces: bool = False) -> Path:
     """Write a report into a directory and give the path of its page, or of the directory where no page was asked for.
 
     The same input gives the same bytes. Files are replaced one by one, the page last, so that a reader never meets half a file.
+
+    Parameters
+    ----------
+    given : ReportInput
+    out_dir : Path
+    replaces : bool
+        Whether the directory is a run's own: files of an earlier report that this one does not have are removed from it.
     """
     report = build_report(given)
     if report.held_to is not None:
@@ -59,4 +66,14 @@ def write_report(given: ReportInput, out_dir: Path) -> Path:
         with replacing(out_dir / name) as file:
             for part in files.stream(name):
                 file.write(part)
+    if replaces:
+        _sweep(out_dir, files)
     return out_dir / "index.html" if "html" in given.study.report.formats else out_dir
+
+
+def _sweep(out_dir: Path, files: Files) -> None:
+    """Remove what an earlier report left: beside this one it would be taken for a part of it."""
+    for pattern in ("tables/*.csv", "tables/*.parquet", "figures/*.svg", "report.json", "report.md", "index.html"):
+        for path in out_dir.glob(pattern):
+            if str(path.relative_to(out_dir).as_posix()) not in files:
+                path.unlink(missing_ok=True)

@@ -7,12 +7,18 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from pipeline.study.frozen import Frozen
 
-__all__ = ["Expectation"]
+__all__ = ["COMPARISON", "Expectation"]
 
+COMPARISON = re.compile(r"\s*(<=|>=|<|>|≤|≥)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+"""A text that compares, in place of one that a row has: the operator and the number."""
+_LIKE_ONE = re.compile(r"\s*(==|!=|=|<>|(<=|>=|<|>|≤|≥)\s*[-+.]?\d)")
+"""What begins as a comparison does."""
+_ROUNDING = 1e-12
+"""Of a limit: one is written with a few digits, and what is equal to it but for rounding agrees."""
 _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
 
 Scalar = str | bool | int | float
@@ -23,9 +29,13 @@ def _distance(value: Any) -> Any:
     said = f"a distance is a number such as 0.05, or a share of what is expected such as 5 %, not {value!r}"
     if isinstance(value, str) and _PERCENT.fullmatch(value.strip()) is None:
         raise ValueError(said)
-    if isinstance(value, int | float) and not (0 <= value < math.inf):
+    if isinstance(value, bool) or (isinstance(value, int | float) and not 0 <= value < math.inf):
         raise ValueError(said)
     return value
+
+
+def _size(limit: float) -> float:
+    return abs(limit) if math.isfinite(limit) else 0.0
 
 
 _DISTANCE_IN_JSON = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*(\d+(\.\d*)?|\.\d+)\s*%\s*$"}]}
@@ -53,6 +63,14 @@ class Expectation(Frozen):
         default=None, description="Why ours need not agree, as with other data: it is shown, and never counts as turned."
     )
 
+    @field_validator("where")
+    @classmethod
+    def _compares(cls, where: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
+        for value in where.values():
+            if isinstance(value, str) and _LIKE_ONE.match(value) and not COMPARISON.fullmatch(value):
+                raise ValueError(f"a comparison is <, <=, > or >= and a number, such as '<= 0.05', not {value!r}")
+        return where
+
     @model_validator(mode="after")
     def _is_whole(self) -> Expectation:
         if (self.column is None) == (not self.count):
@@ -73,6 +91,11 @@ class Expectation(Frozen):
             raise ValueError("numbers must be finite")
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
             raise ValueError(f"at_least {self.at_least:g} is above at_most {self.at_most:g}")
+        low, high = self.limits
+        if low > high:
+            raise ValueError(f"nothing can agree: value and within leave no number between {low:g} and {high:g}")
+        if self.value == 0 and isinstance(self.within, str):
+            raise ValueError(f"{self.within} of 0 is 0: say how near to 0 is near enough by a number")
         return self
 
     @property
@@ -85,6 +108,13 @@ class Expectation(Frozen):
             reach = float(self.within) if share is None else float(share[1]) / 100 * abs(self.value)
             low, high = max(low, self.value - reach), min(high, self.value + reach)
         return low, high
+
+    def agrees(self, number: float) -> bool | None:
+        """Say whether a number is within the limits; None where there are none."""
+        low, high = self.limits
+        if math.isinf(low) and math.isinf(high):
+            return None
+        return low - _ROUNDING * _size(low) <= number <= high + _ROUNDING * _size(high)
 
     def label(self) -> str:
         """Return what it is called."""

@@ -138,7 +138,7 @@ def report(task: Task, runs: Path) -> Receipt:
     for receipt in read_inventory(run).receipts.values():
         if receipt.kind == "shard":  # the cubes, which are done, have their chunks
             (run.store.root / receipt.file).unlink(missing_ok=True)
-    write_report(gather(run), run.report)
+    write_report(gather(run), run.report, replaces=True)
     return Receipt("report", task.key, task.label, run.report.name, "", 0.0, "", {})
 
 
