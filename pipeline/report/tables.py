@@ -72,6 +72,7 @@ def make_tables(report: Report, cubes: Mapping[str, xr.Dataset], findings: Seque
         "models.csv": document["models"],
         "model_pairs.csv": document["model_pairs"],
         "leaderboard.csv": document["leaderboard"],
+        "experiment_wise.csv": document["experiment_wise"],
         "clusters.csv": [{**asdict(row), "groups": _join(row)} for row in report.clusters],
         "alignment.csv": document["alignment"],
         "trainings.csv": document["trainings"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -253,8 +254,12 @@ def test_a_cube_of_an_older_version_is_decided_by_holm_and_says_so(everybody, ve
 
 
 def test_the_chance_of_any_false_finding_is_told_three_ways(everybody, against) -> None:
-    _, report, _ = everybody
+    _, report, root = everybody
     (family,) = report["experiment_wise"]
+    with (root / "report" / "tables" / "experiment_wise.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    for told, column in ((family, ""), (family["shared"], "shared.")):
+        assert all(row[column + name] == str(value) for name, value in told.items() if name != "shared")
     assert family["independent"] == pytest.approx(1 - 0.95 ** family["tests"])
     assert (family["tests"], family["systems"]) == (6, 4)  # of five systems one is a copy
     assert 0.05 < family["shared"]["lo"] < family["shared"]["share"] < family["shared"]["hi"] < family["exchangeable"]
