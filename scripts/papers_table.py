@@ -33,9 +33,9 @@ command and holds itself to the numbers that it [expects](expectations.md). Made
 - *Need not*: the paper's data are others, so its number is shown and not held to.
 - *Recomputed independently*: the paper prints no such number of these data; the row checks this package, not the paper.
 - *Ours* has its 95 % interval behind it where there is one.
-- What is not here: of Berg-Kirkpatrick and others Figs. 2 and 4 (`workflows/realsumm.yaml` and `wmt*.yaml` run on such data), 5, 6
-  and 8 (training sets resampled), and Table 1 (`workflows/taggers-brown.yaml`); Table 2 of Riezler and Maxwell; Table 5 of
-  Krymolowski; the figures of Jansen's post, which `pipeline power --charts` draws.
+- What is not here: of Berg-Kirkpatrick and others Figs. 5, 6 and 8 and Table 1 of trained systems (`workflows/parsers-ewt.yaml`,
+  `grammars-treebank.yaml` and `taggers-brown.yaml` take longer); Table 5 of Krymolowski; the figures of Jansen's post, which
+  `pipeline power --charts` draws.
 """
 
 
@@ -76,17 +76,23 @@ def run(path: Path, runs: Path) -> Done:
     return Done(path.stem, title, done.returncode, seconds, rows, signatures, done.stderr)
 
 
-def write(done: Sequence[Done]) -> str:
-    """Return the page."""
-    parts = [HEAD]
-    for one in done:
-        parts.append(f"\n## {one.name}\n\n{one.title}\n\n`workflows/papers/{one.name}.yaml`, {one.seconds:.0f} CPU seconds.\n")
-        if one.rows:
-            parts.append("\n| what | expected | ours | agrees | source | reason |\n|---|---|---:|---|---|---|\n")
-            parts += [row_of(row) for row in one.rows]
-        shown = one.signatures[:2]
-        more = f" and {len(one.signatures) - 2} more" if len(one.signatures) > 2 else ""
-        parts.append("\n" + "".join(f"`{line}`{more if line == shown[-1] else ''}  \n" for line in shown))
+def write(done: Sequence[Done], page: str = "") -> str:
+    """Return the page: the sections of these studies, and those that `page` has of others."""
+    kept = {name: f"\n## {name}\n{rest}" for name, _, rest in (part.partition("\n") for part in page.split("\n## ")[1:])}
+    there = {path.stem for path in STUDIES.glob("*.yaml")}
+    sections = {name: text for name, text in kept.items() if name in there} | {one.name: section(one) for one in done}
+    return HEAD + "".join(sections[name] for name in sorted(sections))
+
+
+def section(one: Done) -> str:
+    """Return what the page says of a study."""
+    parts = [f"\n## {one.name}\n\n{one.title}\n\n`workflows/papers/{one.name}.yaml`, {one.seconds:.0f} CPU seconds.\n"]
+    if one.rows:
+        parts.append("\n| what | expected | ours | agrees | source | reason |\n|---|---|---:|---|---|---|\n")
+        parts += [row_of(row) for row in one.rows]
+    shown = one.signatures[:2]
+    more = f" and {len(one.signatures) - 2} more" if len(one.signatures) > 2 else ""
+    parts.append("\n" + "".join(f"`{line}`{more if line == shown[-1] else ''}  \n" for line in shown))
     return "".join(parts)
 
 
@@ -121,8 +127,9 @@ def main() -> int:
     for one in done:
         if one.code != DONE:
             print(f"\n{one.name}: exit {one.code}\n{one.said[-2000:]}", file=sys.stderr)
-    if not asked.small and not asked.studies:
-        PAGE.write_text(write(done), encoding="utf-8")
+    if not asked.small:
+        page = PAGE.read_text(encoding="utf-8") if asked.studies and PAGE.is_file() else ""
+        PAGE.write_text(write(done, page), encoding="utf-8")
         print(PAGE)
     return 0 if done and all(one.code == DONE for one in done) else 1
 

@@ -167,7 +167,7 @@ def test_a_study_whose_data_are_not_there_says_what_brings_them(tmp_path: Path) 
 
     folder = tmp_path / "workflows"
     folder.mkdir()
-    (folder / "study.yaml").write_bytes((ROOT / "workflows" / "multeval.yaml").read_bytes())
+    (folder / "study.yaml").write_bytes((ROOT / "workflows" / "papers" / "15-optimizer.yaml").read_bytes())
     done = run_cli("check", folder / "study.yaml", cwd=tmp_path, environment={"PIPELINE_DATA": ""})
     assert done.returncode == 3
     told = "bring the data: `./scripts/fetch_data multeval`; if you have them elsewhere, set PIPELINE_DATA"

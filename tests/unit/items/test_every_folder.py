@@ -153,7 +153,7 @@ def test_the_canary_is_left_out_identical_outputs_are_told_and_empty_ones_are_ou
 
 def check_replicas(data: Path, only: Iterable[str] = ()) -> Scored:
     wanted = expected(data, "multeval")
-    found = run("multeval", "test2010", only=only)
+    found = run("papers/15-optimizer", "test2010", only=only)
     for name, value in found.scores["bleu"].items():
         system, replica = name.split("/")
         assert f"{value:.6f}" == f"{wanted['example'][f'hyps.lc.tok.en.{system}.opt{replica}']['bleu']:.6f}", name
@@ -302,12 +302,12 @@ def test_all_scores_of_a_summary_are_read_at_once_with_its_text_and_reference(da
 @pytest.mark.parametrize("metric", ["rouge-1", "rouge-2", "rouge-l"])
 def test_summaries_score_what_was_counted(data_dir: Path, metric: str) -> None:
     wanted = expected(data_dir, "realsumm")["rouge_score_package_mean_f (stemmer, tags stripped)"]
-    found = run("realsumm", "articles", metrics=[metric]).scores[metric]
+    found = run("papers/01-summarisation", "articles", metrics=[metric]).scores[metric]
     published = {system: 100 * of[metric.replace("-l", "L").replace("-", "")] for system, of in wanted.items()}
     assert found == pytest.approx(published, rel=0, abs=5.1e-5)
 
 
-@pytest.mark.parametrize("path", sorted(WORKFLOWS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted([*WORKFLOWS.glob("*.yaml"), *WORKFLOWS.glob("papers/*.yaml")]), ids=lambda path: path.stem)
 def test_every_workflow_is_a_study_whose_files_are_there(data_dir: Path, path: Path) -> None:
     study = load_study(path).study
     assert study.study == path.stem
@@ -317,7 +317,7 @@ def test_every_workflow_is_a_study_whose_files_are_there(data_dir: Path, path: P
             *([spec.gold] if isinstance(spec.gold, str) else []),
             *([spec.documents] if spec.documents else []),
         ]
-        assert all((WORKFLOWS / name).is_file() for name in named)
+        assert all((path.parent / name).is_file() for name in named)
 
 
 # --- seeds
