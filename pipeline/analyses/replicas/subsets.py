@@ -48,6 +48,8 @@ def subset_rows(
                 found = {pair: _summarise(p[:, k], gain[:, k], seen.delta[pair], alpha) for k, pair in enumerate(asked)}
             for pair in concerned:
                 beyond = None if pair in found else f"beyond the budget of {options.budget:.3g} products"
+                own = found.get(pair, dict.fromkeys(_FIELDS))
+                empty = None if own["p_median"] is not None else "no draw of so many runs has a p under this null"
                 a, b = replicas.pairs[pair].tolist()
                 better, worse = (models[b], models[a]) if seen.delta[pair] < 0 else (models[a], models[b])
                 yield {
@@ -60,8 +62,8 @@ def subset_rows(
                     "subsets": options.subsets,
                     "replicates": options.subset_replicates,
                     "alpha": alpha,
-                    **found.get(pair, dict.fromkeys(_FIELDS)),
-                    "reason": why_refused(number, pool[pair]) or beyond,
+                    **own,
+                    "reason": why_refused(number, pool[pair]) or beyond or empty,
                 }
 
 

@@ -169,6 +169,17 @@ def test_models_name_their_runs_and_the_file_of_scores_ranks_them() -> None:
     ]  # fmt: skip
 
 
+def test_a_null_that_has_no_p_of_one_run_each_says_so() -> None:
+    rng = np.random.default_rng(11)
+    models = {name: rng.integers(0, 9, (6, 20)) for name in ("big", "small")}
+    finding = find(models, subsets=40, runs_each=[1, 2], subset_nulls=["quasi-f", "per-output"])
+    told = {(row["null"], row["runs_each"]): row["reason"] for row in finding.csv["replicas_subsets"]}
+    assert told == {
+        ("quasi-f", 1): "no draw of so many runs has a p under this null", ("quasi-f", 2): None,
+        ("per-output", 1): None, ("per-output", 2): None,
+    }  # fmt: skip
+
+
 # Figures.
 
 CUBES = {"news": build_cube(np.array([30.0, 29.0]), ["big", "small"])}
