@@ -21,6 +21,8 @@ WHOLE = "seed"
 RUNS = "runs"
 """What systems of one model are that a table names, of whose training nothing is known."""
 _FOLDS = "cross-validation"
+_METHODS = frozenset({"bootstrap", "quota", _FOLDS, WHOLE})
+_MOST_DIGITS = 18  # of the number of a replica
 
 
 @dataclass(frozen=True, order=True)
@@ -33,15 +35,39 @@ class Sampling:
         As in `training.resamples`, or ``runs``.
     fraction : float
         Of the training set.
+    written : str
+        What a table says of ``runs``, where that is no way of sampling a training set.
     """
 
     method: str
     fraction: float = 1.0
+    written: str = ""
+
+    @classmethod
+    def read(cls, sample: str, fraction: str) -> Sampling:
+        """Read the coordinates of a system; a table's columns of these names may say anything.
+
+        Examples
+        --------
+        >>> Sampling.read("bootstrap", "0.5")
+        Sampling(method='bootstrap', fraction=0.5, written='')
+        >>> Sampling.read("nucleus", "50 %")
+        Sampling(method='runs', fraction=1.0, written='nucleus 50 %')
+        """
+        if not sample:
+            return cls(RUNS)
+        try:
+            share = float(fraction or 1)
+        except ValueError:
+            share = np.nan
+        if sample in _METHODS and 0 < share <= 1:
+            return cls(sample, share)
+        return cls(RUNS, written=f"{sample} {fraction}".strip())
 
     @property
     def folds(self) -> int | None:
-        """How many folds there are, of cross-validation."""
-        return round(1 / (1 - self.fraction)) if self.method == _FOLDS and self.fraction < 1 else None
+        """How many folds there are, of cross-validation; None where they are not known."""
+        return round(1 / (1 - self.fraction)) if self.method == _FOLDS and 0.5 <= self.fraction < 1 else None
 
     @property
     def label(self) -> str:
@@ -56,7 +82,7 @@ class Sampling:
             return "whole"
         if self.folds is not None:
             return f"{self.folds}-fold"
-        return self.method if self.fraction == 1 else f"{self.method} {self.fraction:g}"
+        return self.written or (self.method if self.fraction == 1 else f"{self.method} {self.fraction:g}")
 
     @property
     def independent(self) -> bool:
@@ -86,13 +112,23 @@ class Group:
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """Return independent values of the mean: scores, or means over the folds of each repetition that is whole."""
-        folds = self.sampling.folds
-        if folds is None:
+        """Return independent values of the mean: scores, or means over the folds of each repetition that is whole.
+
+        None of cross-validation whose repetitions are not known.
+        """
+        if self.sampling.independent:
             return self.score
+        folds = self.sampling.folds
+        if folds is None or not self.numbered:
+            return np.zeros(0)
         repetition = np.array([int(name) // folds for name in self.replicas])
         numbers, counts = np.unique(repetition, return_counts=True)
         return np.array([self.score[repetition == number].mean() for number in numbers[counts == folds].tolist()])
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the replicas are named by numbers."""
+        return all(name.isdecimal() and len(name) <= _MOST_DIGITS for name in self.replicas)
 
 
 def list_groups(cube: xr.Dataset, metric: str) -> list[Group]:
@@ -102,7 +138,7 @@ def list_groups(cube: xr.Dataset, metric: str) -> list[Group]:
     found: dict[tuple[str, Sampling], list[tuple[str, str, float]]] = {}
     for place, system in enumerate(map(str, cube["system"].values.tolist())):
         if model[place] and np.isfinite(scores[place]):
-            sampling = Sampling(method[place], float(fraction[place] or 1)) if method[place] else Sampling(RUNS)
+            sampling = Sampling.read(method[place], fraction[place])
             found.setdefault((model[place], sampling), []).append((replica[place] or system, system, float(scores[place])))
     groups = []
     for model_name, sampling in sorted(found):

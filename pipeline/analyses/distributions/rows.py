@@ -17,6 +17,7 @@ __all__ = ["compare_models", "correlate_test_sets", "describe_groups", "list_sco
 
 LEVEL = 0.95
 _DEPENDENT = "no interval: folds of one repetition share their training items"
+_UNKNOWN = "no interval: which folds are of one repetition is not known"
 _FEW = "no interval from {n} {what}{s}"
 
 
@@ -33,7 +34,9 @@ def describe_groups(groups: Sequence[Group], where: Mapping[str, Any]) -> Iterat
     for group in groups:
         whole = find_whole(groups, group.model)
         mean, means = float(group.score.mean()), group.means
-        interval, why = _interval_of_mean(means, "repetition" if group.sampling.folds else "replica")
+        interval, why = _interval_of_mean(means, "replica" if group.sampling.independent else "repetition")
+        if not group.sampling.independent and (group.sampling.folds is None or not group.numbered):
+            why = _UNKNOWN
         yield {
             **where,
             "kind": "spread",

@@ -129,6 +129,34 @@ def test_runs_that_share_no_training_sample_are_not_compared_one_by_one() -> Non
     assert "No system has a model" in nothing.notes[0]
 
 
+@pytest.mark.parametrize("fraction", ["half", "50 %", "NaN", "0", "-1", "1e999", "2", "0.5", ""])
+def test_a_table_may_call_anything_a_sample_or_a_fraction(fraction: str) -> None:
+    """Decoded outputs are samples too: such systems are runs, described as the table calls them and not compared one by one."""
+    runs = [(model, "nucleus", fraction, f"run{k}", 50.0 + k) for model in "ab" for k in range(3)]
+    finding = Distributions().find({"news": cube_of(runs)}, {})
+    rows = of_kind(finding, "spread")
+    assert [(row["sampling"], row["samples"]) for row in rows] == [(f"nucleus {fraction}".strip(), 3)] * 2
+    assert not of_kind(finding, "two")
+
+
+@pytest.mark.parametrize("fraction", ["half", "NaN", "0", "1.5"])
+def test_a_known_method_with_a_fraction_that_is_none_is_not_taken_for_that_method(fraction: str) -> None:
+    runs = [(model, "bootstrap", fraction, str(k), 50.0 + k) for model in "ab" for k in range(3)]
+    finding = Distributions().find({"news": cube_of(runs)}, {})
+    assert {row["sampling"] for row in of_kind(finding, "spread")} == {f"bootstrap {fraction}"}
+    assert not of_kind(finding, "two")
+
+
+@pytest.mark.parametrize(
+    ("fraction", "replicas"), [("0.8", ["run0", "run1", "run2"]), ("", ["0", "1", "2"]), ("0.8", ["9" * 5000, "1", "2"])]
+)
+def test_folds_of_unknown_repetitions_have_a_mean_without_an_interval(fraction: str, replicas: list[str]) -> None:
+    runs = [("one", "cross-validation", fraction, name, 50.0 + k) for k, name in enumerate(replicas)]
+    (row,) = of_kind(Distributions().find({"news": cube_of(runs)}, {}), "spread")
+    assert (row["mean"], row["interval"]) == (51.0, None)
+    assert "repetition is not known" in row["interval_note"]
+
+
 def test_every_figure_has_its_points() -> None:
     _, _, runs = two_models()
     cubes = {name: cube_of(runs, name=name) for name in ("news", "law", "talks")}
