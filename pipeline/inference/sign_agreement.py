@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-__all__ = ["expected_agreement", "share_error"]
+__all__ = ["SignCounts", "expected_agreement", "share_error"]
+
+_ROUNDING = 1e-9  # of the variance of independent observations
 
 
 def expected_agreement(effects: NDArray[np.float64], low: float, high: float) -> float | None:
@@ -48,43 +52,102 @@ def expected_agreement(effects: NDArray[np.float64], low: float, high: float) ->
     return right / (right + wrong) if right + wrong > 0 else None
 
 
-def share_error(
-    hits: NDArray[np.bool_], first: NDArray[np.int64], second: NDArray[np.int64], drawn: NDArray[np.int64]
-) -> float | None:
-    """Return the standard error of a share of pairs on drawn test sets, where pairs share systems and test sets.
+@dataclass(frozen=True, eq=False)
+class SignCounts:
+    """How often pairs were observed on drawn test sets and had the right sign, as sums that do not grow with observations.
+
+    Columns are: observed, right.
+
+    Parameters
+    ----------
+    pairs : (pair, 2) int64
+        Positions of systems; no two pairs are of the same systems.
+    by_pair : (pair, 2) int32
+    by_system : (system, 2) int64
+        An observation counts for both of its systems.
+    by_set : (set, 2) int64
+    products : (2, 2) int64
+        Sums of squares and products, over systems and test sets, of the columns of the pairs of one system on one test set.
+    """
+
+    pairs: NDArray[np.int64]
+    by_pair: NDArray[np.int32]
+    by_system: NDArray[np.int64]
+    by_set: NDArray[np.int64]
+    products: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, pairs: NDArray[np.int64], *, sets: int) -> SignCounts:
+        """Return counts of nothing."""
+        systems = int(pairs.max()) + 1 if len(pairs) else 0
+        shapes = ((systems, 2), (sets, 2), (2, 2))
+        return cls(pairs, np.zeros((len(pairs), 2), np.int32), *(np.zeros(shape, np.int64) for shape in shapes))
+
+    def add(self, test_set: int, observed: NDArray[np.bool_], right: NDArray[np.bool_]) -> None:
+        """Count a test set, once: which pairs are observed, and of which the sign is right there."""
+        both = np.stack([observed, observed & right], axis=1)
+        self.by_pair[...] += both
+        of_system = np.zeros_like(self.by_system)
+        for column in range(2):
+            members = self.pairs[both[:, column]].ravel()
+            of_system[:, column] = np.bincount(members, minlength=len(of_system))
+        self.by_system[...] += of_system
+        self.by_set[test_set] += both.sum(axis=0)
+        self.products[...] += of_system.T @ of_system
+
+    @property
+    def observed(self) -> int:
+        """Observations."""
+        return int(self.by_set[:, 0].sum())
+
+    @property
+    def right(self) -> int:
+        """Observations with the right sign."""
+        return int(self.by_set[:, 1].sum())
+
+    @property
+    def systems(self) -> int:
+        """Systems that were observed."""
+        return int((self.by_system[:, 0] > 0).sum())
+
+    @property
+    def sets(self) -> int:
+        """Test sets on which a pair was observed."""
+        return int((self.by_set[:, 0] > 0).sum())
+
+
+def share_error(counts: SignCounts) -> float | None:
+    """Return the standard error of a share of right signs, where pairs share systems and test sets.
 
     Two observations are dependent if they have a system in common or come from one test set, so
 
-        V = V_systems + V_draws − V_both,
+        V = V_systems + V_sets − V_both,
 
     each the sum of r_i r_k over such observations i and k, with r the residuals over their number. Aronow, Samii & Assenova 2015,
     doi:10.1093/pan/mpv018, for pairs; Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136, for two ways at once.
 
-    Parameters
-    ----------
-    hits : (observation,) bool
-    first, second : (observation,) int64
-        Its systems, numbered from 0.
-    drawn : (observation,) int64
-        Its test set, numbered from 0.
+    Of few systems almost all pairs share one, so that V is a small remainder of large sums and far too small, or below 0. It is
+    never taken for less than what pairs alone or test sets alone make of the same residuals, as clusters.
 
     Returns
     -------
     float or None
-        None where there is no observation, or V is not positive: too few of either, or no variation.
+        None where there is no observation, or the observations do not vary.
     """
-    if not len(hits):
+    number, right = counts.observed, counts.right
+    if right in (0, number):
         return None
-    residual = (hits - hits.mean()) / len(hits)
-    systems, sets = int(max(first.max(), second.max())) + 1, int(drawn.max()) + 1
-    by_set = np.bincount(drawn, residual, sets)
-    of_system = np.zeros((systems, sets))
-    np.add.at(of_system, (first, drawn), residual)
-    np.add.at(of_system, (second, drawn), residual)
-    _, pair = np.unique(np.minimum(first, second) * systems + np.maximum(first, second), return_inverse=True)
-    by_pair = np.bincount(pair, residual)
+
+    # Residuals are whole numbers over number², so that sums that are 0 come out as 0.
+    def squares(table: NDArray[np.integer]) -> float:
+        seen, hits = table.astype(np.int64).T
+        return float(np.sum(((hits * number - right * seen) / float(number) ** 2) ** 2))
+
+    pairs, sets = squares(counts.by_pair), squares(counts.by_set)
+    each = right * (number - right) / number**3
+    (seen_seen, seen_hits), (_, hits_hits) = counts.products.tolist()
+    of_system_on_set = (number**2 * hits_hits - 2 * number * right * seen_hits + right**2 * seen_seen) / number**4
     # What two observations of one pair share is counted twice, once for each of its systems.
-    share_systems = np.sum(of_system.sum(axis=1) ** 2) - np.sum(by_pair**2)
-    share_both = np.sum(of_system**2) - np.sum(residual**2)
-    variance = float(share_systems + np.sum(by_set**2) - share_both)
-    return float(np.sqrt(variance)) if variance > 0 else None
+    variance = squares(counts.by_system) - pairs + sets - (of_system_on_set - each)
+    largest = max(variance, pairs, sets)
+    return float(np.sqrt(largest)) if largest > _ROUNDING * each else None

@@ -39,7 +39,7 @@ NOTES = (
     "drawn test set are counted apart.",
     "Expected: the share of right signs if gains are Gaussian with the population's gains and standard errors. The share says how "
     "large the gains are beside their standard errors, not whether p is right: it is not 1 − p.",
-    "Intervals count systems and drawn test sets as clusters.",
+    "Intervals count systems and drawn test sets as clusters; there is none from fewer than five of either.",
 )
 STRATA = "Units are drawn without strata here, also where the study has them."
 
@@ -99,7 +99,7 @@ class CalibrationIid(Analysis):
         if unit_of_item is None:
             return [nothing(where, EARLIER.format(what="units"))]
         total = int(unit_of_item.max()) + 1
-        units = options.units or max(total // _SHARE_OF_POPULATION, _FEWEST_UNITS)
+        units = options.units or min(max(total // _SHARE_OF_POPULATION, _FEWEST_UNITS), total)
         if units > total:
             return [nothing(where, f"the population has {total:,} units: test sets of {units:,} cannot be drawn from it")]
         systems = [str(name) for name in scored.data["system"].values.tolist()]
@@ -108,10 +108,10 @@ class CalibrationIid(Analysis):
             return [nothing(where, "no two systems differ in the population")]
         used, position = np.unique(population.pairs, return_inverse=True)
         columns = len(used) * scored.data.sizes["statistic"]
-        cost = float(options.drawn) * options.replicates * units * columns
+        cost = float(options.drawn) * options.replicates * (units * columns + len(population.pairs))
         if cost > options.budget:
-            said = f"{cost:.2g} products are beyond the budget of {options.budget:.2g}: ask for fewer test sets or replicates"
-            return [nothing(where, said)]
+            said = f"{cost:.2g} products and comparisons are beyond the budget of {options.budget:.2g}"
+            return [nothing(where, f"{said}: ask for fewer test sets or replicates")]
         statistics = read_unit_statistics(scored.data, unit_of_item, [systems[place] for place in used.tolist()])
         drawn = DrawnTestSets(
             population=statistics,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,20 +13,20 @@ from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_units
 
-__all__ = ["DrawnTestSets", "PairsOnDraws"]
+__all__ = ["DrawnTestSets", "PairsOnDraw"]
 
 _PURPOSE = "calibration-iid"
 
 
 @dataclass(frozen=True, eq=False)
-class PairsOnDraws:
-    """What the pairs are on drawn test sets.
+class PairsOnDraw:
+    """What the pairs are on a drawn test set.
 
     Parameters
     ----------
-    sign : (drawn, pair) int8
+    sign : (pair,) int8
         Of the gain of the first system over the second; 0 where the two score the same or a score is undefined.
-    p : (drawn, pair) float64
+    p : (pair,) float64
         One-sided and strict, of the pair turned so that its gain is positive: #(δ* > 2δ) / b; nan where the sign is 0.
     """
 
@@ -60,21 +61,20 @@ class DrawnTestSets:
     seed: int
     test_set: str
 
-    def compare_all(self) -> PairsOnDraws:
-        """Bootstrap every drawn test set."""
-        found = [self._compare(number) for number in range(self.drawn)]
-        return PairsOnDraws(np.stack([sign for sign, _ in found]), np.stack([p for _, p in found]))
+    def compare_all(self) -> Iterator[PairsOnDraw]:
+        """Bootstrap one drawn test set after the other: of a thousand systems all of them would be gigabytes."""
+        return map(self._compare, range(self.drawn))
 
     def draw(self, number: int) -> NDArray[np.int64]:
         """Return the units of a drawn test set, (units,) positions in the population."""
         return draw_units(Draws(self._key("test sets"), len(self.population), self.units), number)
 
-    def _compare(self, number: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+    def _compare(self, number: int) -> PairsOnDraw:
         # Test sets have resamples of their own: shared ones would make their p-values dependent.
         draws = Draws(self._key(f"resamples of {number}"), self.units, self.units)
         found = bootstrap_pairs(self.population[self.draw(number)], self.scored, self.pairs, draws, replicates=self.replicates)
         sign = np.where(np.isfinite(found.p), np.sign(found.delta), 0).astype(np.int8)
-        return sign, found.p
+        return PairsOnDraw(sign, found.p)
 
     def _key(self, rule: str) -> int:
         return draw_key(seed=self.seed, purpose=_PURPOSE, test_set=self.test_set, size=str(self.units), rule=rule)

@@ -19,7 +19,7 @@ class CalibrationIidOptions:
     populations : tuple of str
         Test sets that are populations; all where none is named.
     units : int or None
-        Units of a drawn test set; a tenth of the population's where nothing is said.
+        Units of a drawn test set; where nothing is said a tenth of the population's, or 20 (at most all) if that is more.
     drawn : int
         Test sets drawn from each population.
     replicates : int
@@ -29,7 +29,7 @@ class CalibrationIidOptions:
     window : tuple of float
         A row of its own, both ends included.
     budget : float
-        Products of drawn test sets, replicates, units, systems and statistics, for each population and metric.
+        Of each population and metric: drawn test sets × replicates × (units × systems × statistics + pairs).
     """
 
     populations: tuple[str, ...] | str = ()
@@ -48,7 +48,7 @@ class CalibrationIidOptions:
         if not 100 <= self.replicates <= 10_000_000:
             raise ValueError(f"replicates {self.replicates} must be between 100 and 10000000")
         edges = (0.0, *self.bins)
-        if not self.bins or any(b <= a for a, b in pairwise(edges)) or edges[-1] > 1:
+        if not self.bins or not all(a < b <= 1 for a, b in pairwise(edges)):
             raise ValueError(f"bins must be increasing numbers above 0 and not above 1, got {list(self.bins)}")
         if len(self.window) != 2 or not 0 <= self.window[0] < self.window[1] <= 1:
             raise ValueError(f"window must be two increasing numbers between 0 and 1, got {list(self.window)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, stdtrit
 
-from pipeline.analyses.calibration_iid.draws import PairsOnDraws
+from pipeline.analyses.calibration_iid.draws import PairsOnDraw
 from pipeline.analyses.calibration_iid.options import CalibrationIidOptions
 from pipeline.analyses.pairs import FEW_PAIRS
-from pipeline.inference.sign_agreement import expected_agreement, share_error
+from pipeline.inference.sign_agreement import SignCounts, expected_agreement, share_error
 
 __all__ = ["LEVEL", "Population", "list_rows", "nothing"]
 
 LEVEL = 0.95
+_FEWEST_GROUPS = 5  # fewer systems, or test sets, do not say how far others would be off
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,53 +51,60 @@ def nothing(where: Mapping[str, Any], reason: str) -> dict[str, Any]:
 
 
 def list_rows(
-    where: Mapping[str, Any], population: Population, found: PairsOnDraws, options: CalibrationIidOptions
+    where: Mapping[str, Any], population: Population, found: Iterable[PairsOnDraw], options: CalibrationIidOptions
 ) -> Iterator[dict[str, Any]]:
-    """Go through the rows of a population and metric: all pairs, each bin of p, and the window."""
+    """Go through the rows of a population and metric: all pairs, each bin of p, and the window.
+
+    ``found`` has one entry a drawn test set; they are counted as they come.
+    """
     edges = (0.0, *options.bins, *((1.0,) if options.bins[-1] < 1 else ()))
-    known = np.isfinite(found.p)
-    yield _row({**where, "kind": "all", "p_low": 0.0, "p_high": 1.0}, population, found, known)
-    for number, (low, high) in enumerate(pairwise(edges)):
-        inside = known & (found.p <= high) & ((found.p > low) | (number == 0))
-        yield _row({**where, "kind": "bin", "p_low": low, "p_high": high}, population, found, inside)
-    low, high = options.window
-    inside = known & (found.p >= low) & (found.p <= high)
-    yield _row({**where, "kind": "window", "p_low": low, "p_high": high}, population, found, inside)
-
-
-def _row(where: Mapping[str, Any], population: Population, found: PairsOnDraws, inside: NDArray[np.bool_]) -> dict[str, Any]:
-    drawn, pair = np.nonzero(inside)
-    hits = found.sign[drawn, pair] == population.sign[pair]
-    first, second = population.pairs[pair].T
-    systems, test_sets = len({*first.tolist(), *second.tolist()}), len(set(drawn.tolist()))
-    share = float(hits.mean()) if len(hits) else None
-    interval, why = _interval(hits, share_error(hits, first, second, drawn), min(systems, test_sets))
+    places = [("all", 0.0, 1.0), *(("bin", *ends) for ends in pairwise(edges)), ("window", *options.window)]
+    counts = [SignCounts.of(population.pairs, sets=options.drawn) for _ in places]
+    ties = 0
+    for number, one in enumerate(found):
+        ties += int((one.sign == 0).sum())
+        hits = one.sign == population.sign
+        for (kind, low, high), own in zip(places, counts, strict=True):
+            # A bin is open below, but for the first; all others have both ends. Comparisons with nan are false.
+            above = (one.p > low) if kind == "bin" and low > 0 else (one.p >= low)
+            own.add(number, above & (one.p <= high), hits)
     effects = population.effect[np.isfinite(population.effect)]
+    for (kind, low, high), own in zip(places, counts, strict=True):
+        place = {**where, "kind": kind, "p_low": low, "p_high": high}
+        yield _row(place, own, effects, ties if kind == "all" else 0)
+
+
+def _row(where: Mapping[str, Any], counts: SignCounts, effects: NDArray[np.float64], ties: int) -> dict[str, Any]:
+    number = counts.observed
+    share = counts.right / number if number else None
+    interval, why = _interval(share, share_error(counts), counts.systems, counts.sets)
     return {
         **where,
-        "pairs": len(hits),
-        "same_sign": int(hits.sum()),
-        "ties": int((found.sign == 0).sum()) if where["kind"] == "all" else 0,
-        "systems": systems,
-        "test_sets": test_sets,
+        "pairs": number,
+        "same_sign": counts.right,
+        "ties": ties,
+        "systems": counts.systems,
+        "test_sets": counts.sets,
         "share": share,
         "interval": interval,
         "expected": expected_agreement(effects, where["p_low"], where["p_high"]),
         "interval_note": why,
-        "reason": None if len(hits) else "no pair on a drawn test set has such a p",
-        "warning": f"only {len(hits)} pairs" if 0 < len(hits) < FEW_PAIRS else None,
+        "reason": None if number else "no pair on a drawn test set has such a p",
+        "warning": f"only {number} pairs" if 0 < number < FEW_PAIRS else None,
     }
 
 
-def _interval(hits: NDArray[np.bool_], error: float | None, groups: int) -> tuple[dict[str, Any] | None, str | None]:
+def _interval(share: float | None, error: float | None, systems: int, test_sets: int) -> tuple[dict[str, Any] | None, str | None]:
     """Return a 95 % interval of a share on the logit scale, or the reason why there is none."""
-    if not len(hits):
+    if share is None:
         return None, None
-    share = float(hits.mean())
     if share in (0.0, 1.0):
         return None, f"no interval: {'every' if share else 'no'} pair has the right sign"
-    if error is None or groups < 3:
-        return None, f"no interval from {groups} {'systems or test sets' if groups != 1 else 'system or test set'}"
+    groups = min(systems, test_sets)
+    if groups < _FEWEST_GROUPS:
+        return None, f"no interval from {systems} systems on {test_sets} test set{'' if test_sets == 1 else 's'}"
+    if error is None:
+        return None, "no interval: every pair and every test set has the same share"
     reach = float(stdtrit(groups - 1, (1 + LEVEL) / 2)) * error / (share * (1 - share))
     lo, hi = expit([logit(share) - reach, logit(share) + reach])
     method = "logit, systems and drawn test sets as clusters"

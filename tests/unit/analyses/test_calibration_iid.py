@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import tracemalloc
+from itertools import combinations, repeat
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.analyses.calibration_iid.analysis import CalibrationIid
-from pipeline.analyses.calibration_iid.draws import DrawnTestSets
+from pipeline.analyses.calibration_iid.draws import DrawnTestSets, PairsOnDraw
+from pipeline.analyses.calibration_iid.options import CalibrationIidOptions
+from pipeline.analyses.calibration_iid.rows import Population, list_rows
 from pipeline.interfaces import Finding, ScoredStatistics
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_units
@@ -67,7 +70,8 @@ def test_p_on_a_drawn_test_set_is_that_of_its_own_bootstrap() -> None:
     scored = ScoredStatistics(xr.Dataset(), share, "ratio", higher_is_better=True)
     pairs = np.array(list(combinations(range(3), 2)))
     drawn = DrawnTestSets(whole, scored, pairs, units, 3, replicates, seed=9, test_set="news")
-    found = drawn.compare_all()
+    found = list(drawn.compare_all())
+    assert len(found) == 3
 
     def stream(rule: str, size: int) -> Draws:
         key = draw_key(seed=9, purpose="calibration-iid", test_set="news", size=str(units), rule=rule)
@@ -80,8 +84,8 @@ def test_p_on_a_drawn_test_set_is_that_of_its_own_bootstrap() -> None:
         for place, (a, b) in enumerate(pairs):
             delta = int(own[:, a, 0].sum() - own[:, b, 0].sum())
             gains = np.sign(delta) * (sums[:, a] - sums[:, b])
-            assert found.sign[number, place] == np.sign(delta)
-            assert found.p[number, place] == (gains > 2 * abs(delta)).sum() / replicates
+            assert found[number].sign[place] == np.sign(delta)
+            assert found[number].p[place] == (gains > 2 * abs(delta)).sum() / replicates
 
 
 def test_right_signs_are_as_frequent_as_theory_expects() -> None:
@@ -152,13 +156,73 @@ def test_systems_that_score_the_same_and_missing_statistics_are_said() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"units": 1}, {"drawn": 1}, {"replicates": 99}, {"bins": [0.1, 0.1]}, {"window": [0.06, 0.04]}, {"budget": 0}],
+    [
+        {"bins": [float("nan")]},
+        {"bins": [0.1, float("nan"), 0.2]},
+        {"window": [0.1, float("nan")]},
+        {"budget": float("nan")},
+        {"units": 1},
+        {"drawn": 1},
+        {"replicates": 99},
+        {"bins": [0.1, 0.1]},
+        {"window": [0.06, 0.04]},
+        {"budget": 0},
+    ],
 )
 def test_options_of_no_use_are_refused(options: dict[str, Any]) -> None:
     from pipeline.errors import StudyError
 
     with pytest.raises(StudyError):
         CalibrationIid().check(options)
+
+
+def test_rows_count_each_pair_once_a_test_set_by_its_p() -> None:
+    """p and signs by hand: edges of bins, p = 0, ties and an absent p."""
+    p = np.array([[0.0, 0.1, 0.2, 0.2000001, 1.0, np.nan], [0.1, 0.1, 0.05, 0.3, np.nan, 0.0]])
+    sign = np.array([[1, 1, -1, 1, -1, 0], [1, -1, 1, 1, 0, 1]], np.int8)
+    pairs = np.array(list(combinations(range(4), 2)), np.int64)
+    known = Population(pairs, np.array([1, 1, 1, 1, 1, -1], np.int8), np.ones(6))
+    found = [PairsOnDraw(*one) for one in zip(sign, p, strict=True)]
+    rows = list(list_rows({}, known, found, CalibrationIidOptions(drawn=2, bins=(0.1, 0.2), window=(0.1, 0.2))))
+    told = [(row["kind"], row["pairs"], row["same_sign"], row["ties"], row["systems"], row["test_sets"]) for row in rows]
+    assert told == [
+        ("all", 10, 6, 2, 4, 2),
+        ("bin", 6, 4, 0, 4, 2),
+        ("bin", 1, 0, 0, 2, 1),
+        ("bin", 3, 2, 0, 3, 2),
+        ("window", 4, 2, 0, 4, 2),
+    ]
+    assert rows[0]["interval"] is None
+    assert rows[0]["interval_note"] == "no interval from 4 systems on 2 test sets"
+    assert rows[2]["interval_note"] == "no interval: no pair has the right sign"
+
+
+def test_three_systems_have_a_share_and_no_interval() -> None:
+    rows = find(population(300, [0.0, 0.05, 0.1]), units=30, drawn=20, replicates=200).rows
+    assert [row["interval"] for row in rows] == [None] * len(rows)
+    assert "no interval from 3 systems" in str(rows[0]["interval_note"])
+
+
+def test_a_population_smaller_than_the_default_is_drawn_from_whole() -> None:
+    """Units are drawn with replacement, so that as many as there are can be drawn."""
+    rows = find(population(12, [0.0, 1.0]), drawn=3, replicates=100).rows
+    assert (rows[0]["units"], rows[0]["population_units"], rows[0]["pairs"]) == (12, 12, 3)
+
+
+def test_memory_does_not_grow_with_the_number_of_observations() -> None:
+    """1.2 million observations of 20,000 pairs: they are counted as they come, and never listed."""
+    pairs = np.array(list(combinations(range(201), 2)), np.int64)
+    known = Population(pairs, np.ones(len(pairs), np.int8), np.full(len(pairs), np.nan))
+    rng = np.random.default_rng(1)
+    one = PairsOnDraw(np.ones(len(pairs), np.int8), rng.random(len(pairs)))
+    tracemalloc.start()
+    try:
+        rows = list(list_rows({}, known, repeat(one, 60), CalibrationIidOptions(drawn=60)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert rows[0]["pairs"] == 60 * len(pairs)
+    assert peak < 8 * rows[0]["pairs"]  # bytes: less than one number an observation
 
 
 def test_the_table_of_the_figure_has_its_points() -> None:
