@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["contributions", "count_to_flip", "gain_of", "gains_without", "is_dead"]
+__all__ = ["contributions", "count_to_flip", "gain_of", "gains_without", "is_dead", "rank_contributions"]
 
 ScoreFunction = Callable[[NDArray[Any]], NDArray[np.float64]]
 
@@ -84,8 +84,19 @@ def contributions(statistics: NDArray[np.int64], score: ScoreFunction, direction
     return _gains(np.stack([middle + half, middle - half], axis=1), score, direction)
 
 
-def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction: float) -> int | None:
-    """Return how many items must be left out, those that add most to the gain first, until it is 0 or less.
+def rank_contributions(adds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the positions of items, those that contribute most first; one without a contribution stands where 0 does.
+
+    Examples
+    --------
+    >>> rank_contributions(np.array([-1.0, np.nan, 2.0, 0.0])).tolist()
+    [2, 1, 3, 0]
+    """
+    return np.argsort(-np.nan_to_num(adds), kind="stable")
+
+
+def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction: float, order: NDArray[np.int64]) -> int | None:
+    """Return how many items must be left out, in this order, until the gain is 0 or less.
 
     Parameters
     ----------
@@ -93,6 +104,8 @@ def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction
         The first output is ahead.
     score, direction
         As of `gain_of`.
+    order : (item,) int64
+        As of `rank_contributions`.
 
     Returns
     -------
@@ -103,36 +116,40 @@ def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction
     Examples
     --------
     >>> wins = np.array([[[1, 1], [0, 1]]] * 7 + [[[0, 1], [1, 1]]] * 5)
-    >>> count_to_flip(wins, lambda sums: sums[0] / sums[1], 1.0)
+    >>> score = lambda sums: sums[0] / sums[1]
+    >>> count_to_flip(wins, score, 1.0, rank_contributions(contributions(wins, score, 1.0)))
     2
     """
-    whole = gain_of(statistics, score, direction)
-    if not whole > 0:
+    if not gain_of(statistics, score, direction) > 0:
         return None
-    without = gains_without(statistics, score, direction)
-    order = np.argsort(np.where(np.isfinite(without), without, np.inf), kind="stable")
     left = statistics.sum(axis=0) - np.cumsum(statistics[order], axis=0)
     flipped = np.flatnonzero(_gains(left, score, direction)[:-1] <= 0)
     return int(flipped[0]) + 1 if len(flipped) else None
 
 
-def is_dead(statistics: NDArray[np.int64]) -> NDArray[np.bool_]:
+def is_dead(outputs: Iterable[NDArray[np.integer]]) -> NDArray[np.bool_]:
     """Return which items tell no systems apart: all have the same statistics there.
 
     Parameters
     ----------
-    statistics : (item, system, statistic) int64
+    outputs : iterable of (item, statistic) int
+        The statistics of each system, which are looked at one by one.
 
     Returns
     -------
     (item,) bool
     """
-    return np.asarray((statistics == statistics[:, :1]).all(axis=(1, 2)), np.bool_)
+    each = iter(outputs)
+    first = next(each)
+    dead = np.ones(len(first), np.bool_)
+    for own in each:
+        dead &= (own == first).all(axis=1)
+    return dead
 
 
 def _gains(sums: NDArray[np.generic], score: ScoreFunction, direction: float) -> NDArray[np.float64]:
     """Return the gains of (part, 2, statistic) sums."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: nan
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 and ∞ − ∞ are defined outcomes: nan
         scores = np.asarray(score(np.moveaxis(sums, -1, 0).astype(np.float64)), np.float64)
-    gains = direction * (scores[:, 0] - scores[:, 1])
+        gains = direction * (scores[:, 0] - scores[:, 1])
     return np.where(np.isfinite(gains), gains, np.nan)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -76,8 +77,10 @@ class DomainCurveOptions:
     def __post_init__(self) -> None:
         if len(self.test_sets) == 1:
             raise ValueError("test_sets must name two or more")
-        if self.units is not None and self.units < 2:
-            raise ValueError(f"units {self.units} must be at least 2")
+        if len(set(self.test_sets)) < len(self.test_sets):
+            raise ValueError(f"test_sets must name each test set once, got {list(self.test_sets)}")
+        if self.units is not None and not 2 <= self.units < 2**31:
+            raise ValueError(f"units {self.units} must be at least 2 and below 2147483648")
         if len(self.window) != 2:
             raise ValueError(f"window takes two numbers, got {len(self.window)}")
         self.spec.holds(np.zeros(1))
@@ -153,7 +156,7 @@ class DomainCurve(Analysis):
         """Return the rows of a metric and procedure, and the test of whether they differ."""
         where = {"metric": metric, "procedure": procedure}
         common = _find_common([domain.table for domain in domains])
-        typical = [self._typical(domain, metric, common) for domain in domains]
+        typical = [self._typical(domain, metric, places) for domain, places in zip(domains, common, strict=True)]
         known = [place for place, one in enumerate(typical) if one["log_error"]]
         test = None
         if len(known) == len(domains):
@@ -170,33 +173,32 @@ class DomainCurve(Analysis):
             **where,
             "units": round(domains[0].size.units / domains[0].size.scale ** 2),
             "test_sets": len(domains),
-            "pairs": len(common),
+            "pairs": len(common[0]),
             "largest_over_smallest": largest,
             "statistic": test.statistic if test else None,
             "freedom_between": test.freedom[0] if test else None,
             "freedom_within": test.freedom[1] if test else None,
             "p": test.p if test else None,
-            "reason": None if test else _why_no_test(common, typical),
+            "reason": None if test else _why_no_test(typical),
         }
         return rows, told
 
-    def _typical(self, domain: _Domain, metric: str, common: Sequence[frozenset[str]]) -> dict[str, Any]:
-        """Return the mean logarithm of the standard errors of the common pairs, with its error."""
+    def _typical(self, domain: _Domain, metric: str, common: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the mean logarithm of the standard errors of the common pairs, which are there in the table, with its error."""
         nothing = {"log": None, "log_error": None, "freedom": None, "pairs_in_common": len(common), "few_units": False}
-        if not common:
+        if not len(common):
             return nothing
-        se = {frozenset(two): value for two, value in zip(_names(domain.table), domain.table.se.tolist(), strict=True)}
+        table = domain.table
         # The scale brings a standard error to the wanted number of units.
-        log = float(np.mean(np.log([se[two] * domain.size.scale for two in common])))
+        log = float(np.mean(np.log(table.se[common] * domain.size.scale)))
         scored = self.statistics.get(domain.name, {}).get(metric)
         unit = None if scored is None else read_units_of_items(scored.data, str(domain.cube.attrs.get("unit", "item")))
         if scored is None or unit is None:
             return nothing | {"log": log}
-        names = sorted({name for two in common for name in two})
-        number = {name: position for position, name in enumerate(names)}
-        statistics = read_unit_statistics(scored.data, unit, names)
+        used, pairs = np.unique(np.stack([table.first[common], table.second[common]], axis=1), return_inverse=True)
+        pairs = np.sort(pairs.reshape(-1, 2), axis=1).astype(np.int64)
+        statistics = read_unit_statistics(scored.data, unit, [table.systems[place] for place in used.tolist()])
         influence = leave_one_out(statistics[: domain.size.units], scored.score)
-        pairs = np.array([sorted(number[name] for name in two) for two in common], np.int64)
         if domain.size.units < FEWEST_UNITS and not _has_two_values(statistics[: domain.size.units], scored):
             return nothing | {"log": log, "few_units": True}
         error = typical_log_error(influence, pairs) if np.isfinite(influence).all() else None
@@ -241,16 +243,21 @@ def _list_domains(cubes: Mapping[str, xr.Dataset], metric: str, procedure: str, 
     return domains
 
 
-def _names(table: PairTable) -> list[tuple[str, str]]:
-    return list(zip(table.better, table.worse, strict=True))
-
-
-def _find_common(tables: Sequence[PairTable]) -> list[frozenset[str]]:
-    """Return the pairs that vary on all test sets, in the order of the first."""
-    measured = [
-        {frozenset(two) for two, usable in zip(_names(table), table.measured.tolist(), strict=True) if usable} for table in tables
-    ]
-    return [frozenset(two) for two in _names(tables[0]) if all(frozenset(two) in of_set for of_set in measured)]
+def _find_common(tables: Sequence[PairTable]) -> list[NDArray[np.int64]]:
+    """Return where in each table the pairs are that vary on all test sets, in the order of the first."""
+    number = {name: place for place, name in enumerate(sorted({name for table in tables for name in table.systems}))}
+    codes, places = [], []
+    for table in tables:
+        own = np.array([number[name] for name in table.systems], np.int64)
+        measured = np.flatnonzero(table.measured)
+        one, other = own[table.first[measured]], own[table.second[measured]]
+        code = np.minimum(one, other) * len(number) + np.maximum(one, other)
+        order = np.argsort(code)
+        codes.append(code[order])
+        places.append(measured[order])
+    common = reduce(partial(np.intersect1d, assume_unique=True), codes)
+    common = common[np.argsort(places[0][np.searchsorted(codes[0], common)])]
+    return [place[np.searchsorted(code, common)] for code, place in zip(codes, places, strict=True)]
 
 
 def _thresholds(domain: _Domain, spec: Window) -> dict[str, Any]:
@@ -286,8 +293,8 @@ def _tell(typical: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _why_no_test(common: Sequence[frozenset[str]], typical: Sequence[Mapping[str, Any]]) -> str:
-    if not common:
+def _why_no_test(typical: Sequence[Mapping[str, Any]]) -> str:
+    if not typical[0]["pairs_in_common"]:
         return "no pair of systems varies on all the test sets"
     if any(one["few_units"] for one in typical):
         return (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,9 +19,9 @@ from pipeline.analyses.driving_items.pages import SECTION, list_figures, list_ta
 from pipeline.analyses.pairs import FULL, find_copies
 from pipeline.analyses.presentation import baseline_of
 from pipeline.analyses.units import read_documents, read_units_of_items
-from pipeline.inference.driving_items import contributions, count_to_flip, gain_of, gains_without, is_dead
+from pipeline.inference.driving_items import contributions, count_to_flip, gain_of, gains_without, is_dead, rank_contributions
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
-from pipeline.options import read_options
+from pipeline.options import meant, read_options
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,6 +59,8 @@ class DrivingItemsOptions:
     def __post_init__(self) -> None:
         if any(len(pair) != 2 or pair[0] == pair[1] for pair in self.pairs):
             raise ValueError(f"pairs are of two systems each, got {[list(pair) for pair in self.pairs]}")
+        if len({frozenset(pair) for pair in self.pairs}) < len(self.pairs):
+            raise ValueError(f"pairs must name each pair once, in either order, got {[list(pair) for pair in self.pairs]}")
         if not 1 <= self.most_pairs <= 1000:
             raise ValueError(f"most_pairs {self.most_pairs} must be between 1 and 1000")
         if not 1 <= self.most_items <= 10_000:
@@ -85,6 +87,7 @@ class DrivingItems(Analysis):
         """Return rows of test sets, pairs, their items and documents; or one with the reason why there are none."""
         chosen = read_options(DrivingItemsOptions, options, analysis=self.name)
         rows: list[dict[str, Any]] = []
+        rows += _list_unknown(cubes, chosen)
         for name, cube in cubes.items():
             for metric in map(str, cube["metric"].values.tolist()):
                 rows += self._rows(name, metric, cube, chosen)
@@ -114,11 +117,8 @@ class DrivingItems(Analysis):
             return
         data = scored.data
         place = {str(name): position for position, name in enumerate(data["system"].values.tolist())}
-        pairs, left_out, unknown = _choose(cube, metric, scored, options)
-        for pair in unknown:
-            yield where | {"kind": "none", "reason": f"there is no pair of {pair[0]} and {pair[1]}"}
-        whole = np.stack([data["statistics"][at].values for at in range(data.sizes["system"])], axis=1).astype(np.int64, copy=False)
-        dead = is_dead(whole)
+        pairs, left_out = _choose(cube, metric, scored, options)
+        dead = is_dead(data["statistics"][at].values for at in range(data.sizes["system"]))
         count = {"items": len(dead), "dead_items": int(dead.sum()), "dead_share": float(dead.mean())}
         yield where | {"kind": "test-set", **count, "pairs_left_out": left_out}
         names = (
@@ -128,28 +128,56 @@ class DrivingItems(Analysis):
         )
         group = _documents(data, str(cube.attrs.get("unit", "item")))
         for first, second in pairs:
-            own = np.ascontiguousarray(whole[:, [place[first], place[second]]])
+            both = [data["statistics"][place[name]].values for name in (first, second)]
+            own = np.stack(both, axis=1).astype(np.int64, copy=False)
             yield from _describe(where, first, second, own, scored, names, group, options.most_items)
 
 
 def _choose(
     cube: xr.Dataset, metric: str, scored: ScoredStatistics, options: DrivingItemsOptions
-) -> tuple[list[tuple[str, str]], int, list[tuple[str, str]]]:
-    """Return pairs of different systems, how many more there would be by the same rule, and those named that are not there."""
+) -> tuple[list[tuple[str, str]], int]:
+    """Return pairs of different systems, and how many more there would be by the same rule."""
     at = {"metric": metric, "test_size": FULL}
     names = [str(name) for name in cube["system"].values.tolist()]
     score = dict(zip(names, cube["observed_score"].sel(at).values.tolist(), strict=True))
-    there = {frozenset((str(a), str(b))) for a, b in zip(cube["system_a"].values, cube["system_b"].values, strict=True)}
     if options.pairs:
-        asked = [(pair[0], pair[1]) for pair in options.pairs]
-        return [pair for pair in asked if frozenset(pair) in there], 0, [pair for pair in asked if frozenset(pair) not in there]
+        return _find_named(cube, [(pair[0], pair[1]) for pair in options.pairs]), 0
     copies = find_copies(cube, metric)
     sign = -1.0 if scored.higher_is_better else 1.0
     ranked = sorted((name for name in names if np.isfinite(score[name]) and name not in copies), key=lambda n: (sign * score[n], n))
     baseline = baseline_of(cube)
-    every = pairwise(ranked) if baseline is None else (pair for pair in combinations(ranked, 2) if baseline in pair)
-    pairs = [pair for pair in every if frozenset(pair) in there and score[pair[0]] != score[pair[1]]]
-    return pairs[: options.most_pairs], max(len(pairs) - options.most_pairs, 0), []
+    every = pairwise(ranked) if baseline is None else _with_baseline(ranked, baseline)
+    pairs = _find_named(cube, [pair for pair in every if score[pair[0]] != score[pair[1]]])
+    return pairs[: options.most_pairs], max(len(pairs) - options.most_pairs, 0)
+
+
+def _with_baseline(ranked: Sequence[str], baseline: str) -> list[tuple[str, str]]:
+    """Return the pairs with a baseline, the better system first, in order of rank."""
+    if baseline not in ranked:
+        return []
+    at = ranked.index(baseline)
+    return [(name, baseline) for name in ranked[:at]] + [(baseline, name) for name in ranked[at + 1 :]]
+
+
+def _find_named(cube: xr.Dataset, asked: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return those of the pairs that a cube has."""
+    wanted = {frozenset(pair) for pair in asked}
+    own = zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True)
+    there = {pair for pair in map(frozenset, own) if pair in wanted}
+    return [pair for pair in asked if frozenset(pair) in there]
+
+
+def _list_unknown(cubes: Mapping[str, xr.Dataset], options: DrivingItemsOptions) -> Iterator[dict[str, Any]]:
+    """Go through the pairs that are named and not there, once where no test set has them, with what may have been meant."""
+    asked = [(pair[0], pair[1]) for pair in options.pairs]
+    there = {name: _find_named(cube, asked) for name, cube in cubes.items()} if asked else {}
+    systems = list(dict.fromkeys(str(name) for cube in cubes.values() for name in cube["system"].values.tolist()))
+    for pair in asked:
+        lacking = [name for name, found in there.items() if pair not in found]
+        guesses = [f"{name!r} is no system; {guess}" for name in pair if name not in systems if (guess := meant(name, systems))]
+        reason = "; ".join([f"there is no pair of {pair[0]} and {pair[1]}", *guesses])
+        for test_set in lacking if len(lacking) < len(cubes) else [None]:
+            yield {"test_set": test_set, "metric": None, "kind": "none", "reason": reason}
 
 
 def _documents(data: xr.Dataset, unit: str) -> tuple[NDArray[np.int64], str] | None:
@@ -182,7 +210,7 @@ def _describe(
     adds = contributions(statistics, scored.score, direction)
     # Between rounding and a contribution lie many orders of magnitude.
     adds = np.where(np.abs(adds) > 1e-12 * max(abs(gain), 1.0), adds, 0.0)
-    order = np.argsort(-np.nan_to_num(adds), kind="stable")
+    order = rank_contributions(adds)
     ten = [place for place in order[:10].tolist() if adds[place] > 0]
     left = np.setdiff1d(np.arange(len(adds)), ten)
     row: dict[str, Any] = {
@@ -192,7 +220,7 @@ def _describe(
         "items": len(adds),
         "wins": int((adds > 0).sum()),
         "losses": int((adds < 0).sum()),
-        "to_flip": count_to_flip(statistics, scored.score, direction),
+        "to_flip": count_to_flip(statistics, scored.score, direction, order),
         "without_ten": gain_of(statistics[left], scored.score, direction) if len(left) else None,
     }
     documents = None
@@ -209,7 +237,7 @@ def _describe(
     for place in [*adding, *taking[::-1]]:
         yield {**pair, "kind": "item", "item": names[place], "adds": float(adds[place]), "without": float(without[place])}
     if group is not None and documents is not None:
-        for number in np.argsort(np.nan_to_num(documents), kind="stable").tolist()[:most]:
+        for number in np.argsort(documents, kind="stable").tolist()[:most]:
             of_group = np.flatnonzero(group[0] == number)
             named = {"first_item": names[of_group[0]], "items": len(of_group), "unit": group[1]}
             left_gain = float(documents[number]) if np.isfinite(documents[number]) else None

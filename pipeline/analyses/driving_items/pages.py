@@ -28,7 +28,7 @@ _PAIRS = (
     Column("losses", "losses", "count"),
     Column("to_flip", "to flip", "count"),
     Column("without_ten", "without the ten that add most", "score"),
-    Column("lowest_without", "lowest without one document", "score"),
+    Column("lowest_without", "lowest without one document or unit", "score"),
     Column("highest_without", "highest", "score"),
 )
 _ITEMS = (
@@ -47,7 +47,7 @@ _LONGEST = 40
 def list_tables(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
     """Go through the tables of each test set and metric: its pairs, then the items and documents of each."""
     for row in select(rows, kind="none"):
-        title = f"{row['test_set']} · {row['metric']}"
+        title = " · ".join(str(part) for part in (row["test_set"], row["metric"]) if part)
         yield Table(title, {"kind": "none"}, (Column("reason", "remark"),), "", SECTION.key, (row,))
     for row in select(rows, kind="test-set"):
         where = {"test_set": row["test_set"], "metric": row["metric"]}
@@ -60,9 +60,10 @@ def list_tables(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
         for pair in own:
             names = {"system_a": pair["system_a"], "system_b": pair["system_b"]}
             said = f"{title} · {pair['system_a']} and {pair['system_b']}"
-            for kind, columns, what in (("item", _ITEMS, "items"), ("document", _DOCUMENTS, "documents that add most")):
+            for kind, columns in (("item", _ITEMS), ("document", _DOCUMENTS)):
                 listed = select(rows, **where, **names, kind=kind)
                 if listed:
+                    what = "items" if kind == "item" else f"without one {listed[0]['unit']}, those that add most first"
                     yield Table(f"{said} · {what}", where | names | {"kind": kind}, columns, "", SECTION.key, tuple(listed))
 
 

@@ -21,6 +21,7 @@ from pipeline.analyses.sensitivity.options import SensitivityOptions
 from pipeline.analyses.sensitivity.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.sensitivity.rows import compare_rulers, describe_rulers, judge_rulers, name_ruler
 from pipeline.analyses.system_bootstrap import SystemBootstrap
+from pipeline.analyses.units import count_shared
 from pipeline.inference.pairwise_accuracy import gaussian_p, permute_measures
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import meant, read_options
@@ -113,10 +114,8 @@ class Sensitivity(Analysis):
         if options.reference is None:
             return
         reference = _find_reference(options.reference, found.rulers)
-        if reference is None:
-            named = [name_ruler(ruler, found.rulers) for ruler in found.rulers]
-            said = f"no measure is called {options.reference!r}; there are {', '.join(named)}"
-            yield {**where, "kind": "none", "reason": "; ".join(filter(None, [said, meant(options.reference, named)]))}
+        if isinstance(reference, str):
+            yield {**where, "kind": "none", "reason": reference}
             return
         yield from judge_rulers(found, reference, where, systems, options.interval_replicates)
         yield from self._test(cubes, found, reference, where, options.permutations, seed)
@@ -145,8 +144,8 @@ class Sensitivity(Analysis):
                 row["reason"] = "the statistics of items are not at hand, or a score is not defined without one of the units"
             elif a.shape != b.shape:
                 row["reason"] = "the two measures are of different units"
-            elif items[one] != items[other]:
-                row["reason"] = "the two measures list other items, or the same in another order: no two values belong together"
+            elif why := _why_apart(one, other, items):
+                row["reason"] = why
             else:
                 rule = " / ".join(names.values())
                 key = draw_key(seed=seed, purpose="sensitivity", test_set=one.test_set, size=FULL, rule=rule)
@@ -161,13 +160,30 @@ def _lonely(ruler: Ruler, options: SensitivityOptions) -> str:
     return f"{ruler.test_set} has one metric: there is nothing to compare it with{several}"
 
 
-def _find_reference(asked: str, rulers: Sequence[Ruler]) -> Ruler | None:
-    named = [
-        ruler
-        for ruler in rulers
-        if asked in (name_ruler(ruler, tuple(rulers)), ruler.metric, ruler.test_set, f"{ruler.test_set}/{ruler.metric}")
-    ]
-    return named[0] if len(named) == 1 else None
+def _find_reference(asked: str, rulers: Sequence[Ruler]) -> Ruler | str:
+    """Return the measure of a name, or say why there is not one."""
+    named = [name_ruler(ruler, tuple(rulers)) for ruler in rulers]
+    if asked in named:
+        return rulers[named.index(asked)]
+    fitting = [ruler for ruler in rulers if asked in (ruler.metric, ruler.test_set, f"{ruler.test_set}/{ruler.metric}")]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        each = ", ".join(f"{ruler.test_set}/{ruler.metric}" for ruler in fitting)
+        return f"several measures are called {asked!r}: say which of {each}"
+    said = f"no measure is called {asked!r}; there are {', '.join(named)}"
+    return "; ".join(filter(None, [said, meant(asked, named)]))
+
+
+def _why_apart(one: Ruler, other: Ruler, items: Mapping[Ruler, Sequence[str]]) -> str | None:
+    """Say why values of two measures do not belong together item by item; None where they do."""
+    if one.test_set == other.test_set:
+        return None
+    if items[one] != items[other]:
+        return "the two measures list other items, or the same in another order: no two values belong together"
+    if count_shared(items[one], items[other]) is None:
+        return "items of the two test sets have no names but their numbers: whether they are the same is not known"
+    return None
 
 
 def _list_points(found: CommonPairs, where: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -51,7 +51,9 @@ def compare_rulers(
         both = (size[one] > 0) & (size[other] > 0)
         log = np.log(size[one, both] / size[other, both])
         interval, why = _interval(systems, found.pairs[both], log, replicates)
-        significant = found.p[[one, other]] <= alpha
+        p = found.p[[one, other]]
+        significant = p <= alpha
+        known = np.isfinite(p).any(axis=1).all()
         yield {
             **where,
             "kind": "two",
@@ -62,9 +64,9 @@ def compare_rulers(
             "interval": None if interval is None else interval | {end: float(np.exp(interval[end])) for end in ("lo", "hi")},
             "larger_under_first": int((size[one] > size[other]).sum()),
             "same_sign": int((np.sign(found.z[one]) == np.sign(found.z[other])).sum()),
-            "both": int((significant[0] & significant[1]).sum()),
-            "only_first": int((significant[0] & ~significant[1]).sum()),
-            "only_second": int((significant[1] & ~significant[0]).sum()),
+            "both": int((significant[0] & significant[1]).sum()) if known else None,
+            "only_first": int((significant[0] & ~significant[1]).sum()) if known else None,
+            "only_second": int((significant[1] & ~significant[0]).sum()) if known else None,
             "interval_note": why,
         }
 

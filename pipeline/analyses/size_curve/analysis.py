@@ -108,11 +108,18 @@ class SizeCurve(Analysis):
             own = [size for size in sizes if rule == "with-replacement" or size <= drawn.units]
             if len(own) < len(sizes):
                 left_out.append(f"{name}, {metric}: subsets have at most its {drawn.units:,} units; larger ones are left out.")
+            exact = [size for size in own if size <= drawn.largest_size]
+            if len(exact) < len(own):
+                left_out.append(
+                    f"{name}, {metric}, {rule}: statistics are so large that sums of more than {drawn.largest_size:,} units might "
+                    "not be exact; larger sizes are left out."
+                )
+                own = exact
             cost = drawn.cost_of(own, options, repeats=options.repeats if rule == "random" else 1)
             if cost > options.budget:
                 left_out.append(
-                    f"{name}, {metric}, {rule}: {cost:.2g} products are beyond the budget of {options.budget:.2g}; ask for fewer "
-                    "repeats, replicates or sizes."
+                    f"{name}, {metric}, {rule}: {cost:.2g} products and comparisons are beyond the budget of "
+                    f"{options.budget:.2g}; ask for fewer repeats, replicates or sizes."
                 )
                 continue
             for size in own:

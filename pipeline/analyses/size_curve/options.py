@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -36,7 +37,7 @@ class SizeCurveOptions:
     replicates : int
         Of the bootstrap of each drawn test set.
     budget : float
-        Products of subsets, replicates, units, systems and statistics, for each test set and metric.
+        Of each test set and metric: subsets × replicates × (units × systems × statistics + pairs), over all sizes.
     most_pairs : int
         The figure of confidence against gain by test size is drawn of no more pairs than this.
     alpha : float or None
@@ -58,11 +59,11 @@ class SizeCurveOptions:
         if len(self.window) != 2:
             raise ValueError(f"window takes two numbers, got {len(self.window)}")
         self.spec.holds(np.zeros(1))
-        if any(gain <= 0 for gain in self.gains):
-            raise ValueError(f"gains must be above 0, got {self.gains}")
+        if not all(0 < gain < math.inf for gain in self.gains):
+            raise ValueError(f"gains must be numbers above 0, got {list(self.gains)}")
         if not self.rules or len(set(self.rules)) < len(self.rules):
             raise ValueError(f"draw must name each rule once, got {list(self.rules)}")
-        if any(n < 2 for n in self.sizes) or any(b <= a for a, b in pairwise(self.sizes)):
+        if not all(2 <= n < 2**31 for n in self.sizes) or any(b <= a for a, b in pairwise(self.sizes)):
             raise ValueError(f"sizes must be increasing whole numbers of at least 2, got {list(self.sizes)}")
         if self.sizes and set(self.rules) == {"prefix"}:
             raise ValueError("sizes are those of drawn test sets: prefixes have the study's test sizes (resampling.test_sizes)")

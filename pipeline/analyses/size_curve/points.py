@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from pipeline.analyses.units import EARLIER, read_unit_statistics, read_units_of
 from pipeline.interfaces import ScoredStatistics
 from pipeline.procedures.registry import usable_procedures
 from pipeline.resampling.address import draw_key
+from pipeline.resampling.contract import FLOAT64_LIMIT, largest_magnitude
 from pipeline.resampling.draws import Draws, draw_order
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def describe_prefixes(cube: xr.Dataset, metric: str, procedure: str, options: Si
             "test_size": size,
             "units": units,
             "repeats": 1,
-            **_thresholds(table.gain[table.usable], table.p[table.usable], options.spec, alpha),
+            **_thresholds([_look_at(table.gain[table.usable], table.p[table.usable], options.spec, alpha)], options.spec),
             "se_gain": percentile_of(options.spec.z * table.se[table.measured], options.spec.percentile),
             "median_se": float(np.median(spread)) if len(spread) else None,
             "gaussian_z": options.spec.z,
@@ -48,15 +49,32 @@ def describe_prefixes(cube: xr.Dataset, metric: str, procedure: str, options: Si
         }
 
 
-def _thresholds(gain: NDArray[np.float64], p: NDArray[np.float64], spec: Window, alpha: float) -> dict[str, Any]:
+class _Part(NamedTuple):
+    """What thresholds need of the pairs of a test set."""
+
+    inside: NDArray[np.float64]
+    """Gains in the window."""
+    least_significant: float
+    """Infinite where there is none."""
+    largest_not_significant: float
+    """Minus infinity where there is none."""
+
+
+def _look_at(gain: NDArray[np.float64], p: NDArray[np.float64], spec: Window, alpha: float) -> _Part:
+    return _Part(gain[spec.holds(p)], float(gain[p <= alpha].min(initial=np.inf)), float(gain[p > alpha].max(initial=-np.inf)))
+
+
+def _thresholds(parts: Sequence[_Part], spec: Window) -> dict[str, Any]:
     """Return the threshold in the window, and where gains begin and cease to decide."""
-    inside = spec.holds(p)
-    found = percentile_of(gain[inside], spec.percentile)
+    inside = np.concatenate([part.inside for part in parts])
+    found = percentile_of(inside, spec.percentile)
+    least = min(part.least_significant for part in parts)
+    largest = max(part.largest_not_significant for part in parts)
     return {
         "gain": found,
-        "pairs_in_window": int(inside.sum()),
-        "least_significant": float(gain[p <= alpha].min()) if (p <= alpha).any() else None,
-        "largest_not_significant": float(gain[p > alpha].max()) if (p > alpha).any() else None,
+        "pairs_in_window": len(inside),
+        "least_significant": least if np.isfinite(least) else None,
+        "largest_not_significant": largest if np.isfinite(largest) else None,
         "reason": None if found is not None else f"no pair has a p-value in [{spec.low:g}, {spec.high:g}]",
     }
 
@@ -120,24 +138,37 @@ class DrawnSizes:
         return len(self.statistics)
 
     def cost_of(self, sizes: Sequence[int], options: SizeCurveOptions, *, repeats: int) -> float:
-        """Return the products of subsets, replicates, units, systems and statistics."""
+        """Return subsets × replicates × (units × systems × statistics + pairs), over all sizes."""
         _, systems, columns = self.statistics.shape
-        return float(sum(sizes) * repeats * options.replicates * systems * columns)
+        return float(repeats * options.replicates * (sum(sizes) * systems * columns + len(sizes) * len(self.pairs)))
+
+    @property
+    def largest_size(self) -> int:
+        """The most units that can be drawn: sums of more might not be exact."""
+        return (FLOAT64_LIMIT - 1) // max(largest_magnitude(self.statistics), 1)
 
     def draw_subsets(self, size: int, options: SizeCurveOptions, alpha: float) -> dict[str, Any]:
         """Return the point of random subsets: pairs of all subsets together, standard errors as means over subsets."""
-        found = [self._subset(size, number, options.replicates) for number in range(options.repeats)]
-        gain, p = (np.concatenate(parts) for parts in ([np.abs(one.delta) for one in found], [one.p for one in found]))
-        known = np.isfinite(p)
         spec = options.spec
-        measured = [one.se[np.isfinite(one.se) & (one.se > 0)] for one in found]
-        thresholds = [value for se in measured if (value := percentile_of(spec.z * se, spec.percentile)) is not None]
-        medians = [float(np.median(se)) for se in measured if len(se)]
+        parts: list[_Part] = []
+        thresholds: list[float] = []
+        medians: list[float] = []
+        pairs = 0
+        for number in range(options.repeats):
+            found = self._subset(size, number, options.replicates)
+            known = np.isfinite(found.p)
+            pairs += int(known.sum())
+            parts.append(_look_at(np.abs(found.delta[known]), found.p[known], spec, alpha))
+            se = found.se[np.isfinite(found.se) & (found.se > 0)]
+            threshold = percentile_of(spec.z * se, spec.percentile)
+            if threshold is not None:
+                thresholds.append(threshold)
+                medians.append(float(np.median(se)))
         return self._point("random", size, options, options.repeats) | {
-            **_thresholds(gain[known], p[known], spec, alpha),
+            **_thresholds(parts, spec),
             "se_gain": float(np.mean(thresholds)) if thresholds else None,
             "median_se": float(np.mean(medians)) if medians else None,
-            "pairs": int(known.sum()),
+            "pairs": pairs,
         }
 
     def draw_with_replacement(self, size: int, options: SizeCurveOptions) -> dict[str, Any]:

@@ -107,6 +107,23 @@ def test_only_pairs_that_all_have_are_typical() -> None:
     assert finding.rows[0]["typical_se"] == pytest.approx(np.exp(np.log(se).mean()))
 
 
+def test_pairs_are_joined_by_names_whatever_their_order_and_direction() -> None:
+    """The second test set names its pairs backwards and in another order, and lacks some that the first has."""
+    rng = np.random.default_rng(8)
+    news, (cube, scored) = domain(rng), domain(rng)
+    own = cube.isel(pair=[9, 3, 14, 0, 7, 11])
+    turned = own.assign_coords(system_a=("pair", own["system_b"].values), system_b=("pair", own["system_a"].values))
+    turned = turned.assign(observed_delta=-own["observed_delta"])
+    finding = analyse({"news": news, "law": (turned, scored)})
+    straight = analyse({"law": (own, scored), "news": news})
+    for name, source in (("news", news[0].isel(pair=[9, 3, 14, 0, 7, 11])), ("law", own)):
+        (row,) = [row for row in finding.rows if row["test_set"] == name]
+        (other,) = [row for row in straight.rows if row["test_set"] == name]
+        assert row["typical_se"] == pytest.approx(np.exp(np.log(source["se"].values).mean()))
+        assert row["interval"]["lo"] == pytest.approx(other["interval"]["lo"])
+    assert finding.details["tests"][0]["p"] == pytest.approx(straight.details["tests"][0]["p"])
+
+
 def test_what_lacks_is_said() -> None:
     rng = np.random.default_rng(8)
     news, law = domain(rng), domain(rng)
@@ -135,7 +152,17 @@ def test_every_figure_has_its_points_and_all_test_sets_are_shown() -> None:
     assert all(point["gain"] >= 0 for point in points)
 
 
-@pytest.mark.parametrize("options", [{"units": 1}, {"test_sets": ["news"]}, {"window": [0.06, 0.04]}, {"percentile": 101}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"units": 1},
+        {"units": 10**30},
+        {"test_sets": ["news"]},
+        {"test_sets": ["news", "news"]},
+        {"window": [0.06, 0.04]},
+        {"percentile": 101},
+    ],
+)
 def test_options_of_no_use_are_refused(options: dict[str, Any]) -> None:
     from pipeline.errors import StudyError
 

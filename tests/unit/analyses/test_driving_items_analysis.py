@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -28,7 +29,7 @@ def percent(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def build(
-    right: NDArray[np.int64] = RIGHT, *, names: str = "abc", higher: bool = True, document: Any = None, **attrs: Any
+    right: NDArray[np.int64] = RIGHT, *, names: Sequence[str] = "abc", higher: bool = True, document: Any = None, **attrs: Any
 ) -> tuple[dict[str, xr.Dataset], DrivingItems]:
     statistics = np.stack([right, np.ones_like(right)], axis=2).astype(np.int64)
     pairs = np.array(list(combinations(range(len(right)), 2)))
@@ -123,6 +124,62 @@ def test_what_cannot_be_said_has_a_reason() -> None:
     assert missing["reason"] == "there is no pair of a and nobody"
 
 
+def test_a_pair_that_no_test_set_has_is_told_once_with_what_was_meant() -> None:
+    cubes, analysis = build(names=("alpha", "beta", "gamma"))
+    cubes = {**cubes, "law": cubes["news"]}
+    (row,) = of_kind(analysis.find(cubes, {"pairs": [["alpha", "betta"]]}), "none")[:1]
+    assert row["test_set"] is None
+    assert row["reason"] == "there is no pair of alpha and betta; 'betta' is no system; did you mean 'beta'?"
+    assert sum("betta" in one["reason"] for one in of_kind(analysis.find(cubes, {"pairs": [["alpha", "betta"]]}), "none")) == 1
+
+
+def test_a_pair_that_one_test_set_lacks_is_told_of_that_one() -> None:
+    cubes, analysis = build()
+    cubes = {**cubes, "law": cubes["news"].isel(pair=[1, 2])}
+    rows = [row for row in of_kind(analysis.find(cubes, {"pairs": [["b", "a"]]}), "none") if "no pair" in row["reason"]]
+    assert [row["test_set"] for row in rows] == ["law"]
+    assert [row["test_set"] for row in of_kind(analysis.find(cubes, {"pairs": [["b", "a"]]}), "pair")] == ["news"]
+
+
+def test_what_flips_a_gain_are_the_items_that_are_listed_first() -> None:
+    """By this ratio, leaving out those whose absence costs most would never flip it."""
+    first = np.array([[4, 11], [5, 11], [5, 13], [5, 7], [3, 7], [2, 2]])
+    second = np.array([[5, 14], [3, 5], [5, 15], [1, 7], [4, 14], [2, 7]])
+    cubes, analysis = build()
+    data = xr.Dataset(
+        {"statistics": (("system", "item", "statistic"), np.stack([first, second, second]))},
+        coords={"system": list("abc"), "item": [f"q{n}" for n in range(6)]},
+    )
+    own = analysis.with_statistics({"news": {"accuracy": ScoredStatistics(data, percent, "ratio", higher_is_better=True)}})
+    finding = own.find(cubes, {"pairs": [["a", "b"]]})
+    (pair,) = of_kind(finding, "pair")
+    listed = [int(row["item"][1:]) for row in of_kind(finding, "item")]
+
+    def gain_without(items: list[int]) -> float:
+        one, other = (np.delete(output, items, axis=0).sum(axis=0) for output in (first, second))
+        return float(percent(one) - percent(other))
+
+    assert pair["to_flip"] == next(n for n in range(6) if gain_without(listed[:n]) <= 0) == 4
+
+
+def test_tables_of_units_are_called_by_their_unit() -> None:
+    cubes, analysis = build(unit="dialogue")
+    data = analysis.statistics["news"]["accuracy"].data
+    data.coords["unit"] = ("item", np.arange(10) // 2)
+    titles = [table.title for table in analysis.find(cubes, {}).tables]
+    assert any("without one dialogue" in title for title in titles)
+    assert not any("document" in title for title in titles)
+
+
+def test_documents_without_which_there_is_no_score_come_last() -> None:
+    right = np.array([[1, 1, 0, 1], [0, 1, 1, 0], [0, 0, 0, 0]])
+    cubes, analysis = build(right, document=[0, 0, 1, 1])
+    statistics = analysis.statistics["news"]["accuracy"].data["statistics"]
+    statistics[:, 2:, 1] = 0  # without document 0 the denominator is 0
+    rows = [row for row in of_kind(analysis.find(cubes, {"pairs": [["a", "b"]]}), "document")]
+    assert [(row["first_item"], row["without"] is None) for row in rows] == [("q2", False), ("q0", True)]
+
+
 def test_every_figure_has_its_points() -> None:
     finding = find(build())
     (figure,) = finding.figures
@@ -130,7 +187,10 @@ def test_every_figure_has_its_points() -> None:
     assert "a over b: 20, 3 wins, 1 losses" in figure.alt
 
 
-@pytest.mark.parametrize("options", [{"pairs": [["a", "a"]]}, {"pairs": [["a"]]}, {"most_pairs": 0}, {"most_items": 0}])
+@pytest.mark.parametrize(
+    "options",
+    [{"pairs": [["a", "b"], ["b", "a"]]}, {"pairs": [["a", "a"]]}, {"pairs": [["a"]]}, {"most_pairs": 0}, {"most_items": 0}],
+)
 def test_options_of_no_use_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(StudyError):
         DrivingItems().check(options)

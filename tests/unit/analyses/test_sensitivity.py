@@ -111,8 +111,10 @@ def test_two_measures_are_tested_against_the_reference_in_the_direction_of_each(
     ability = np.linspace(-1, 1, 8)[:, None]
     human, good, noise = (x + rng.normal(size=(8, 60)) for x in (ability, ability, 0 * ability))
     cubes = {name: cube_of(x.mean(axis=1), 0.18, name=name) for name, x in (("human", human), ("error", good), ("noise", noise))}
+    items = [f"i{k}" for k in range(60)]
     statistics = {"human": scored(human), "error": scored(-good, higher_is_better=False), "noise": scored(noise)}
-    analysis = Sensitivity().with_statistics({name: {"bleu": one} for name, one in statistics.items()})
+    named = {name: {"bleu": replace(one, data=one.data.assign_coords(item=items))} for name, one in statistics.items()}
+    analysis = Sensitivity().with_statistics(named)
     finding = analysis.find(cubes, {"across_test_sets": True, "reference": "human", "permutations": 199})
     (test,) = of_kind(finding, "test")
     assert (test["first"], test["second"], test["p"]) == ("error", "noise", 1 / 200)
@@ -164,6 +166,46 @@ def test_measures_that_list_their_items_in_another_order_are_not_tested() -> Non
     row = test_of([1, 0, *range(2, 20)])
     assert (row["p"], row["difference"]) == (None, None)
     assert "in another order" in row["reason"]
+
+
+@pytest.mark.parametrize("items", [None, [str(k + 1) for k in range(20)]])
+def test_numbered_lines_of_two_test_sets_are_not_taken_for_the_same_items(items: list[str] | None) -> None:
+    cubes = {name: cube_of(np.arange(8.0), name=name) for name in ("human", "x", "y")}
+    rng = np.random.default_rng(1)
+    statistics = {name: {"bleu": scored(rng.normal(size=(8, 20)))} for name in cubes}
+    if items is not None:
+        own = {name: one["bleu"] for name, one in statistics.items()}
+        statistics = {name: {"bleu": replace(one, data=one.data.assign_coords(item=items))} for name, one in own.items()}
+    options = {"across_test_sets": True, "reference": "human", "permutations": 99}
+    (row,) = of_kind(Sensitivity().with_statistics(statistics).find(cubes, options), "test")
+    assert (row["p"], row["difference"]) == (None, None)
+    assert "whether they are the same is not known" in row["reason"]
+
+
+def test_numbered_lines_of_one_test_set_are_the_same_for_all_its_metrics() -> None:
+    rng = np.random.default_rng(2)
+    cube = xr.concat([cube_of(rng.normal(size=8), metric=name) for name in ("m1", "m2", "m3")], "metric", data_vars="all")
+    statistics = {"news": {name: scored(rng.normal(size=(8, 20))) for name in ("m1", "m2", "m3")}}
+    finding = Sensitivity().with_statistics(statistics).find({"news": cube}, {"reference": "m1", "permutations": 99})
+    (row,) = of_kind(finding, "test")
+    assert row["p"] is not None
+
+
+def test_a_reference_that_several_measures_are_called_by_is_asked_for() -> None:
+    cubes = {name: two_metrics(np.arange(8.0), np.arange(8.0)) for name in ("x", "y")}
+    options = {"across_test_sets": True, "reference": "bleu", "interval_replicates": 100}
+    (row,) = of_kind(Sensitivity().find(cubes, options), "none")
+    assert row["reason"] == "several measures are called 'bleu': say which of x/bleu, y/bleu"
+    assert of_kind(Sensitivity().find(cubes, options | {"reference": "y/bleu"}), "validity")
+
+
+def test_significance_by_both_is_not_counted_where_a_measure_has_no_p() -> None:
+    cube = two_metrics(np.arange(8.0), np.arange(8.0))
+    counted = of_kind(Sensitivity().find({"news": cube}, {"interval_replicates": 100}), "two")[0]
+    assert counted["both"] is not None
+    cube = cube.assign(p_value=cube["p_value"].where(cube["metric"] == "bleu"))
+    (row,) = of_kind(Sensitivity().find({"news": cube}, {"interval_replicates": 100}), "two")
+    assert (row["both"], row["only_first"], row["only_second"]) == (None, None, None)
 
 
 def test_every_figure_has_its_points() -> None:

@@ -100,7 +100,7 @@ def test_units_drawn_with_replacement_spread_by_the_square_root_of_their_number(
     scores = np.array([s[:, 0] / s[:, 1] for s in sums])
     expected = np.median([(scores[:, a] - scores[:, b]).std() for a, b in PAIRS])
     assert point["median_se"] == pytest.approx(expected, rel=0.05)  # 2000 and 4000 replicates: 1.6 and 1.1 %
-    assert point["gain"] is None
+    assert (point["gain"], point["pairs"]) == (None, 10)
     assert "no p" in point["reason"]
 
 
@@ -130,6 +130,25 @@ def test_drawn_points_stand_beside_prefixes_and_are_made_of_the_same_units_in_an
     (drawn,) = rows_of(finding, "random")
     (full,) = rows_of(finding, "prefix")
     assert drawn["median_se"] == pytest.approx(full["median_se"])  # all units, in another order
+
+
+@pytest.mark.parametrize("rule", ["random", "with-replacement"])
+def test_sizes_whose_sums_would_not_be_exact_are_left_out(rule: str) -> None:
+    statistics = weighted(60)
+    statistics[:, :, 0] *= 10**11 // 1000
+    largest = (2**53 - 1) // int(np.abs(statistics).max())
+    sizes = [20, largest, largest + 1] if rule == "with-replacement" else [20]
+    finding = find(statistics, draw=[rule], sizes=sizes, repeats=2, replicates=100)
+    assert [row["units"] for row in finding.rows] == [size for size in sizes if size <= largest]
+    said = [note for note in finding.notes if "might not be exact" in note]
+    assert len(said) == (rule == "with-replacement")
+    assert all(f"more than {largest:,} units" in note for note in said)
+
+
+def test_the_budget_counts_pairs() -> None:
+    """2 subsets × 100 replicates × (50 units × 5 systems × 2 statistics + 10 pairs)."""
+    assert find(weighted(100), draw=["random"], sizes=[50], repeats=2, replicates=100, budget=102_000.0).rows
+    assert not find(weighted(100), draw=["random"], sizes=[50], repeats=2, replicates=100, budget=101_999.0).rows
 
 
 def test_what_cannot_be_drawn_is_said() -> None:
@@ -184,6 +203,9 @@ def test_the_figures_of_every_way_of_drawing_are_drawn_with_their_lines() -> Non
         {"draw": "random", "replicates": 10},
         {"draw": "shuffled"},
         {"alpha": 0.0},
+        {"gains": [float("inf")]},
+        {"gains": [float("nan")]},
+        {"draw": "with-replacement", "sizes": [10**400]},
         {"most_pairs": -1},
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.inference.driving_items import contributions, count_to_flip, gain_of, gains_without, is_dead
+from pipeline.inference.driving_items import contributions, count_to_flip, gain_of, gains_without, is_dead, rank_contributions
 
 
 def ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -19,6 +19,10 @@ def two_outputs(rng: np.random.Generator, items: int, *, lengths: bool) -> NDArr
     counts = rng.integers(0, 10, (items, 2))
     weights = rng.integers(10, 30, (items, 1)) if lengths else np.full((items, 1), 10)
     return np.stack([counts, np.broadcast_to(weights, counts.shape)], axis=2).astype(np.int64)
+
+
+def flip(statistics: NDArray[np.int64], direction: float = 1.0) -> int | None:
+    return count_to_flip(statistics, ratio, direction, rank_contributions(contributions(statistics, ratio, direction)))
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0])
@@ -48,7 +52,7 @@ def test_fewer_items_than_it_says_cannot_flip_a_mean() -> None:
             ),
             None,
         )
-        assert count_to_flip(statistics, ratio, 1.0) == fewest
+        assert flip(statistics) == fewest
 
 
 def test_contributions_add_up_and_are_none_where_both_do_the_same() -> None:
@@ -82,13 +86,14 @@ def test_contributions_add_up_where_denominators_differ_and_most_items_are_equal
 
 def test_a_gain_that_is_none_and_one_that_stays_have_no_number() -> None:
     ahead = np.array([[[2, 1], [1, 1]]] * 4)
-    assert count_to_flip(ahead, ratio, 1.0) is None
-    assert count_to_flip(ahead[:, ::-1], ratio, 1.0) is None
-    assert count_to_flip(ahead[:, ::-1], ratio, -1.0) is None  # ahead by the metric that falls, and on every item
+    assert flip(ahead) is None
+    assert flip(ahead[:, ::-1]) is None
+    assert flip(ahead[:, ::-1], -1.0) is None  # ahead by the metric that falls, and on every item
 
 
 def test_an_item_on_which_any_system_differs_is_alive() -> None:
     statistics = np.zeros((4, 3, 2), np.int64)
     statistics[1, 2, 1] = 1
     statistics[3] = 5
-    assert is_dead(statistics).tolist() == [True, False, True, True]
+    assert is_dead(statistics.swapaxes(0, 1)).tolist() == [True, False, True, True]
+    assert is_dead(iter([statistics[:, 0]])).all()  # one system
