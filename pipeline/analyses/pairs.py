@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "Window",
     "describe_copies",
     "describe_one_sided",
+    "find_common",
     "find_copies",
     "has_value",
     "list_slices",
@@ -176,6 +178,23 @@ def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str)
         copied=np.array([a in copies or b in copies for a, b in zip(better, worse, strict=True)], dtype=np.bool_),
         systems=systems,
     )
+
+
+def find_common(tables: Sequence[PairTable]) -> list[NDArray[np.int64]]:
+    """Return where in each table the pairs are that are measured in all of them, in the order of the first."""
+    number = {name: place for place, name in enumerate(sorted({name for table in tables for name in table.systems}))}
+    codes, places = [], []
+    for table in tables:
+        own = np.array([number[name] for name in table.systems], np.int64)
+        measured = np.flatnonzero(table.measured)
+        one, other = own[table.first[measured]], own[table.second[measured]]
+        code = np.minimum(one, other) * len(number) + np.maximum(one, other)
+        order = np.argsort(code)
+        codes.append(code[order])
+        places.append(measured[order])
+    common = reduce(partial(np.intersect1d, assume_unique=True), codes)
+    common = common[np.argsort(places[0][np.searchsorted(codes[0], common)])]
+    return [place[np.searchsorted(code, common)] for code, place in zip(codes, places, strict=True)]
 
 
 BORDERLINE = (0.04, 0.06)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,6 +24,7 @@ from pipeline.analyses.pairs import (
     Window,
     describe_copies,
     describe_one_sided,
+    find_common,
     list_slices,
     percentile_of,
     read_pairs,
@@ -155,7 +155,7 @@ class DomainCurve(Analysis):
     ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the rows of a metric and procedure, and the test of whether they differ."""
         where = {"metric": metric, "procedure": procedure}
-        common = _find_common([domain.table for domain in domains])
+        common = find_common([domain.table for domain in domains])
         typical = [self._typical(domain, metric, places) for domain, places in zip(domains, common, strict=True)]
         known = [place for place, one in enumerate(typical) if one["log_error"]]
         test = None
@@ -241,23 +241,6 @@ def _list_domains(cubes: Mapping[str, xr.Dataset], metric: str, procedure: str, 
         table = read_pairs(cube, metric=metric, test_size=size.label, procedure=procedure)
         domains.append(_Domain(name, cube, size, table))
     return domains
-
-
-def _find_common(tables: Sequence[PairTable]) -> list[NDArray[np.int64]]:
-    """Return where in each table the pairs are that vary on all test sets, in the order of the first."""
-    number = {name: place for place, name in enumerate(sorted({name for table in tables for name in table.systems}))}
-    codes, places = [], []
-    for table in tables:
-        own = np.array([number[name] for name in table.systems], np.int64)
-        measured = np.flatnonzero(table.measured)
-        one, other = own[table.first[measured]], own[table.second[measured]]
-        code = np.minimum(one, other) * len(number) + np.maximum(one, other)
-        order = np.argsort(code)
-        codes.append(code[order])
-        places.append(measured[order])
-    common = reduce(partial(np.intersect1d, assume_unique=True), codes)
-    common = common[np.argsort(places[0][np.searchsorted(codes[0], common)])]
-    return [place[np.searchsorted(code, common)] for code, place in zip(codes, places, strict=True)]
 
 
 def _thresholds(domain: _Domain, spec: Window) -> dict[str, Any]:
