@@ -34,7 +34,9 @@ def name_system(model: str, label: str, replica: int) -> str:
 
 
 def is_predicted(test_set: TestSet) -> bool:
-    """Say whether the systems of a training predict a test set: it has no outputs, or is one of the embedded data sets."""
+    """Say whether trained systems predict a test set: as it says, else if it has no outputs or is an embedded data set."""
+    if test_set.predicted is not None:
+        return test_set.predicted
     return test_set.outputs is None or isinstance(test_set.gold, DatasetSpec)
 
 
@@ -52,8 +54,14 @@ def predicted_test_sets(study: Study, golds: Mapping[str, str]) -> dict[str, dic
     predicted: dict[str, dict[str, Any]] = {}
     for name, gold in golds.items():
         if is_predicted(study.test_sets[name]):
-            predicted.setdefault(gold, {"name": name, "spec": study.as_read(name).model_dump()})
+            predicted.setdefault(gold, {"name": name, "spec": _shown_to_trainers(study, name)})
     return predicted
+
+
+def _shown_to_trainers(study: Study, name: str) -> dict[str, Any]:
+    """Return a test set as its reader takes it for trainers: without what others have made of it."""
+    spec = study.as_read(name).model_dump()
+    return spec | {"outputs": None} if spec["predicted"] else spec
 
 
 def make_trainings(

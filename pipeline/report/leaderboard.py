@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LETTERS", "MOST_LETTERED", "Standing", "letters_of", "list_systems", "rank_systems"]
 
-COORDINATES = ("model", "group", "sample", "fraction", "replica")
+COORDINATES = ("origin", "model", "group", "sample", "fraction", "replica")
 
 LETTERS = "letters"
 """The one definition whose groups overlap."""

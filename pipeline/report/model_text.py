@@ -68,8 +68,21 @@ def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: 
         yield _leader(ranked, pairs, report, test, digits, unit, run, lower)
         told = _nearest(ranked, pairs)
         yield count_pairs(pairs)
+    yield from _single(models, run, digits)
     yield from filter(None, [describe_model_effects(pairs, digits, unit)])
     yield from _budget(told, digits, unit, run, alone=len(pairs) == 1)
+
+
+def _single(models: Sequence[ModelRow], run: str, digits: int) -> Iterator[str]:
+    """Tell of systems with one run: a reader looks for them among the models, and one of them may have the best score of all."""
+    alone = [row for row in models if row.rank is None and row.score is not None]
+    if len(alone) == 1:
+        yield f"{alone[0].model} has one {run}, and so no place among the models; it scores {format_number(alone[0].score, digits)}."
+    elif alone:
+        yield (
+            f"{len(alone):,} systems have one {run} each, and so no place among the models; the best of them, {alone[0].model}, "
+            f"scores {format_number(alone[0].score, digits)}."
+        )
 
 
 def count_pairs(pairs: Sequence[ModelPairRow]) -> str:

@@ -217,6 +217,7 @@ class SystemRow:
     name: str
     model: Label
     group: Label
+    origin: Label = None
     sample: Label = None
     fraction: Label = None
     replica: Label = None

@@ -134,6 +134,11 @@ class TestSet(Frozen):
         default={}, description="Names of columns in tables: item, system, label, document, and those that units or strata name."
     )
     missing: Literal["error", "drop", "zero"] = Field(default="error", description="What to do with items a system lacks.")
+    predicted: bool | None = Field(
+        default=None,
+        description="Whether the systems of `training:` predict it; by default if it has no outputs. With outputs too, given and "
+        "trained systems are compared, and their coordinate `origin` says which is which.",
+    )
 
 
 class Systems(Frozen):
@@ -254,6 +259,10 @@ class Study(Frozen):
         for name, test_set in self.test_sets.items():
             if self.training is None and test_set.outputs is None:
                 yield ("test_sets", name), "there are no outputs, and no training to make them"
+            elif self.training is None and test_set.predicted:
+                yield ("test_sets", name, "predicted"), "nothing is trained that could predict it"
+            elif test_set.outputs is None and test_set.predicted is False:
+                yield ("test_sets", name, "predicted"), "there are no outputs, and it is not to be predicted"
         for position, earlier, label in doubled_systems(self.training) if self.training else ():
             yield (
                 ("training", "resamples", position),

@@ -60,6 +60,9 @@ def read_coordinates(
                     "fraction": f"{spec.fraction:g}",
                     "replica": str(spec.replica),
                 }
+        if any(spec.predicted and spec.outputs is not None for spec in study.test_sets.values()):
+            for name in known:
+                known[name]["origin"] = "trained" if name in trained else "given"
     if study.systems.table is not None:
         table = _read_table(base / study.systems.table)
         for system, (_, row) in table.items():

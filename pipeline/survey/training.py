@@ -73,7 +73,14 @@ def refuse_without_gold(study: Study) -> None:
     ]
     if study.training is not None and not any(map(is_predicted, study.test_sets.values())):
         message = "no test set is to be predicted: all have outputs, and what is trained would be for nothing"
-        problems.append(Problem("P127", message, "training", "leave out `training:`, or the `outputs:` of a test set"))
+        problems.append(
+            Problem(
+                "P127",
+                message,
+                "training",
+                "leave out `training:`, or the `outputs:` of a test set, or say there `predicted: true` to have both",
+            )
+        )
     if problems:
         raise StudyError(*problems)
 

@@ -83,6 +83,12 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"models": {"a": {"trainer": "nobody"}}}, "P301", "no trainer 'nobody'"),
     ({"models": {"a": {"trainer": "most-frequent", "dept": 1}}}, "P150", "no option 'dept'"),
     ({"test": {**TEST, "outputs": "{system}.out"}}, "P127", "no test set is to be predicted"),
+    (
+        {"test": {"format": "tagged", "outputs": "{system}.out", "predicted": True}},
+        "P120",
+        "'test' is to be predicted, and has no gold",
+    ),
+    ({"test": {**TEST, "predicted": False}}, "P110", "there are no outputs, and it is not to be predicted"),
     ({"data": {**TAGGED, "path": "nothing*.txt"}}, "P271", "no file matches"),
     ({"data": {**TAGGED, "path": "nothing.txt"}}, "P201", "there is no file nothing.txt"),
     ({"data": {**LABELS, "format": "scores"}}, "P219", "scores need no gold"),

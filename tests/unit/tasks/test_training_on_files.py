@@ -16,6 +16,7 @@ from pipeline.items.readers.registry import load_reader
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Failure, Receipt, Task
+from pipeline.record.manifest import read_manifest
 from pipeline.store.bundle import read_bundle
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
@@ -42,19 +43,19 @@ def _trainer(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield
 
 
-def tagging_study(folder: Path, *, models: dict[str, Any] = MODELS, **training: Any) -> Path:
+def tagging_study(folder: Path, *, models: dict[str, Any] = MODELS, changes: dict[str, Any] | None = None, **training: Any) -> Path:
     for name, sentences, seed in (("train", 60, 1), ("test", 40, 2), ("other", 30, 3)):
         taggers.write_tagged(folder / f"{name}.txt", sentences=sentences, seed=seed)
-    return write_study(
-        folder / "study.yaml",
-        test_sets={name: {"format": "tagged", "gold": f"{name}.txt"} for name in ("test", "other")},
-        training={"data": {"path": "train.txt", "format": "tagged"}, "resamples": RESAMPLES, "models": models, **training},
-        metrics=["tag-accuracy"],
-        resampling={"replicates": 300, "keep_replicates": 0, "test_sizes": ["full"]},
-        analyses=["thresholds"],
-        report={"formats": ["json"], "null_laboratory": False},
-        systems={"relation": "model"},
-    )
+    study: dict[str, Any] = {
+        "test_sets": {name: {"format": "tagged", "gold": f"{name}.txt"} for name in ("test", "other")},
+        "training": {"data": {"path": "train.txt", "format": "tagged"}, "resamples": RESAMPLES, "models": models, **training},
+        "metrics": ["tag-accuracy"],
+        "resampling": {"replicates": 300, "keep_replicates": 0, "test_sizes": ["full"]},
+        "analyses": ["thresholds"],
+        "report": {"formats": ["json"], "null_laboratory": False},
+        "systems": {"relation": "model"},
+    }
+    return write_study(folder / "study.yaml", **study | (changes or {}))
 
 
 def receipts(directory: Path, kind: str = "train") -> dict[str, dict[str, Any]]:
@@ -189,3 +190,54 @@ def test_documents_are_resampled_whole_where_the_study_says_so(tmp_path: Path) -
     assert {c["unit"] for c in covers.values()} == {"document"}
     assert all(c["units"] == 6 and c["items"] == 60 for name, c in covers.items() if "bootstrap" in name)
     assert all(c["units"] == 5 and c["items"] == 50 for name, c in covers.items() if "cross" in name)
+
+
+def mixed_study(folder: Path) -> Path:
+    """Two systems that are given, one of them always right and one that knows one tag, beside trained ones."""
+    test_sets = {name: {"format": "tagged", "gold": f"{name}.txt"} for name in ("test", "other")}
+    test_sets["test"] |= {"outputs": "{system}.out", "predicted": True}
+    classes = {"natural": ["given", "given"], "synthetic": ["trained", "trained"], "one of each": ["given", "trained"]}
+    changes = {"test_sets": test_sets, "systems": {"relation": "origin"}, "analyses": [{"thresholds": {"classes": classes}}]}
+    study = tagging_study(folder, changes=changes)
+    lines = (folder / "test.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "right.out").write_text("".join(lines), encoding="utf-8")
+    nouns = [
+        line if line.startswith("#") else " ".join(token.split("/")[0] + "/NOUN" for token in line.split()) + "\n" for line in lines
+    ]
+    (folder / "nouns.out").write_text("".join(nouns), encoding="utf-8")
+    return study
+
+
+def test_systems_that_were_given_are_compared_with_trained_ones(done: tuple[Path, RunDirectory], tmp_path: Path) -> None:
+    made = run(mixed_study(tmp_path), runs=tmp_path / "runs", serial=True)
+    cube = open_run(made.root)["test"]
+    origin = {str(s): str(cube["origin"].sel(system=s).item()) for s in cube.system.values}
+    trained = {f"{model}/{label}" for model in MODELS for label in LABELS}
+    assert origin == dict.fromkeys(trained, "trained") | {"right": "given", "nouns": "given"}
+    assert cube.sizes["pair"] == 16 * 15 // 2
+    scores = cube["observed_score"].sel(metric="tag-accuracy", test_size="full")
+    assert float(scores.sel(system="right").item()) == 100.0
+    # Trained systems have the scores that they have alone, and no other training is done for the files beside them.
+    alone = open_run(done[1].root)["test"]["observed_score"].sel(metric="tag-accuracy", test_size="full")
+    assert {name: float(scores.sel(system=name).item()) for name in trained} == {
+        name: float(alone.sel(system=name).item()) for name in trained
+    }
+    assert set(receipts(made.root)) == trained
+    # The other test set has no outputs: trained systems alone.
+    other = open_run(made.root)["other"]
+    assert set(map(str, other.system.values)) == trained
+    assert set(map(str, other["origin"].values)) == {"trained"}
+    document = json.loads((made.root / "report" / "report.json").read_bytes())
+    rows = [row for finding in document["findings"] for row in finding["rows"] if row.get("test_set") == "test"]
+    assert {row["relation"] for row in rows} >= {"natural", "synthetic", "one of each"}
+    (natural,) = [row for row in rows if row["relation"] == "natural" and row["test_size"] == "full"]
+    assert natural["values"] == [["given", "given"]]
+    assert natural["se_pairs"] == 1
+
+
+def test_a_study_of_files_or_trainings_alone_has_no_origin_and_the_run_it_had(done: tuple[Path, RunDirectory]) -> None:
+    assert "origin" not in open_run(done[1].root)["test"].coords
+    plan = json.loads((done[1].root / "plan.json").read_text())
+    assert {spec["predicted"] for spec in plan["study"]["test_sets"].values()} == {None}
+    manifest = read_manifest(done[1])
+    assert all("predicted" not in spec for spec in manifest.identity()["study"]["test_sets"].values())
