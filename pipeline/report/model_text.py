@@ -76,13 +76,14 @@ def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: 
 def _single(models: Sequence[ModelRow], run: str, digits: int) -> Iterator[str]:
     """Tell of systems with one run: a reader looks for them among the models, and one of them may have the best score of all."""
     alone = [row for row in models if row.rank is None and row.score is not None]
+    if not alone:
+        return
+    name, score = alone[0].model, format_number(alone[0].score, digits)
     if len(alone) == 1:
-        yield f"{alone[0].model} has one {run}, and so no place among the models; it scores {format_number(alone[0].score, digits)}."
-    elif alone:
-        yield (
-            f"{len(alone):,} systems have one {run} each, and so no place among the models; the best of them, {alone[0].model}, "
-            f"scores {format_number(alone[0].score, digits)}."
-        )
+        yield f"{name} has one {run}, and so no place among the models; it scores {score}."
+    else:
+        many = f"{len(alone):,} systems have one {run} each"
+        yield f"{many}, and so no place among the models; the best of them, {name}, scores {score}."
 
 
 def count_pairs(pairs: Sequence[ModelPairRow]) -> str:

@@ -260,9 +260,14 @@ class Study(Frozen):
             if self.training is None and test_set.outputs is None:
                 yield ("test_sets", name), "there are no outputs, and no training to make them"
             elif self.training is None and test_set.predicted:
-                yield ("test_sets", name, "predicted"), "nothing is trained that could predict it"
+                yield (
+                    ("test_sets", name, "predicted"),
+                    "nothing is trained that could predict it",
+                    "add `training:`, or drop the key",
+                )
             elif test_set.outputs is None and test_set.predicted is False:
-                yield ("test_sets", name, "predicted"), "there are no outputs, and it is not to be predicted"
+                message = "there are no outputs, and it is not to be predicted"
+                yield ("test_sets", name, "predicted"), message, "give its `outputs:`, or drop the key"
         for position, earlier, label in doubled_systems(self.training) if self.training else ():
             yield (
                 ("training", "resamples", position),

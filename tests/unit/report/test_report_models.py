@@ -72,6 +72,13 @@ def test_the_verdict_names_models_the_claim_and_the_spread_of_runs(document, mad
     assert lead.split(",")[0] in (made.parents[1] / "said.txt").read_text(encoding="utf-8")
 
 
+def test_a_system_that_is_no_run_of_a_model_is_told_of_with_its_score(document):
+    (rule,) = [row for row in document["models"] if row["model"] == "rule"]
+    assert rule["rank"] is None
+    said = f"rule has one run, and so no place among the models; it scores {rule['score']:.3f}."
+    assert said in document["verdict"][0]["sentences"]
+
+
 def test_models_that_are_not_separated_are_told_the_gain_that_these_runs_and_units_show(document):
     open_ = [row for row in document["model_pairs"] if row["verdict"] == "not separated"]
     assert open_, "nothing is tested"

@@ -228,6 +228,12 @@ def test_systems_that_were_given_are_compared_with_trained_ones(done: tuple[Path
     assert set(map(str, other.system.values)) == trained
     assert set(map(str, other["origin"].values)) == {"trained"}
     document = json.loads((made.root / "report" / "report.json").read_bytes())
+    told = {(row["test_set"], row["name"]): row["origin"] for row in document["systems"]}
+    assert told["test", "right"] == "given"
+    assert told["other", "letter/seed/0"] == "trained"
+    (verdict,) = [one for one in document["verdict"] if one["test_set"] == "test"]
+    said = "6 systems have one run each, and so no place among the models; the best of them, right, scores 100.000."
+    assert said in verdict["sentences"]
     rows = [row for finding in document["findings"] for row in finding["rows"] if row.get("test_set") == "test"]
     assert {row["relation"] for row in rows} >= {"natural", "synthetic", "one of each"}
     (natural,) = [row for row in rows if row["relation"] == "natural" and row["test_size"] == "full"]
