@@ -19,8 +19,8 @@ MOST_UNITS = 1_000_000
 """Sums are made for no more units, and no more are looked for."""
 
 _FURTHEST = 9.0  # standard deviations of the number of units that differ: beyond lies less than 1e-18 of them
-_TEETH = (100, 0.02, 1e-4)
-"""Steps of the power are lower than .02; where a hundred units differ on average they even out to less than 1e-4."""
+_BEATS = 40
+"""Steps of the power beat with a period of 4√m/z differing units; what lies this many √m further on has more power anyway."""
 
 
 def bootstrap_p(helped: int, hurt: int, units: int) -> float:
@@ -84,9 +84,7 @@ def power_of(units: int, helped: float, hurt: float, *, alpha: float = 0.05) -> 
     if differing <= 0:
         return 0.0
     m, chance = _differing(units, differing)
-    k = critical_wins(m, alpha)
-    found = np.where(k <= m, _at_least(np.minimum(k, m), m, helped / differing), 0.0)
-    return float(chance @ found)
+    return float(chance @ _found(m, helped / differing, alpha))
 
 
 def units_needed(helped: float, hurt: float, *, alpha: float = 0.05, power: float = POWER) -> int | None:
@@ -113,30 +111,49 @@ def units_needed(helped: float, hurt: float, *, alpha: float = 0.05, power: floa
     if not helped > hurt or power <= 0:
         return None
 
-    def excess(units: int) -> float:
-        return power_of(units, helped, hurt, alpha=alpha) - power
-
-    def tooth(units: int) -> float:
-        many, high, low = _TEETH
-        return min(high if units * (helped + hurt) < many else low, (1 - power) / 2)
+    def lacks(units: int) -> bool:
+        return power_of(units, helped, hurt, alpha=alpha) < power
 
     high = 8
-    while excess(high) < tooth(high):
+    while lacks(high):
         if high == MOST_UNITS:
             return None
         high = min(2 * high, MOST_UNITS)
-    low = 0  # by halves: the power is lacking here by more than a tooth, and is there by more than one at `high`
+    low = 0  # where the power lacks
     while high - low > 1:
         middle = (low + high) // 2
-        found = excess(middle)
-        if found < -tooth(middle):
-            low = middle
-        elif found >= tooth(middle):
-            high = middle
+        low, high = (middle, high) if lacks(middle) else (low, middle)
+    return _after_last_lacking(low, helped, hurt, alpha, power)
+
+
+def _after_last_lacking(low: int, helped: float, hurt: float, alpha: float, power: float) -> int | None:
+    """Return the number after the last that lacks the power, ``low`` or a later one; None beyond `MOST_UNITS`.
+
+    Let f(m) be the power where m units differ, and F(m) the least f of m and more. With more units more differ, so that E F only
+    rises: where it reaches the power, no later number lacks it. Until then a surplus says how many units may be passed over, as one
+    takes from the power no more than the steepest fall of f times the chance that it differs.
+    """
+    differing = helped + hurt
+    start = end = 0
+    f = least = np.zeros(0)
+    steepest, units = 0.0, low + 1
+    while units <= MOST_UNITS:
+        m, chance = _differing(units, differing)
+        reach = int(_BEATS * np.sqrt(m[-1])) + 200
+        if m[-1] + reach >= end:
+            start, end = int(m[0]), int(m[-1]) + 2 * reach
+            f = _found(np.arange(start, end), helped / differing, alpha)
+            least = np.minimum.accumulate(f[::-1])[::-1]
+            steepest = differing * float(np.max(-np.diff(f), initial=0.0))
+        own = slice(int(m[0]) - start, int(m[-1]) - start + 1)
+        surplus = float(chance @ f[own]) - power
+        if surplus < 0:
+            low, units = units, units + 1
+        elif not steepest or chance @ least[own] >= power:
+            return low + 1
         else:
-            break
-    # Then one by one: the last number that lacks it is the one before.
-    return next((units for units in range(high, low, -1) if excess(units) < 0), low) + 1
+            units += 1 + min(int(surplus / steepest), reach // 2)
+    return None
 
 
 def smallest_gain(units: int, hurt: float, *, alpha: float = 0.05, power: float = POWER) -> float | None:
@@ -179,7 +196,14 @@ def _differing(units: int, share: float) -> tuple[NDArray[np.int64], NDArray[np.
     middle, reach = units * share, _FURTHEST * np.sqrt(units * share * (1 - share)) + _FURTHEST**2
     m = np.arange(max(int(middle - reach), 0), min(int(middle + reach) + 1, units) + 1)
     log = gammaln(units + 1) - gammaln(m + 1) - gammaln(units - m + 1) + xlogy(m, share) + xlog1py(units - m, -share)
-    return m, np.exp(log)
+    chance = np.exp(log)
+    return m, chance / chance.sum()  # logarithms of factorials are rounded, of a million to 1e-9
+
+
+def _found(m: NDArray[np.int64], share: float, alpha: float) -> NDArray[np.float64]:
+    """Return the chance that McNemar's exact test is significant for the better system, where m units differ."""
+    k = critical_wins(m, alpha)
+    return np.where(k <= m, _at_least(np.minimum(k, m), m, share), 0.0)
 
 
 def _at_least(k: NDArray[np.int64], m: NDArray[np.int64], share: float) -> NDArray[np.float64]:

@@ -87,6 +87,30 @@ def test_from_the_units_needed_on_the_power_stays(helped: float, hurt: float) ->
     assert needed == last + 1
 
 
+@pytest.mark.parametrize(
+    ("helped", "hurt", "alpha", "power", "needed"),
+    [
+        (0.7, 0.3, 0.05, 0.2, 15),
+        (0.6, 0.4, 0.05, 0.8, 210),  # all units differ, so that nothing evens out the steps
+        (0.6, 0.39, 0.05, 0.8, None),
+        (0.6, 0.4, 0.2, 0.05, 7),
+        (0.6, 0.4, 0.2, 0.9, 179),
+        (0.7, 0.3, 0.05, 0.99, 117),
+        (0.3, 0.1, 0.05, 0.05, None),
+        (0.1, 0.02, 0.001, 0.3, None),
+        (1.0, 0.0, 0.05, 0.999, 6),
+    ],
+)
+def test_the_units_needed_are_those_after_the_last_number_that_lacks_the_power(
+    helped: float, hurt: float, alpha: float, power: float, needed: int | None
+) -> None:
+    found = units_needed(helped, hurt, alpha=alpha, power=power)
+    assert found is not None
+    lacking = [units for units in range(1, 2 * found + 50) if power_of(units, helped, hurt, alpha=alpha) < power]
+    assert found == max(lacking) + 1
+    assert needed in (found, None)
+
+
 def test_of_many_units_too_the_power_stays_from_the_units_needed_on() -> None:
     needed = units_needed(0.015, 0.01)
     assert needed is not None
