@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.cli.actions import print_json
 from pipeline.cli.options import COUNT, cli, json_option, runs_option
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from pipeline.planning.atlas import Kin
 
 __all__: list[str] = []
 
@@ -79,6 +85,11 @@ def power(
         raise click.UsageError(f"--items {items:,} must be between 1 and {MOST_UNITS:,}")
     if hurt_percent is not None and gain is None:
         raise click.UsageError("--hurt-percent belongs to --gain: a share of items that the better system is expected to hurt")
+    if (helped is None) != (hurt is None):
+        raise click.UsageError("--helped and --hurt are given together; either may be 0")
+    for name, asked_for in (("--gain", gain), ("--hurt-percent", hurt_percent)):
+        if asked_for is not None and not isfinite(asked_for):
+            raise click.UsageError(f"{name} {asked_for:g} must be a number")
     told: dict[str, Any] = {}
     lines: list[str] = []
     try:
@@ -110,13 +121,19 @@ def power(
 
 
 def _write_charts(folder: Path) -> list[str]:
+    from pipeline.errors import StoreError
     from pipeline.planning.charts import draw_charts, list_points, write_points
+    from pipeline.store.files import write_bytes
 
     points = list(list_points())
-    folder.mkdir(parents=True, exist_ok=True)
     written = {"p-against-hurt.csv": write_points(points), "p-against-hurt.svg": draw_charts(points)}
-    for name, text in written.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    try:
+        for name, text in written.items():
+            write_bytes(folder / name, text.encode())
+    except StoreError as error:  # its help is about runs
+        reason = getattr(error.__cause__, "strerror", None) or error.problems[0].message
+        help_ = "name a folder that can be written with --charts"
+        raise StoreError.of("P702", f"the charts cannot be written: {reason}", where=str(folder), help=help_) from error
     return [str(folder / name) for name in written]
 
 
@@ -125,7 +142,7 @@ def _write_charts(folder: Path) -> list[str]:
 @click.option("-n", "--items", type=COUNT, required=True, help="Items of the test set it was observed on.")
 @click.option(
     "--like",
-    help="A task of the atlas, as in mmlu-pro:same or wmt22-en-de/bleu, or a run of yours. [all of the atlas]",
+    help="A task of the atlas, as in mmlu-pro:same or wmt22-en-de/bleu, or a run of yours, as in RUN/bleu. [all of the atlas]",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level, two-sided.")
 @runs_option
@@ -135,7 +152,7 @@ def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, 
 
     The atlas has how much gains vary between pairs of real systems, relatives and others, by task and metric.
     """
-    from pipeline.planning.atlas import chance_of, entries_of, load_atlas, select_entries
+    from pipeline.planning.atlas import chance_of, load_atlas, select_entries
 
     if not 0 < alpha < 1:
         raise click.UsageError(f"--alpha {alpha:g} must be between 0 and 1")
@@ -146,14 +163,10 @@ def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, 
     if entries and abs(gain) > _MOST_GAIN:
         raise click.UsageError(f"--gain {gain:g} is more than there is: metrics of the atlas go from 0 to {_MOST_GAIN}")
     if not entries and like is not None:
-        name, _, kinship = like.partition(":")
-        there = select_entries(atlas, name)
+        there = select_entries(atlas, like.partition(":")[0])
         if there:
             raise click.UsageError(f"the atlas has no {like!r}, but {', '.join(kin.name for kin in there)}")
-        entries = select_entries(list(entries_of(_open(name, runs, atlas))), None)
-        entries = [kin for kin in entries if kinship in ("", kin.kinship)]
-        if not entries:
-            raise click.UsageError(f"the run {name!r} has no class of twenty pairs" + (f" called {kinship!r}" if kinship else ""))
+        entries = _select_of_run(like, runs, atlas)
     chances = [chance_of(kin, gain, items, alpha=alpha) for kin in entries]
     if as_json:
         print_json({"chances": [{**asdict(one), "name": one.kin.name} for one in chances]})
@@ -163,17 +176,41 @@ def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, 
         click.echo(_say_all(chances, gain, items, alpha) + chances[0].warn())
 
 
-def _open(name: str, runs: Path, atlas: Any) -> Any:
-    """Open a run that `--like` names; what is neither one nor in the atlas is told with what there is."""
+def _select_of_run(like: str, runs: Path, atlas: Sequence[Kin]) -> list[Kin]:
+    """Return the entries of a run that `--like` names: all of them, or those of a metric, test set or class of pairs behind it."""
+    from pipeline.planning.atlas import entries_of
+
+    name, _, kinship = like.partition(":")
+    cubes, part = _open(name, runs, atlas)
+    entries = list(entries_of(cubes))
+    if not entries:
+        raise click.UsageError(f"the run {name!r} has no class of twenty pairs")
+    named = [kin for kin in entries if part in ("", kin.metric, kin.task, f"{kin.task}/{kin.metric}")]
+    chosen = [kin for kin in named if kinship in ("", kin.kinship)]
+    if not chosen:
+        run = name.removesuffix(f"/{part}") if part else name
+        there = ", ".join(f"{run}/{kin.name}" for kin in named or entries)
+        raise click.UsageError(f"the run has no {like!r} of twenty pairs or more, but {there}")
+    return chosen
+
+
+def _open(name: str, runs: Path, atlas: Sequence[Kin]) -> tuple[Mapping[str, xr.Dataset], str]:
+    """Open a run and return its cubes with what is named behind it, as in RUN/bleu; say what there is where no run answers."""
     from pipeline.api import open_run
-    from pipeline.errors import PipelineError
+    from pipeline.errors import RunNotFound
     from pipeline.store.runs import find_run
 
-    try:
-        return open_run(find_run(runs, name).root)
-    except PipelineError as error:
-        there = ", ".join(dict.fromkeys(f"{kin.task}/{kin.metric}" for kin in atlas))
-        raise click.UsageError(f"{name!r} is no task of the atlas and no run in {runs}; the atlas has {there}") from error
+    cuts = [len(name), *(place for place in range(len(name) - 1, 0, -1) if name[place] == "/")]
+    for cut in cuts if name else ():
+        try:
+            run = find_run(runs, name[:cut])
+        except RunNotFound as error:
+            if error.problems[0].code != "P501":
+                raise
+        else:
+            return open_run(run.root), name[cut + 1 :]
+    there = ", ".join(dict.fromkeys(f"{kin.task}/{kin.metric}" for kin in atlas))
+    raise click.UsageError(f"{name!r} is no task of the atlas and no run in {runs}; the atlas has {there}")
 
 
 def _say_all(chances: Any, gain: float, items: int, alpha: float) -> str:

@@ -106,23 +106,26 @@ class Planned:
 
     def say(self) -> str:
         """Return it in words."""
-        gain = self.helped - self.hurt
-        lines = [f"A true gain of {gain:.2f} points: {self.helped:.2f} % of the items helped and {self.hurt:.2f} % hurt."]
+        gain, hurt, sure = self.helped - self.hurt, _plain(self.hurt), f"with {_plain(100 * self.target)} % power"
+        lines = [f"A true gain of {_plain(gain)} points: {_plain(self.helped)} % of the items helped and {hurt} % hurt."]
         test = f"McNemar's exact test at {self.alpha:g}, two-sided"
         if self.items is not None and self.power is not None:
             lines.append(f"On {self.items:,} items it is found with a power of {100 * self.power:.1f} % ({test}).")
-            sure = f"with {100 * self.target:.0f} % power"
             if self.smallest_gain is None:
-                lines.append(f"No gain is found there {sure}, if {self.hurt:.2f} % are hurt.")
+                lines.append(f"No gain is found there {sure}, if {hurt} % are hurt.")
             else:
-                lines.append(
-                    f"The smallest gain found there {sure} is {self.smallest_gain:.2f} points, if {self.hurt:.2f} % are hurt."
-                )
+                smallest = f"{self.smallest_gain:.2f}" if self.smallest_gain >= 1 else f"{self.smallest_gain:.3g}"
+                lines.append(f"The smallest gain found there {sure} is {smallest} points, if {hurt} % are hurt.")
         if self.items_needed is None:
-            lines.append(f"No number of items up to a million finds it with {100 * self.target:.0f} % power.")
+            lines.append(f"No number of items up to a million finds it {sure}.")
         else:
-            lines.append(f"It takes {self.items_needed:,} items to be found with {100 * self.target:.0f} % power ({test}).")
+            lines.append(f"It takes {self.items_needed:,} items to be found {sure} ({test}).")
         return "\n".join(lines)
+
+
+def _plain(number: float) -> str:
+    """Return a number as it was given."""
+    return f"{number:.10g}"
 
 
 def from_counts(items: int, helped: int, hurt: int, *, alpha: float = 0.05) -> Counted:
@@ -177,11 +180,13 @@ def from_gain(gain: float, hurt: float, *, items: int | None = None, alpha: floa
     Raises
     ------
     ValueError
-        Where helped and hurt are no shares of the items.
+        Where helped and hurt are no shares of the items, or the gain is a loss.
     """
     helped = gain + hurt
-    if hurt < 0 or helped < 0 or helped + hurt > 100:
+    if not (hurt >= 0 and helped >= 0 and helped + hurt <= 100 * (1 + 1e-12)):  # sums of decimals are rounded
         raise ValueError(f"{helped:g} % helped and {hurt:g} % hurt are no shares of the items")
+    if gain < 0:
+        raise ValueError(f"a gain of {gain:g} points is a loss: ask for the gain of the other system and the items that it hurts")
     shares = helped / 100, hurt / 100
     smallest = None if items is None else smallest_gain(items, hurt / 100, alpha=alpha, power=power)
     return Planned(

@@ -99,6 +99,7 @@ def test_from_the_units_needed_on_the_power_stays(helped: float, hurt: float) ->
         (0.3, 0.1, 0.05, 0.05, None),
         (0.1, 0.02, 0.001, 0.3, None),
         (1.0, 0.0, 0.05, 0.999, 6),
+        (0.02, 0.0, 0.05, 0.001, None),  # no step falls
     ],
 )
 def test_the_units_needed_are_those_after_the_last_number_that_lacks_the_power(

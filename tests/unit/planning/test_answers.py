@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import re
 from itertools import groupby
+from math import inf, nan
 from pathlib import Path
 
 import pytest
@@ -47,7 +49,35 @@ def test_what_is_said_is_what_was_computed() -> None:
     assert "No number of items" in from_gain(0.0, 3.0).say()
 
 
-@pytest.mark.parametrize("asked", [{"gain": 2.0, "hurt": -1.0}, {"gain": 60.0, "hurt": 30.0}, {"gain": -5.0, "hurt": 1.0}])
+def test_numbers_are_said_as_they_were_given() -> None:
+    told = from_gain(0.001, 3.0, items=10**6, power=0.9999999).say()
+    assert "A true gain of 0.001 points: 3.001 % of the items helped and 3 % hurt." in told
+    assert "with 99.99999 % power" in told
+    assert "smallest gain found there with 80 % power is 0.000791 points" in from_gain(0.5, 0.0, items=10**6).say()
+    assert "80 % power is 4.08 points" in from_gain(2.0, 3.0, items=500).say()
+
+
+def test_shares_that_fill_the_items_but_for_rounding_are_taken() -> None:
+    assert 28.6 + 35.7 + 35.7 > 100
+    assert from_gain(28.6, 35.7).items_needed == from_gain(28.6, 35.7 - 1e-12).items_needed
+
+
+def test_a_loss_is_no_gain_to_be_found() -> None:
+    with pytest.raises(ValueError, match="a gain of -2 points is a loss: ask for the gain of the other system"):
+        from_gain(-2.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"gain": 2.0, "hurt": -1.0},
+        {"gain": 60.0, "hurt": 30.0},
+        {"gain": -5.0, "hurt": 1.0},
+        {"gain": nan, "hurt": 1.0},
+        {"gain": 1.0, "hurt": nan},
+        {"gain": inf, "hurt": 0.0},
+    ],
+)
 def test_shares_that_are_none_are_refused(asked: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="are no shares of the items"):
         from_gain(**asked)
@@ -95,6 +125,11 @@ def test_each_question_is_answered_as_json() -> None:
         (["--gain", "2", "--power", "1"], "--power 1 must be between 0 and 1"),
         (["--pairs", "3", "--alpha", "0"], "--alpha 0 must be between 0 and 1"),
         (["-n", "10", "--helped", "3", "--hurt-percent", "3"], "belongs to --gain"),
+        (["-n", "10", "--helped", "3"], "--helped and --hurt are given together"),
+        (["-n", "10", "--hurt", "3"], "--helped and --hurt are given together"),
+        (["-n", "10", "--gain", "nan"], "--gain nan must be a number"),
+        (["--gain", "1", "--hurt-percent", "inf"], "--hurt-percent inf must be a number"),
+        (["--gain", "-2", "--hurt-percent", "3"], "ask for the gain of the other system"),
     ],
 )
 def test_what_cannot_be_answered_is_told(words: list[str], said: str) -> None:
@@ -108,3 +143,22 @@ def test_charts_are_written(tmp_path: Path) -> None:
     assert "10,000 items" in text
     assert len((tmp_path / "charts" / "p-against-hurt.csv").read_text("utf-8").splitlines()) > 300
     assert "p-against-hurt.svg" in told
+
+
+def test_a_folder_that_takes_no_charts_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.planning.charts.draw_charts", lambda points: "<svg/>")
+    (tmp_path / "file").touch()
+    said = invoke("--charts", str(tmp_path / "file" / "x"), code=73)
+    assert f"error[P702]: the charts cannot be written: Not a directory\n  --> {tmp_path / 'file' / 'x'}\n" in said
+    assert "name a folder that can be written with --charts" in said
+
+
+def test_a_chart_that_cannot_be_finished_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.planning.charts.draw_charts", lambda points: "<svg/>")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert "the charts cannot be written: No space left on device" in invoke("--charts", str(tmp_path), code=73)
+    assert list(tmp_path.iterdir()) == []
