@@ -14,8 +14,6 @@ from pipeline.cli.actions import print_json
 from pipeline.cli.options import COUNT, cli, json_option, runs_option
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from pipeline.planning.atlas import Kin
 
 __all__: list[str] = []
@@ -194,7 +192,7 @@ def _select_of_run(like: str, runs: Path, atlas: Sequence[Kin]) -> list[Kin]:
     return chosen
 
 
-def _open(name: str, runs: Path, atlas: Sequence[Kin]) -> tuple[Mapping[str, xr.Dataset], str]:
+def _open(name: str, runs: Path, atlas: Sequence[Kin]) -> tuple[Mapping[str, Any], str]:
     """Open a run and return its cubes with what is named behind it, as in RUN/bleu; say what there is where no run answers."""
     from pipeline.api import open_run
     from pipeline.errors import RunNotFound
