@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.influence_spread import RESOLVED, spread_of_influences
+from pipeline.resampling.influence_spread import spread_of_influences
 
 __all__ = ["InfluenceProducts"]
 
@@ -75,7 +75,8 @@ class InfluenceProducts:
         first = line[self.pairs[:, 0]] - line[self.pairs[:, 1]]
         second = steps * self.step[:, None]
         own = second - first * first / units
-        found = np.where(own > RESOLVED * second, units / (units - 1) * own, 0.0)
+        # What is left of a pair by rounding alone is doubtful, and looked at below.
+        found = np.where(own > 0, units / (units - 1) * own, 0.0)
         lost_of_line = (self.line_step[self.pairs].sum(axis=1) * units / 2)[:, None]
         lost = (self.step * units / 2)[:, None] + (2 * np.abs(first) + lost_of_line) * lost_of_line / units
         doubtful = (lost > _KNOWN * own) & (self.step > 0)[:, None]

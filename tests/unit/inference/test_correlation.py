@@ -22,6 +22,13 @@ def test_correlation_and_its_interval_are_scipys() -> None:
     assert (turned.value, turned.low) == pytest.approx((-found.value, -found.high))
 
 
+def test_four_pairs_are_the_fewest_with_an_interval() -> None:
+    x, y = np.array([1.0, 2.0, 4.0, 3.0]), np.array([1.0, 3.0, 2.0, 4.0])
+    found, ends = correlate(x, y), pearsonr(x, y).confidence_interval(0.95)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((ends.low, ends.high))
+
+
 def test_what_does_not_vary_has_no_correlation_and_a_line_no_interval() -> None:
     assert correlate(np.ones(5), np.arange(5.0)) is None
     assert correlate(np.arange(1.0), np.arange(1.0)) is None

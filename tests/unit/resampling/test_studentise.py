@@ -127,8 +127,15 @@ def far_apart(rng, units):
     return np.stack([n, np.ones_like(n)], axis=2)
 
 
+def just_too_far_apart(rng, units):
+    """With differences whose squares cannot be added exactly, where all else can."""
+    n = rng.integers(0, 2**18, (units, 4))
+    n[:, 3] += 2**25 * rng.integers(0, 2, units)
+    return np.stack([n, np.ones_like(n)], axis=2)
+
+
 MADE = [alike, alike_with_lengths, nearly_identical, zeros_and_ones, unlike, too_large_to_square]
-MADE += [in_proportion, all_but_in_proportion, far_from_zero, far_apart]
+MADE += [in_proportion, all_but_in_proportion, far_from_zero, far_apart, just_too_far_apart]
 
 
 @pytest.mark.parametrize("make", MADE)
@@ -216,6 +223,37 @@ def test_within_strata_each_has_its_own_mean():
         next(studentise(Draws(5, 14, 14), measure, replicates=10))
     alone = np.arange(14)
     assert np.isnan(assemble(StratifiedDraws(5, alone), make_measure(statistics, stratum=alone), 10)["se"]).all()
+
+
+def root(sums):
+    """A metric that is no ratio."""
+    return 100.0 * np.sqrt(sums[0] / sums[1])
+
+
+@pytest.mark.parametrize("stratum", [None, np.arange(20) % 3])
+@pytest.mark.parametrize("memory_bytes", [2**28, 1])
+def test_a_metric_that_is_no_ratio_has_the_scores_of_its_own_replicates_and_the_means_of_its_strata(stratum, memory_bytes):
+    """Several batches, each with scores of its own, against the formula: t* = (gain − δ) / √(Σ n_h/(n_h − 1) Σw(u − mean_h u)²)."""
+    statistics, replicates = np.random.default_rng(8).integers(1, 30, (20, 3, 2)), 1100
+    pairs, asked = np.array([[0, 1], [2, 0], [1, 2]]), {"keep": np.zeros(3, bool), "stratum": stratum}
+    measure = Measure(statistics, root, "general", True, pairs, **asked)
+    draws = Draws(5, 20, 20) if stratum is None else StratifiedDraws(5, stratum)
+    draw = draw_weights if stratum is None else draw_stratified_weights
+    weights = draw(draws, 0, replicates).astype(np.float64)
+    scores = root(np.einsum("ru,usk->ksr", weights, statistics))
+    found = assemble(draws, measure, replicates, scores=scores, memory_bytes=memory_bytes)
+
+    whole = statistics.sum(axis=0)
+    u = np.array([[19 / 20 * (root(whole[s]) - root(whole[s] - unit[s])) for unit in statistics] for s in range(3)])
+    groups = np.zeros(20, np.int64) if stratum is None else stratum
+    for row, (a, b) in enumerate(pairs):
+        d, total = u[a] - u[b], 0.0
+        for h in np.unique(groups):
+            size, own, drawn = (groups == h).sum(), d[groups == h], weights[:, groups == h]
+            mean = drawn @ own / size
+            total += size / (size - 1) * (drawn * (own - mean[:, None]) ** 2).sum(axis=1)
+        shift = scores[a] - scores[b] - (root(whole[a]) - root(whole[b]))
+        np.testing.assert_allclose(found["t"][row], shift / np.sqrt(total), rtol=1e-9)
 
 
 def test_the_error_of_a_mean_is_the_jackknife():
