@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from pipeline.inference.squared_differences import SAME, sum_squared_differences
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.swaps import draw_swaps
 
@@ -42,19 +43,19 @@ def gaussian_p(values: UnitValues, pairs: NDArray[np.int64]) -> NDArray[np.float
     Returns
     -------
     (pair,) float64
-        ½ where the two do not differ on any unit.
+        ½ where the two do not differ on any unit, 0 or 1 where they differ by the same on all.
     """
     units = values.shape[1]
     first, second = pairs.T
     mean = values.mean(axis=1)
     centred = values - mean[:, None]
-    product = centred @ centred.T
-    own = np.diag(product)
-    squares = own[first] + own[second] - 2 * product[first, second]
-    varies = squares > 1e-12 * (own[first] + own[second])
+    squares, _ = sum_squared_differences(centred, pairs)
+    varies = squares > 0
     se = np.sqrt(np.where(varies, squares, 1.0) / units / max(units - 1, 1))
     delta = mean[first] - mean[second]
-    certain = np.where(delta > 0, 0.0, np.where(delta < 0, 1.0, 0.5))
+    spread = np.sqrt(np.mean(centred**2, axis=1))
+    apart = np.abs(delta) > SAME * (spread[first] + spread[second])
+    certain = np.where(~apart, 0.5, np.where(delta > 0, 0.0, 1.0))
     return np.asarray(np.where(varies, ndtr(-delta / se), certain), np.float64)
 
 

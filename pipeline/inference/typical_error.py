@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
+from pipeline.inference.squared_differences import sum_squared_differences
+
 __all__ = ["WelchTest", "typical_log_error", "welch_test"]
 
 _ROUNDING = 1e-9
@@ -44,18 +46,18 @@ def typical_log_error(influence: NDArray[np.float64], pairs: NDArray[np.int64]) 
     if units < 3 or not len(pairs):
         return None
     centred = influence - influence.mean(axis=1, keepdims=True)
-    product = centred @ centred.T / units
-    own = np.diag(product)
-    first, second = pairs.T
-    variance = own[first] + own[second] - 2 * product[first, second]
-    varies = variance > 1e-12 * (own[first] + own[second])
+    summed, alone = sum_squared_differences(centred, pairs)
+    varies, variance = summed > 0, summed / units
     if not varies.any():
         return None
+    first, second = pairs[varies & ~alone].T
     inverse = np.zeros((systems, systems))
-    np.add.at(inverse, (first[varies], second[varies]), 1 / variance[varies])
+    np.add.at(inverse, (first, second), 1 / variance[varies & ~alone])
     inverse += inverse.T
-    # Σ over pairs of (z_s − z_t)² / σ², without an array of pairs × units.
+    # Σ over pairs of (z_s − z_t)² / σ², without an array of pairs × units; near copies would cancel in it.
     squares = inverse.sum(axis=1) @ centred**2 - np.einsum("su,su->u", centred, inverse @ centred)
+    for place in np.flatnonzero(varies & alone).tolist():
+        squares += (centred[pairs[place, 0]] - centred[pairs[place, 1]]) ** 2 / variance[place]
     moved = (squares / varies.sum() - 1) / 2
     error = float(moved.std(ddof=1) / np.sqrt(units))
     return error if error > _ROUNDING else None

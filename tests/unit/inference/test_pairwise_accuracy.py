@@ -31,6 +31,22 @@ def test_where_nothing_varies_p_is_certain() -> None:
     assert gaussian_p(values, pairs_of(3)[:, ::-1]).tolist() == [0.5, 1.0, 1.0]
 
 
+@pytest.mark.parametrize("changed", [0.1, 1.0, 30.0])
+def test_of_a_copy_with_one_unit_changed_it_is_no_more_certain_than_that_unit(changed: float) -> None:
+    """Its squares are a millionth of a millionth of the systems' own: δ/se is 1, whatever the unit is changed by."""
+    values = np.repeat(np.random.default_rng(1).normal(0, 1e4, (1, 100_000)), 2, axis=0)
+    values[1, 0] += changed
+    assert gaussian_p(values, np.array([[1, 0], [0, 1]])) == pytest.approx(norm.sf([1, -1]), abs=1e-4)
+
+
+def test_differences_that_are_rounding_are_none() -> None:
+    values = np.random.default_rng(1).normal(50, 10, (1, 1000)).repeat(3, axis=0)
+    values[1] *= 1 + 2e-16
+    values[2] += 1e-3
+    assert (values[1] != values[0]).any()
+    assert gaussian_p(values, pairs_of(3)).tolist() == [0.5, 1.0, 1.0]
+
+
 def test_the_test_of_two_measures_swaps_whole_units_of_standardised_values() -> None:
     rng = np.random.default_rng(2)
     systems, units = 5, 40

@@ -37,6 +37,17 @@ def test_pairs_that_do_not_vary_are_left_out() -> None:
     assert typical_log_error(z[:, :2], pairs) is None
 
 
+def test_near_copies_count_as_other_pairs_do() -> None:
+    """By the formula, unit by unit, with a pair whose variance is 10⁻¹⁴ of that of its systems."""
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=(3, 200))
+    z[2] = z[1] + 1e-7 * rng.standard_t(4, size=200)
+    pairs = np.array(list(combinations(range(3), 2)))
+    differences = [z[a] - z[b] - (z[a] - z[b]).mean() for a, b in pairs]
+    moved = np.mean([(d**2 / np.mean(d**2) - 1) / 2 for d in differences], axis=0)
+    assert typical_log_error(z, pairs) == pytest.approx(moved.std(ddof=1) / np.sqrt(200), rel=1e-6)
+
+
 def test_of_two_values_it_is_welchs_t() -> None:
     rng = np.random.default_rng(5)
     samples = [rng.normal(0, 1, 12), rng.normal(0.8, 3, 30)]
