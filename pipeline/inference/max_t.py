@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from pipeline.inference.families import PairFamily, count_any, count_step_down
+from pipeline.inference.families import Members, PairFamily, count_any, count_step_down
 from pipeline.inference.p_values import clopper_pearson
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _LEVEL = 0.95
+_FEW = 64  # members, whose t* NumPy counts before a kernel is loaded
 _FAR = 9.0  # beyond, a Gaussian has a share of 1e-19
 
 
@@ -192,7 +193,8 @@ class AnyExceeds:
     def add(self, scores: NDArray[np.float64]) -> None:
         """Count a block (system, replicate); a replicate in which any member is undefined is left out."""
         scores = np.ascontiguousarray(scores, np.float64)
-        found, there = count_any(scores, self._family.members, self._family.two_sided, self._critical)
+        count = _count_few if len(self._family.members.first) <= _FEW else count_any
+        found, there = count(scores, self._family.members, self._family.two_sided, self._critical)
         self.found += found
         self.replicates += there
 
@@ -205,3 +207,15 @@ class AnyExceeds:
         """Return the Clopper-Pearson bounds of what infinitely many replicates would give."""
         lo, hi = clopper_pearson(np.array([self.found]), np.array([self.replicates]), level)
         return float(lo[0]), float(hi[0])
+
+
+def _count_few(scores: NDArray[np.float64], members: Members, two_sided: bool, critical: NDArray[np.float64]) -> tuple[int, int]:
+    """Do what `count_any` does in NumPy, and so with the same counts."""
+    exceeded, undefined = np.zeros((2, scores.shape[1]), np.bool_)
+    with np.errstate(all="ignore"):
+        for member, threshold in enumerate(critical):
+            a, b = scores[members.first[member]], scores[members.second[member]]
+            t = ((a - b) - members.center[member]) * members.scale[member]
+            exceeded |= (np.abs(t) if two_sided else t) > threshold
+            undefined |= np.isnan(t)
+    return int(np.count_nonzero(exceeded & ~undefined)), int(np.count_nonzero(~undefined))

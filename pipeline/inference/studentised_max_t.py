@@ -46,6 +46,8 @@ from pipeline.resampling.studentise_budget import replicates_again
 
 __all__ = ["StudentisedMaxT", "critical_value", "studentised_max_t"]
 
+_FEW = 64  # pairs, whose t* NumPy counts before a kernel is loaded
+
 
 @dataclass(frozen=True, eq=False)
 class StudentisedMaxT:
@@ -204,9 +206,26 @@ def _count(
             if show is not None:
                 show(block)
             wins.put_on_scale(block)  # nobody asks for these t* again
-            _count_reaching(block.t, cap[block.pair], least[rows], largest, own[rows], successive[rows])
+            count_reaching = _count_few if len(pair) <= _FEW else _count_reaching
+            count_reaching(block.t, cap[block.pair], least[rows], largest, own[rows], successive[rows])
             done = rows.stop
     return family, _Counted(own[::-1], successive[::-1], largest)
+
+
+def _count_few(
+    t: NDArray[np.float64],
+    cap: NDArray[np.float64],
+    least: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    own: NDArray[np.int64],
+    successive: NDArray[np.int64],
+) -> None:
+    """Do what `_count_reaching` does in NumPy, and so with the same counts."""
+    for pair, values in enumerate(np.abs(t)):
+        size = np.where(values < cap[pair], values, cap[pair])
+        own[pair] = np.count_nonzero(size >= least[pair])
+        largest[:] = np.where(size > largest, size, largest)
+        successive[pair] = np.count_nonzero(largest >= least[pair])
 
 
 def _caps(pairs: NDArray[np.integer], scores: NDArray[np.float64]) -> NDArray[np.float64]:

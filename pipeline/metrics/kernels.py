@@ -134,6 +134,16 @@ def _ratio_kernel(
                 out[i, j] = factor * ((np.float64(statistics[0, i, j]) * numerator_scale) / denominator)
 
 
+def _ratio_few(
+    statistics: NDArray[np.float64], out: NDArray[np.float64], numerator_scale: float, denominator_scale: float, factor: float
+) -> None:
+    """Do what `_ratio_kernel` does in NumPy, operation by operation, and so with the same bits."""
+    with np.errstate(all="ignore"):
+        denominator = statistics[1] * denominator_scale
+        score = factor * ((statistics[0] * numerator_scale) / denominator)
+    out[:] = np.where(denominator == 0.0, np.nan, score)
+
+
 def score_ratio(statistics: NDArray[Any], *, decimals: tuple[int, ...], factor: float) -> NDArray[np.float64]:
     """Return factor × statistics[0] / statistics[1], each on its decimal lattice; nan where the denominator is 0.
 
@@ -159,7 +169,8 @@ def score_ratio(statistics: NDArray[Any], *, decimals: tuple[int, ...], factor: 
     """
     shift = decimals[1] - decimals[0]
     numerator_scale, denominator_scale = float(10 ** max(shift, 0)), float(10 ** max(-shift, 0))
-    return apply_kernel(_ratio_kernel, statistics, 2, numerator_scale, denominator_scale, factor)
+    score = _ratio_few if np.size(statistics) <= _FEW else _ratio_kernel
+    return apply_kernel(score, statistics, 2, numerator_scale, denominator_scale, factor)
 
 
 def apply_kernel(
@@ -170,7 +181,7 @@ def apply_kernel(
     Parameters
     ----------
     kernel : callable
-        ``kernel(statistics (statistic, i, j), out (i, j), *constants)``, compiled.
+        ``kernel(statistics (statistic, i, j), out (i, j), *constants)``, compiled, or in NumPy where few sums are given.
     statistics : (statistic, …) ndarray
         Many go in as they are, float32, float64 or integers, views without a copy where they have at most three dimensions. A few
         go in as float64 in C order: a kernel is compiled for every type and order that it meets.

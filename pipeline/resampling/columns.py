@@ -34,6 +34,7 @@ from pipeline.resampling.measures import Measure
 __all__ = ["StatisticColumns", "Sums", "Wanted"]
 
 _CANDIDATES = 4  # shared columns tried for one statistic; one is the rule, more are outputs of another kind
+_FEW = 32  # rows of sums, which NumPy puts together in less time than a kernel takes to load
 
 Wanted = tuple[int, Measure, NDArray[np.int64], Iterable[int]]
 """Number of a measure, the measure, positions of systems, positions of statistics."""
@@ -120,7 +121,8 @@ class Sums:
         product, columns = self._product, self._columns
         if out is None:
             out = np.empty((len(rows), product.replicates))
-        _assemble(product.narrow, product.sparse, product.wide, columns.recipe, columns.factor, np.array(rows, np.int64), out)
+        assemble = _assemble_few if len(columns.recipe) <= _FEW else _assemble
+        assemble(product.narrow, product.sparse, product.wide, columns.recipe, columns.factor, np.array(rows, np.int64), out)
         return out
 
 
@@ -192,6 +194,25 @@ class _Builder:
     def _is_exact(self, *parts: NDArray[np.int64]) -> bool:
         magnitudes = [self.n_draws * largest_magnitude(part) for part in parts]
         return sum(magnitudes) < FLOAT64_LIMIT and magnitudes[-1] < FLOAT32_LIMIT
+
+
+def _assemble_few(
+    narrow: NDArray[Any],
+    sparse: NDArray[Any],
+    wide: NDArray[np.float64],
+    recipe: NDArray[np.int64],
+    factor: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Do what `_assemble` does in NumPy, operation by operation, and so with the same bits."""
+    sources = [*narrow, *sparse, *wide]
+    for target, row in zip(out, rows.tolist(), strict=True):
+        target[:] = 0.0
+        for part, column in enumerate(recipe[row].tolist()):
+            if column >= 0:
+                times = factor[row] if part == 1 else 1.0
+                target += times * sources[column].astype(np.float64)
 
 
 @kernel

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 
-__all__ = ["LOST", "largest_differences", "side_by_side", "spread_by_products", "spread_directly"]
+__all__ = ["LOST", "largest_differences", "side_by_side", "spread_by_products", "spread_directly", "spread_few"]
 
 LOST = -1.0
 """In place of a Σu² of which too little is known."""
@@ -85,6 +85,32 @@ def spread_by_products(
                 left = _look_at_units(n_a, n_b, c, weights[i], total, ahead, exact, _RESOLVED**2 * (squares + lengths))
             gain[pair, i] = delta
             spread[pair, i] = left / (total * total) if left >= 0.0 else LOST
+
+
+def spread_few(
+    sums: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    gain: NDArray[np.float64],
+    spread: NDArray[np.float64],
+) -> bool:
+    """Do what `spread_by_products` does in NumPy, operation by operation, and so with the same bits, where no unit is looked at.
+
+    Returns
+    -------
+    bool
+        Whether it is done. Otherwise what is filled means nothing: products are too close to each other in some replicate.
+    """
+    top, bottom, whole, square, one, other, length = sums[rows].swapaxes(0, 1)
+    with np.errstate(all="ignore"):
+        total = np.where(whole > 0.0, whole, np.nan)
+        delta = (top - bottom) / total
+        lengths = delta * delta * length
+        left = square - 2.0 * delta * (one - other) + lengths
+        if np.any(left < _SMALL * (square + lengths)):
+            return False
+        gain[:] = delta
+        spread[:] = left / (total * total)
+    return True
 
 
 @kernel

@@ -6,7 +6,7 @@ are asked for together, or on the other systems and measures that share the pass
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.batches import make_batches
 from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
-from pipeline.resampling.compare import LANES, Tally, compare_crossed, compare_values
+from pipeline.resampling.compare import LANES, Tally, Thresholds, compare_crossed, compare_values
 from pipeline.resampling.compare_bytes import GainBytes, count_whole_gains
+from pipeline.resampling.compare_few import FEW_GAINS, compare_few
 from pipeline.resampling.compare_integers import GainTables
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_measure
 from pipeline.resampling.contract import largest_magnitude
@@ -104,7 +105,9 @@ def _count(
     batch = _batch_length(batches.bytes_per_replicate, plans, memory_bytes)
     batches.make_room(batch)
     results = [empty_counts(plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept))) for plan in plans]
-    tables = [[_tables_of(rule, plan, draws, batch, counted) for rule in plan.rules] for plan in plans]
+    is_little = counted * sum(len(rule.thresholds.pair) for plan in plans for rule in plan.rules) <= FEW_GAINS
+    compare = compare_few if is_little else compare_values
+    tables = [[None if is_little else _tables_of(rule, plan, draws, batch, counted) for rule in plan.rules] for plan in plans]
     lanes = [empty_lanes(plan, exact=None not in own) for plan, own in zip(plans, tables, strict=True)]
     for number, cell in enumerate(cells):
         first, stop = cell_bounds(cell, replicates)
@@ -120,7 +123,7 @@ def _count(
                 tally = Tally(result.counts, result.histogram, result.empty, lanes[index])
                 for rule, table in zip(plan.rules, tables[index], strict=True):
                     if table is None:
-                        _compare(rule, scored, tally, number)
+                        _compare(rule, scored, tally, number, compare)
                     else:
                         table.add(scored.of(rule.systems, 0), tally, number)
                 if wanted and len(result.score):
@@ -188,7 +191,9 @@ class _Scored:
         return np.where(np.isfinite(score), score, np.nan)
 
 
-def _compare(rule: Rule, sums: _Scored, tally: Tally, cell: int) -> None:
+def _compare(
+    rule: Rule, sums: _Scored, tally: Tally, cell: int, compare: Callable[[NDArray[np.float64], Thresholds, Tally, int], None]
+) -> None:
     if rule.crossed is not None:
         numerators, denominators = sums.of(rule.systems, 0), sums.of(rule.systems, 1)
         scores = sums.scores(rule.systems)
@@ -199,7 +204,7 @@ def _compare(rule: Rule, sums: _Scored, tally: Tally, cell: int) -> None:
             compare_crossed(numerators, denominators, scores, rule.crossed, rule.thresholds, tally, cell)
     else:
         values = sums.of(rule.systems, 0) if rule.name == "integer" else sums.scores(rule.systems)
-        compare_values(values, rule.thresholds, tally, cell)
+        compare(values, rule.thresholds, tally, cell)
 
 
 def _batch_length(bytes_per_replicate: int, plans: Sequence[Plan], memory_bytes: int) -> int:

@@ -31,6 +31,7 @@ BEYOND = 1e200
 _INFINITE = 1e300
 _BATCH = 1024  # replicates drawn at a time
 _SHORTEST_BATCH = 32
+_FEW = 64  # pairs, of which NumPy divides the gains before a kernel is loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,8 @@ def _studentise(
             counts = room[: blocks_of(count)]
             draw_counts(draws, first, count, counts)
         for rows, plan in parts:
-            _divide(*plan.spread(drawn, first, counts), rows, delta, noise, first, t, empty, lost)
+            divide = _divide_few if len(rows) <= _FEW else _divide
+            divide(*plan.spread(drawn, first, counts), rows, delta, noise, first, t, empty, lost)
     return Studentised(chosen, t, empty, observed, se, lost)
 
 
@@ -171,3 +173,26 @@ def _divide(
             found = -_INFINITE if found < -_INFINITE else found
             target[i] = _INFINITE if found > _INFINITE else found
         lost[pair] += unknown
+
+
+def _divide_few(
+    gain: NDArray[np.float64],
+    spread: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    delta: NDArray[np.float64],
+    noise: NDArray[np.float64],
+    first: int,
+    t: NDArray[np.float64],
+    empty: NDArray[np.bool_],
+    lost: NDArray[np.int64],
+) -> None:
+    """Do what `_divide` does in NumPy, operation by operation, and so with the same bits."""
+    some = slice(first, first + gain.shape[1])
+    with np.errstate(all="ignore"):
+        shift = gain - delta[rows, None]
+        shift = np.where((spread == 0.0) & (np.abs(shift) <= noise[rows, None]), 0.0, shift)
+        found = shift / np.sqrt(np.where(spread > 0.0, spread, 0.0))
+        found = np.where(found < -_INFINITE, -_INFINITE, found)
+        t[rows, some] = np.where(found > _INFINITE, _INFINITE, found)
+    empty[rows, some] = np.isnan(gain)
+    lost[rows] += np.count_nonzero(spread == LOST, axis=1)

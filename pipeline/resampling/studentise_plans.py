@@ -13,15 +13,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.compiled.small_work import suited
 from pipeline.resampling.byte_columns import ByteContraction
 from pipeline.resampling.contract import FLOAT64_LIMIT, Contraction, largest_magnitude, plan_contraction
 from pipeline.resampling.influence_products import InfluenceProducts
 from pipeline.resampling.influence_spread import influences, linear_errors, spread_of_influences
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import ratio_factor, score_observed
-from pipeline.resampling.ratio_spread import LOST, largest_differences, spread_by_products, spread_directly
+from pipeline.resampling.ratio_spread import LOST, largest_differences, spread_by_products, spread_directly, spread_few
 
 __all__ = ["Parts", "Plan", "influence_plans", "ratio_plans"]
+
+_FEW = 64  # pairs, whose spread NumPy makes before a kernel is loaded
 
 
 class Plan(Protocol):
@@ -94,7 +97,8 @@ def _have_products(columns: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDAr
     a, b = pairs.T
     same = np.flatnonzero((denominator[a] == denominator[b]) & small[a] & small[b])
     found = np.zeros(len(pairs), np.bool_)
-    furthest = largest_differences(np.ascontiguousarray(columns[:, 0]), pairs[same])
+    largest = suited(largest_differences, steps=len(same) * units)
+    furthest = largest(np.ascontiguousarray(columns[:, 0]), pairs[same])
     found[same] = [units * difference**2 < FLOAT64_LIMIT // 4 for difference in furthest.tolist()]
     return found
 
@@ -187,7 +191,8 @@ class _RatioPlan:
         sums = np.concatenate([part[:, : len(weights)].astype(np.float64, copy=False) for part in parts])
         gain, spread = np.empty((2, len(self.pairs), len(weights)))
         if self.rows.shape[1] == 7:
-            spread_by_products(sums, self.rows, self.columns, self.pairs, weights, gain, spread)
+            if len(self.pairs) > _FEW or not spread_few(sums, self.rows, gain, spread):
+                spread_by_products(sums, self.rows, self.columns, self.pairs, weights, gain, spread)
         else:
             spread_directly(sums, self.rows, self.columns, self.pairs, weights, self.sizes, gain, spread)
         if len(self.sizes) == 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pipeline.resampling.compare import LANES, Crossed, Tally, Thresholds, compare_crossed, compare_values
+from pipeline.resampling.compare_few import compare_few
 from pipeline.resampling.gain_counts import DOUBTS, GROUP, ROOM, TILE, parts_of, sum_and_bin
 from pipeline.resampling.measures import BINS
 
@@ -34,12 +37,18 @@ def plain_tally(gain: NDArray[np.float64], limits: Thresholds, row: int, lanes: 
 
 
 def check(values: NDArray[np.float64], limits: Thresholds, batches: list[int]) -> None:
+    """Hold what compares many gains, and what compares few, to the sums as they are defined."""
+    check_one(compare_values, values, limits, batches)
+    check_one(compare_few, values, limits, batches)
+
+
+def check_one(compare: Callable[..., None], values: NDArray[np.float64], limits: Thresholds, batches: list[int]) -> None:
     pairs = len(limits.pair)
     counts, histogram = np.zeros((pairs, 2, 8), np.int32), np.zeros((pairs, 2, BINS), np.uint16)
     tally = Tally(counts, histogram, np.zeros((pairs, 2), np.int32), np.zeros((pairs, 3, LANES)))
     start = 0
     for length in batches:
-        compare_values(values[:, start : start + length], limits, tally, 1)
+        compare(values[:, start : start + length], limits, tally, 1)
         start += length
     assert not counts[:, 0].any()
     assert not histogram[:, 0].any()
