@@ -41,6 +41,8 @@ class CalibrationIidOptions:
     budget: float = 2e12
 
     def __post_init__(self) -> None:
+        if len(set(self.asked)) < len(self.asked):
+            raise ValueError(f"populations must name each test set once, got {list(self.asked)}")
         if self.units is not None and not 2 <= self.units < 2**31:
             raise ValueError(f"units {self.units} must be at least 2")
         if not 2 <= self.drawn <= 10_000:

@@ -157,6 +157,7 @@ def test_systems_that_score_the_same_and_missing_statistics_are_said() -> None:
 @pytest.mark.parametrize(
     "options",
     [
+        {"populations": ["news", "news"]},
         {"bins": [float("nan")]},
         {"bins": [0.1, float("nan"), 0.2]},
         {"window": [0.1, float("nan")]},
@@ -207,6 +208,28 @@ def test_a_population_smaller_than_the_default_is_drawn_from_whole() -> None:
     """Units are drawn with replacement, so that as many as there are can be drawn."""
     rows = find(population(12, [0.0, 1.0]), drawn=3, replicates=100).rows
     assert (rows[0]["units"], rows[0]["population_units"], rows[0]["pairs"]) == (12, 12, 3)
+
+
+@pytest.mark.statistical
+def test_intervals_of_few_systems_hold_the_expected_share() -> None:
+    """Eight systems on ten drawn test sets, 300 times: 94 % of the intervals hold it. By V alone 69 % do: a fifth have none.
+
+    Of a coverage of .93, fewer than 255 of 300 have a chance of 5e-7.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence().entropy)
+    pairs = np.array(list(combinations(range(8), 2)), np.int64)
+    first, second = pairs.T
+    p, shares, intervals = np.full(len(pairs), 0.2), [], []
+    for _ in range(300):
+        ability = rng.normal(0, 2, 8)
+        truth = np.sign(ability[first] - ability[second]).astype(np.int8)
+        scores = ability + rng.normal(size=(10, 8))
+        found = [PairsOnDraw(np.sign(own[first] - own[second]).astype(np.int8), p) for own in scores]
+        row, *_ = list_rows({}, Population(pairs, truth, np.ones(len(pairs))), found, CalibrationIidOptions(drawn=10, bins=(0.5,)))
+        shares.append(row["share"])
+        intervals.append(row["interval"])
+    expected = np.mean(shares)
+    assert sum(one is not None and one["lo"] < expected < one["hi"] for one in intervals) >= 255
 
 
 def test_memory_does_not_grow_with_the_number_of_observations() -> None:
