@@ -18,7 +18,8 @@ PAGE = ROOT / "docs" / "papers.md"
 LONG = ("02-parsing-chinese", "16-chunkers")
 """Studies that take more than a minute of a core."""
 
-DONE = 0
+DONE, TURNED = 0, 7
+"""Exit codes of runs that are complete."""
 
 HEAD = """# Papers, figure by figure
 
@@ -119,6 +120,9 @@ def main() -> int:
     parser.add_argument("studies", nargs="*", metavar="NN")
     asked = parser.parse_args()
     paths = sorted(STUDIES.glob("*.yaml"))
+    for name in asked.studies:
+        if not any(path.stem.startswith(name) for path in paths):
+            parser.error(f"no study begins with {name}; there are {', '.join(path.stem for path in paths)}")
     if asked.studies:
         paths = [path for path in paths if any(path.stem.startswith(name) for name in asked.studies)]
     if asked.small:
@@ -127,7 +131,10 @@ def main() -> int:
     for one in done:
         if one.code != DONE:
             print(f"\n{one.name}: exit {one.code}\n{one.said[-2000:]}", file=sys.stderr)
-    if not asked.small:
+    broken = [one.name for one in done if one.code not in (DONE, TURNED)]
+    if broken:
+        print(f"{PAGE} is left as it is: not done are {', '.join(broken)}", file=sys.stderr)
+    elif not asked.small:
         page = PAGE.read_text(encoding="utf-8") if asked.studies and PAGE.is_file() else ""
         PAGE.write_text(write(done, page), encoding="utf-8")
         print(PAGE)

@@ -40,3 +40,38 @@ def test_sections_of_studies_that_were_not_run_stay_as_they_are(tmp_path: Path, 
     assert list(sections(page)) == ["01-one", "02-two", "03-three"]
     assert sections(page)["01-one"] == sections(first)["01-one"]
     assert "8 CPU seconds" in sections(page)["03-three"]
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page of two studies that is there."""
+    monkeypatch.setattr(papers_table, "STUDIES", tmp_path)
+    monkeypatch.setattr(papers_table, "PAGE", tmp_path / "page.md")
+    for name in ("01-one", "02-two"):
+        (tmp_path / f"{name}.yaml").touch()
+    (tmp_path / "page.md").write_text("as it was")
+    return tmp_path / "page.md"
+
+
+@pytest.mark.parametrize(("code", "written"), [(0, True), (7, True), (3, False), (4, False), (130, False)])
+def test_the_page_stays_where_a_study_was_not_done(
+    page: Path, code: int, written: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    codes = {"01-one": code, "02-two": 0}
+    monkeypatch.setattr(papers_table, "run", lambda path, runs: Done(path.stem, "", codes[path.stem], 1.0, [], ["one"], "why"))
+    monkeypatch.setattr("sys.argv", ["papers"])
+    assert papers_table.main() == (code != 0)
+    assert (page.read_text() != "as it was") == written
+    told = capsys.readouterr().err
+    assert ("is left as it is: not done are 01-one\n" in told) == (not written)
+    assert ("01-one: exit" in told) == (code != 0)
+
+
+def test_a_study_that_nobody_knows_is_told_with_those_there_are(
+    page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["papers", "01", "99"])
+    with pytest.raises(SystemExit, match="2"):
+        papers_table.main()
+    assert "no study begins with 99; there are 01-one, 02-two" in capsys.readouterr().err
+    assert page.read_text() == "as it was"
