@@ -38,7 +38,7 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
     from pipeline.survey.survey import survey_study
 
     loaded = load(study, overrides)
-    inputs = survey_study(loaded.study, loaded.base).inputs
+    inputs = survey_study(loaded.study, loaded.base, variables=loaded.variables).inputs
     if as_json:
         rows = [
             {

@@ -68,7 +68,7 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
 
     The same study on the same inputs has the same id. Nothing is written before everything was found in order.
     """
-    survey = survey_study(loaded.study, loaded.base)
+    survey = survey_study(loaded.study, loaded.base, variables=loaded.variables)
     manifest = Manifest(survey.study, survey.inputs, tuple(loaded.overrides))
     run = RunDirectory(runs.resolve() / manifest.run_id)
     known = run.plan.is_file()

@@ -44,7 +44,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         Cells of a resample task, in place of the plan's choice.
     """
     begin = time.perf_counter()
-    survey = survey_study(loaded.study, loaded.base)
+    survey = survey_study(loaded.study, loaded.base, variables=loaded.variables)
     inputs = survey.inputs
     manifest = Manifest(survey.study, inputs, tuple(loaded.overrides))
     run = RunDirectory(runs.resolve() / manifest.run_id)

@@ -42,12 +42,14 @@ VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 PATH_KEYS = ("references", "gold", "outputs", "documents")
 
 
-def _expand_paths(document: Document) -> list[Problem]:
-    """Replace variables in the paths of a document, and list those that are not set and have no default."""
+def _expand_paths(document: Document) -> tuple[tuple[str, ...], list[Problem]]:
+    """Replace variables in the paths of a document; return their names, and problems of those neither set nor with a default."""
     problems: list[Problem] = []
+    named: dict[str, None] = {}
 
     def expand(text: str, path: KeyPath) -> str:
         def value_of(match: re.Match[str]) -> str:
+            named[match[1]] = None
             value = os.environ.get(match[1]) or match[2]
             if value is None:
                 where = document.where(path)
@@ -66,7 +68,7 @@ def _expand_paths(document: Document) -> list[Problem]:
 
     for holder, key, path in _paths(document.value):
         holder[key] = expand(holder[key], path)
-    return problems
+    return tuple(named), problems
 
 
 def _paths(value: Any) -> Iterator[tuple[Any, Any, KeyPath]]:
@@ -127,6 +129,8 @@ class LoadedStudy:
         What the command line changed, ``key.path=value``.
     document : Document
         The values as they were written, with their places.
+    variables : tuple of str
+        The environment variables that its paths name.
     """
 
     study: Study
@@ -135,6 +139,7 @@ class LoadedStudy:
     text: str
     overrides: tuple[str, ...] = ()
     document: Document = field(default_factory=Document, repr=False, compare=False)
+    variables: tuple[str, ...] = ()
 
 
 def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
@@ -160,9 +165,9 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
         raise StudyError(Problem("P107", "the study file is empty", str(path), help))
     problems += [problem for override in overrides for problem in _override(document, override)]
     set_preset(document)
-    problems += _expand_paths(document)
-    study = _validate(Study, document, problems)
-    return LoadedStudy(study, Path(path), Path(path).absolute().parent, text, tuple(overrides), document)
+    variables, unset = _expand_paths(document)
+    study = _validate(Study, document, problems + unset)
+    return LoadedStudy(study, Path(path), Path(path).absolute().parent, text, tuple(overrides), document, variables)
 
 
 def study_from_value(value: dict[str, Any], *, base: Path) -> LoadedStudy:

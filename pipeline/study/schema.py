@@ -221,7 +221,9 @@ class Study(Frozen):
     expect: tuple[Expectation, ...] = Field(
         default=(), description="Known answers: numbers of the report's tables that results are held to."
     )
-    fetch: str | None = Field(default=None, description="The command that brings the study's data: told where a file is not there.")
+    fetch: str | None = Field(
+        default=None, min_length=1, description="The command that brings the study's data: told where a file is not there."
+    )
     cluster: str = "local"
 
     @field_validator("test_sets")

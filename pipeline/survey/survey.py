@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.analyses.registry import load_analysis
-from pipeline.errors import DataError, NothingToCompare, PipelineError, StoreError
+from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StoreError
 from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.items.frame import Survey
@@ -70,11 +71,11 @@ def frames_are_sound(inputs: Inputs, store: Store) -> bool:
     return True
 
 
-_ABSENT = ("P201", "P207")
-"""Of files that are not there."""
+_ABSENT = ("P201", "P207", "P233", "P271")
+"""Of files that are not there, or cannot be read or used otherwise."""
 
 
-def survey_study(study: Study, base: Path) -> StudySurvey:
+def survey_study(study: Study, base: Path, *, variables: Sequence[str] = ()) -> StudySurvey:
     """Read all that a study names, with all that is wrong at once.
 
     Parameters
@@ -82,6 +83,8 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     study : Study
     base : Path
         The folder that relative paths start from.
+    variables : sequence of str
+        Environment variables that its paths name: told where files are not there.
 
     Raises
     ------
@@ -95,13 +98,20 @@ def survey_study(study: Study, base: Path) -> StudySurvey:
     except DataError as error:
         if study.fetch is None:
             raise
-        raise _tell_where_data_are(error, study.fetch) from error
+        raise _tell_where_data_are(error, study.fetch, variables) from error
 
 
-def _tell_where_data_are(error: DataError, command: str) -> DataError:
-    """Return the error with the command that brings the study's data, where files are not there."""
-    help_ = f"bring the data: `{command}`; if you have them elsewhere, set PIPELINE_DATA to that folder"
-    return type(error)(*(replace(p, help=help_) if p.code in _ABSENT else p for p in error.problems))
+def _tell_where_data_are(error: DataError, command: str, variables: Sequence[str]) -> DataError:
+    """Return the error with the command that brings the study's data behind the help, where files are not there."""
+    elsewhere = f"; if you have them elsewhere, set {' or '.join(variables)} to that folder" if variables else ""
+
+    def tell(problem: Problem) -> Problem:
+        if problem.code not in _ABSENT or problem.where is None or os.path.exists(problem.where):
+            return problem
+        own = f"{problem.help}; " if problem.help else ""
+        return replace(problem, help=f"{own}bring the data: `{command}`{elsewhere}")
+
+    return type(error)(*map(tell, error.problems))
 
 
 def _survey_study(study: Study, base: Path) -> StudySurvey:
