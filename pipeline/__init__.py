@@ -9,6 +9,10 @@ __all__ = ["__version__", "compare", "open_run", "run", "submit"]
 __version__ = "0.1.0"
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     # The notebook interface loads xarray; `pipeline --help` must not.
     if name in {"compare", "open_run", "run", "submit"}:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError, UsageError
-from pipeline.store.files import read_json
+from pipeline.store.files import read_json, write_bytes
 from pipeline.store.runs import RunDirectory
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from pipeline.engine.coordinator import Ending, Progress
+    from pipeline.report.results import Results
     from pipeline.study.load import LoadedStudy
 
 __all__ = ["compare", "compare_study", "open_run", "run", "submit"]
@@ -105,8 +106,9 @@ def compare_study(
     across_families: str = "none",
     alpha: float = 0.05,
     preset: str | None = None,
+    baseline: str | None = None,
 ) -> LoadedStudy:
-    """Return the study that `compare` runs: one test set, all pairs, the full size.
+    """Return the study that `compare` runs: one test set, all pairs or one system against all others, the full size.
 
     Parameters
     ----------
@@ -134,6 +136,8 @@ def compare_study(
         By default 100 000 and 20120712, or what the preset has.
     preset : str, optional
         A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
+    baseline : str, optional
+        The system that all others are compared with, in place of all pairs.
     """
     from pipeline.survey.compare import find_format, place_metrics, usual_metrics
     from pipeline.survey.compare_arguments import as_paths, name_outputs, name_systems
@@ -173,6 +177,8 @@ def compare_study(
         resampling["replicates"] = 100_000
     given = {"procedures": list(procedures) or None, "replicates": replicates, "unit": unit or ("document" if documents else None)}
     resampling |= {key: found for key, found in given.items() if found is not None}
+    if baseline is not None:
+        resampling |= {"family": "against-baseline", "baseline": baseline}
     value: dict[str, Any] = {
         "schema": 1,
         "study": "compare",
@@ -190,23 +196,64 @@ def compare(
     outputs: Mapping[str, str | Path] | str | Path | Sequence[str | Path],
     references: str | Path | Sequence[str | Path] = (),
     *,
+    metrics: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = (),
+    procedures: str | Sequence[str] = (),
+    format: str | Mapping[str, Any] = "auto",
+    missing: str = "error",
+    documents: str | Path | None = None,
+    unit: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    replicates: int | None = None,
+    seed: int | None = None,
+    across_families: str = "none",
+    alpha: float = 0.05,
+    preset: str | None = None,
+    baseline: str | None = None,
     runs: str | Path | None = None,
-    progress: Progress = lambda state: None,
-    **options: Any,
-) -> dict[str, Any]:
-    """Compare outputs without a study file and give the document of ``report.json``.
+    page: str | Path | None = None,
+    save_study: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Compare outputs without a study file and give what was found: it shows itself, and is the document of ``report.json``.
 
     Parameters
     ----------
     outputs : mapping of str to str or Path, str or Path, or sequence of them
         Paths by system name, or paths whose file names name the systems; one alone may hold all systems.
     references : str or Path, or sequence of them
-        References, or the gold file.
+        References (text) or one gold file (labels, columns and the others); none for scores.
+    metrics : str or mapping, or sequence of them
+        Metrics as a study names them; of a format that holds scores, their names too. By default what is usual for the format.
+    procedures : str or sequence of str
+        Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
+    format : str or mapping
+        A reader as a study names it, or ``auto``: the format that the first output is recognised as.
+    missing : {"error", "drop", "zero"}
+        What becomes of items that a system lacks.
+    documents : str or Path, optional
+        A file with the document of each item.
+    unit : str, optional
+        What is drawn: ``item``, ``document``, or a column. By default documents where they are given or marked in the files.
+    columns : mapping of str to str, optional
+        Which columns of tables hold what: ``{"system": "llm", "item": "question"}``.
+    replicates, seed : int, optional
+        By default 100 000 and 20120712, or what the preset has.
+    across_families : {"none", "holm", "benjamini-bogomolov"}
+        How p is corrected for the number of metrics.
+    alpha : float
+        Significance level.
+    preset : str, optional
+        A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
+    baseline : str, optional
+        The system that all others are compared with, in place of all pairs.
     runs : str or Path, optional
         Keep the run there; by default nothing is kept.
-    **options
-        As for `compare_study`: metrics, procedures, format, missing, documents, unit, columns, replicates, seed, across_families,
-        alpha, preset.
+    page : str or Path, optional
+        Write the report there, one HTML file with its figures.
+    save_study : str or Path, optional
+        Write the study that was run there, to be changed and run again.
+    progress : callable, optional
+        Called with the state of the run as it goes on.
 
     Raises
     ------
@@ -215,7 +262,23 @@ def compare(
     from pipeline.survey.compare_arguments import in_words_of_compare, name_systems, speaking_of_compare
 
     with speaking_of_compare(), _scratch() as scratch:
-        loaded = compare_study(name_systems(outputs), references, **options)
+        loaded = compare_study(
+            name_systems(outputs),
+            references,
+            metrics=metrics,
+            procedures=procedures,
+            format=format,
+            missing=missing,
+            documents=documents,
+            unit=unit,
+            columns=columns,
+            replicates=replicates,
+            seed=seed,
+            across_families=across_families,
+            alpha=alpha,
+            preset=preset,
+            baseline=baseline,
+        )
         from pipeline.analyses.registry import are_own  # what is refused above waits for none of these
         from pipeline.cubes.held import hold_cubes
         from pipeline.engine.launch import Launch, execute, is_complete, prepare
@@ -223,20 +286,34 @@ def compare(
         from pipeline.survey.checks import refuse_untestable
 
         refuse_untestable(loaded.study, loaded.base)
-        if runs is None:  # nothing is kept: a page would be drawn for nobody
-            loaded = replace(loaded, study=override_study(loaded.study, ["report.formats=[json]"]))
+        if save_study is not None:
+            _save(loaded, Path(save_study))
+        if runs is None:  # nothing is kept: without a page nothing is drawn
+            formats = "[json]" if page is None else "[json, html]"
+            loaded = replace(loaded, study=override_study(loaded.study, [f"report.formats={formats}"]))
         launch = Launch("serial")
         directory = prepare(loaded, Path(runs) if runs else scratch, launch)
         if not is_complete(directory):
-            # Analyses of other packages are promised cubes of xarray.
-            held = runs is None and are_own(spec.name for spec in loaded.study.asked_analyses)
+            # Analyses of other packages are promised cubes of xarray, and figures are drawn from them.
+            held = runs is None and page is None and are_own(spec.name for spec in loaded.study.asked_analyses)
             with hold_cubes(directory.cubes) if held else nullcontext():
-                _raise_unless_done(execute(directory, launch, progress=progress), directory)
+                _raise_unless_done(execute(directory, launch, progress=progress or (lambda state: None)), directory)
         document: dict[str, Any] = read_json(directory.report / "report.json")
+        if page is not None:
+            write_bytes(Path(page), (directory.report / "index.html").read_bytes())
     if runs is None:  # nothing is kept: there is no study that a warning could speak of
         document["all_pairs"] |= {"csv": None, "parquet": None}
         document["warnings"] = [in_words_of_compare(warning) for warning in document["warnings"]]
-    return document
+    from pipeline.report.results import Results
+
+    return Results(document)
+
+
+def _save(loaded: LoadedStudy, path: Path) -> None:
+    """Write the study of a comparison, with paths from where it is written."""
+    from pipeline.study.writing import write_study
+
+    write_bytes(path, write_study(loaded, path).encode())
 
 
 @contextmanager

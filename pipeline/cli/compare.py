@@ -14,6 +14,8 @@ from pipeline.cli.options import COUNT, CommandWithNames, cli, json_option, quie
 
 __all__: list[str] = []
 
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
 
 @cli.command(cls=CommandWithNames, kinds=("procedures", "presets", "metrics", "formats"))
 @click.argument("outputs", nargs=-1, required=True, metavar="[NAME=]OUTPUT...")
@@ -57,6 +59,11 @@ __all__: list[str] = []
     help="How p is corrected for the number of metrics.",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
+@click.option("--baseline", metavar="SYSTEM", help="Compare all others with this system only. [all pairs]")
+@click.option("--html", "page", type=_FILE, help="Write the report with its figures there, as one file.")
+@click.option("--md", "markdown", type=_FILE, help="Write verdict and tables there, as Markdown.")
+@click.option("--latex", type=_FILE, help="Write the tables there, as LaTeX (booktabs).")
+@click.option("--save-study", type=_FILE, help="Write the study file of this comparison, to change and run again.")
 @click.option("--runs", type=click.Path(file_okay=False, path_type=Path), help="Keep the run in this folder. [nothing is kept]")
 @json_option
 @quiet_option
@@ -75,6 +82,11 @@ def compare(
     seed: int | None,
     across_families: str,
     alpha: float,
+    baseline: str | None,
+    page: Path | None,
+    markdown: Path | None,
+    latex: Path | None,
+    save_study: Path | None,
     runs: Path | None,
     as_json: bool,
     quiet: bool,
@@ -88,6 +100,7 @@ def compare(
       pipeline compare baseline.txt new.txt -r reference.txt
       pipeline compare runs/*.txt -r ref.A.txt -r ref.B.txt -m bleu -m chrf --json
       pipeline compare ours=runs/17/out.txt base=runs/9/out.txt -r reference.txt
+      pipeline compare scores.csv --baseline base --latex table.tex --html report.html
       pipeline compare scores.csv --format scores --procedure approximate-randomization
       pipeline compare north.conll south.conll -r gold.conll --format columns -m chunk-recall
       pipeline compare baseline.txt new.txt -r reference.txt -m bleu -m chrf --preset sacrebleu-bs
@@ -129,11 +142,14 @@ def compare(
             seed=seed,
             across_families=across_families,
             alpha=alpha,
+            baseline=baseline,
             runs=runs,
+            page=page,
+            save_study=save_study,
             progress=progress,
         )
-    from pipeline.report.document import read_report  # only now: a refusal should not wait for what draws results
-    from pipeline.report.summary import summarise
+    from pipeline.report.summary import summarise  # only now: a refusal should not wait for what draws results
+    from pipeline.store.files import write_bytes
     from pipeline.store.runs import RunDirectory
 
     if as_json:
@@ -142,6 +158,12 @@ def compare(
         rest = "are in the report" if runs else "are not shown: `--json` prints them all, `--runs DIR` keeps a report"
         if not runs and document["all_pairs"]["rule"] is not None:
             rest = "are not shown: `--runs DIR` keeps a report with tables of all pairs"
-        click.echo(summarise(read_report(document), rest=rest, width=width_of(sys.stdout)))
+        click.echo(summarise(document.report, rest=rest, width=width_of(sys.stdout)))
+    for path, render in ((markdown, document.to_markdown), (latex, document.to_latex)):
+        if path is not None:
+            write_bytes(path, render().encode())
+    for path in (page, markdown, latex, save_study):
+        if path is not None and not quiet:
+            click.echo(f"written: {path}", err=True)
     if runs and not (as_json and quiet):
         print_report_path(RunDirectory(runs.absolute() / document["run_id"]), err=as_json)

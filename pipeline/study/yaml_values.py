@@ -15,7 +15,7 @@ from pipeline.errors import Problem, StudyError
 from pipeline.inputs import size_text
 from pipeline.study.marks import Document, KeyPath
 
-__all__ = ["MOST_BYTES", "parse_yaml"]
+__all__ = ["MOST_BYTES", "format_yaml", "parse_yaml"]
 
 MOST_BYTES = 4 << 20
 """Bytes of a document: a study of ten thousand systems by name has one MiB, and PyYAML reads some 200 KB a second."""
@@ -216,3 +216,21 @@ def _scalar(tag: str, text: str) -> Any:
 
 def _clip(text: str) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def format_yaml(value: Any) -> str:
+    """Return plain values as YAML that `parse_yaml` reads back, keys in their order."""
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes texts that YAML 1.1 or 1.2 takes for something else."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    plain = not any(pattern.match(text) for pattern in _SCALARS.values())
+    return dumper.represent_scalar(_TEXT, text, style=None if plain else "'")
+
+
+_Dumper.add_representer(str, _represent_text)

@@ -26,8 +26,9 @@ from pipeline.engine.progress import format_line
 from pipeline.interfaces import Check
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report
+from pipeline.report.excerpts import first_pairs
 from pipeline.report.rows import Verdict
-from pipeline.report.summary import MOST_CHARACTERS, choose_pairs, conclude, fit, list_doubts, summarise
+from pipeline.report.summary import MOST_CHARACTERS, conclude, fit, list_doubts, summarise
 from pipeline.store.runs import RunDirectory
 
 VERDICT = re.compile(r"(new|old) is (ahead of|better than) (old|new) by ")
@@ -205,11 +206,11 @@ def test_pairs_of_the_best_and_of_neighbours_come_before_large_gains() -> None:
     cube = build_cube(60.0 - np.arange(8.0), names)
     report = build_report(make_report({"news": cube}, analyses=()))
     board, rows = report.leaderboard, report.pairs  # the largest gain first
-    chosen = [(row.system_a, row.system_b) for row in choose_pairs(rows, board, 20)]
+    chosen = [(row.system_a, row.system_b) for row in first_pairs(rows, board, 20)]
     assert chosen[:7] == [("s0", name) for name in names[1:]]
     assert chosen[7:] == list(pairwise(names[1:]))
-    assert choose_pairs(rows[:20], board, 20) == rows[:20]
-    assert len(choose_pairs(rows, board, 3)) == 5  # of the first four systems
+    assert first_pairs(rows[:20], board, 20) == rows[:20]
+    assert len(first_pairs(rows, board, 3)) == 5  # of the first four systems
 
 
 def test_the_document_says_how_many_there_are(tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+"""A study as a file: what a comparison ran, written down so that it can be changed and run again."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from pipeline.study.load import LoadedStudy
+from pipeline.study.yaml_values import format_yaml
+
+__all__ = ["write_study"]
+
+_HEAD = """\
+# What `pipeline compare` ran. The same numbers, with a report and everything that is stored:
+#
+#   pipeline run {name}
+#
+# Paths start from the folder of this file. `pipeline schema` lists the keys; every value that is not given has its default.
+"""
+
+
+def write_study(loaded: LoadedStudy, path: Path) -> str:
+    """Return the text of a study file that asks what a study made of plain values asks.
+
+    Parameters
+    ----------
+    loaded : LoadedStudy
+        As `study_from_value` gives it.
+    path : Path
+        Where it will stand: paths are written as seen from there.
+    """
+    value: dict[str, Any] = json.loads(loaded.text)
+    folder = path.absolute().parent
+
+    def place(name: str) -> str:
+        return name if os.path.isabs(name) else os.path.relpath(loaded.base / name, folder)
+
+    for test_set in value["test_sets"].values():
+        for key in ("references", "gold", "outputs", "documents"):
+            if key in test_set:
+                test_set[key] = _placed(test_set[key], place)
+    for metric in value["metrics"]:
+        if isinstance(metric, dict) and "path" in metric:
+            metric["path"] = place(metric["path"])
+    name = path.name.removesuffix(path.suffix)
+    return _HEAD.format(name=path.name) + format_yaml(value | {"study": name})
+
+
+def _placed(value: Any, place: Any) -> Any:
+    if isinstance(value, str):
+        return place(value)
+    if isinstance(value, list):
+        return [place(name) for name in value]
+    return {system: place(name) for system, name in value.items()}

@@ -1,0 +1,153 @@
+"""What `compare` writes beside its answer, what it gives in a notebook, and that both say the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.studies import run_cli, write_scores
+
+import pipeline
+from pipeline.errors import PipelineError
+from pipeline.report.latex import escape_latex, render_latex
+from pipeline.report.pages import escape as escape_markdown
+from pipeline.report.results import Results
+from pipeline.report.view import View
+from pipeline.study.load import load_study
+from pipeline.study.yaml_values import format_yaml, parse_yaml
+
+NAMES = ["base_1", "a&b", "c"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("compared")
+    write_scores(made / "scores.csv", NAMES)
+    return made
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> Results:
+    return pipeline.compare(folder / "scores.csv", replicates=2000)
+
+
+@pytest.fixture(scope="module")
+def written(folder: Path) -> tuple[Path, Any]:
+    out = folder / "out"
+    files = ("--latex", "out/t.tex", "--md", "out/t.md", "--html", "out/page.html", "--save-study", "out/again.yaml")
+    return out, run_cli("compare", "scores.csv", "-b", 2000, *files, cwd=folder)
+
+
+def test_tables_have_the_cells_of_the_terminal(written: tuple[Path, Any]) -> None:
+    out, done = written
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("  ") for line in done.stdout.splitlines()]
+    cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    board = [row for row in cells if row[-1:] != [] and row[0] in {"1", "2", "3"} and len(row) >= 4]
+    assert len(board) == 3
+    latex, markdown = ((out / name).read_text("utf-8") for name in ("t.tex", "t.md"))
+    for row in board:
+        assert " & ".join(map(escape_latex, row)) + r" \\" in latex
+        assert "| " + " | ".join(map(escape_markdown, row)) + " |" in markdown
+    pairs = re.findall(r"^(\S+) +(\S+) +(\d+\.\d+) ", done.stdout, re.MULTILINE)
+    pairs = [pair for pair in pairs if {pair[0], pair[1]} < set(NAMES)]
+    assert len(pairs) == 3
+    for better, worse, gain in pairs:
+        assert f"{escape_latex(better)} & {escape_latex(worse)} & {gain} & " in latex
+    sentence = done.stdout.split("\n\n")[3].split(" (")[0]
+    assert len(sentence) > 20
+    assert escape_markdown(sentence) in markdown
+    assert [line for line in done.stderr.splitlines() if line.startswith("written: ")] == [
+        f"written: out/{name}" for name in ("page.html", "t.md", "t.tex", "again.yaml")
+    ]
+
+
+def test_the_page_has_its_figures_and_needs_no_other_file(written: tuple[Path, Any]) -> None:
+    page = (written[0] / "page.html").read_text("utf-8")
+    assert page.count("<svg") >= 1
+    assert not re.search(r'(src|href)="(?!#|https://doi)[^"]*"', page)
+
+
+def test_the_study_that_is_written_gives_the_same_numbers(written: tuple[Path, Any], found: Results, tmp_path: Path) -> None:
+    loaded = load_study(written[0] / "again.yaml", [])
+    assert loaded.study.test_sets["test set"].outputs == "../scores.csv"  # as seen from the file
+    done = run_cli("run", written[0] / "again.yaml", "--serial", "--runs", tmp_path, "--quiet")
+    assert done.returncode == 0, done.stderr
+    from pipeline.store.files import read_json
+
+    document = read_json(Path(done.stdout.strip()) / "report" / "report.json")
+    assert document["pairs"] == found["pairs"]
+    assert document["leaderboard"] == found["leaderboard"]
+
+
+def test_results_show_themselves_as_the_terminal_does(found: Results, written: tuple[Path, Any]) -> None:
+    said = written[1].stdout.strip()
+    assert repr(found).strip() == said
+    assert found.verdict in " ".join(said.split())
+    shown = found._repr_html_()
+    assert shown.count("<table>") == 2
+    assert "a&amp;b" in shown
+    assert "a&b" not in shown
+
+
+def test_results_are_the_document_and_frames_of_its_rows(found: Results) -> None:
+    assert found["pairs"][0]["delta"] == found.pairs["delta"].iloc[0]
+    assert list(found.pairs["interval.lo"]) == [row["interval"]["lo"] for row in found["pairs"]]
+    assert list(found.systems["name"]) == [row["name"] for row in found["leaderboard"]]
+    assert list(found.systems["score"]) == sorted(found.systems["score"], reverse=True)
+    assert found.models.empty
+    block = next(block for block in found["findings"] if block["analysis"] == "thresholds")
+    assert list(found.finding("thresholds")["pairs"]) == [row["pairs"] for row in block["rows"]]
+    with pytest.raises(KeyError, match="no analysis 'suite' was made; there are .*thresholds"):
+        found.finding("suite")
+
+
+def test_a_baseline_leaves_other_pairs_without_a_verdict(folder: Path) -> None:
+    found = pipeline.compare(folder / "scores.csv", replicates=2000, baseline="c")
+    assert {row["name"]: row["against_baseline"] is None for row in found["leaderboard"]} == {
+        "c": True,
+        "a&b": False,
+        "base_1": False,
+    }
+    judged = {frozenset((row["system_a"], row["system_b"])) for row in found["pairs"] if row["verdict"] is not None}
+    assert judged == {frozenset(("c", "a&b")), frozenset(("c", "base_1"))}
+    with pytest.raises(PipelineError, match="nobody"):
+        pipeline.compare(folder / "scores.csv", replicates=2000, baseline="nobody")
+
+
+def test_a_place_that_cannot_be_written_is_told(folder: Path) -> None:
+    (folder / "file").write_text("")
+    done = run_cli("compare", "scores.csv", "-b", 2000, "--latex", "file/t.tex", cwd=folder)
+    assert done.returncode != 0
+    assert "file" in done.stderr
+    assert "internal error" not in done.stderr
+
+
+def test_the_package_tells_a_notebook_what_it_has() -> None:
+    assert dir(pipeline) == ["__version__", "compare", "open_run", "run", "submit"]
+
+
+@pytest.mark.parametrize("text", ["a_b", "50%", "{x}", "\\", "<≤>", "~^", "α–β"])
+def test_latex_is_escaped(text: str) -> None:
+    (line,) = [
+        line
+        for line in render_latex([(View("k", "t", ("x",), ((text,),)), "")]).splitlines()
+        if line.startswith("    ") and "multi" not in line and "rule" not in line
+    ]
+    bare = re.sub(
+        r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|leq|alpha)|\\[&%$#_{}]|\{\}|\$",
+        "",
+        line.removesuffix(r" \\"),
+    )
+    assert not set(bare) & set("\\&%$#_{}~^<>≤α")
+
+
+@pytest.mark.parametrize(
+    "value", ["no", "010", "1:30", "1e5", "0x1f", "true", "~", "", "- a", "a: b", "2026-01-01", "ü", "#", "=", "*x", "{a}"]
+)
+def test_yaml_that_is_written_is_read_back(value: str) -> None:
+    document, problems = parse_yaml(format_yaml({"key": value, value or "k": [value, 10, 0.5, True, None]}), "x")
+    assert not problems
+    assert document.value == {"key": value, value or "k": [value, 10, 0.5, True, None]}
