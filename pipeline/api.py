@@ -115,29 +115,7 @@ def compare_study(
     outputs : mapping of str to str or Path
         Path of each system's output; the single key ``*`` names a table that holds all systems.
     references : str or Path, or sequence of them
-        References (text) or one gold file (labels, columns and the others); none for scores.
-    metrics : str or mapping, or sequence of them
-        Metrics as a study names them; of a format that holds scores, their names too. By default what is usual for the format.
-    format : str or mapping
-        A reader as a study names it, or ``auto``: the format that the first output is recognised as.
-    missing : {"error", "drop", "zero"}
-        What becomes of items that a system lacks.
-    columns : mapping of str to str, optional
-        Which columns of tables hold what, ``{"system": "llm", "item": "question"}``, as ``columns:`` of a study.
-    procedures : str or sequence of str
-        Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
-    documents : str or Path, optional
-        A file with the document of each item.
-    unit : str, optional
-        What is drawn: ``item``, ``document``, or a column. By default documents where they are given or marked in the files.
-    across_families : {"none", "holm", "benjamini-bogomolov"}
-        How p is corrected for the number of families, which are the metrics here.
-    replicates, seed : int, optional
-        By default 100 000 and 20120712, or what the preset has.
-    preset : str, optional
-        A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
-    baseline : str, optional
-        The system that all others are compared with, in place of all pairs.
+        As all that follows: see `compare`.
     """
     from pipeline.survey.compare import find_format, place_metrics, usual_metrics
     from pipeline.survey.compare_arguments import as_paths, name_outputs, name_systems

@@ -100,7 +100,7 @@ def test_results_are_the_document_and_frames_of_its_rows(found: Results) -> None
     assert found.models.empty
     block = next(block for block in found["findings"] if block["analysis"] == "thresholds")
     assert list(found.finding("thresholds")["pairs"]) == [row["pairs"] for row in block["rows"]]
-    with pytest.raises(KeyError, match="no analysis 'suite' was made; there are .*thresholds"):
+    with pytest.raises(KeyError, match=r"no analysis 'suite' was made; there are .*thresholds"):
         found.finding("suite")
 
 
