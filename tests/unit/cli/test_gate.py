@@ -1,0 +1,167 @@
+"""A gate answers from the verdicts of a report, each answer with its exit code, and never takes a failure for a loss."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.studies import run_cli, write_study
+
+from pipeline.report.gate import ANSWERS, Judged, conclude_gate, render_annotations, render_gate
+
+ITEMS = 400
+
+
+def write_table(path: Path, **columns: np.ndarray) -> Path:
+    rows = [",".join(["item", *columns])]
+    rows += [f"q{i}," + ",".join(f"{column[i]:.3f}" for column in columns.values()) for i in range(ITEMS)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("gate")
+    rng = np.random.default_rng(4)
+    base = rng.normal(50, 5, ITEMS)
+    noise = {name: rng.normal(0, 1, ITEMS) for name in ("low", "high", "near")}
+    noise = {name: values - values.mean() for name, values in noise.items()}
+    columns = {
+        "base": base,
+        "copy": base,
+        "low": base - 1 + noise["low"],
+        "high": base + 1 + noise["high"],
+        "near": base + 0.02 + noise["near"],
+    }
+    write_table(made / "scores.csv", **columns)
+    study(made, "study.yaml")
+    return made
+
+
+def study(folder: Path, name: str, **changes: Any) -> Path:
+    settings: dict[str, Any] = {
+        "test_sets": {"news": {"format": "scores", "outputs": "scores.csv"}},
+        "metrics": ["mean"],
+        "resampling": {"replicates": 2000, "keep_replicates": 2000},
+        "analyses": [],
+        "report": {"formats": ["json"], "null_laboratory": False},
+    }
+    return write_study(folder / name, **settings | changes)
+
+
+def ask(folder: Path, *words: str, code: int, study: str = "study.yaml", **environment: str) -> Any:
+    done = run_cli("gate", study, "--serial", "--quiet", *words, cwd=folder, environment=environment or None)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "answer"),
+    [
+        (["--candidate", "low"], 1, "worse"),
+        (["--candidate", "high"], 0, "better"),
+        (["--candidate", "copy"], 0, "equivalent"),
+        (["--candidate", "near"], 0, "inconclusive"),
+        (["--candidate", "near", "--fail-on", "inconclusive"], 6, "inconclusive"),
+        (["--candidate", "near", "--margin", "mean=0.5", "--fail-on", "inconclusive"], 0, "equivalent"),
+        (["--candidate", "low", "--margin", "mean=0.5"], 1, "worse"),
+        (["--candidate", "low", "--margin", "mean=2"], 0, "equivalent"),
+        (["--candidate", "high", "--candidate", "near"], 0, "inconclusive"),
+        (["--all-pairs"], 1, "worse"),
+    ],
+)
+def test_each_answer_has_its_exit_code(folder: Path, words: list[str], code: int, answer: str) -> None:
+    done = ask(folder, "--baseline", "base", *words, code=code)
+    assert done.stdout.splitlines()[0] == answer
+
+
+def test_gains_are_those_of_the_candidate_whoever_is_ahead(folder: Path) -> None:
+    told = json.loads(ask(folder, "--baseline", "base", "--json", code=1).stdout)
+    found = {one["candidate"]: one for one in told["comparisons"]}
+    assert set(found) == {"copy", "low", "high", "near"}
+    assert found["low"]["gain"] == pytest.approx(-1, abs=1e-3)
+    assert found["high"]["gain"] == pytest.approx(1, abs=1e-3)
+    assert found["low"]["interval"][0] < -1 < found["low"]["interval"][1] < 0
+    assert 0 < found["high"]["interval"][0] < 1 < found["high"]["interval"][1]
+    assert (told["answer"], found["copy"]["why"]) == ("worse", "identical outputs")
+    turned = json.loads(ask(folder, "--baseline", "low", "--candidate", "base", "--json", code=0).stdout)
+    assert turned["comparisons"][0]["gain"] == pytest.approx(1, abs=1e-3)
+
+
+def test_where_less_is_better_a_higher_score_is_a_loss(folder: Path) -> None:
+    study(folder, "errors.yaml", metrics=[{"name": "mean", "higher_is_better": False}])
+    told = json.loads(ask(folder, "--baseline", "base", "--json", code=1, study="errors.yaml").stdout)
+    assert {one["candidate"]: one["answer"] for one in told["comparisons"]} == {
+        **{"low": "better", "high": "worse", "copy": "equivalent", "near": "inconclusive"}
+    }
+
+
+def test_runs_of_models_are_judged_as_models(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    question = rng.normal(50, 5, ITEMS)
+    runs = {f"{name}-{k}": question + gain + rng.normal(0, 1, ITEMS) for name, gain in (("old", 0), ("new", 2)) for k in range(4)}
+    write_table(tmp_path / "scores.csv", **runs)
+    (tmp_path / "systems.csv").write_text("system,model,replica\n" + "".join(f"{s},{s[:3]},{s[-1]}\n" for s in runs))
+    study(tmp_path, "study.yaml", systems={"table": "systems.csv"})
+    told = json.loads(ask(tmp_path, "--baseline", "old", "--all-pairs", "--json", code=0).stdout)
+    assert [(one["candidate"], one["answer"]) for one in told["comparisons"]] == [("new", "better")]
+
+
+def test_what_cannot_be_measured_is_no_loss(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("item,base,new\nq0,1,2\nq1,1,\n")
+    study(tmp_path, "study.yaml")
+    done = ask(tmp_path, "--baseline", "base", code=3)
+    assert done.stdout == ""
+    assert "error[P" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "against what?"),
+        (["--baseline", "base", "--candidate", "nobody"], "the study has no 'nobody'; it has base, copy, high"),
+        (["--baseline", "base", "--margin", "0.3"], "--margin 0.3: a metric and points above 0"),
+        (["--baseline", "base", "--margin", "mean=-1"], "--margin mean=-1: a metric"),
+        (["--baseline", "nobody"], "nobody"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told(folder: Path, words: list[str], said: str) -> None:
+    assert said in ask(folder, *words, code=2).stderr
+
+
+def test_a_workflow_gets_annotations_and_a_summary(folder: Path, tmp_path: Path) -> None:
+    summary, steps = tmp_path / "s.md", tmp_path / "steps"
+    steps.write_text("before\n")
+    place = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(steps)}
+    done = ask(folder, "--baseline", "base", "--summary", str(summary), code=1, **place)
+    told = [line for line in done.stderr.splitlines() if line.startswith("::")]
+    assert [line.split(" ")[0] for line in told] == ["::error", "::warning", "::notice", "::notice"]
+    assert told[0].startswith("::error title=mean on news%3A worse::low is worse than base on news by mean: -1.000")
+    assert steps.read_text() == "before\n" + summary.read_text()
+    again = tmp_path / "again.md"
+    ask(folder, "--baseline", "base", "--summary", str(again), "--no-github", code=1)
+    assert again.read_bytes() == summary.read_bytes()
+
+
+ONE = Judged("news", "bleu", "new", "old", "better", 1.0, (0.5, 1.5), 0.01, "", 2)
+
+
+def test_the_whole_is_as_good_as_its_worst_part() -> None:
+    for place, answer in enumerate(ANSWERS):
+        some = [replace(ONE, answer=other) for other in reversed(ANSWERS[place:])]
+        assert conclude_gate(some) == answer
+    assert conclude_gate([]) == "could not measure"
+
+
+def test_words_that_mean_something_to_a_page_or_a_workflow_are_written_out() -> None:
+    odd = replace(ONE, test_set="a|b", candidate="x,y:\n::error::z", answer="worse")
+    (line,) = render_annotations([odd])
+    assert "\n" not in line
+    assert line.startswith("::error title=bleu on a|b%3A worse::")
+    table = render_gate([odd], run="r")
+    assert r"a\|b" in table
+    assert len([row for row in table.splitlines() if row.startswith("|")]) == 3
