@@ -1,6 +1,4 @@
-"""Every error code: its exit status and what it means. `docs/errors.md` is made from this table.
-
-``python -m pipeline.error_codes docs/errors.md`` writes the table of that page anew.
+"""Every error code: its exit status and what it means. `pipeline.error_help` says what to do, and makes `docs/errors.md`.
 
 A code names what a reader of the documentation looks up, not a line of code: P219 is every way in which outputs can be named so
 that they cannot be followed, P151 every value that an option of a plugin refuses, P104 every value out of bounds, P257 all JSON of
@@ -10,12 +8,9 @@ never given a new meaning: scripts compare them.
 
 from __future__ import annotations
 
-import re
-import sys
-from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["CODES", "Code", "format_table"]
+__all__ = ["CODES", "Code"]
 
 
 class Code(NamedTuple):
@@ -29,6 +24,12 @@ class Code(NamedTuple):
 
 
 CODES: dict[str, Code] = {
+    "P001": Code(2, "a command has no such option"),
+    "P002": Code(2, "there is no such command"),
+    "P003": Code(2, "an argument or option that a command needs is missing"),
+    "P004": Code(2, "an option has no value, or an option or argument has one that it does not take"),
+    "P005": Code(2, "arguments or options do not go together, are too many, or ask for what there is not"),
+    "P006": Code(2, "`explain` was asked for what is neither an error code nor an exit code"),
     "P010": Code(2, "`compare` was given a format without a usual metric, and no metric"),
     "P011": Code(2, "labels, columns and the like need exactly one gold file"),
     "P012": Code(2, "text needs at least one reference"),
@@ -219,22 +220,3 @@ CODES: dict[str, Code] = {
     "P999": Code(70, "internal error"),
 }
 """By code, in the order of the codes."""
-
-
-def format_table() -> str:
-    """Return the table of all codes as Markdown."""
-    rows = [
-        f"| {code} | {'that of the run' if known.exit is None else known.exit} | {known.meaning} |" for code, known in CODES.items()
-    ]
-    return "\n".join(["| code | exit | meaning |", "|---|---|---|", *rows])
-
-
-def _write_page(path: Path) -> None:
-    page = path.read_text(encoding="utf-8")
-    path.write_text(
-        re.sub(r"^\| code \| exit \| meaning \|$(\n\|.*$)*", lambda _: format_table(), page, flags=re.MULTILINE), encoding="utf-8"
-    )
-
-
-if __name__ == "__main__":
-    _write_page(Path(sys.argv[1]))

@@ -21,6 +21,7 @@ REFERENCE_SYSTEMS = ROOT / "workflows" / "reference_systems" / "reference_system
 ALLOWED = {
     "errors": set(),
     "error_codes": set(),
+    "error_help": {"error_codes"},
     "amounts": set(),
     "compiled": set(),
     "interfaces": set(),
@@ -85,7 +86,10 @@ ALLOWED = {
     "api": {"errors", "presets", "analyses", "study", "store", "engine", "cubes", "report", "survey", "tasks"},
     "cli": {
         "plugins",
+        "options",
         "errors",
+        "error_codes",
+        "error_help",
         "presets",
         "study",
         "store",

@@ -24,6 +24,7 @@ __all__ = [
     "exit_if_turned",
     "find",
     "load",
+    "open_page",
     "print_json",
     "print_report_path",
     "refuse_turned",
@@ -123,6 +124,19 @@ def print_report_path(directory: RunDirectory, *, err: bool) -> None:
     page = directory.page
     if page is not None:
         click.echo(f"report: {_link(page, sys.stderr if err else sys.stdout)}", err=err)
+
+
+def open_page(page: Path) -> bool:
+    """Show a page in a browser, and return whether there is one; its absence is no error."""
+    import webbrowser
+
+    shown = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in shown):
+        return False  # only a browser of the terminal could be found, which would take the terminal over
+    try:
+        return webbrowser.open(page.absolute().as_uri())
+    except webbrowser.Error:
+        return False
 
 
 def width_of(stream: TextIO) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from pipeline.cli.actions import print_report_path, width_of
-from pipeline.cli.options import COUNT, CommandWithNames, cli, json_option, quiet_option
+from pipeline.cli.options import COUNT, CommandWithNames, cli, complete_files, json_option, quiet_option
 
 __all__: list[str] = []
 
@@ -18,8 +18,15 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @cli.command(cls=CommandWithNames, kinds=("procedures", "presets", "metrics", "formats"))
-@click.argument("outputs", nargs=-1, required=True, metavar="[NAME=]OUTPUT...")
-@click.option("-r", "--reference", "references", multiple=True, help="Reference or gold file; repeat for several references.")
+@click.argument("outputs", nargs=-1, required=True, metavar="[NAME=]OUTPUT...", shell_complete=complete_files)
+@click.option(
+    "-r",
+    "--reference",
+    "references",
+    multiple=True,
+    shell_complete=complete_files,
+    help="Reference or gold file; repeat for several references.",
+)
 @click.option(
     "-m",
     "--metric",
@@ -45,7 +52,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="How to treat items that a system did not answer.",
 )
 @click.option(
-    "--documents", help="File with the document name of each item, one per line; documents are then resampled, not items."
+    "--documents",
+    shell_complete=complete_files,
+    help="File with the document name of each item, one per line; documents are then resampled, not items.",
 )
 @click.option("--unit", help="What is resampled: item, document, or a column. [documents where the files mark them, else items]")
 @click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")

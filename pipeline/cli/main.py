@@ -38,7 +38,13 @@ def main() -> None:
             click.echo(f"… and {len(problems) - MOST_PROBLEMS} more problems", err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        from pipeline.cli.misuse import find_misuse
+
+        misuse = find_misuse(error)
+        if misuse is None:
+            error.show()
+        else:
+            click.echo(render_problems([misuse]), err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -12,7 +13,9 @@ import click
 __all__ = [
     "COUNT",
     "CommandWithNames",
+    "UnknownCommand",
     "cli",
+    "complete_files",
     "json_option",
     "override_options",
     "place_options",
@@ -63,6 +66,14 @@ class CommandWithNames(click.Command):
         write_names(formatter, self.kinds)
 
 
+class UnknownCommand(click.UsageError):
+    """There is no command of this name; click has such an error from 8.4 on only."""
+
+    def __init__(self, name: str, ctx: click.Context) -> None:
+        super().__init__(f"there is no command {name!r}", ctx)
+        self.name = name
+
+
 class Group(click.Group):
     """Commands in the order in which a newcomer meets them, not alphabetically."""
 
@@ -73,6 +84,12 @@ class Group(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of this file."""
         return list(self.commands)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed."""
+        if not ctx.resilient_parsing and args[0] not in self.commands and not args[0].startswith("-"):
+            raise UnknownCommand(args[0], ctx)
+        return super().resolve_command(ctx, args)
 
 
 @click.group(
@@ -92,6 +109,8 @@ _NUMBER = re.compile(r"[0-9]+(_[0-9]+)*(\.[0-9]+)?([eE]\+?[0-9]{1,2})?")
 
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     _IntType = click.ParamType[int]
 else:
     _IntType = click.ParamType  # generic from click 8.2 on only
@@ -111,6 +130,22 @@ class _Count(_IntType):
 
 
 COUNT = _Count()
+
+
+def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete names of files."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the runs whose names begin so, in the folder that is asked for."""
+    from pipeline.store.runs import list_runs
+
+    runs = ctx.params.get("runs") or Path(os.environ.get("PIPELINE_RUNS") or "runs")
+    return [run.id for run in list_runs(Path(runs)) if run.id.startswith(incomplete)]
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -134,7 +169,7 @@ runs_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 study_argument = click.argument("study", type=click.Path(path_type=Path))
-run_argument = click.argument("run", required=False)
+run_argument = click.argument("run", required=False, shell_complete=complete_runs)
 override_options: Callable[[F], F] = _combine(
     click.option("-b", "--replicates", type=COUNT, help="Number of replicates, for example 1e6."),
     click.option("--seed", type=int, help="Seed of all random draws."),

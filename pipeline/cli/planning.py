@@ -76,7 +76,7 @@ def power(
     if len(several) > 1:
         raise click.UsageError(f"{' and '.join(several)} ask different questions: give one of them")
     if not several and pairs is None and charts is None:
-        raise click.UsageError("nothing is asked: give --helped and --hurt, --accuracy or --gain (see `pipeline power --help`)")
+        raise click.UsageError("nothing is asked: give --helped and --hurt, --accuracy or --gain")
     if several and several[0] != "--gain" and items is None:
         raise click.UsageError(f"{several[0]} needs --items, the number of items")
     if items is not None and not 1 <= items <= MOST_UNITS:

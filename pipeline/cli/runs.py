@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.cli.actions import coordinate, find, print_json, refuse_turned
+from pipeline.cli.actions import coordinate, find, open_page, print_json, refuse_turned
 from pipeline.cli.options import cli, json_option, place_options, quiet_option, run_argument, runs_option
 
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ def list_(runs: Path, as_json: bool) -> None:
 @click.option(
     "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Write to another folder. [the run's report/]"
 )
-def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path | None) -> None:
+@click.option("--open", "opened", is_flag=True, help="Open its page in a browser.")
+def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path | None, opened: bool) -> None:
     """Rewrite the report from the cubes; compute nothing."""
     from pipeline.record.manifest import read_manifest
     from pipeline.report.write import write_report
@@ -172,8 +173,12 @@ def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path 
         study = override_study(own, settings)
         refuse_other_numbers(own, study)
     target = output or directory.report
-    write_report(gather(directory, study=study), target, replaces=target == directory.report)
-    click.echo(str(target / "index.html"))
+    page = write_report(gather(directory, study=study), target, replaces=target == directory.report)
+    click.echo(str(page))
+    if opened and not page.is_file():
+        click.echo("there is no page to open: `report.formats` of the study has no html", err=True)
+    elif opened and not open_page(page):
+        click.echo("no browser can be opened here; the page is at the path above", err=True)
     refuse_turned(target, (study or read_manifest(directory).study).expect)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pipeline
 from pipeline import errors
-from pipeline.error_codes import CODES, format_table
+from pipeline.error_codes import CODES
+from pipeline.error_help import EXIT_CODES, FAMILIES, OWN_HELP, family_of, help_of
 
 PACKAGE = Path(pipeline.__file__).parent
 CODE = re.compile(r"(?:error\[)?(P\d{3})(?:\]: .*)?")
@@ -18,7 +19,7 @@ CODE = re.compile(r"(?:error\[)?(P\d{3})(?:\]: .*)?")
 
 def trees() -> Iterator[tuple[str, ast.Module]]:
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name != "error_codes.py":
+        if path.name not in {"error_codes.py", "error_help.py"}:
             yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text())
 
 
@@ -67,4 +68,16 @@ def test_errors_end_with_the_exit_status_of_their_code() -> None:
 def test_the_table_is_in_order_and_its_meanings_fit_a_line() -> None:
     assert list(CODES) == sorted(CODES)
     assert [code for code, known in CODES.items() if not known.meaning or "|" in known.meaning or known.meaning.endswith(".")] == []
-    assert format_table().count("\n") == len(CODES) + 1
+
+
+def test_every_code_has_something_to_do_and_an_exit_code_that_is_explained() -> None:
+    assert [code for code in CODES if not help_of(code).endswith(".")] == []
+    assert {known.exit for known in CODES.values()} - {None} <= set(EXIT_CODES)
+    assert [status for status, ending in EXIT_CODES.items() if not ending.help.endswith(".")] == []
+
+
+def test_families_begin_with_a_code_and_have_one_each() -> None:
+    assert [family.first for family in FAMILIES] == sorted(family.first for family in FAMILIES)
+    assert [family.title for family in FAMILIES if family.first not in CODES] == []
+    assert {family_of(code) for code in CODES} == set(FAMILIES)
+    assert [code for code in OWN_HELP if code not in CODES] == []

@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+import webbrowser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -216,3 +217,49 @@ def test_pairs_of_the_best_and_of_neighbours_come_before_large_gains() -> None:
 def test_the_document_says_how_many_there_are(tmp_path: Path) -> None:
     document = compare([str(write_scores(tmp_path / "scores.csv", ["one", "two"]))], replicates=200)
     assert summarise(read_report(document)).startswith("test set · mean · paired-bootstrap · 50 items\n")
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a browser was asked to show, on a machine that has a screen."""
+    shown: list[str] = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("webbrowser.open", lambda address: shown.append(address) or True)
+    return shown
+
+
+def write_again(folder: Path, *arguments: str) -> Any:
+    return invoke("report", "--runs", str(folder / "runs"), *arguments)
+
+
+def test_a_report_is_opened_where_that_is_asked(done: tuple[Path, Any], browser: list[str], tmp_path: Path) -> None:
+    folder, _ = done
+    written = write_again(folder, "-o", str(tmp_path / "a b"), "--open")
+    assert (written.stdout, written.stderr) == (f"{tmp_path / 'a b' / 'index.html'}\n", "")
+    assert browser == [(tmp_path / "a b" / "index.html").as_uri()]
+    write_again(folder, "-o", str(tmp_path / "c"))
+    assert len(browser) == 1, "nobody asked"
+
+
+def test_without_a_screen_or_a_browser_the_path_is_all_there_is(
+    done: tuple[Path, Any], browser: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(address: str) -> bool:
+        raise webbrowser.Error("no runnable browser")
+
+    monkeypatch.setattr("webbrowser.open", fail)
+    told = "no browser can be opened here; the page is at the path above\n"
+    assert write_again(done[0], "-o", str(tmp_path), "--open").stderr == told
+    monkeypatch.setattr("webbrowser.open", lambda address: browser.append(address) or True)
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    written = write_again(done[0], "-o", str(tmp_path), "--open")
+    assert (written.stdout, written.stderr) == (f"{tmp_path / 'index.html'}\n", told)
+    assert browser == [], "a browser of the terminal would take it over"
+
+
+def test_a_report_without_a_page_says_so(done: tuple[Path, Any], browser: list[str], tmp_path: Path) -> None:
+    written = write_again(done[0], "-o", str(tmp_path / "data"), "--set", "report.formats=[json]", "--open")
+    assert (written.stdout, browser) == (f"{tmp_path / 'data'}\n", [])
+    assert written.stderr == "there is no page to open: `report.formats` of the study has no html\n"

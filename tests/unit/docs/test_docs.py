@@ -15,7 +15,8 @@ from support.studies import run_cli
 
 from pipeline.cli import cli, gate
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
-from pipeline.error_codes import CODES, format_table
+from pipeline.error_codes import CODES
+from pipeline.error_help import EXIT_CODES, FAMILIES, OWN_HELP, format_page
 from pipeline.items.readers.registry import load_reader
 from pipeline.plan.trainings import make_trainings
 from pipeline.plugins import list_plugins
@@ -75,8 +76,18 @@ def test_every_command_that_is_shown_exists_with_its_options() -> None:
 
 def test_the_page_of_errors_is_made_from_the_table_of_codes() -> None:
     page = (DOCS / "errors.md").read_text(encoding="utf-8")
-    assert format_table() in page, "python -m pipeline.error_codes docs/errors.md"
+    assert format_page() in page, "python -m pipeline.error_help docs/errors.md"
     assert page.count("\n| P") == len(CODES)
+
+
+def test_what_errors_say_to_do_names_commands_and_pages_that_are_there() -> None:
+    said = [*(family.help for family in FAMILIES), *OWN_HELP.values(), *(ending.help for ending in EXIT_CODES.values())]
+    commands = {name for text in said for name in re.findall(r"`pipeline ([a-z]+)", text)}
+    pages = {name for text in said for name in re.findall(r"(?:docs/[\w/]*|CONTRIBUTING)(?:\.md)?", text)}
+    assert len(commands) > 5
+    assert commands <= set(cli.commands)
+    assert len(pages) > 4
+    assert [name for name in pages if not (ROOT / name).exists()] == []
 
 
 def test_the_readme_lists_every_exit_code_that_an_error_has() -> None:
@@ -84,6 +95,9 @@ def test_the_readme_lists_every_exit_code_that_an_error_has() -> None:
     listed = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
     answers = {gate.WORSE, gate.INCONCLUSIVE}
     assert {int(code) for code in re.findall(r"exit_code.* = (\d+)$", source, re.MULTILINE)} | {0, 130} | answers == listed
+    rows = dict(re.findall(r"^\| (\d+) \| (.*) \|$", README, re.MULTILINE))
+    plain = {int(code): re.sub(r"\[(.*?)\]\(.*?\)", r"\1", meaning) for code, meaning in rows.items()}
+    assert plain == {status: ending.meaning for status, ending in EXIT_CODES.items()}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -1,0 +1,98 @@
+"""What is wrong with a command line, in the form of all other errors: click finds it, and words it in its own way."""
+
+from __future__ import annotations
+
+import click
+
+from pipeline.cli.options import UnknownCommand, cli
+from pipeline.errors import Problem
+from pipeline.options import meant
+
+__all__ = ["find_misuse"]
+
+IN_A_STUDY = {"--alpha": "resampling.alpha", "--baseline": "resampling.baseline", "--family": "resampling.family"}
+"""What people look for among the options of commands that have it as a value of the study."""
+
+
+def find_misuse(error: click.ClickException) -> Problem | None:
+    """Return what is wrong with a command line; None for what is no mistake, as a call without arguments, which shows help."""
+    if not isinstance(error, click.UsageError) or isinstance(error, _SHOWS_HELP):
+        return None
+    ctx = error.ctx
+    help_ = _look_up(ctx)
+    if isinstance(error, UnknownCommand):
+        return Problem("P002", error.message, help=meant(error.name, _visible()) or "`pipeline --help` lists the commands")
+    if isinstance(error, click.NoSuchOption):
+        return _no_such_option(error.option_name, error.ctx)
+    if isinstance(error, click.MissingParameter):
+        return _missing(error)
+    if isinstance(error, click.BadParameter):
+        return Problem("P004", _say(error.message), where=_written(error.param) if error.param else None, help=help_)
+    if isinstance(error, click.BadOptionUsage):  # click does not say of which command
+        return Problem("P004", _say(error.message), help=help_ if ctx else "`pipeline COMMAND --help` shows what each option takes")
+    return Problem("P005", _say(error.message), help=help_)
+
+
+_SHOWS_HELP: tuple[type, ...] = tuple(filter(None, [getattr(click.exceptions, "NoArgsIsHelpError", None)]))
+"""Click has it from 8.2 on; before, it shows help by itself."""
+
+
+def _no_such_option(option: str, ctx: click.Context | None) -> Problem:
+    """Say which option was meant: one that is written like it, a value of the study, or one that stands elsewhere."""
+    command = ctx.command if ctx else cli
+    known = _options(command)
+    others = [name for name in _visible() if option in _options(cli.commands[name])]
+    if not option.startswith("--"):
+        help_ = None
+    elif command is cli:
+        help_ = meant(option, known)
+    elif option in _options(cli):
+        help_ = f"it stands before the command: `pipeline {option} {command.name} …`"
+    elif option in IN_A_STUDY and "--set" in known:
+        help_ = f"write `--set {IN_A_STUDY[option]}=VALUE`"
+    elif 0 < len(others) < 3:
+        help_ = f"it is an option of {' and '.join(f'`pipeline {name}`' for name in others)}"
+    else:
+        help_ = meant(option, known)
+    return Problem("P001", f"`{_path(ctx)}` has no option '{option}'", help=help_ or _look_up(ctx))
+
+
+def _missing(error: click.MissingParameter) -> Problem:
+    """Say what a command needs, and how it is called."""
+    if error.ctx is None or error.param is None:
+        return Problem("P003", _say(error.format_message()), help=_look_up(error.ctx))
+    help_ = _look_up(error.ctx)
+    if isinstance(error.param, click.Argument):
+        usage = " ".join([_path(error.ctx), *error.ctx.command.collect_usage_pieces(error.ctx)])
+        help_ = f"write `{usage}`; {help_}"
+    return Problem("P003", f"`{_path(error.ctx)}` needs {_written(error.param)}", help=help_)
+
+
+def _written(param: click.Parameter) -> str:
+    """Return a parameter as it is written on the command line."""
+    return max(param.opts, key=len) if isinstance(param, click.Option) else param.human_readable_name
+
+
+def _options(command: click.Command) -> list[str]:
+    """Return all options of a command, and those that ask for help."""
+    own = [opt for param in command.params if isinstance(param, click.Option) and not param.hidden for opt in param.opts]
+    return [*own, *(["--help"] if command is not cli else [])]
+
+
+def _visible() -> list[str]:
+    return [name for name, command in cli.commands.items() if not command.hidden]
+
+
+def _path(ctx: click.Context | None) -> str:
+    """Return the words that name a command, whatever the path of the program."""
+    return f"pipeline {ctx.command.name}" if ctx and ctx.command is not cli else "pipeline"
+
+
+def _look_up(ctx: click.Context | None) -> str:
+    return f"`{_path(ctx)} --help` shows its arguments and options"
+
+
+def _say(message: str) -> str:
+    """Return a message of click's as ours begin and end."""
+    message = message.strip().removesuffix(".")
+    return message[:1].lower() + message[1:] if message[1:2].islower() else message

@@ -1,0 +1,77 @@
+"""A wrong command line is refused as everything else is: a code, what is wrong, and what to do."""
+
+from __future__ import annotations
+
+import pytest
+from support.studies import run_cli
+
+from pipeline.cli import cli
+from pipeline.cli.misuse import IN_A_STUDY
+from pipeline.study.schema import Resampling
+
+SEE = "`pipeline {} --help` shows its arguments and options"
+
+
+@pytest.mark.parametrize(
+    ("typed", "told", "help_"),
+    [
+        ("comapre a b", "error[P002]: there is no command 'comapre'", "did you mean 'compare'?"),
+        ("zzz", "error[P002]: there is no command 'zzz'", "`pipeline --help` lists the commands"),
+        ("run s --replicate 9", "error[P001]: `pipeline run` has no option '--replicate'", "did you mean '--replicates'?"),
+        ("run s --Workers 9", "error[P001]: `pipeline run` has no option '--Workers'", "did you mean '--workers'?"),
+        ("status --zzz", "error[P001]: `pipeline status` has no option '--zzz'", SEE.format("status")),
+        ("run s -z", "error[P001]: `pipeline run` has no option '-z'", SEE.format("run")),
+        ("--degub list", "error[P001]: `pipeline` has no option '--degub'", "did you mean '--debug'?"),
+        (
+            "list --debug",
+            "error[P001]: `pipeline list` has no option '--debug'",
+            "it stands before the command: `pipeline --debug list …`",
+        ),
+        ("report --alpha .1", "error[P001]: `pipeline report` has no option '--alpha'", "write `--set resampling.alpha=VALUE`"),
+        ("plan s --follow", "error[P001]: `pipeline plan` has no option '--follow'", "it is an option of `pipeline logs`"),
+        ("run", "error[P003]: `pipeline run` needs STUDY", f"write `pipeline run [OPTIONS] STUDY`; {SEE.format('run')}"),
+        ("expect --gain 1", "error[P003]: `pipeline expect` needs --items", SEE.format("expect")),
+        (
+            "run s -b x",
+            "error[P004]: 'x' is not a whole number of at least 1, such as 10000 or 1e4\n  --> --replicates",
+            SEE.format("run"),
+        ),
+        (
+            "compare a b --missing no",
+            "error[P004]: 'no' is not one of 'error', 'drop', 'zero'\n  --> --missing",
+            SEE.format("compare"),
+        ),
+        ("run s t", "error[P005]: got unexpected extra argument (t)", SEE.format("run")),
+        ("expect --gain 0 -n 5", "error[P005]: --gain 0 must be a number other than 0", SEE.format("expect")),
+    ],
+)
+def test_a_mistake_is_told_with_its_code_and_a_way_out(typed: str, told: str, help_: str) -> None:
+    done = run_cli(*typed.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"{told}\n   = help: {help_}\n"
+
+
+def test_an_option_without_its_value_is_told_too() -> None:
+    done = run_cli("compare", "a", "b", "-r")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error[P004]: option '-r' requires an argument\n   = help: `pipeline ")
+
+
+@pytest.mark.parametrize("name", [name for name, command in cli.commands.items() if not command.hidden])
+def test_every_command_refuses_an_option_it_does_not_have(name: str) -> None:
+    done = run_cli(name, "--no-such-option-at-all")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error[P001]: `pipeline {name}` has no option '--no-such-option-at-all'\n   = help: ")
+    assert "Usage" not in done.stderr
+
+
+def test_a_call_without_arguments_shows_help() -> None:
+    done = run_cli()
+    shown = done.stdout + done.stderr
+    assert "error[" not in shown
+    assert "pipeline compare baseline.txt" in shown
+
+
+def test_what_is_advised_to_set_is_a_value_of_the_study() -> None:
+    assert {key.partition(".")[0] for key in IN_A_STUDY.values()} == {"resampling"}
+    assert {key.partition(".")[2] for key in IN_A_STUDY.values()} <= set(Resampling.model_fields)
