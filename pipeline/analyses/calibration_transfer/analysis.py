@@ -84,7 +84,7 @@ class CalibrationTransfer(Analysis):
             figures=tuple(list_figures(cubes, rows)),
             sections=(SECTION,),
             csv={"calibration": rows, "calibration_levels": levels},
-            interval_of={"calibration": "share", "calibration_levels": "largest_p"},
+            interval_of={"calibration": "share", "calibration_levels": "share"},
         )
 
     def _find(

@@ -33,15 +33,17 @@ _COLUMNS = (
 _LEVEL_COLUMNS = (
     Column("against", "on"),
     Column("level", "share asked for", "share"),
-    Column("largest_p", "largest p", "p"),
-    Column("interval", "95 % interval", "p-interval"),
+    Column("up_to", "reached up to p", "written"),
+    Column("surely", "with confidence up to p", "written"),
     Column("pairs", "pairs up to it", "count"),
     Column("share", "share", "share"),
+    Column("interval", "95 % interval", "share-interval"),
     Column("remark", "remark"),
 )
 _LEVELS = (
-    "The largest one-sided p on the base such that, of all pairs with a p no larger, at least the share keeps its sign on the "
-    "other test set. Intervals resample systems; an end of 0 says that in such a draw no p is small enough."
+    "The largest edge of the bins such that, at it and at every smaller one, at least the share of the pairs with a p no larger "
+    "keeps its sign on the other test set; with confidence where the 95 % interval of that share, with the systems resampled, lies "
+    "above it too."
 )
 _LONGEST = 28
 _PLACE = ("test_set", "metric", "procedure")
@@ -108,7 +110,9 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _level_shown(row: Mapping[str, Any]) -> dict[str, Any]:
     why = None if row["interval"] else row["interval_note"]
-    return {**row, "remark": "; ".join(words for words in (row["reason"], why) if words) or None}
+    ends = {"up_to": row["largest_p"], "surely": row["certain_p"]}
+    shown = {key: "none" if value is None else f"{value:g}" for key, value in ends.items()}
+    return {**row, **shown, "remark": "; ".join(words for words in (row["reason"], row["warning"], why) if words) or None}
 
 
 def list_figures(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from pipeline.analyses.system_bootstrap import SystemBootstrap, share_of_weight,
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Carried", "carry", "list_bins", "list_levels", "nothing", "reach"]
+__all__ = ["Carried", "carry", "list_bins", "list_levels", "nothing"]
 
 _EMPTY = ("p_low", "p_high", "share", "interval", "retained", "retained_interval")
 _UNKNOWN = ("interval_note", "warning", "unmatched_pairs", "shared_items")
@@ -138,75 +138,58 @@ def _ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np
 
 
 def list_levels(carried: Carried, options: CalibrationOptions) -> Iterator[dict[str, Any]]:
-    """Go through the shares of kept signs that are asked for: the largest p up to which pairs reach it, or why none does."""
-    table, delta, systems = carried.table, carried.delta, carried.systems
-    signed = np.flatnonzero(carried.ordered & np.isfinite(delta) & (delta != 0))
-    signed = signed[np.argsort(table.p[signed], kind="stable")]
-    p, hits = table.p[signed], delta[signed] > 0
+    """Go through the shares of kept signs that are asked for: up to which p pairs reach them, or why none does.
+
+    Only the edges of the bins are looked at, from the smallest on: the last p at which a share happens to be reached would be too
+    large, and the more so the more places are tried.
+    """
+    edges = [row for row in _list_edges(carried, options) if row["pairs"]]
     for level in options.levels:
-        largest = float(reach(p, hits, np.ones((1, len(p))), level)[0]) if len(p) else np.nan
-        up_to = p <= largest  # none where nothing reaches it
-        interval, note = system_interval(
-            systems,
-            table.first[signed],
-            table.second[signed],
-            partial(_reach_or_0, p, hits, level),
-            replicates=options.interval_replicates,
-        )
+        reached = list(takewhile(partial(_reaches, level), edges))
+        # Where every pair keeps its sign in every draw there is no interval, and nothing is claimed of that edge alone.
+        certain = list(takewhile(partial(_surely_reaches, level), [row for row in edges if row["interval"] is not None]))
+        last = reached[-1] if reached else None
         yield {
             **carried.where,
             "level": level,
-            "largest_p": largest if np.isfinite(largest) else None,
-            "interval": interval,
-            "pairs": int(up_to.sum()),
-            "share": float(hits[up_to].mean()) if up_to.any() else None,
-            "all_pairs": len(p),
-            "reason": _why_none(level, p) if not np.isfinite(largest) else None,
-            "interval_note": note or systems.note,
+            "largest_p": last and last["p"],
+            "certain_p": certain[-1]["p"] if certain else None,
+            "pairs": last["pairs"] if last else 0,
+            "share": last and last["share"],
+            "interval": last and last["interval"],
+            "reason": None if last else _why_none(edges),
+            "warning": f"only {last['pairs']} pairs" if last and last["pairs"] < FEW_PAIRS else None,
+            "interval_note": last and (last["note"] or carried.systems.note),
         }
 
 
-def _reach_or_0(p: NDArray[np.float64], hits: NDArray[np.bool_], level: float, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 0 where no p is small enough: nan would leave the worst draws out of an interval."""
-    return np.nan_to_num(reach(p, hits, weights, level))
+def _list_edges(carried: Carried, options: CalibrationOptions) -> Iterator[dict[str, Any]]:
+    """Go through the edges of the bins: of the pairs with a sign and no larger p, the share that keeps it."""
+    table, delta = carried.table, carried.delta
+    signed = carried.ordered & np.isfinite(delta) & (delta != 0)
+    for edge in (*options.bins, *((1.0,) if options.bins[-1] < 1 else ())):
+        inside = signed & (table.p <= edge)
+        hits = delta[inside] > 0
+        interval, note = system_interval(
+            carried.systems,
+            table.first[inside],
+            table.second[inside],
+            partial(share_of_weight, hits),
+            replicates=options.interval_replicates,
+        )
+        share = float(hits.mean()) if len(hits) else None
+        yield {"p": edge, "pairs": len(hits), "share": share, "interval": interval, "note": note}
 
 
-def _why_none(level: float, p: NDArray[np.float64]) -> str:
-    if not len(p):
+def _reaches(level: float, row: Mapping[str, Any]) -> bool:
+    return bool(row["share"] >= level)
+
+
+def _surely_reaches(level: float, row: Mapping[str, Any]) -> bool:
+    return bool(row["interval"]["lo"] >= level)
+
+
+def _why_none(edges: Sequence[Mapping[str, Any]]) -> str:
+    if not edges:
         return "no pair with a sign"
-    return f"no p is small enough: of the pairs with the smallest, {p[0]:.2g}, fewer keep their sign"
-
-
-def reach(p: NDArray[np.float64], hits: NDArray[np.bool_], weights: NDArray[np.float64], level: float) -> NDArray[np.float64]:
-    """Return the largest p such that, of the pairs with a p no larger, at least a share keeps its sign.
-
-    Parameters
-    ----------
-    p : (pair,) float64
-        Ascending.
-    hits : (pair,) bool
-        Whether the pair keeps its sign.
-    weights : (replicate, pair) float64
-        How often a pair counts; one that counts nothing is not there.
-    level : float
-        The share.
-
-    Returns
-    -------
-    (replicate,) float64
-        nan where no p reaches it.
-
-    Examples
-    --------
-    >>> reach(np.array([0.01, 0.02, 0.02, 0.3]), np.array([True, True, False, True]), np.ones((1, 4)), 0.7)
-    array([0.3])
-    >>> reach(np.array([0.01, 0.02, 0.02, 0.3]), np.array([True, True, False, False]), np.ones((1, 4)), 0.7)
-    array([0.01])
-    """
-    ends = np.flatnonzero(np.append(p[1:] != p[:-1], True))  # pairs of one p stand or fall together
-    total = np.cumsum(weights, axis=1)[:, ends]
-    kept = np.cumsum(weights * hits, axis=1)[:, ends]
-    there = np.diff(total, axis=1, prepend=0.0) > 0
-    reached = there & (kept >= level * total * (1 - 1e-12))
-    last = reached.shape[1] - 1 - np.argmax(reached[:, ::-1], axis=1)
-    return np.where(reached.any(axis=1), p[ends][last], np.nan)
+    return f"not even pairs with p up to {edges[0]['p']:g} reach it: {100 * edges[0]['share']:.0f} % of {edges[0]['pairs']:,}"

@@ -2,10 +2,11 @@ import matplotlib.figure
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.special import ndtr
 from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.calibration_transfer.analysis import CalibrationTransfer
-from pipeline.analyses.calibration_transfer.rows import reach
+from pipeline.analyses.calibration_transfer.options import CalibrationOptions
 from pipeline.errors import StudyError
 from pipeline.interfaces import ScoredStatistics
 
@@ -144,9 +145,8 @@ def test_what_is_kept_exactly_is_found_exactly_and_has_no_interval_to_speak_of()
     assert {row["share"] for row in there} == {1.0}
     levels = finding.csv["calibration_levels"]
     assert [row["level"] for row in levels] == [0.8, 0.95]
-    p = read_p(many(np.random.default_rng(5), 0.25)["news"])
-    assert [row["largest_p"] for row in levels] == [max(p)] * 2  # all signs are kept, up to the largest p
-    assert {row["pairs"] for row in levels} == {len(p)}
+    assert [row["largest_p"] for row in levels] == [1.0] * 2  # all signs are kept
+    assert {row["pairs"] for row in levels} == {len(read_p(many(np.random.default_rng(5), 0.25)["news"]))}
 
 
 def read_p(cube):
@@ -154,38 +154,91 @@ def read_p(cube):
     return np.minimum(p, 1 - p).tolist()
 
 
-@pytest.mark.parametrize("level", [0.9, 0.95])
-def test_the_p_that_reaches_a_share_is_that_of_going_through_all_of_them(level):
+BINS = [0.001, 0.01, 0.05, 0.1, 0.2, 0.3]
+
+
+def test_the_interval_of_the_gain_that_is_kept_lies_around_it():
+    finding = CalibrationTransfer().find(many(np.random.default_rng(8), 0.7), {"against": "noisy", "bins": [0.3]})
+    row = finding.rows[0]
+    assert 0.4 < row["retained_interval"]["lo"] < row["retained"] < row["retained_interval"]["hi"] < 1
+
+
+@pytest.mark.parametrize("level", [0.9, 0.92])
+def test_the_p_up_to_which_a_share_is_kept_is_found_by_going_through_the_edges(level):
     cubes = many(np.random.default_rng(8), 0.7)
-    finding = CalibrationTransfer().find(cubes, {"against": "noisy", "levels": [level]})
-    (row,) = finding.csv["calibration_levels"]
+    (row,) = CalibrationTransfer().find(cubes, {"against": "noisy", "levels": [level], "bins": BINS}).csv["calibration_levels"]
     base, other = (cubes[name]["observed_delta"].sel(metric="bleu", test_size="full").values.ravel() for name in ("news", "noisy"))
     p, kept = np.array(read_p(cubes["news"])), np.sign(base) == np.sign(other)
-    reached = [limit for limit in np.unique(p) if kept[p <= limit].mean() >= level]
-    assert 0 < len(reached) < len(np.unique(p))  # some reach it, and some do not
-    assert row["largest_p"] == max(reached)
-    assert row["pairs"] == (p <= max(reached)).sum()
-    assert row["share"] == pytest.approx(kept[p <= max(reached)].mean())
-    assert row["interval"]["lo"] <= row["interval"]["hi"] <= max(p)
+    largest = None
+    for edge in [*BINS, 1.0]:
+        if kept[p <= edge].mean() < level:
+            break
+        largest = edge
+    assert largest not in (None, 1.0)  # some edges reach it, and some do not
+    assert row["largest_p"] == largest
+    assert row["pairs"] == (p <= largest).sum()
+    assert row["share"] == pytest.approx(kept[p <= largest].mean())
+    assert row["interval"]["lo"] < row["share"]
+    assert row["certain_p"] is None or row["certain_p"] <= row["largest_p"]
 
 
-def test_where_no_p_is_small_enough_the_row_says_so():
-    finding = CalibrationTransfer().find(base_and_other(), {"levels": [0.9]})
-    (row,) = finding.csv["calibration_levels"]
+def test_ties_elsewhere_are_no_lost_signs_where_a_share_is_reached():
+    cubes = base_and_other()
+    cubes["other"] = build_cube(np.array([53.0, 52.0, 51.0, 51.0]), list("abcd"), name="other")  # c and d are tied
+    (row,) = CalibrationTransfer().find(cubes, {"levels": [0.9]}).csv["calibration_levels"]
+    assert (row["largest_p"], row["share"], row["pairs"]) == (1.0, 1.0, 5)
+
+
+def test_an_edge_above_one_that_falls_short_is_not_reached_again():
+    names = list("abcdefgh")
+    base = build_cube(50 + 1.5 * np.arange(8)[::-1].astype(float), names)
+    other = build_cube(np.array([5.0, 6.0, 4.0, 3.0, 2.0, 1.0, 0.0, -1.0]), names, name="other")  # the two best change places
+    p = np.array(read_p(base))
+    flipped = float(p[0])  # a-b: the pair with the largest p of those next to each other, as all of them have
+    (row,) = (
+        CalibrationTransfer().find({"news": base, "other": other}, {"levels": [0.9], "bins": [flipped]}).csv["calibration_levels"]
+    )
+    assert row["largest_p"] == 1.0
+    worse = build_cube(np.array([-1.0, 6.0, 4.0, 3.0, 2.0, 1.0, 0.0, 5.0]), names, name="other")  # the best is the last
+    (row,) = (
+        CalibrationTransfer().find({"news": base, "other": worse}, {"levels": [0.7], "bins": [1e-12]}).csv["calibration_levels"]
+    )
+    first = p <= 1e-12
+    assert first.any()
     assert row["largest_p"] is None
-    assert row["reason"].startswith("no p is small enough: of the pairs with the smallest, 0.0014,")
+    assert row["reason"].startswith("not even pairs with p up to 1e-12 reach it: ")
 
 
-def test_reach_counts_pairs_as_often_as_their_systems_are_drawn():
-    rng = np.random.default_rng(3)
-    p = np.sort(rng.choice(np.linspace(0.01, 0.5, 12), 40))
-    hits = rng.random(40) < 0.8
-    weights = rng.integers(0, 3, (50, 40)).astype(float)
-    for row, found in zip(weights, reach(p, hits, weights, 0.75), strict=True):
-        drawn_p, drawn_hits = np.repeat(p, row.astype(int)), np.repeat(hits, row.astype(int))
-        reached = [limit for limit in np.unique(drawn_p) if drawn_hits[drawn_p <= limit].mean() >= 0.75]
-        assert found == max(reached) if reached else np.isnan(found)
-    assert len(set(reach(p, hits, weights, 0.75)[np.isfinite(reach(p, hits, weights, 0.75))])) > 2
+@pytest.mark.statistical
+def test_what_is_reached_with_confidence_is_reached_indeed():
+    """25 systems, drift between test sets: the true share at `certain_p` is below the level in few of 60 studies.
+
+    Of 60 at most 2.5 % each are expected; ten or more have a chance below 1e-5.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence().entropy)
+    spread, drift, level, count = 1.5, 0.5, 0.75, 25
+    true = rng.normal(0, spread, 4000)
+    here, there = (true + rng.normal(0, np.sqrt(0.5), 4000) for _ in range(2))
+    there = there + rng.normal(0, drift, 4000)
+    first, second = rng.integers(0, 4000, (2, 400_000))
+    gain, kept = here[first] - here[second], there[first] - there[second]
+    p_of = ndtr(-np.abs(gain))
+    share_at = {edge: (np.sign(gain) == np.sign(kept))[p_of <= edge].mean() for edge in (*CalibrationOptions().bins, 1.0)}
+    wrong = told = 0
+    for _ in range(60):
+        skill = rng.normal(0, spread, count)
+        names = [f"s{k:02d}" for k in range(count)]
+        cubes = {
+            "news": build_cube(skill + rng.normal(0, np.sqrt(0.5), count), names, se=1.0),
+            "other": build_cube(skill + rng.normal(0, np.sqrt(0.5), count) + rng.normal(0, drift, count), names, name="other"),
+        }
+        options = {"levels": [level], "interval_replicates": 400}
+        (row,) = CalibrationTransfer().find(cubes, options).csv["calibration_levels"]
+        if row["certain_p"] is not None:
+            told += 1
+            wrong += share_at[row["certain_p"]] < level
+    assert told >= 5
+    assert wrong < 10
 
 
 def test_one_table_has_all_test_sets_and_the_map_shows_each():
