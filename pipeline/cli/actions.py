@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
     from pipeline.store.runs import RunDirectory
     from pipeline.study.load import LoadedStudy
-    from pipeline.study.schema import Expectation
+    from pipeline.study.schema import Study
 
 __all__ = [
     "coordinate",
@@ -84,12 +84,12 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
     exit_if_turned(directory)
 
 
-def refuse_turned(report: Path, expected: Sequence[Expectation]) -> None:
-    """Raise P451 where known answers do not agree with a report."""
+def refuse_turned(directory: RunDirectory, report: Path, study: Study) -> None:
+    """Raise P451 where known answers of a study do not agree with a report of its run."""
     from pipeline.errors import AnswerTurned
     from pipeline.report.expectations import list_turned
 
-    turned = list_turned(report, expected)
+    turned = list_turned(report, study, partial(_judge_anew, directory, study))
     if turned:
         raise AnswerTurned.of(
             "P451",
@@ -99,11 +99,21 @@ def refuse_turned(report: Path, expected: Sequence[Expectation]) -> None:
         )
 
 
+def _judge_anew(directory: RunDirectory, study: Study) -> Any:
+    """Make the report of a run again, write nothing, and return how its known answers fare."""
+    from pipeline.report.build import build_report
+    from pipeline.tasks.report import gather
+
+    found = build_report(gather(directory, study=study)).held_to
+    assert found is not None  # a study that expects nothing is not asked
+    return found
+
+
 def exit_if_turned(directory: RunDirectory) -> None:
     """Raise P451 where the study's known answers do not agree with the run's report."""
     from pipeline.record.manifest import read_manifest
 
-    refuse_turned(directory.report, read_manifest(directory).study.expect)
+    refuse_turned(directory, directory.report, read_manifest(directory).study)
 
 
 def tell_report(directory: RunDirectory) -> None:

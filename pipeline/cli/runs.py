@@ -173,13 +173,13 @@ def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path 
         study = override_study(own, settings)
         refuse_other_numbers(own, study)
     target = output or directory.report
-    page = write_report(gather(directory, study=study), target, replaces=target == directory.report)
+    page = write_report(gather(directory, study=study), target, replaces=target.resolve() == directory.report.resolve())
     click.echo(str(page))
     if opened and not page.is_file():
         click.echo("there is no page to open: `report.formats` of the study has no html", err=True)
     elif opened and not open_page(page):
         click.echo("no browser can be opened here; the page is at the path above", err=True)
-    refuse_turned(target, (study or read_manifest(directory).study).expect)
+    refuse_turned(directory, target, study or read_manifest(directory).study)
 
 
 @cli.command("coordinate", hidden=True)

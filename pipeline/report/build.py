@@ -17,7 +17,7 @@ from pipeline.report.alignment import spread_published
 from pipeline.report.cube_facts import FULL, count_of, metric_fact
 from pipeline.report.detectable import add_detectable
 from pipeline.report.document import SCHEMA_VERSION, FullReport, Report
-from pipeline.report.expectations import judge_expectations
+from pipeline.report.expectations import digest_of, judge_expectations
 from pipeline.report.experiment_wise import count_errors
 from pipeline.report.facts import FamilyName, ItemClusters, MetricRow, Strata, TestSetRow, TestSizeRow
 from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
@@ -134,7 +134,7 @@ def _hold_to(report: FullReport, given: ReportInput) -> FullReport:
     """Add how the study's known answers fared: a finding like those of analyses, read off the tables."""
     interval_of = {file: column for finding in given.findings for file, column in finding.interval_of.items()}
     tables = make_tables(report, given.cubes, given.findings)
-    found = judge_expectations(given.study.expect, tables, interval_of=interval_of)
+    found = judge_expectations(given.study.expect, tables, interval_of=interval_of, study=digest_of(given.study))
     findings = (*given.findings, found)
     return replace(
         report,

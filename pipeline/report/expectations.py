@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pipeline.interfaces import Check, Column, Finding, Section, Table
 from pipeline.report.files import Files
 from pipeline.report.selection import Selected, select_numbers
-from pipeline.study.schema import Expectation
+from pipeline.study.schema import Expectation, Study
 
-__all__ = ["ANALYSIS", "judge_expectations", "list_turned"]
+__all__ = ["ANALYSIS", "digest_of", "judge_expectations", "list_turned"]
 
 ANALYSIS = "expectations"
 """What the finding is called."""
@@ -29,16 +29,15 @@ _COLUMNS = (
     Column("source", "source"),
     Column("remark", "remark"),
 )
-_ASKED = ("name", "table", "where", "column", "value", "low", "high", "need_not")
-"""What of a row is the question, not the answer."""
-
 _CAPTION = (
     "What the study expects of its own results (`expect`), such as a paper's numbers. Where it says that ours need not agree, a "
     "difference is shown and nothing turns."
 )
 
 
-def judge_expectations(expected: Sequence[Expectation], tables: Files, *, interval_of: Mapping[str, str] | None = None) -> Finding:
+def judge_expectations(
+    expected: Sequence[Expectation], tables: Files, *, interval_of: Mapping[str, str] | None = None, study: str = ""
+) -> Finding:
     """Return a row for each expectation: what was expected, what was found, and whether it agrees.
 
     An expectation has turned where its number does not agree, or cannot be found, and nothing says that it need not.
@@ -50,9 +49,11 @@ def judge_expectations(expected: Sequence[Expectation], tables: Files, *, interv
         Of the report.
     interval_of : mapping of str to str, optional
         By table of an analysis, the column whose interval its plain ``interval`` is: beside another number it would mislead.
+    study : str
+        The digest of the study that the report is made for, as `digest_of` gives it: it stands in every row of the table.
     """
     found = select_numbers(expected, tables, interval_of or {})
-    rows = [_judge(one, ours) for one, ours in zip(expected, found, strict=True)]
+    rows = [_judge(one, ours) | {"study": study} for one, ours in zip(expected, found, strict=True)]
     turned = [row for row in rows if row["turned"]]
     shown = tuple(_shown(row) for row in rows)
     if turned:
@@ -71,19 +72,32 @@ def judge_expectations(expected: Sequence[Expectation], tables: Files, *, interv
     )
 
 
-def list_turned(report: Path, expected: Sequence[Expectation]) -> list[str]:
-    """Return the names of the expectations that have turned, from a report's directory.
+def list_turned(report: Path, study: Study, judge_anew: Callable[[], Finding]) -> list[str]:
+    """Return the names of the expectations of a study that have turned.
 
-    Where the report was held to others, as by ``pipeline report --set``, or does not say, they are judged by its tables anew.
+    What the report says of them is believed where it was made for this very study. It may have been made with other settings since,
+    as by ``pipeline report --set``, and then its tables are others too.
+
+    Parameters
+    ----------
+    report : Path
+        The report's directory.
+    study : Study
+        Whose expectations are meant.
+    judge_anew : callable
+        Makes the report of the study again and gives the finding.
     """
-    if not expected:
+    if not study.expect:
         return []
-    asked = [_identity(_question(one)) for one in expected]
     rows = _read_judged(report / "tables" / f"{ANALYSIS}.csv")
-    if [_identity(row) for row in rows] != asked:
-        files = {path.name: partial(_chunks, path) for path in sorted((report / "tables").glob("*.csv"))}
-        rows = [{key: str(value) for key, value in row.items()} for row in judge_expectations(expected, Files(files)).rows]
+    if [row["study"] for row in rows] != [digest_of(study)] * len(study.expect):
+        return [row["name"] for row in judge_anew().rows if row["turned"]]
     return [row["name"] for row in rows if row["turned"] == "True"]
+
+
+def digest_of(study: Study) -> str:
+    """Return what tells a study with its settings from any other."""
+    return hashlib.sha256(study.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
 
 
 def _read_judged(path: Path) -> list[dict[str, str]]:
@@ -93,17 +107,7 @@ def _read_judged(path: Path) -> list[dict[str, str]]:
             rows = list(csv.DictReader(file))
     except (OSError, ValueError, csv.Error):
         return []
-    return rows if all(row.keys() >= {*_ASKED, "turned"} for row in rows) else []
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        yield from iter(partial(file.read, 2**20), b"")
-
-
-def _identity(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what is asked in the words of a CSV file."""
-    return tuple("" if row[key] is None else str(row[key]) for key in _ASKED)
+    return rows if all(row.keys() >= {"name", "turned", "study"} for row in rows) else []
 
 
 def _question(one: Expectation) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pipeline.report.files import Files
 from pipeline.report.input import ReportInput
 from pipeline.report.tables import make_tables
 from pipeline.report.views import view_all
-from pipeline.store.files import replacing
+from pipeline.store.files import replacing, write_bytes
 
 __all__ = ["ReportInput", "render_report", "write_report"]
 
@@ -71,9 +71,16 @@ def write_report(given: ReportInput, out_dir: Path, *, replaces: bool = False) -
     return out_dir / "index.html" if "html" in given.study.report.formats else out_dir
 
 
+_LIST = "files.txt"
+"""Names every file of a report, so that the next one knows which are its own to remove."""
+
+
 def _sweep(out_dir: Path, files: Files) -> None:
-    """Remove what an earlier report left: beside this one it would be taken for a part of it."""
-    for pattern in ("tables/*.csv", "tables/*.parquet", "figures/*.svg", "report.json", "report.md", "index.html"):
-        for path in out_dir.glob(pattern):
-            if str(path.relative_to(out_dir).as_posix()) not in files:
-                path.unlink(missing_ok=True)
+    """Remove what an earlier report left: beside this one it would be taken for a part of it. Nobody else's files are touched."""
+    listed = out_dir / _LIST
+    earlier = listed.read_text("utf-8").splitlines() if listed.is_file() else []
+    for name in {*earlier} - {*files}:
+        path = out_dir / name
+        if path.resolve().is_relative_to(out_dir.resolve()):
+            path.unlink(missing_ok=True)
+    write_bytes(listed, "".join(f"{name}\n" for name in sorted(files)).encode())

@@ -106,7 +106,14 @@ def test_an_answer_that_turned_has_its_exit_code_and_is_named(plain: Path, tmp_p
     # A report that is held to other answers is right to end well, and the run still is not.
     assert run_cli("report", root, "--set", "expect=[]", cwd=tmp_path).returncode == 0
     assert not (root / "report" / "tables" / "expectations.csv").exists()
+    own = root / "report" / "tables" / "notes.csv"
+    own.write_text("mine")
     assert run_cli("run", path, "--serial", "--quiet", cwd=path.parent).returncode == 7
+    # Nor where the answers are the same and the tables are not.
+    assert run_cli("report", root, "--set", "report.formats=[json]", cwd=tmp_path).returncode == 7
+    assert not (root / "report" / "index.html").exists()
+    assert run_cli("run", path, "--serial", "--quiet", cwd=path.parent).returncode == 7
+    assert own.read_text() == "mine"
 
 
 def test_a_count_of_rows_that_a_word_no_row_has_leaves_empty_says_so(plain: Path, tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pipeline.report.expectations import judge_expectations, list_turned
+from pipeline.interfaces import Finding
+from pipeline.report.expectations import digest_of, judge_expectations, list_turned
 from pipeline.report.files import Files
 from pipeline.report.selection import select_numbers
 from pipeline.study.expectations import Expectation
+from pipeline.study.schema import Study
 
 ODD = ["nan", "1e5", "100000", "01", "1", "True", "<5", "<unk>", "a\nb", "so\u2028so", "ü", ""]
 
@@ -164,30 +166,44 @@ def test_what_can_never_agree_is_refused(asked: Any, said: str) -> None:
         Expectation(table="board", column="score", **asked)
 
 
-def test_a_run_is_held_to_its_own_study_whatever_its_report_was_held_to(tmp_path: Path) -> None:
+def study_of(*expected: Expectation, **changes: Any) -> Study:
+    """A study that expects these."""
+    return Study.model_validate(
+        {
+            "schema": 1,
+            "study": "s",
+            "test_sets": {"news": {"format": "scores", "outputs": "scores.csv"}},
+            "metrics": ["mean"],
+            "analyses": ["thresholds"],
+            "expect": [one.model_dump(exclude_none=True, exclude_defaults=True) for one in expected],
+            **changes,
+        }
+    )
+
+
+def test_a_run_is_held_to_its_own_study_whatever_its_report_was_made_with(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     content = table({"name": "a", "score": 5.0})
-    (tmp_path / "tables" / "board.csv").write_bytes(content)
-    low, high = ask(name="low", at_least=9), ask(name="high", at_most=9)
-    assert list_turned(tmp_path, [low, high]) == ["low"]  # nothing says how they fared
-    others = [high], [ask(name="low", at_least=1), high], [low.model_copy(update={"where": {"name": "b"}}), high]
-    for held_to in others:
-        found = judge_expectations(held_to, files(content))
+    low, high = ask(name="low", at_least=9), ask(name="high", at_least=None, at_most=9)
+    own = study_of(low, high)
+    made: list[int] = []
+
+    def anew() -> Finding:
+        made.append(1)
+        return judge_expectations(own.expect, files(content))
+
+    assert list_turned(tmp_path, own, anew) == ["low"]  # nothing says how they fared
+    others = [study_of(high), study_of(low, high, analyses=["size-curve"]), study_of(high, low)]
+    for other in others:
+        found = judge_expectations(other.expect, files(table({"name": "a", "score": 9.0})), study=digest_of(other))
         (tmp_path / "tables" / "expectations.csv").write_bytes(_written(found.csv["expectations"]))
-        assert list_turned(tmp_path, [low, high]) == ["low"]
-    assert list_turned(tmp_path, [high]) == []
-    assert list_turned(tmp_path, []) == []
-
-
-def test_what_a_report_says_of_these_very_expectations_is_believed(tmp_path: Path) -> None:
-    (tmp_path / "tables").mkdir()
-    asked = [
-        ask(name="low", where={"name": "a"}, value=9.0, within=0.5, at_least=None),
-        ask(name="need not", value=1, differs="other data"),
-    ]
-    found = judge_expectations(asked, files(table({"name": "a", "score": 5.0})))
-    (tmp_path / "tables" / "expectations.csv").write_bytes(_written(found.csv["expectations"]))
-    assert list_turned(tmp_path, asked) == ["low"]  # there is no other table to judge by
+        assert list_turned(tmp_path, own, anew) == ["low"]
+        assert list_turned(tmp_path, other, anew) == []  # that is the study it was made for
+    assert len(made) == 4
+    assert list_turned(tmp_path, study_of(), anew) == []
+    for damaged in (b"", b"name\nlow\n", b"\xff\n"):
+        (tmp_path / "tables" / "expectations.csv").write_bytes(damaged)
+        assert list_turned(tmp_path, own, anew) == ["low"]
 
 
 def _written(rows: Any) -> bytes:
