@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pipeline.engine.executor import Executor, Outcome
-from pipeline.engine.forecast import Outlook, is_small, machine_factor
+from pipeline.engine.forecast import HERE_SECONDS, Outlook, is_small, machine_factor
 from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopAsked, StopRequest, grace_of, listen
 from pipeline.engine.state import RunState
@@ -53,6 +53,9 @@ class Ending(NamedTuple):
     message: str
     problems: tuple[Problem, ...] = ()
 
+
+PATIENCE = 5
+"""How many times as long as little work should take it may take here, before workers are started for the rest."""
 
 Progress = Callable[[RunState], None]
 OpenExecutor = Callable[[StopRequest], AbstractContextManager[Executor]]
@@ -179,10 +182,16 @@ class Coordinator:
             self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
             plan = self._plan()
         if plan.tasks and not stop.wanted:
-            small = open_here is not None and is_small(self.manifest.study, self.outlook, machine=self.machine)
-            with (open_here if open_here is not None and small else open_executor)(stop) as executor:
-                if not self._loop(executor, stop):
-                    return self._stopped(stop)
+            if open_here is not None and is_small(self.manifest.study, self.outlook, machine=self.machine):
+                with open_here(stop) as executor:
+                    if not self._loop(executor, stop, until=time.monotonic() + PATIENCE * self.machine * HERE_SECONDS):
+                        return self._stopped(stop)
+                if len(self.queue):
+                    self.state.event("handed over", f"{len(self.queue)} tasks take longer than was foretold: workers do the rest")
+            if len(self.queue):
+                with open_executor(stop) as executor:
+                    if not self._loop(executor, stop):
+                        return self._stopped(stop)
             plan = self._plan()
         if stop.wanted and plan.tasks:
             return self._stopped(stop)
@@ -204,10 +213,12 @@ class Coordinator:
         self._show()
         return plan
 
-    def _loop(self, executor: Executor, stop: StopRequest) -> bool:
-        """Say whether all that is open has ended; if not, a stop was asked."""
+    def _loop(self, executor: Executor, stop: StopRequest, *, until: float | None = None) -> bool:
+        """Say whether all that is open has ended; if not, a stop was asked. Nothing more is started after ``until``."""
         deadline: float | None = None
         while True:
+            if until is not None and time.monotonic() > until and not self.running and not stop.wanted:
+                return True
             if stop.wanted and deadline is None:
                 deadline = time.monotonic() + grace_of(task.kind for task in self.running.values())
                 self.state.facts["state"] = "DRAINING"

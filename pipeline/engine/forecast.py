@@ -20,7 +20,7 @@ from pipeline.plugins import in_tree, list_plugins
 from pipeline.record.manifest import Manifest
 from pipeline.study.schema import Study
 
-__all__ = ["Estimate", "Forecast", "Outlook", "forecast_study", "is_small", "machine_factor"]
+__all__ = ["HERE_SECONDS", "Estimate", "Forecast", "Outlook", "forecast_study", "is_small", "machine_factor"]
 
 YARDSTICK_SECONDS = 0.0055
 """What `machine_factor` runs, where the constants were measured."""

@@ -30,7 +30,8 @@ NOTES = (
     "full size; the row called window is the text's [0.04, 0.06], both ends included, and overlaps its neighbours.",
     "Pairs tied on the other test set have no sign there: counted apart, not in the share. A share of 50 % says that p on the "
     "base test set says nothing about the other.",
-    "Gain kept: the sum of the gains on the other test set over that on the base; below 100 % where gains stood out by chance.",
+    "Gain kept: the sum of the gains on the other test set over that on the base. Gains that stood out by chance shrink; where the "
+    "other test set tells systems further apart, all grow.",
     "Pairs share systems: intervals resample systems, not pairs. Agreement is not 1 − p.",
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.studies import files_of, text_study
+from support.studies import files_of, text_study, times_done
 
 from pipeline import plugins
 from pipeline.engine import coordinator, forecast, launch
@@ -80,6 +80,25 @@ def test_much_work_goes_to_workers(tmp_path: Path, no_cluster: list[str], monkey
     run = prepare(load_study(study), tmp_path / "runs", told)
     monkeypatch.setattr(coordinator.Coordinator, "_loop", lambda *_: False)  # it is not counted, only begun
     execute(run, told)
+    assert no_cluster == [run.id]
+
+
+def test_what_takes_longer_than_was_foretold_is_handed_over(
+    tmp_path: Path, no_cluster: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = write(tmp_path / "study")
+    here = begin(study, tmp_path / "here", Launch("local"))
+    monkeypatch.setattr(coordinator, "PATIENCE", 0)
+    late = begin(study, tmp_path / "late", Launch("local"))
+    assert no_cluster == [late.id]
+    assert times_done(late.root) == times_done(here.root)
+    assert files_of(late.root / "cubes.zarr") == files_of(here.root / "cubes.zarr")
+
+
+def test_the_profile_of_a_cluster_is_never_replaced(tmp_path: Path, no_cluster: list[str]) -> None:
+    profile = tmp_path / "own.yaml"
+    profile.write_text("name: own\naddress: tcp://127.0.0.1:9\n")
+    run = begin(write(tmp_path / "study"), tmp_path / "runs", Launch(str(profile)))
     assert no_cluster == [run.id]
 
 
