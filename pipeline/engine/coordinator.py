@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from typing import NamedTuple
 
+from pipeline.engine.ending import Ending, conclude_run, stopped
 from pipeline.engine.executor import Executor, Outcome
 from pipeline.engine.forecast import HERE_SECONDS, Outlook, is_small, machine_factor
 from pipeline.engine.queue import TaskQueue
@@ -19,7 +19,7 @@ from pipeline.engine.signals import StopAsked, StopRequest, grace_of, listen
 from pipeline.engine.state import RunState
 from pipeline.engine.stock import take_stock
 from pipeline.engine.watch import await_end
-from pipeline.errors import Interrupted, PipelineError, Problem, RunLocked, StoreError, name_some
+from pipeline.errors import PipelineError, RunLocked, StoreError
 from pipeline.plan.costs import TaskCosts
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import Plan, plan_study
@@ -43,15 +43,6 @@ DAMAGE = frozenset({"P704", "P705", "P710"})
 
 DAMAGE_LIMIT = 3
 """How often damage may be met where nothing damaged is found: then it is the disk."""
-
-
-class Ending(NamedTuple):
-    """How a run ended; ``problems`` are for people to read in full."""
-
-    state: str
-    exit_code: int
-    message: str
-    problems: tuple[Problem, ...] = ()
 
 
 PATIENCE = 5
@@ -167,7 +158,7 @@ class Coordinator:
         try:
             return self._drive(open_executor, stop, open_here, verify=verify)
         except StopAsked:
-            return self._stopped(stop)
+            return stopped(stop)
 
     def _drive(self, open_executor: OpenExecutor, stop: StopRequest, open_here: OpenExecutor | None, *, verify: bool) -> Ending:
         self.ledger.append({"event": "started"})
@@ -185,17 +176,17 @@ class Coordinator:
             if open_here is not None and is_small(self.manifest.study, self.outlook, machine=self.machine):
                 with open_here(stop) as executor:
                     if not self._loop(executor, stop, until=time.monotonic() + PATIENCE * self.machine * HERE_SECONDS):
-                        return self._stopped(stop)
+                        return stopped(stop)
                 if len(self.queue):
                     self.state.event("handed over", f"{len(self.queue)} tasks take longer than was foretold: workers do the rest")
             if len(self.queue):
                 with open_executor(stop) as executor:
                     if not self._loop(executor, stop):
-                        return self._stopped(stop)
+                        return stopped(stop)
             plan = self._plan()
         if stop.wanted and plan.tasks:
-            return self._stopped(stop)
-        return self._ended(plan)
+            return stopped(stop)
+        return conclude_run(plan, self.inventory)
 
     def _plan(self) -> Plan:
         plan = plan_study(
@@ -298,26 +289,6 @@ class Coordinator:
         self.state.facts["failed"] = len(self.inventory.failures)
         self.state.write()
         self.progress(self.state)
-
-    def _stopped(self, stop: StopRequest) -> Ending:
-        if stop.cancelled:
-            return Ending("CANCELLED", Interrupted.exit_code, "cancelled; `pipeline resume` continues it")
-        code = 130 if stop.interrupted else Interrupted.exit_code
-        return Ending("INTERRUPTED", code, "stopped on request; `pipeline resume` continues it")
-
-    def _ended(self, plan: Plan) -> Ending:
-        failures = list(self.inventory.failures.values())
-        problems = tuple(problem for failure in failures for problem in failure.problems)
-        last = [f for f in failures if f.label == "report" or f.label.startswith("collect ")]
-        if last:
-            return Ending("FAILED", last[0].exit_code, last[0].reason, problems)
-        if plan.report is None or plan.report not in self.inventory.receipts:
-            message = "; ".join(f.reason for f in failures) or "fewer than two systems are left"
-            return Ending("FAILED", 4, message, problems)
-        if plan.absent or failures:
-            names = sorted({a.system for a in plan.absent if a.system}) or [f.label for f in failures]
-            return Ending("INCOMPLETE", 4, f"done without {name_some(names, 8)}", problems)
-        return Ending("COMPLETED", 0, "")
 
 
 def _retries(task: Task, failure: Failure) -> int:
