@@ -109,11 +109,13 @@ def compare(
       pipeline compare baseline.txt new.txt -r reference.txt
       pipeline compare runs/*.txt -r ref.A.txt -r ref.B.txt -m bleu -m chrf --json
       pipeline compare ours=runs/17/out.txt base=runs/9/out.txt -r reference.txt
-      pipeline compare scores.csv --baseline base --latex table.tex --html report.html
-      pipeline compare scores.csv --format scores --procedure approximate-randomization
-      pipeline compare north.conll south.conll -r gold.conll --format columns -m chunk-recall
-      pipeline compare baseline.txt new.txt -r reference.txt -m bleu -m chrf --preset sacrebleu-bs
-      pipeline compare runs/*/samples_gsm8k_*.jsonl --format '{name: lm-eval, filter: strict-match}' -m exact_match
+      pipeline compare scores.csv --baseline base --latex t.tex --html r.html
+      pipeline compare scores.csv --procedure approximate-randomization
+      pipeline compare a.conll b.conll -r gold.conll \\
+        --format columns -m chunk-recall
+      pipeline compare old.txt new.txt -r ref.txt -m bleu --preset sacrebleu-bs
+      pipeline compare runs/*/samples_gsm8k_*.jsonl -m exact_match \\
+        --format '{name: lm-eval, filter: strict-match}'
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
     from pipeline.engine.progress import show_progress

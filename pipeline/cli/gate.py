@@ -82,7 +82,8 @@ def gate(
     \b
     Examples:
       pipeline gate study.yaml --baseline released
-      pipeline gate study.yaml --baseline released --margin bleu=0.3 --fail-on inconclusive
+      pipeline gate study.yaml --baseline released \\
+        --margin bleu=0.3 --fail-on inconclusive
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.engine.launch import Launch
     from pipeline.report.document import read_report

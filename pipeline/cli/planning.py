@@ -23,9 +23,12 @@ _MOST_GAIN = 100
 
 _ASKS = """\b
 Three questions:
-  pipeline power --items 100 --helped 7 --hurt 2       is 7 helped and 2 hurt of 100 significant?
-  pipeline power --items 500 --accuracy 71.2 69.8      what p may two accuracies have?
-  pipeline power --gain 2 --hurt-percent 3 --items 500 will a true gain of 2 points be found, and on how many items?
+  is 7 helped and 2 hurt of 100 significant?
+    pipeline power --items 100 --helped 7 --hurt 2
+  what p may two accuracies have?
+    pipeline power --items 500 --accuracy 71.2 69.8
+  will a true gain of 2 points be found, and on how many items?
+    pipeline power --gain 2 --hurt-percent 3 --items 500
 """
 
 

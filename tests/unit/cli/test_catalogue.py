@@ -142,6 +142,14 @@ def test_help_names_every_member_and_imports_none() -> None:
     assert names_shown(done.stderr) == {what: sorted(names) for what, names in NAMES.items()}
 
 
+@pytest.mark.parametrize("command", ["", *cli.commands])
+def test_help_fits_a_terminal_of_eighty_columns(command: str) -> None:
+    asked = [*filter(None, [command]), "--help"]
+    shown = CliRunner().invoke(cli, asked, prog_name="pipeline", env={"COLUMNS": "80"}, catch_exceptions=False)
+    assert shown.exit_code == 0
+    assert [line for line in shown.stdout.splitlines() if len(line) > 80] == []
+
+
 def names_shown(help_: str) -> dict[str, list[str]]:
     """Return the names at the end of a help page, by their kind."""
     lines = help_.split("\nInstalled (", 1)[1].split("\n", 1)[1]
