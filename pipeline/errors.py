@@ -9,6 +9,7 @@
     │   └── NothingToCompare exit  5   P29x  fewer than two systems
     ├── PluginError          exit  2   P3xx  a reader, metric, trainer or analysis that is not there
     ├── TaskError            exit  4   P4xx  one task failed; the rest goes on
+    ├── AnswerTurned         exit  7   P45x  the run is complete, and numbers are not what the study expects
     ├── RunNotFound          exit 66   P5xx  no such run
     ├── ClusterError         exit 69   P6xx  no scheduler, no workers
     ├── StoreError           exit 73   P7xx  disk full, not writable, stored bytes damaged
