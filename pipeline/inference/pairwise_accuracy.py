@@ -15,6 +15,9 @@ __all__ = ["UnitValues", "gaussian_p", "permute_measures", "soft_accuracy"]
 UnitValues = NDArray[np.float64]
 """(system, unit): what a unit adds to the score of a system, whose score is the mean."""
 
+_ROUNDING = 1e-14
+"""Values nearer to each other than this share of their size may be of one number: .1 · 3 and .3."""
+
 
 def soft_accuracy(p: NDArray[np.float64], reference: NDArray[np.float64]) -> float:
     """Return soft pairwise accuracy, 1 − mean |p − p_reference| over pairs.
@@ -43,18 +46,22 @@ def gaussian_p(values: UnitValues, pairs: NDArray[np.int64]) -> NDArray[np.float
     Returns
     -------
     (pair,) float64
-        ½ where the two do not differ on any unit, 0 or 1 where they differ by the same on all.
+        ½ where the two differ by rounding alone, 0 or 1 where they differ by the same on all units. ½ too of a single unit: nothing
+        says then how far another would be from it.
     """
     units = values.shape[1]
     first, second = pairs.T
+    if units < 2:
+        return np.full(len(pairs), 0.5)
     mean = values.mean(axis=1)
     centred = values - mean[:, None]
+    rounding = _ROUNDING * (np.abs(mean[first]) + np.abs(mean[second]))
     squares, _ = sum_squared_differences(centred, pairs)
-    varies = squares > 0
-    se = np.sqrt(np.where(varies, squares, 1.0) / units / max(units - 1, 1))
+    varies = squares > units * rounding**2
+    se = np.sqrt(np.where(varies, squares, 1.0) / units / (units - 1))
     delta = mean[first] - mean[second]
     spread = np.sqrt(np.mean(centred**2, axis=1))
-    apart = np.abs(delta) > SAME * (spread[first] + spread[second])
+    apart = np.abs(delta) > SAME * (spread[first] + spread[second]) + rounding
     certain = np.where(~apart, 0.5, np.where(delta > 0, 0.0, 1.0))
     return np.asarray(np.where(varies, ndtr(-delta / se), certain), np.float64)
 

@@ -47,7 +47,8 @@ def say_claim(claim: str, unit: str) -> str:
 def describe_models(report: Report, place: FamilyKey) -> Verdict:
     """Return a few sentences on the models of a test set and metric, and what analyses add."""
     models, pairs = report.models_of(place), report.model_pairs_of(place)
-    headlines = [row.sentence for finding in report.findings for row in finding.headlines if family_of(row) == place]
+    # An analysis that was asked twice may say the same twice.
+    headlines = dict.fromkeys(row.sentence for finding in report.findings for row in finding.headlines if family_of(row) == place)
     return Verdict(*place, sentences=[*_judge(report, place, models, pairs), *headlines])
 
 

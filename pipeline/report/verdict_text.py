@@ -69,7 +69,8 @@ def _judge(report: Report, place: FamilyKey, pairs: Pairs) -> Iterator[str]:
     else:
         yield from _many(pairs, report.board_of[place], baseline, alpha, digits, falling, size)
     yield from filter(None, [describe_design_effect(pairs, test_set), describe_detectable(pairs, digits, test_set.unit)])
-    yield from (row.sentence for finding in report.findings for row in finding.headlines if family_of(row) == place)
+    # An analysis that was asked twice may say the same twice.
+    yield from dict.fromkeys(row.sentence for finding in report.findings for row in finding.headlines if family_of(row) == place)
 
 
 def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, size: str) -> Iterator[str]:

@@ -47,6 +47,29 @@ def test_differences_that_are_rounding_are_none() -> None:
     assert gaussian_p(values, pairs_of(3)).tolist() == [0.5, 1.0, 1.0]
 
 
+@pytest.mark.parametrize("units", [2, 3, 10, 1000])
+def test_constants_that_differ_by_rounding_are_one(units: int) -> None:
+    """Their spread is 0, or rounding itself: what is rounding is told by their size."""
+    values = np.repeat([[0.1 * 3], [0.3], [0.7 + 0.1], [0.8], [0.8 + 1e-9]], units, axis=1)
+    assert (values[0] != values[1]).all()
+    assert (values[2] != values[3]).all()
+    pairs = np.array([[0, 1], [1, 0], [2, 3], [3, 2], [2, 1], [3, 4], [4, 2]])
+    assert gaussian_p(values, pairs).tolist() == [0.5, 0.5, 0.5, 0.5, 0.0, 1.0, 0.0]
+
+
+def test_nothing_is_known_of_one_unit() -> None:
+    assert gaussian_p(np.array([[1.0], [0.0]]), np.array([[0, 1], [1, 0]])).tolist() == [0.5, 0.5]
+
+
+def test_small_differences_of_large_values_are_differences() -> None:
+    difference = np.random.default_rng(1).normal(1e-5, 1e-4, 100_000)
+    base = np.full(100_000, 1e6)
+    values = np.stack([base + difference, base])
+    seen = values[0] - values[1]
+    expected = norm.sf(seen.mean() / (seen.std(ddof=1) / np.sqrt(100_000)))
+    assert gaussian_p(values, np.array([[0, 1]]))[0] == pytest.approx(expected, rel=1e-3)
+
+
 def test_the_test_of_two_measures_swaps_whole_units_of_standardised_values() -> None:
     rng = np.random.default_rng(2)
     systems, units = 5, 40

@@ -112,6 +112,18 @@ def test_headlines_marks_and_checks_reach_verdict_scatter_and_trust() -> None:
     assert "The line is half a point. The band is p in \\[.1, .2\\]." in files["report.md"].decode()
 
 
+def test_an_analysis_that_was_asked_twice_says_once_what_is_the_same() -> None:
+    where = {"test_set": "news", "metric": "bleu", "procedure": "paired-bootstrap"}
+    one, two, other = (
+        replace(FINDING, headlines=(Headline(where, told),)) for told in ("Gaps are small.", "Gaps are small.", "One is large.")
+    )
+    assert json.loads(render(one, two, other)["report.json"])["verdict"][0]["sentences"][-2:] == [
+        "Gaps are small.",
+        "One is large.",
+    ]
+    assert json.loads(render(one, two, other)["report.json"])["verdict"][0]["sentences"].count("Gaps are small.") == 1
+
+
 def test_one_pair_beyond_the_axis_is_told_in_the_singular() -> None:
     cube = build_cube(np.array([50.0, 51.5, 53.0]), list("abc"))
     assert "1 pair with a larger gain, with p < 0.0005, lies to the right of the axis." in render(cube=cube)[
