@@ -177,7 +177,8 @@ class Estimate:
 class Forecast:
     """All tasks of a study, those that are open, and what these should take.
 
-    ``block_seconds`` are those of the shortest and the longest open resample task; None where none is open.
+    ``block_seconds`` are those of the shortest and the longest open resample task; None where none is open. ``here`` says that the
+    work is so little that no workers are started.
     """
 
     everything: Plan
@@ -185,6 +186,7 @@ class Forecast:
     estimate: Estimate
     footprint: Footprint
     block_seconds: tuple[float, float] | None
+    here: bool
 
 
 def forecast_study(
@@ -231,6 +233,7 @@ def forecast_study(
         estimate=_estimate(outlook, 1 if here else side_by_side, costs.machine, before, cluster=not here),
         footprint=estimate_footprint(study, inputs, left.tasks),
         block_seconds=(min(blocks), max(blocks)) if blocks else None,
+        here=here,
     )
 
 

@@ -95,7 +95,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "deviations": list(list_deviations(loaded.study)),
         "stages": [{"stage": kind, "tasks": total[kind], "open": open_[kind]} for kind in total],
         "trainings": [{"model": model, "tasks": models[model], "open": waiting[model]} for model in models],
-        "workers": number,
+        "workers": 0 if forecast.here else number,
         "time": asdict(forecast.estimate),
         "block_seconds": {"shortest": blocks[0], "longest": blocks[1]} if blocks else None,
         "memory_bytes": forecast.footprint.memory,
@@ -139,7 +139,8 @@ def format_preview(preview: Mapping[str, Any]) -> str:
     if blocks:
         rate = preview["time"]["tasks_a_second"]["resample"]
         lines.append(f"blocks: {blocks['shortest']:.1f} to {blocks['longest']:.1f} s, {rate:.2g} a second")
-        lines.append(f"memory: about {_size(preview['memory_bytes'])} a worker   disk: about {_size(preview['disk_bytes'])}")
+        each = " a worker" if preview["workers"] else ""
+        lines.append(f"memory: about {_size(preview['memory_bytes'])}{each}   disk: about {_size(preview['disk_bytes'])}")
     methods = preview["methods"]
     if preview["method"] != "monte-carlo":
         lines.extend(_method_lines(methods))
@@ -173,7 +174,7 @@ def _count(test_set: Mapping[str, Any]) -> str:
 def _time_lines(told: Mapping[str, Any], workers: int) -> list[str]:
     if not told["stages"]:
         return ["time: nothing is left to do"]
-    on = f"on {workers} worker{'s' if workers > 1 else ''}"
+    on = f"on {workers} worker{'s' if workers > 1 else ''}" if workers else "in one process, without workers"
     parts = {"start": told["start"], **told["stages"]}
     shares = ", ".join(f"{name} {'unknown' if seconds is None else format_seconds(seconds)}" for name, seconds in parts.items())
     known = (

@@ -54,14 +54,8 @@ def predicted_test_sets(study: Study, golds: Mapping[str, str]) -> dict[str, dic
     predicted: dict[str, dict[str, Any]] = {}
     for name, gold in golds.items():
         if is_predicted(study.test_sets[name]):
-            predicted.setdefault(gold, {"name": name, "spec": _shown_to_trainers(study, name)})
+            predicted.setdefault(gold, {"name": name, "spec": study.as_read(name).model_dump()})
     return predicted
-
-
-def _shown_to_trainers(study: Study, name: str) -> dict[str, Any]:
-    """Return a test set as its reader takes it for trainers: without what others have made of it."""
-    spec = study.as_read(name).model_dump()
-    return spec | {"outputs": None} if spec["predicted"] else spec
 
 
 def make_trainings(

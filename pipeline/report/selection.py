@@ -26,6 +26,8 @@ _KEPT = 3
 """Rows that are kept of those that fit: one is needed, and of others it is said how they differ."""
 _MOST_WORDS = 10_000
 """Words of a column that are remembered to guess what was meant."""
+_LONGEST_CELL = 1 << 30
+"""Characters: the limit of the module csv is 131,072, and a cell may name many systems."""
 _NO_NAMES = {"letters", "reason", "remark", "interval_note", "warning"}
 """Columns of words that tell no row from another."""
 
@@ -81,6 +83,7 @@ def _with_guess(said: str, word: str, words: Iterable[str]) -> str:
 
 def _read(asked: Sequence[Expectation], parts: Iterable[bytes], plain: str | None) -> list[Selected]:
     """Return the numbers of the expectations of one table; of its plain intervals are those of the column ``plain``."""
+    csv.field_size_limit(_LONGEST_CELL)
     rows = csv.reader(_lines(parts))
     number = 0
     try:

@@ -94,6 +94,8 @@ class Expectation(Frozen):
         low, high = self.limits
         if low > high:
             raise ValueError(f"nothing can agree: value and within leave no number between {low:g} and {high:g}")
+        if self.count and (high < 0 or (math.isfinite(low) and high < math.ceil(low))):
+            raise ValueError(f"rows are counted in whole numbers, and none lies between {low:g} and {high:g}")
         if self.value == 0 and isinstance(self.within, str):
             raise ValueError(f"{self.within} of 0 is 0: say how near to 0 is near enough by a number")
         return self

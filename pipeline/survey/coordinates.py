@@ -60,9 +60,6 @@ def read_coordinates(
                     "fraction": f"{spec.fraction:g}",
                     "replica": str(spec.replica),
                 }
-        if any(spec.predicted and spec.outputs is not None for spec in study.test_sets.values()):
-            for name in known:
-                known[name]["origin"] = "trained" if name in trained else "given"
     if study.systems.table is not None:
         table = _read_table(base / study.systems.table)
         for system, (_, row) in table.items():
@@ -70,6 +67,9 @@ def read_coordinates(
                 known[system] |= row
         told = [*_no_systems(study, table, systems), *_no_rows(study, table, [s for s in systems if s not in trained])]
         told += _no_runs(study, table)
+    if any(spec.predicted and spec.outputs is not None for spec in study.test_sets.values()):
+        for name in known:  # whatever a table calls by that name: classes of pairs are said to be made of these
+            known[name]["origin"] = "trained" if name in trained else "given"
     relation = study.systems.relation
     if relation is not None:
         lacking = [system for system in systems if not known[system].get(relation)]

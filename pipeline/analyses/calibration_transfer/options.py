@@ -33,5 +33,8 @@ class CalibrationOptions:
             raise ValueError(f"window must be two increasing numbers between 0 and 1, got {list(self.window)}")
         if any(not 0 < level < 1 for level in self.levels) or len(set(self.levels)) < len(self.levels):
             raise ValueError(f"levels must be different numbers between 0 and 1, got {list(self.levels)}")
+        named = [self.against] if isinstance(self.against, str) else self.against
+        if len({*named}) < len(named):
+            raise ValueError(f"against names a test set twice: {list(named)}")
         if not 100 <= self.interval_replicates <= 100_000:
             raise ValueError(f"interval_replicates {self.interval_replicates} must be between 100 and 100000")

@@ -269,6 +269,11 @@ def test_with_one_other_test_set_there_is_neither_overview_nor_map():
     assert {figure.name for figure in finding.figures} == {"calibration"}
 
 
+def test_a_test_set_that_is_named_twice_is_refused():
+    with pytest.raises(StudyError, match="twice"):
+        CalibrationTransfer().check({"against": ["other", "other"]})
+
+
 @pytest.mark.parametrize("levels", [[0.0], [1.0], [0.9, 0.9], ["much"]])
 def test_levels_that_are_no_shares_are_refused(levels):
     with pytest.raises(StudyError, match="level"):

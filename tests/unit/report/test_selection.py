@@ -19,7 +19,7 @@ from pipeline.report.selection import select_numbers
 from pipeline.study.expectations import Expectation
 from pipeline.study.schema import Study
 
-ODD = ["nan", "1e5", "100000", "01", "1", "True", "<5", "<unk>", "a\nb", "so\u2028so", "ü", ""]
+ODD = ["nan", "1e5", "100000", "01", "1", "True", "<5", "<unk>", "a\nb", "so\u2028so", "ü", "", "x" * 200_000]
 
 
 def table(*rows: dict[str, Any]) -> bytes:
@@ -50,7 +50,7 @@ def test_a_system_is_found_by_its_very_name(place: int, step: int | None) -> Non
     (found,) = select_numbers([ask(where={"name": name})], files(BOARD, step=step), {})
     if name == "<5":  # it compares as well, and a name such as 1 is a number
         assert found.reason is not None
-        assert found.reason.startswith("3 rows of 12 are left, one is needed")
+        assert found.reason.startswith("3 rows of 13 are left, one is needed")
     else:
         assert (found.number, found.reason) == (float(place), None)
 
@@ -65,7 +65,7 @@ def test_a_number_is_compared_as_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "count"), [({"score": "<= 3"}, 4), ({"score": "≥ 3"}, 9), ({"score": "< 3"}, 3), ({"score": "> 3"}, 8), ({}, 12)]
+    ("where", "count"), [({"score": "<= 3"}, 4), ({"score": "≥ 3"}, 10), ({"score": "< 3"}, 3), ({"score": "> 3"}, 9), ({}, 13)]
 )
 def test_texts_that_compare_select_rows(where: dict[str, str], count: int) -> None:
     (found,) = select_numbers([ask(where=where, count=True, column=None)], files(BOARD), {})
@@ -157,13 +157,15 @@ def test_a_value_alone_with_a_reason_is_shown_and_never_judged() -> None:
     [
         ({"value": 5, "within": 1, "at_least": 10}, "nothing can agree"),
         ({"value": 0, "within": "5 %"}, "5 % of 0 is 0"),
+        ({"count": True, "column": None, "at_most": -1}, "rows are counted"),
+        ({"count": True, "column": None, "value": 2.5, "within": 0.1}, "rows are counted"),
         ({"value": 1, "within": True}, "a distance is a number"),
         *(({"at_least": 0, "where": {"p": text}}, "a comparison is") for text in ("= 5", "== 5", "!= 4", "<= 5 %", "> .5x")),
     ],
 )
 def test_what_can_never_agree_is_refused(asked: Any, said: str) -> None:
     with pytest.raises(ValidationError, match=said):
-        Expectation(table="board", column="score", **asked)
+        Expectation(**{"table": "board", "column": "score", **asked})
 
 
 def study_of(*expected: Expectation, **changes: Any) -> Study:

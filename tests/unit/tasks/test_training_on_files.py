@@ -195,7 +195,7 @@ def test_documents_are_resampled_whole_where_the_study_says_so(tmp_path: Path) -
 def mixed_study(folder: Path) -> Path:
     """Two systems that are given, one of them always right and one that knows one tag, beside trained ones."""
     test_sets = {name: {"format": "tagged", "gold": f"{name}.txt"} for name in ("test", "other")}
-    test_sets["test"] |= {"outputs": "{system}.out", "predicted": True}
+    test_sets["test"] |= {"outputs": {"right": "right.out", "their/nouns": "nouns.out"}, "predicted": True}
     classes = {"natural": ["given", "given"], "synthetic": ["trained", "trained"], "one of each": ["given", "trained"]}
     changes = {"test_sets": test_sets, "systems": {"relation": "origin"}, "analyses": [{"thresholds": {"classes": classes}}]}
     study = tagging_study(folder, changes=changes)
@@ -213,7 +213,7 @@ def test_systems_that_were_given_are_compared_with_trained_ones(done: tuple[Path
     cube = open_run(made.root)["test"]
     origin = {str(s): str(cube["origin"].sel(system=s).item()) for s in cube.system.values}
     trained = {f"{model}/{label}" for model in MODELS for label in LABELS}
-    assert origin == dict.fromkeys(trained, "trained") | {"right": "given", "nouns": "given"}
+    assert origin == dict.fromkeys(trained, "trained") | {"right": "given", "their/nouns": "given"}
     assert cube.sizes["pair"] == 16 * 15 // 2
     scores = cube["observed_score"].sel(metric="tag-accuracy", test_size="full")
     assert float(scores.sel(system="right").item()) == 100.0
