@@ -19,7 +19,7 @@ from pipeline.report.selection import select_numbers
 from pipeline.study.expectations import Expectation
 from pipeline.study.schema import Study
 
-ODD = ["nan", "1e5", "100000", "01", "1", "True", "<5", "<unk>", "a\nb", "so\u2028so", "ü", "", "x" * 200_000]
+ODD = ["nan", "1e5", "100000", "01", "1", "True", "<5", "<unk>", "a\nb", "so\u2028so", "ü", ""]
 
 
 def table(*rows: dict[str, Any]) -> bytes:
@@ -50,9 +50,15 @@ def test_a_system_is_found_by_its_very_name(place: int, step: int | None) -> Non
     (found,) = select_numbers([ask(where={"name": name})], files(BOARD, step=step), {})
     if name == "<5":  # it compares as well, and a name such as 1 is a number
         assert found.reason is not None
-        assert found.reason.startswith("3 rows of 13 are left, one is needed")
+        assert found.reason.startswith("3 rows of 12 are left, one is needed")
     else:
         assert (found.number, found.reason) == (float(place), None)
+
+
+def test_a_cell_may_be_long() -> None:
+    name = "x" * 200_000
+    (found,) = select_numbers([ask(where={"name": name})], files(table({"name": name, "score": 4.0})), {})
+    assert found.number == 4.0
 
 
 def test_a_number_is_compared_as_one() -> None:
@@ -65,7 +71,7 @@ def test_a_number_is_compared_as_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "count"), [({"score": "<= 3"}, 4), ({"score": "≥ 3"}, 10), ({"score": "< 3"}, 3), ({"score": "> 3"}, 9), ({}, 13)]
+    ("where", "count"), [({"score": "<= 3"}, 4), ({"score": "≥ 3"}, 9), ({"score": "< 3"}, 3), ({"score": "> 3"}, 8), ({}, 12)]
 )
 def test_texts_that_compare_select_rows(where: dict[str, str], count: int) -> None:
     (found,) = select_numbers([ask(where=where, count=True, column=None)], files(BOARD), {})
