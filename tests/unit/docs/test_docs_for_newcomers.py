@@ -20,7 +20,11 @@ PAGES = {name: ROOT / "docs" / f"{name}.md" for name in ("tutorial", "howto")}
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of the time of a run goes into figures and the disk; no figure is printed, and nobody pulls the plug."""
+    """Half of the time of a run goes into figures and the disk; no figure is printed, and nobody pulls the plug.
+
+    All runs stay in the process of the test, as where workers take long to start. They would give the same bits.
+    """
+    monkeypatch.setattr("pipeline.engine.coordinator.machine_factor", lambda: 100.0)
     monkeypatch.setattr("pipeline.report.figures.draw_all", lambda report, document: [])
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
