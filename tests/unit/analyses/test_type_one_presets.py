@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,15 @@ from pipeline.inference.convention_levels import gaussian_rejection, null_p
 from pipeline.interfaces import ScoredStatistics
 from pipeline.presets.registry import PRESETS
 from pipeline.resampling.draws import Draws, draw_weights
-from pipeline.resampling.null_laboratory import SHARED, NullSwaps, TwoOutputs, make_nulls, randomize_nulls, resample_nulls
+from pipeline.resampling.null_laboratory import (
+    SHARED,
+    NullCounts,
+    NullSwaps,
+    TwoOutputs,
+    make_nulls,
+    randomize_nulls,
+    resample_nulls,
+)
 
 FALSE_ALARM = 1e-6
 PAPER = "riezler-maxwell-2005"
@@ -99,6 +108,27 @@ def test_the_fold_of_each_null_data_set_is_that_of_its_own_replicates() -> None:
         assert found[null] == (hits + 1) / (b + 1), null
     alone = resample_nulls(pair, swaps, draws, nulls=nulls, replicates=b)
     assert np.array_equal(alone.counts, counted.counts)  # looking changes nothing
+
+
+def test_a_number_off_kept_scores_has_both_sides_of_each_null_data_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second batch, of three null data sets: scores, observed scores and gain of a pair are of the same one."""
+    rng = np.random.default_rng(4)
+    scores, score = rng.normal(size=(2, 3, 7)), rng.normal(size=(2, 3))
+
+    def gaps(all_scores: NDArray[np.float64], sides: NDArray[np.int64], **given: Any) -> SimpleNamespace:
+        a, b = sides.T
+        assert given["score"][a] - given["score"][b] == pytest.approx(given["delta"])
+        return SimpleNamespace(own=(all_scores[a] - all_scores[b]).mean(axis=1))
+
+    monkeypatch.setattr(own_p, "import_function", lambda name: gaps)
+    rule = PRESETS[PAPER].rules[0]
+    own = OwnP([rule], nulls=5, replicates=7)
+    own.look(2, scores, score, score[0] - score[1])
+    counted = NullCounts(np.zeros(5), np.zeros((5, 8), np.int64), np.zeros(5, np.int64))
+    ((_, found, _),) = own.read(counted, counted)
+    assert found is not None
+    assert np.isnan(found[:2]).all()
+    assert found[2:] == pytest.approx((scores[0] - scores[1]).mean(axis=1))
 
 
 def test_a_preset_of_counts_is_read_off_them_as_it_prints() -> None:
