@@ -228,3 +228,10 @@ def test_the_training_that_the_readme_shows_is_one_that_a_study_takes() -> None:
     assert len(make_trainings(study, "", {}, {})) == 75
     for model in study.training.models.values():
         load_trainer(model.trainer, model.options)
+
+
+def test_the_citation_is_of_this_version() -> None:
+    told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert told["version"] == pipeline.__version__
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (told["license"], told["title"].partition(":")[0]) == (project["license"], project["name"])
