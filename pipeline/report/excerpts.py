@@ -74,7 +74,10 @@ def list_excerpts(report: Report, *, most_pairs: int = 20) -> Iterator[Excerpt]:
 
 
 def _of_systems(report: Report, place: FamilyKey, verdict: Verdict, most: int, board: View, lower: str) -> Excerpt:
-    rows, total = report.pairs_of[place], report.count_of[place].pairs
+    rows: Sequence[PairRow] = report.pairs_of[place]
+    total = report.count_of[place].pairs
+    if report.family.baseline is not None:  # other pairs have no verdict
+        rows, total = [row for row in rows if row.in_family], report.count_of[place].in_family
     listed = first_pairs(rows, report.board_of[place], most)
     pairs = pair_table(report, place, listed, "", digits=report.decimals(place.metric), tables=1)
     # There is room for the adjustment that decides, and not for the others.

@@ -45,7 +45,8 @@ def write_study(loaded: LoadedStudy, path: Path) -> str:
         if isinstance(metric, dict) and "path" in metric:
             metric["path"] = place(metric["path"])
     name = path.name.removesuffix(path.suffix)
-    return _HEAD.format(name=path.name) + format_yaml(value | {"study": name})
+    told = {"schema": value["schema"], "study": name, "seed": loaded.study.seed}  # all numbers depend on the seed
+    return _HEAD.format(name=path.name) + format_yaml(told | {key: part for key, part in value.items() if key not in told})
 
 
 def _placed(value: Any, place: Any) -> Any:

@@ -72,6 +72,7 @@ def test_the_page_has_its_figures_and_needs_no_other_file(written: tuple[Path, A
 
 def test_the_study_that_is_written_gives_the_same_numbers(written: tuple[Path, Any], found: Results, tmp_path: Path) -> None:
     loaded = load_study(written[0] / "again.yaml", [])
+    assert "\nseed: 20120712\n" in (written[0] / "again.yaml").read_text("utf-8")
     assert loaded.study.test_sets["test set"].outputs == "../scores.csv"  # as seen from the file
     done = run_cli("run", written[0] / "again.yaml", "--serial", "--runs", tmp_path, "--quiet")
     assert done.returncode == 0, done.stderr
@@ -113,6 +114,7 @@ def test_a_baseline_leaves_other_pairs_without_a_verdict(folder: Path) -> None:
     }
     judged = {frozenset((row["system_a"], row["system_b"])) for row in found["pairs"] if row["verdict"] is not None}
     assert judged == {frozenset(("c", "a&b")), frozenset(("c", "base_1"))}
+    assert sum(line.endswith(r" \\") for line in found.to_latex().splitlines()) == 1 + 3 + 1 + 2  # heads, systems, their two pairs
     with pytest.raises(PipelineError, match="nobody"):
         pipeline.compare(folder / "scores.csv", replicates=2000, baseline="nobody")
 

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import yaml
 from support.studies import run_cli
 
+import pipeline
 from pipeline.cli import cli, gate
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
 from pipeline.error_codes import CODES
