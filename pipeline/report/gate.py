@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pipeline.report.document import Report
+from pipeline.report.markdown import escape
 from pipeline.report.model_rows import ModelPairRow
-from pipeline.report.pages import escape
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_interval, format_number, format_p
 

@@ -5,7 +5,6 @@ The page is one file that loads nothing from elsewhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -13,17 +12,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pipeline.report.document import Report
+from pipeline.report.markdown import escape
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.pair_table import MARKS
 from pipeline.report.svg import Drawing, inline_svg
 from pipeline.report.trainings import tell_failures
 from pipeline.report.view import View
 
-__all__ = ["escape", "render_html", "render_markdown"]
+__all__ = ["render_html", "render_markdown"]
 
 LONG = 25
 MOST_FIGURES = 10
-SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
 
 
 def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawing]) -> str:
@@ -51,17 +50,6 @@ def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawin
         paragraph=methods_paragraph(report),
     )
     return text.rstrip() + "\n"
-
-
-def escape(text: str) -> str:
-    r"""Return text that Markdown shows as it is, also inside a table.
-
-    Examples
-    --------
-    >>> print(escape("a|b <i> *c*"))
-    a\|b \<i\> \*c\*
-    """
-    return SPECIAL.sub(r"\\\1", text.replace("&", "&amp;").replace("\n", " "))
 
 
 def render_markdown(report: Report, views: Sequence[View], drawings: Sequence[Drawing]) -> str:

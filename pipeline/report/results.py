@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.report.document import Report, read_report
 from pipeline.report.excerpts import Excerpt, list_excerpts
 from pipeline.report.latex import render_latex
-from pipeline.report.pages import escape as escape_markdown
+from pipeline.report.markdown import escape as escape_markdown
 from pipeline.report.summary import summarise
 from pipeline.report.view import View
 

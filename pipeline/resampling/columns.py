@@ -207,12 +207,13 @@ def _assemble_few(
 ) -> None:
     """Do what `_assemble` does in NumPy, operation by operation, and so with the same bits."""
     sources = [*narrow, *sparse, *wide]
+    number = out.shape[1]  # products in bytes have room for some replicates more
     for target, row in zip(out, rows.tolist(), strict=True):
         target[:] = 0.0
         for part, column in enumerate(recipe[row].tolist()):
             if column >= 0:
                 times = factor[row] if part == 1 else 1.0
-                target += times * sources[column].astype(np.float64)
+                target += times * sources[column][:number].astype(np.float64)
 
 
 @kernel

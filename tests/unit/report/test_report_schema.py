@@ -59,7 +59,7 @@ def test_only_what_may_be_unknown_may_be_left_out() -> None:
         "Adjustment": {"across"},
         "Column": {"form"},
         "PairRow": {"tool_p"},
-        "SystemRow": {"sample", "fraction", "replica"},
+        "SystemRow": {"origin", "sample", "fraction", "replica"},
         "TableBlock": {"rows"},
     }
 

@@ -1,0 +1,20 @@
+"""Text as Markdown shows it; apart from pages, which load what draws them."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["escape"]
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
+
+
+def escape(text: str) -> str:
+    r"""Return text that Markdown shows as it is, also inside a table.
+
+    Examples
+    --------
+    >>> print(escape("a|b <i> *c*"))
+    a\|b \<i\> \*c\*
+    """
+    return _SPECIAL.sub(r"\\\1", text.replace("&", "&amp;").replace("\n", " "))
