@@ -105,7 +105,11 @@ def gate(
     known = {row.name for row in report.systems} | {row.model for row in report.models}
     unknown = [name for name in (against, *candidates) if name not in known]
     if unknown and not failed:
-        raise click.UsageError(f"the study has no {unknown[0]!r}; it has {_some(sorted(known))}")
+        from pipeline.options import suggest
+
+        meant = suggest(unknown[0], sorted(known)) or ""
+        there = meant if meant.startswith("did you mean") else f"it has {_some(sorted(known))}"
+        raise click.UsageError(f"the study has no {unknown[0]!r}; {there}")
     judged = judge_candidates(report, against, candidates)
     answer = conclude_gate(judged)
     text = render_gate(judged, run=directory.id)

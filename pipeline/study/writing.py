@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,9 @@ def write_study(loaded: LoadedStudy, path: Path) -> str:
             metric["path"] = place(metric["path"])
     name = path.name.removesuffix(path.suffix)
     told = {"schema": value["schema"], "study": name, "seed": loaded.study.seed}  # all numbers depend on the seed
-    return _HEAD.format(name=path.name) + format_yaml(told | {key: part for key, part in value.items() if key not in told})
+    return _HEAD.format(name=shlex.quote(path.name)) + format_yaml(
+        told | {key: part for key, part in value.items() if key not in told}
+    )
 
 
 def _placed(value: Any, place: Any) -> Any:

@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(folder: Path) -> Results:
-    return pipeline.compare(folder / "scores.csv", replicates=2000)
+    return pipeline.compare(folder / "scores.csv", replicates=2000, save_study=folder / "my study.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,10 @@ def test_the_study_that_is_written_gives_the_same_numbers(written: tuple[Path, A
     document = read_json(Path(done.stdout.strip()) / "report" / "report.json")
     assert document["pairs"] == found["pairs"]
     assert document["leaderboard"] == found["leaderboard"]
+
+
+def test_the_command_in_a_study_that_is_written_can_be_pasted(found: Results, folder: Path) -> None:
+    assert "#   pipeline run 'my study.yaml'\n" in (folder / "my study.yaml").read_text("utf-8")
 
 
 def test_results_show_themselves_as_the_terminal_does(found: Results, written: tuple[Path, Any]) -> None:
