@@ -22,7 +22,6 @@ from pipeline.record.manifest import Manifest
 from pipeline.store.runs import RunDirectory
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.load import LoadedStudy, load_profile, locate_profile
-from pipeline.study.presets import list_deviations
 from pipeline.study.schema import Study
 from pipeline.survey.survey import survey_study
 from pipeline.survey.warnings import warn_of_max_t
@@ -92,7 +91,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "method": loaded.study.resampling.method,
         "methods": methods,
         "preset": loaded.study.preset,
-        "deviations": list(list_deviations(loaded.study)),
+        "deviations": list(loaded.study.deviations),
         "stages": [{"stage": kind, "tasks": total[kind], "open": open_[kind]} for kind in total],
         "trainings": [{"model": model, "tasks": models[model], "open": waiting[model]} for model in models],
         "workers": 0 if forecast.here else number,

@@ -18,7 +18,6 @@ from pipeline.report.input import ReportInput
 from pipeline.report.pair_set import PairSet
 from pipeline.report.rows import PairRow
 from pipeline.report.values import MISSING, format_p, plain
-from pipeline.study.presets import list_deviations
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,7 +56,7 @@ def describe_preset(report: ReportInput) -> PresetFacts | None:
         procedures=[procedure for procedure, _ in facts["rules"]],
         baselines={test_set: str(baseline) for test_set, baseline in named.items() if baseline},
         missing=missing,
-        deviations=list(list_deviations(study)),
+        deviations=list(study.deviations),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
-__all__ = ["Frozen", "known_name"]
+__all__ = ["Frozen", "known_name", "name_alone"]
 
 
 class Frozen(BaseModel):
@@ -28,3 +28,14 @@ def known_name(names: Collection[str], kind: str) -> Callable[[Any], Any]:
         return name
 
     return check
+
+
+def name_alone(kind: str) -> BeforeValidator:
+    """Return a validator that lets a name stand for a mapping of it alone."""
+
+    def give_mapping(value: Any) -> Any:
+        if not isinstance(value, (str, Mapping, BaseModel)):
+            raise ValueError(f"a {kind} is its name, or a mapping of its name and options")
+        return {"name": value} if isinstance(value, str) else value
+
+    return BeforeValidator(give_mapping)

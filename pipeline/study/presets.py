@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
 from pipeline.presets.registry import PRESETS
 from pipeline.study.frozen import known_name
 from pipeline.study.marks import Document, KeyPath, dotted, look_up
-
-if TYPE_CHECKING:
-    from pipeline.study.schema import Study
 
 __all__ = ["PresetName", "list_deviations", "set_preset"]
 
@@ -44,16 +42,13 @@ def _is_open(value: Any, path: KeyPath) -> bool:
     return False
 
 
-def list_deviations(study: Study) -> tuple[str, ...]:
-    """Say what a study has otherwise than its preset, one value a line; nothing without a preset."""
-    if study.preset is None:
-        return ()
-    asked = study.model_dump(mode="json", by_alias=True)
+def list_deviations(preset: str, asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say what a study, as a mapping of JSON values, has otherwise than a preset: one value a line."""
     told = []
-    for path, value in PRESETS[study.preset].values.items():
+    for path, value in PRESETS[preset].values.items():
         own = look_up(asked, path)[1]
         if own != value:
-            told.append(f"{dotted(path)} is {_plain(own)}, in {study.preset} {_plain(value)}")
+            told.append(f"{dotted(path)} is {_plain(own)}, in {preset} {_plain(value)}")
     return tuple(told)
 
 

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    WithJsonSchema,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
 from pipeline.analyses.registry import default_analyses, null_laboratories
-from pipeline.presets.registry import PRESETS
-from pipeline.procedures.registry import PROCEDURES, usable_procedures
-from pipeline.study import grouping
+from pipeline.study.agreement import (
+    Disagreements,
+    check_family,
+    check_groups,
+    check_margins,
+    check_metrics,
+    check_trainings,
+)
 from pipeline.study.expectations import Expectation
-from pipeline.study.frozen import Frozen
-from pipeline.study.presets import PresetName
+from pipeline.study.frozen import Frozen, name_alone
+from pipeline.study.grouping import with_asked_columns
+from pipeline.study.presets import PresetName, list_deviations
 from pipeline.study.resampling import IntervalName, Resampling, TestSizes
-from pipeline.study.training_schema import DataFiles, DatasetSpec, ItemRanges, ModelSpec, Training, doubled_systems
+from pipeline.study.test_sets import FormatSpec, ItemChoice, TestSet
+from pipeline.study.training_schema import DataFiles, DatasetSpec, ModelSpec, Training
 
 __all__ = [
     "AnalysisSpec",
@@ -48,97 +52,6 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 1
-
-
-def _one_or_several(value: Any) -> Any:
-    names = value if isinstance(value, (list, tuple)) else (value,)
-    # A group that looks like a number in YAML has a name all the same.
-    return tuple(str(name) if isinstance(name, (int, float)) and not isinstance(name, bool) else name for name in names)
-
-
-_NAMES_IN_JSON = {"anyOf": [{"type": ["string", "number"]}, {"type": "array", "items": {"type": ["string", "number"]}}]}
-GroupNames = Annotated[tuple[str, ...], BeforeValidator(_one_or_several), WithJsonSchema(_NAMES_IN_JSON)]
-"""Names of groups of items; one stands for a list of it alone."""
-
-
-class Disagreements(ValueError):
-    """Parts of a study that do not go together: the path of each, and why.
-
-    Parameters
-    ----------
-    found : sequence of (path, str) or (path, str, help)
-        All of them, not the first.
-    """
-
-    def __init__(self, found: Sequence[grouping.Disagreement]) -> None:
-        self.found = tuple(found)
-        super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text, *_ in found))
-
-
-class FormatSpec(Frozen):
-    """A format and what its reader is to know of the files."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    name: str
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Options beyond the name."""
-        return dict(self.model_extra or {})
-
-    @model_serializer
-    def _as_written(self) -> str | dict[str, Any]:
-        return {"name": self.name, **self.options} if self.options else self.name
-
-
-def _named(kind: str) -> BeforeValidator:
-    """Let a name stand for a mapping of it alone."""
-
-    def give_mapping(value: Any) -> Any:
-        if not isinstance(value, (str, Mapping, BaseModel)):
-            raise ValueError(f"a {kind} is its name, or a mapping of its name and options")
-        return {"name": value} if isinstance(value, str) else value
-
-    return BeforeValidator(give_mapping)
-
-
-class ItemChoice(Frozen):
-    """Which items of a test set are scored, by columns that group them."""
-
-    include: Mapping[str, GroupNames] = Field(default={}, description="By column: only items whose group is one of these.")
-    exclude: Mapping[str, GroupNames] = Field(default={}, description="By column: no item whose group is one of these.")
-
-
-class TestSet(Frozen):
-    """One test set: the gold and where the outputs are."""
-
-    __test__ = False  # not a test class, whatever its name says to a collector
-
-    format: Annotated[FormatSpec, _named("format")] = Field(
-        default=FormatSpec(name="text"),
-        description="A reader's name (text, labels, scores, conllu, …), auto, or a mapping of the name and the reader's options.",
-    )
-    references: tuple[str, ...] = Field(default=(), description="Reference files, one or several (text).")
-    gold: str | DatasetSpec | None = Field(default=None, description="Gold file, or an embedded data set.")
-    outputs: str | Mapping[str, str] | None = Field(
-        default=None,
-        description="A path with {system} (and {replica}), a table that holds all systems, or a mapping of system to path.",
-    )
-    documents: str | None = Field(default=None, description="One document name per line in item order, or a table of the items.")
-    items: ItemRanges | ItemChoice | None = Field(
-        default=None,
-        description="Which items: of the gold, in file order, 1-3500, 4001-4100; or {exclude: {COLUMN: GROUP}}, {include: …}.",
-    )
-    columns: Mapping[str, str] = Field(
-        default={}, description="Names of columns in tables: item, system, label, document, and those that units or strata name."
-    )
-    missing: Literal["error", "drop", "zero"] = Field(default="error", description="What to do with items a system lacks.")
-    predicted: bool | None = Field(
-        default=None,
-        description="Whether the systems of `training:` predict it; by default if it has no outputs. With outputs too, given and "
-        "trained systems are compared, and their coordinate `origin` says which is which.",
-    )
 
 
 class Systems(Frozen):
@@ -212,7 +125,7 @@ class Study(Frozen):
     test_sets: Mapping[str, TestSet] = Field(min_length=1)
     systems: Systems = Systems()
     training: Training | None = None
-    metrics: tuple[Annotated[MetricSpec, _named("metric")], ...] = Field(min_length=1)
+    metrics: tuple[Annotated[MetricSpec, name_alone("metric")], ...] = Field(min_length=1)
     resampling: Resampling = Resampling()
     analyses: tuple[Annotated[AnalysisSpec, BeforeValidator(_single_key_mapping)], ...] = Field(
         default_factory=lambda: tuple(AnalysisSpec(name=name) for name in default_analyses())
@@ -236,46 +149,17 @@ class Study(Frozen):
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Study:
-        found = list(self._disagreements())
+        metrics = [spec.name for spec in self.metrics]
+        found = [
+            *check_metrics(metrics),
+            *check_margins(self.resampling, metrics),
+            *check_family(self.resampling, self.preset),
+            *check_trainings(self.test_sets, self.training),
+            *check_groups(self.test_sets, self.resampling, self.preset),
+        ]
         if found:
             raise Disagreements(found)
         return self
-
-    def _disagreements(self) -> Iterator[grouping.Disagreement]:
-        names = [spec.name for spec in self.metrics]
-        for position, name in enumerate(names):
-            if name in names[:position]:
-                help_ = f"give one another name: {{name: {name}-2, metric: {name}, …}}"
-                yield ("metrics", position), f"the metric {name!r} is named twice", help_
-        for name in self.resampling.margin:
-            if name not in names:
-                yield ("resampling", "margin", name), f"the study has no such metric; it has {', '.join(names)}"
-        if self.resampling.margin and not any(PROCEDURES[name].tests_margin for name in self.resampling.procedures):
-            able = " or ".join(known.name for known in usable_procedures() if known.tests_margin)
-            yield ("resampling", "margin"), f"none of the study's procedures can test a margin; add {able}"
-        alone = self.resampling.baseline is not None and self.resampling.family != "against-baseline"
-        if alone and (self.preset is None or not PRESETS[self.preset].compares_with_baseline):
-            yield ("resampling", "baseline"), "all pairs have no baseline; add `family: against-baseline`"
-        if self.resampling.baseline is None and self.resampling.family == "against-baseline":
-            yield ("resampling", "family"), "against which system? add `baseline: NAME`"
-        for name, test_set in self.test_sets.items():
-            if self.training is None and test_set.outputs is None:
-                yield ("test_sets", name), "there are no outputs, and no training to make them"
-            elif self.training is None and test_set.predicted:
-                yield (
-                    ("test_sets", name, "predicted"),
-                    "nothing is trained that could predict it",
-                    "add `training:`, or drop the key",
-                )
-            elif test_set.outputs is None and test_set.predicted is False:
-                message = "there are no outputs, and it is not to be predicted"
-                yield ("test_sets", name, "predicted"), message, "give its `outputs:`, or drop the key"
-        for position, earlier, label in doubled_systems(self.training) if self.training else ():
-            yield (
-                ("training", "resamples", position),
-                f"{label} is there already, as resamples[{earlier}]: it makes the same systems",
-            )
-        yield from grouping.disagreements(self)
 
     @property
     def asked_analyses(self) -> tuple[AnalysisSpec, ...]:
@@ -286,7 +170,12 @@ class Study(Frozen):
 
     def as_read(self, test_set: str) -> TestSet:
         """Return a test set with the columns that units and strata are made of."""
-        return grouping.with_asked_columns(self.test_sets[test_set], self.resampling)
+        return with_asked_columns(self.test_sets[test_set], self.resampling)
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """What the study has otherwise than its preset, one value a line; nothing without a preset."""
+        return list_deviations(self.preset, self.model_dump(mode="json", by_alias=True)) if self.preset else ()
 
     @property
     def slug(self) -> str:

@@ -11,7 +11,6 @@ from support.studies import run_cli, text_study
 from pipeline.errors import StudyError
 from pipeline.presets.registry import PRESETS
 from pipeline.study.load import LoadedStudy, load_study, study_from_value
-from pipeline.study.presets import list_deviations
 from pipeline.study.schema import Resampling, Study
 
 NAMES = PRESETS.own()
@@ -48,7 +47,7 @@ def test_a_preset_sets_what_its_numbers_need(name: str) -> None:
 def test_every_preset_is_a_study_without_deviations(name: str, tmp_path: Path) -> None:
     loaded = load(tmp_path, name)
     assert loaded.study.resampling.replicates == PRESETS[name].replicates
-    assert list_deviations(loaded.study) == ()
+    assert loaded.study.deviations == ()
     again = Study.model_validate(loaded.study.model_dump(mode="json", by_alias=True))
     assert again == loaded.study
 
@@ -57,7 +56,7 @@ def test_what_the_study_says_holds_and_is_told(tmp_path: Path) -> None:
     loaded = load(tmp_path, "sacrebleu-bs", "resampling:\n  replicates: 2000\n  alpha: 0.01\n", "seed=7")
     assert (loaded.study.seed, loaded.study.resampling.replicates, loaded.study.resampling.alpha) == (7, 2000, 0.01)
     assert loaded.study.resampling.intervals == ("symmetric", "percentile")
-    assert list_deviations(loaded.study) == (
+    assert loaded.study.deviations == (
         "resampling.replicates is 2000, in sacrebleu-bs 1000",
         "seed is 7, in sacrebleu-bs 12345",
     )
@@ -69,7 +68,7 @@ def test_what_the_study_says_holds_and_is_told(tmp_path: Path) -> None:
 
 def test_lists_are_told_in_words(tmp_path: Path) -> None:
     more = "resampling: {procedures: [paired-bootstrap, approximate-randomization]}\n"
-    (told,) = list_deviations(load(tmp_path, "koehn-2004", more).study)
+    (told,) = load(tmp_path, "koehn-2004", more).study.deviations
     assert told == "resampling.procedures is paired-bootstrap and approximate-randomization, in koehn-2004 paired-bootstrap"
 
 
@@ -81,7 +80,7 @@ def test_what_is_left_empty_is_left_open(more: str, tmp_path: Path) -> None:
 def test_without_a_preset_nothing_is_set(tmp_path: Path) -> None:
     for empty in ("", "null"):
         study = load(tmp_path, empty).study
-        assert (study.preset, study.seed, study.resampling, list_deviations(study)) == (None, 20120712, Resampling(), ())
+        assert (study.preset, study.seed, study.resampling, study.deviations) == (None, 20120712, Resampling(), ())
 
 
 def test_an_unknown_preset_is_refused_at_its_place_with_a_guess(tmp_path: Path) -> None:
