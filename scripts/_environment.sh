@@ -49,6 +49,10 @@ make_environment() {
     python=$(find_python)
     VENV=$ROOT/.venv
   fi
+  if [ -L "$VENV" ]; then # somebody's other checkout has it: --clear would empty it there
+    say "using $VENV, which is a link: nothing is installed there"
+    return
+  fi
   mark=$VENV/.made-by-pipeline-scripts
   if [ -e "$VENV" ] && [ ! -e "$mark" ]; then
     die "$VENV was not made by these scripts; move it away first"
