@@ -116,6 +116,11 @@ FAMILIES: tuple[Family, ...] = (
         "`pipeline resume` checks every stored byte and computes again what is missing or damaged.",
     ),
     Family(
+        "P720",
+        "Clearing up, and runs from elsewhere",
+        "Nothing was removed and nothing was unpacked; `pipeline gc --help` and `pipeline import --help` say what they take.",
+    ),
+    Family(
         "P801",
         "Runs that another process writes",
         "One process at a time writes a run: wait until it ends (`pipeline status`), or stop it with `pipeline cancel`.",

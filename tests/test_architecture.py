@@ -85,6 +85,8 @@ ALLOWED = {
     "engine": {"plugins", "errors", "amounts", "study", "store", "plan", "survey", "record", "tasks"},
     "api": {"errors", "presets", "analyses", "study", "store", "engine", "cubes", "report", "survey", "tasks"},
     "cli": {
+        "amounts",
+        "inputs",
         "plugins",
         "options",
         "errors",

@@ -16,6 +16,7 @@ __all__ = [
     "UnknownCommand",
     "cli",
     "complete_files",
+    "complete_runs",
     "json_option",
     "override_options",
     "place_options",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from pipeline.cubes.layout import cube_name
@@ -74,7 +74,7 @@ def list_receipts(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
             groups[entry["name"]] = Group.of(entry)
         elif entry["event"] in {"done", "reused"}:
             receipt = _read(entry["receipt"], groups)
-            if receipt is None:
+            if receipt is None or _leads_out(receipt.file):
                 continue
             receipts[receipt.key] = receipt
             if receipt.kind in {"collect", "report"}:
@@ -86,6 +86,12 @@ def list_receipts(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
         elif entry["event"] == "dropped":
             receipts.pop(entry["key"], None)
     return receipts
+
+
+def _leads_out(file: str) -> bool:
+    """Say whether a file lies outside the store or run that it is relative to, as a ledger from elsewhere may have it."""
+    path = PurePosixPath(file)
+    return path.is_absolute() or ".." in path.parts
 
 
 def _read(value: Mapping[str, Any], groups: Mapping[str, Group]) -> Receipt | None:

@@ -1,0 +1,188 @@
+"""What the store keeps and no run names: find it, oldest first, and remove it beside running studies.
+
+A result is named by its address: it is needed wherever that stands in the ledger or in the plan of a run, be the rest of such a
+file sound or not. A result is written before its receipt, and frames before the plan, so what is younger than an hour, or than
+the start of a study that runs, is never removed. Should a result be missed after all, the run that needs it computes it again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from pipeline.errors import StoreError
+from pipeline.store.files import store_error, sweep_temporaries
+from pipeline.store.lease import read_holder
+from pipeline.store.runs import STORE_NAME, Store
+
+__all__ = ["Garbage", "StoredFile", "find_garbage", "remove_garbage"]
+
+YOUNG_SECONDS = 3600.0
+"""A file that is younger may be about to be named. A coordinator takes the lease minutes after its plan is written."""
+
+_NAME = re.compile(rb"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+_FILE = re.compile(r"([0-9a-f]{32})\.[a-z]+")
+_NAMED_IN = ("ledger.jsonl", "plan.json")
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A result in the store: ``kind`` is the folder that holds all of its kind."""
+
+    path: Path
+    kind: str
+    address: str
+    bytes: int
+    modified: float
+
+
+@dataclass(frozen=True)
+class Garbage:
+    """What may go.
+
+    Parameters
+    ----------
+    files : tuple of StoredFile
+        What is to be removed, oldest first.
+    unnamed_bytes : int
+        Of all that no run names, those that are too young to be removed not included.
+    young_bytes : int
+        What no run names yet.
+    store_bytes : int
+        Of the whole store.
+    runs : int
+        How many runs were asked what they need.
+    """
+
+    files: tuple[StoredFile, ...]
+    unnamed_bytes: int
+    young_bytes: int
+    store_bytes: int
+    runs: int
+
+    @property
+    def bytes(self) -> int:
+        """What removing the files frees."""
+        return sum(file.bytes for file in self.files)
+
+
+def find_garbage(runs: Path, *, to: float | None = None, linked: bool = False) -> Garbage:
+    """Return what no run of a folder names: all of it, or the oldest until the store is no larger than ``to`` bytes.
+
+    Parameters
+    ----------
+    runs : Path
+        The folder of runs.
+    to : float, optional
+        Bytes that the store may keep.
+    linked : bool
+        The store may be a link to another place: only these runs use it.
+
+    Raises
+    ------
+    StoreError
+        P720 what a run names cannot be read; P721 the store is a link, and other folders of runs may use it.
+    """
+    root = runs / STORE_NAME
+    if root.is_symlink() and not linked:
+        raise StoreError.of(
+            "P721",
+            f"the store is a link to {os.path.realpath(root)}: runs in other folders may use it too",
+            where=str(root),
+            help="if no other folder of runs has a link to it, say so with --linked-store",
+        )
+    # Files first: what is named afterwards is not among them, or is found to be named.
+    stored = list(_stored_files(Store(root)))
+    named, until, asked = _read_names(runs)
+    unnamed = sorted((f for f in stored if f.address not in named), key=lambda f: (f.modified, f.address))
+    old = [file for file in unnamed if file.modified < until]
+    total = sum(file.bytes for file in stored)
+    chosen, left = [], total
+    for file in old:
+        if to is not None and left <= to:
+            break
+        chosen.append(file)
+        left -= file.bytes
+    freeable = sum(file.bytes for file in old)
+    return Garbage(tuple(chosen), freeable, sum(file.bytes for file in unnamed) - freeable, total, asked)
+
+
+def remove_garbage(runs: Path, garbage: Garbage) -> int:
+    """Remove what `find_garbage` found, but not what was named or written meanwhile; give the bytes that were freed."""
+    named, _, _ = _read_names(runs)
+    freed = 0
+    for file in garbage.files:
+        if file.address in named:
+            continue
+        try:
+            if file.path.stat().st_mtime != file.modified:
+                continue
+            file.path.unlink()
+        except FileNotFoundError:  # another one clears up too
+            continue
+        except OSError as error:
+            raise store_error(error, file.path) from error
+        freed += file.bytes
+    sweep_temporaries(runs / STORE_NAME)
+    return freed
+
+
+def _stored_files(store: Store) -> Iterator[StoredFile]:
+    """Yield the results in the store. What has no name of ours is none, and stays."""
+    for folder, _, names in os.walk(store.root):
+        place = Path(folder)
+        for name in names:
+            found = _FILE.fullmatch(name)
+            if found is None or store.path(place.parent.name, found[1], Path(name).suffix) != place / name:
+                continue
+            try:
+                entry = os.lstat(place / name)
+            except FileNotFoundError:
+                continue
+            yield StoredFile(place / name, place.parent.name, found[1], entry.st_size, entry.st_mtime)
+
+
+def _read_names(runs: Path) -> tuple[set[str], float, int]:
+    """Return the addresses that runs name, the time before which a file is old, and how many runs there are."""
+    until, asked, named = time.time() - YOUNG_SECONDS, 0, set[str]()
+    try:
+        folders = [Path(entry) for entry in os.scandir(runs) if entry.is_dir() and entry.name != STORE_NAME]
+    except OSError as error:
+        raise store_error(error, runs) from error
+    for folder in folders:
+        try:
+            contents = [(folder / name).read_bytes() for name in _NAMED_IN if (folder / name).exists()]
+            holder = read_holder(folder)
+        except OSError as error:
+            raise _unreadable(folder, error.strerror or str(error)) from error
+        except StoreError as error:
+            raise _unreadable(folder, error.problems[0].message) from error
+        named.update(match.decode("ascii") for content in contents for match in _NAME.findall(content))
+        asked += bool(contents)
+        if holder is not None and holder.in_force:
+            until = min(until, _began(holder.since))
+    return named, until, asked
+
+
+def _began(since: str) -> float:
+    """Return when a lease was taken; where it is damaged, long ago, so that nothing is removed beside its holder."""
+    try:
+        return datetime.fromisoformat(since).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _unreadable(folder: Path, why: str) -> StoreError:
+    error = StoreError.of(
+        "P720",
+        f"it cannot be read what this run needs, so nothing is removed: {why}",
+        where=str(folder),
+        help="run this as a user who may read all runs of the folder, or move this one out of it",
+    )
+    assert isinstance(error, StoreError)
+    return error
