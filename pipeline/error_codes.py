@@ -205,6 +205,7 @@ CODES: dict[str, Code] = {
     "P611": Code(69, "the path of the logs has a character that is not safe in a job script"),
     "P612": Code(69, "workers of this machine die while they start, three times in a row"),
     "P613": Code(69, "a coordinator that was started elsewhere ended before it started; the end of its log is in the note"),
+    "P620": Code(69, "`doctor` found something without which no study runs here"),
     "P701": Code(73, "the disk is full, or the quota used up"),
     "P702": Code(73, "a place cannot be written, or its folder cannot be made"),
     "P703": Code(73, "input or output failed otherwise"),

@@ -160,6 +160,7 @@ OWN_HELP: dict[str, str] = {
     "P610": "Correct `options:` of the profile: queue, account, memory, walltime; then `pipeline resume`.",
     "P701": "Free disk, or name another place with `--runs`; then `pipeline resume`. What was written before is kept.",
     "P702": "Make the folder writable for you, or name another place with `--runs`.",
+    "P620": "Do what stands below each line that begins with `fail`, then ask `pipeline doctor` again.",
 }
 """Of codes about which more can be said than of their family."""
 

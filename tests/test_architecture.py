@@ -82,7 +82,7 @@ ALLOWED = {
         "analyses",
         "report",
     },
-    "engine": {"plugins", "errors", "amounts", "study", "store", "plan", "survey", "record", "tasks"},
+    "engine": {"plugins", "errors", "amounts", "resampling", "study", "store", "plan", "survey", "record", "tasks"},
     "api": {"errors", "presets", "analyses", "study", "store", "engine", "cubes", "report", "survey", "tasks"},
     "cli": {
         "amounts",

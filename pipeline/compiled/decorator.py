@@ -94,6 +94,11 @@ class Kernel:
         return compiled
 
     @property
+    def folder(self) -> str | None:
+        """The folder where it is kept on disk; None where every process compiles it for itself."""
+        return getattr(getattr(self._compiled, "_cache", None), "_cache_path", None)
+
+    @property
     def _numba_type_(self) -> Any:
         """What Numba takes it for where another kernel calls it."""
         return self._compiled._numba_type_

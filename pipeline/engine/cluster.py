@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,7 @@ from pipeline.errors import ClusterError, PipelineError
 from pipeline.store.files import make_directory
 from pipeline.study.load import ClusterProfile
 
-__all__ = ["CONFIG", "Kind", "cluster_config", "end_workers", "fewest_workers", "find_class", "make_cluster"]
+__all__ = ["CONFIG", "Kind", "close_all", "cluster_config", "end_workers", "fewest_workers", "find_class", "make_cluster"]
 
 CONFIG: dict[str, Any] = {
     # A worker that dies makes all its tasks suspects; preemption must not condemn the innocent. The coordinator counts itself.
@@ -264,6 +265,16 @@ def end_workers(cluster: Any) -> None:
             worker.auto_restart = False
             with suppress(ProcessLookupError):
                 os.kill(worker.pid, signal.SIGKILL)
+
+
+def close_all(client: Any, cluster: Any, *, seconds: float) -> None:
+    """Close what was opened. What goes wrong there is logged: it must neither hide an error nor spoil what is done."""
+    for closable in (client, cluster):
+        try:
+            if closable is not None:
+                closable.close(timeout=min(10.0, seconds) if closable is client else seconds)
+        except Exception:
+            logging.getLogger(__name__).warning("closing the cluster failed", exc_info=True)
 
 
 @contextmanager

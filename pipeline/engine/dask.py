@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import shlex
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,13 +22,13 @@ from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 from distributed.security import Security
 
-from pipeline.engine.cluster import cluster_config, end_workers, fewest_workers, make_cluster
+from pipeline.engine.cluster import close_all, cluster_config, end_workers, fewest_workers, make_cluster
 from pipeline.engine.executor import Outcome
 from pipeline.engine.jobs import Jobs
 from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_answer, await_scheduler_file
-from pipeline.engine.placement import lacking, unplaceable
+from pipeline.engine.placement import lacking, unplaceable, unrunnable
 from pipeline.engine.surroundings import surround
-from pipeline.errors import ClusterError, Problem
+from pipeline.errors import ClusterError
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.study.load import ClusterProfile
 from pipeline.tasks.run import run_task
@@ -163,7 +162,7 @@ class DaskExecutor:
         except (KilledWorker, FutureCancelledError) as error:
             result = Failure.lost(task, f"its worker died ({error})")
         except Exception as error:  # a task returns its failures: this is the worker's, transport or a package that differs there
-            result = _unrunnable(task, error)
+            result = unrunnable(task, error)
         future.release()
         return Outcome(task, result)
 
@@ -199,6 +198,25 @@ class DaskExecutor:
                 future.cancel()
                 self._refused.append(Outcome(task, unplaceable(task, lack)))
 
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Have one worker call a function, and return what it returns; ClusterError where no worker comes."""
+        future = self._client.submit(function, *arguments, pure=False)
+        try:
+            while True:
+                self._look()
+                try:
+                    return future.result(timeout=LOOK_SECONDS)
+                except TimeoutError:
+                    if future.done():
+                        raise
+        finally:
+            future.release()
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the scheduler talks to nobody who shows no certificate."""
+        return str(self._client.scheduler_info(n_workers=0)["address"]).startswith("tls://")
+
     def describe(self) -> dict[str, object]:
         """Say how many workers there are; where there are none since when, and what was refused.
 
@@ -213,27 +231,7 @@ class DaskExecutor:
         self._ended.clear()
         if self._running:
             end_workers(self._cluster)
-        _close(self._client, self._cluster, seconds=30)
-
-
-def _close(client: Client | None, cluster: Any, *, seconds: float) -> None:
-    """Close what was opened. What goes wrong there is logged: it must neither hide an error nor spoil what is done."""
-    for closable in (client, cluster):
-        try:
-            if closable is not None:
-                closable.close(timeout=min(10.0, seconds) if closable is client else seconds)
-        except Exception:
-            logging.getLogger(__name__).warning("closing the cluster failed", exc_info=True)
-
-
-def _unrunnable(task: Task, error: Exception) -> Failure:
-    problem = Problem(
-        "P401",
-        f"the worker could not run it: {type(error).__name__}: {error}",
-        where=task.label,
-        help="check that workers run the same versions of Python, this package and its dependencies",
-    )
-    return Failure(task.key, task.label, 70, (problem,), "".join(traceback.format_exception(error)))
+        close_all(self._client, self._cluster, seconds=30)
 
 
 @contextmanager
@@ -290,7 +288,7 @@ def open_executor(
             yield executor
             executor.close()
         except BaseException:
-            _close(client, cluster, seconds=10)
+            close_all(client, cluster, seconds=10)
             raise
 
 

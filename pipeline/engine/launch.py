@@ -33,7 +33,7 @@ from pipeline.store.runs import RunDirectory
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
 from pipeline.survey.survey import survey_study
 
-__all__ = ["Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "start_detached"]
+__all__ = ["PACKAGES", "Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "start_detached"]
 
 BEGIN_SECONDS = 60.0
 """How long a coordinator that was started may take to begin before this process no longer waits for it."""

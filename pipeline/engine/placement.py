@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import traceback
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 from pipeline.errors import Problem
 from pipeline.plan.task import Failure, Task
 
-__all__ = ["declare", "lacking", "offer_of_machine", "unplaceable"]
+__all__ = ["declare", "lacking", "offer_of_machine", "unplaceable", "unrunnable"]
 
 Amounts = Mapping[str, float]
 
@@ -48,6 +49,17 @@ def unplaceable(task: Task, lack: str) -> Failure:
     """Return the failure of a task that no worker can run."""
     help = "ask for less under `resources:` of the model, or let the profile say what its workers have: `options: {resources: …}`"
     return Failure(task.key, task.label, 4, (Problem("P605", lack, where=task.label, help=help),))
+
+
+def unrunnable(task: Task, error: Exception) -> Failure:
+    """Return the failure of a task that its worker could not even begin, or whose result did not arrive."""
+    problem = Problem(
+        "P401",
+        f"the worker could not run it: {type(error).__name__}: {error}",
+        where=task.label,
+        help="check that workers run the same versions of Python, this package and its dependencies",
+    )
+    return Failure(task.key, task.label, 70, (problem,), "".join(traceback.format_exception(error)))
 
 
 def offer_of_machine(workers: int) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,13 @@ CONTENT = {
     "study.yaml": b"study: small\n",
     "ledger.jsonl": b"",
     "report/report.json": b"{}" * 100,
-    "report/tables/pairs.csv": b"a,b\n",
+    **{f"report/tables/{name}.csv": b"a,b\n" for name in ("pairs", "systems", "clusters", "size_curve")},
     "cubes.zarr/news/p/c/0/0": bytes(range(256)),
 }
 
 
-def made(folder: Path) -> RunDirectory:
-    for name, content in CONTENT.items():
+def made(folder: Path, names: Iterable[str] = CONTENT) -> RunDirectory:
+    for name, content in ((name, CONTENT[name]) for name in names):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -77,12 +78,14 @@ def test_a_run_comes_out_as_it_went_in_and_private(tmp_path: Path) -> None:
 
 def test_the_same_run_gives_the_same_bytes_wherever_and_whenever(tmp_path: Path) -> None:
     pack_run(made(tmp_path / "a" / "run"), tmp_path / "1.zip")
-    other = made(tmp_path / "b" / "run")
+    other = made(tmp_path / "b" / "run", reversed(CONTENT))
     for path in other.root.rglob("*"):
         os.utime(path, (0, 0))
         path.chmod(0o755)
     pack_run(other, tmp_path / "2.zip")
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
+    names = zipfile.ZipFile(tmp_path / "1.zip").namelist()
+    assert names[1:] == sorted(names[1:])  # and not as the file system has them
 
 
 def test_a_run_that_is_written_or_has_nothing_to_read_is_not_packed(tmp_path: Path) -> None:
@@ -166,7 +169,7 @@ def test_bytes_that_are_members_several_times_are_refused(tmp_path: Path) -> Non
         data[entry + 42 : entry + 46] = first  # where the member begins
         data[entry + 20 : entry + 24] = (100_000).to_bytes(4, "little")
     file.write_bytes(data)
-    assert code_of(file, tmp_path / "place") in {"P730", "P732"}
+    assert code_of(file, tmp_path / "place") == "P732"
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"not a zip at all", b"PK\x03\x04" + bytes(100)])

@@ -1,0 +1,52 @@
+"""The command that looks at a machine or a cluster before a study is trusted to it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from pipeline.cli.actions import print_json
+from pipeline.cli.options import cli, json_option, runs_option
+
+__all__: list[str] = []
+
+
+@cli.command()
+@click.option("--cluster", help="Start this profile too, with one worker: local, or cluster/slurm.yaml.")
+@runs_option
+@json_option
+def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
+    """Look at this machine, or at a cluster end to end, and say what to mend.
+
+    \b
+    Examples:
+      pipeline doctor
+      pipeline doctor --cluster cluster/slurm.yaml
+
+    Each line begins with ok, look (a study runs, but see below) or fail. Exit code 69 where anything fails.
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    from pipeline.engine.doctor import examine_cluster, examine_machine
+    from pipeline.errors import ClusterError, visible
+    from pipeline.study.load import load_profile, locate_profile
+
+    there = load_profile(locate_profile(cluster, Path.cwd())) if cluster else None
+    findings = []
+    for finding in chain(examine_machine(runs), examine_cluster(there, runs) if there else ()):
+        findings.append(finding)
+        if not as_json:
+            click.echo(visible(f"{finding.verdict:<6}{finding.topic}: {finding.text}"))
+            if finding.mend:
+                click.echo(visible(f"        {finding.mend}"))
+    if as_json:
+        print_json({"findings": [asdict(finding) for finding in findings]})
+    failed = [finding.topic for finding in findings if finding.verdict == "fail"]
+    if failed:
+        raise ClusterError.of(
+            "P620",
+            f"no study runs here before this is mended: {', '.join(failed)}",
+            where=there.name if there else "this machine",
+            help="do what stands below each line that begins with `fail`",
+        )
