@@ -104,7 +104,7 @@ def run(study: Path, workers: int | None, block_cells: int | None, runs: Path, s
 @runs_option
 @click.option("--cluster", help="local, or a profile: cluster/slurm.yaml. [the study's]")
 @click.option("--wait", is_flag=True, help="Wait for the run and exit with its code. Ctrl-C detaches; the run continues.")
-@click.option("--dry-run", is_flag=True, help="Show the plan; start nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the plan, and the job script or what else would start; start nothing.")
 @quiet_option
 def submit(
     study: Path,
@@ -128,10 +128,11 @@ def submit(
     from pipeline.study.load import locate_profile
 
     loaded = load(study, overrides)
-    if dry_run:
-        _show_plan(loaded, runs, workers, block_cells, False)
-        return
     profile = locate_profile(cluster or loaded.study.cluster, loaded.base)
+    if dry_run:
+        run = _show_plan(loaded, runs, workers, block_cells, False)
+        _show_start(profile, workers, runs.resolve() / run / "logs")
+        return
     launch = Launch(profile, workers, block_cells)
     directory = prepare(loaded, runs, launch)
     click.echo(str(directory.root))
@@ -182,7 +183,16 @@ def _follow(directory: RunDirectory, pid: int, quiet: bool) -> None:
     exit_if_turned(directory)
 
 
-def _show_plan(loaded: LoadedStudy, runs: Path, workers: int | None, block_cells: int | None, as_json: bool) -> None:
+def _show_start(cluster: str, workers: int | None, logs: Path) -> None:
+    """Say what the cluster of a study would be started with."""
+    from pipeline.engine.dask import preview_start
+    from pipeline.study.load import load_profile
+
+    click.echo("\n" + preview_start(load_profile(cluster), workers, logs))
+
+
+def _show_plan(loaded: LoadedStudy, runs: Path, workers: int | None, block_cells: int | None, as_json: bool) -> str:
+    """Print the plan of a study, and return the id of its run."""
     from pipeline.engine.preview import format_preview, preview_study
 
     preview = preview_study(loaded, runs, workers=workers, block_cells=block_cells)
@@ -190,3 +200,4 @@ def _show_plan(loaded: LoadedStudy, runs: Path, workers: int | None, block_cells
         print_json(preview)
     else:
         click.echo(format_preview(preview))
+    return str(preview["run"])

@@ -70,6 +70,9 @@ def cluster_config(profile: ClusterProfile) -> dict[str, Any]:
     return ours | dict(profile.config)
 
 
+CLUSTERS = {"distributed.deploy.cluster.Cluster", "dask_gateway.client.GatewayCluster"}
+"""What makes a class a cluster class. That of Dask Gateway inherits from nothing; it encrypts by itself."""
+
 Kind = Literal["local", "batch", "other"]
 """Workers of this machine, jobs of a batch system, or what else there is."""
 
@@ -122,7 +125,7 @@ def make_cluster(
             options = batch_options(factory, options, profile.environment, logs, configured)
             if jobs is not None:
                 options["job_cls"] = jobs.watch(options.get("job_cls") or factory.job_cls)
-        if kind != "other" or {"security", "kwargs"} & inspect.signature(factory).parameters.keys():
+        if kind != "other" or _takes_security(factory):
             options["security"] = security
         cluster = _start_local(factory, options, profile) if kind == "local" else _start(factory, options)
     except (OSError, TypeError, ValueError, RuntimeError, TimeoutError) as error:
@@ -141,6 +144,14 @@ def make_cluster(
             raise _not_started(profile, error) from error
         raise
     return cluster
+
+
+def _takes_security(factory: Any) -> bool:
+    """Say whether a class, or a function that makes clusters, takes certificates: other arguments may be for anything."""
+    takes = inspect.signature(factory).parameters
+    families = {f"{base.__module__}.{base.__name__}" for base in getattr(factory, "__mro__", ())}
+    passes_on = inspect.isfunction(factory) or "distributed.deploy.spec.SpecCluster" in families
+    return "security" in takes or ("kwargs" in takes and passes_on)
 
 
 def fewest_workers(profile: ClusterProfile) -> int | None:
@@ -191,7 +202,7 @@ def find_class(profile: ClusterProfile) -> tuple[Any, Kind]:
         ) from error
     # It is called with options of the profile: only what makes clusters may be. SSHCluster of distributed is a function.
     families = {f"{base.__module__}.{base.__name__}" for base in getattr(found, "__mro__", ())}
-    if "distributed.deploy.cluster.Cluster" not in families and not (inspect.isfunction(found) and name.endswith("Cluster")):
+    if not families & CLUSTERS and not (inspect.isfunction(found) and name.endswith("Cluster")):
         raise ClusterError.of(
             "P604",
             f"{profile.cluster!r} is no cluster class",

@@ -24,8 +24,9 @@ from distributed.security import Security
 
 from pipeline.engine.cluster import close_all, cluster_config, end_workers, fewest_workers, make_cluster
 from pipeline.engine.executor import Outcome
+from pipeline.engine.job_script import describe_start
 from pipeline.engine.jobs import Jobs
-from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_answer, await_scheduler_file
+from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_answer, await_scheduler_file, unanswered
 from pipeline.engine.placement import lacking, unplaceable, unrunnable
 from pipeline.engine.surroundings import surround
 from pipeline.errors import ClusterError
@@ -33,7 +34,7 @@ from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.study.load import ClusterProfile
 from pipeline.tasks.run import run_task
 
-__all__ = ["DaskExecutor", "open_executor"]
+__all__ = ["DaskExecutor", "open_executor", "preview_start"]
 
 WINDOW_PER_THREAD = 3
 """Tasks in flight for each worker thread: one runs, two wait, and a stop or a lost worker costs little."""
@@ -309,10 +310,10 @@ def _connect(profile: ClusterProfile, cluster: Any, stop: Callable[[], bool]) ->
     try:
         return await_answer(lambda: Client(**target, timeout=seconds, set_as_default=False), stop, 2 * seconds)
     except (OSError, TimeoutError, ValueError) as error:
-        place = profile.address or profile.scheduler_file or profile.name
-        raise ClusterError.of(
-            "P601",
-            f"no scheduler answers at {place}: {error}",
-            where=profile.name,
-            help="start it, or correct `address:` in the profile",
-        ) from error
+        raise unanswered(profile, error) from error
+
+
+def preview_start(profile: ClusterProfile, workers: int | None, logs: Path) -> str:
+    """Return what `open_executor` would hand to a batch system, or what else it would do, with this site's configuration."""
+    with dask.config.set(cluster_config(profile)):
+        return describe_start(profile, workers or profile.workers, logs, dask.config.get)

@@ -12,10 +12,10 @@ from typing import TypeVar
 from pipeline.engine.jobs import Jobs
 from pipeline.engine.signals import StopAsked
 from pipeline.engine.state import now as time_of_day
-from pipeline.errors import ClusterError
+from pipeline.errors import ClusterError, PipelineError
 from pipeline.study.load import ClusterProfile
 
-__all__ = ["LOOK_SECONDS", "STARVED_SECONDS", "Patience", "await_answer", "await_scheduler_file"]
+__all__ = ["LOOK_SECONDS", "STARVED_SECONDS", "Patience", "await_answer", "await_scheduler_file", "unanswered"]
 
 _T = TypeVar("_T")
 
@@ -125,3 +125,13 @@ def await_answer(ask: Callable[[], _T], stop: Callable[[], bool], seconds: float
             if time.monotonic() > deadline:
                 raise TimeoutError(f"no answer within {seconds:.0f} s") from None
     raise StopAsked
+
+
+def unanswered(profile: ClusterProfile, error: Exception) -> PipelineError:
+    """Return the error of a profile whose scheduler does not answer."""
+    return ClusterError.of(
+        "P601",
+        f"no scheduler answers at {profile.address or profile.scheduler_file or profile.name}: {error}",
+        where=profile.name,
+        help="start it, or correct `address:` in the profile",
+    )
