@@ -45,6 +45,7 @@ ALLOWED = {
     "planning": {"errors", "interfaces", "inference", "analyses", "report"},
     "plan": {"errors", "study", "store", "resampling", "procedures"},
     "survey": {
+        "plugins",
         "errors",
         "options",
         "inputs",

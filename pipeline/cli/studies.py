@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,14 +32,23 @@ __all__: list[str] = []
 @cli.command()
 @study_argument
 @override_options
+@click.option("--no-code", is_flag=True, help="For a study from somebody else: list what it would run, and run none of it.")
 @json_option
-def check(study: Path, as_json: bool, **overrides: Any) -> None:
-    """Validate a study and its data; compute nothing."""
+def check(study: Path, no_code: bool, as_json: bool, **overrides: Any) -> None:
+    """Validate a study and its data; compute nothing.
+
+    To know what they would give, modules of the study are imported and its `version_command` is run; with --no-code nothing is,
+    and files are aligned only where the study has no code of its own.
+    """
+    from pipeline.errors import visible
     from pipeline.report.alignment import format_alignment
+    from pipeline.survey.code import list_code
     from pipeline.survey.survey import survey_study
 
     loaded = load(study, overrides)
-    inputs = survey_study(loaded.study, loaded.base, variables=loaded.variables).inputs
+    code = list_code(loaded.study)
+    aligned = not (no_code and any(each.own for each in code))
+    test_sets = survey_study(loaded.study, loaded.base, variables=loaded.variables).inputs.test_sets if aligned else ()
     if as_json:
         rows = [
             {
@@ -50,14 +60,20 @@ def check(study: Path, as_json: bool, **overrides: Any) -> None:
                 "warnings": list(t.warnings),
                 "recognised": t.recognised,
             }
-            for t in inputs.test_sets
+            for t in test_sets
         ]
-        print_json({"test_sets": rows})
+        print_json({"test_sets": rows, "aligned": aligned, "code": [asdict(each) for each in code]})
         return
-    for test_set in inputs.test_sets:
+    for test_set in test_sets:
         planned = sum(output.training is not None for output in test_set.outputs)
         table = (test_set.name, test_set.n_items, test_set.n_units, test_set.alignment, test_set.warnings)
         click.echo(format_alignment(*table, unit=test_set.unit, planned=planned, recognised=test_set.recognised))
+    if code:
+        click.echo("code that this study runs:")
+    for each in code:
+        click.echo(visible(f"  {each.where}: {each.what}"))
+    if not aligned:
+        click.echo("nothing of it was run, so files are not aligned; if you trust it, `pipeline check` without --no-code does that")
 
 
 @cli.command()

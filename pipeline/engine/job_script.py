@@ -73,18 +73,16 @@ def describe_start(profile: ClusterProfile, workers: int | None, logs: Path, con
     if kind != "batch":
         return "\n".join([head, *_lines(profile.options)])
     options = batch_options(factory, profile.options, profile.environment, logs, configured)
-    return f"{head}; each job is\n\n{_script(options.get('job_cls') or factory.job_cls, options, logs, configured)}"
+    return f"{head}; each job is\n\n{_script(options.get('job_cls') or factory.job_cls, options, logs)}"
 
 
-def _script(job_class: Any, options: Mapping[str, Any], logs: Path, configured: Callable[[str, Any], Any]) -> str:
-    name = options.get("config_name") or job_class.config_name
+def _script(job_class: Any, options: Mapping[str, Any], logs: Path) -> str:
     of_job = {key: value for key, value in options.items() if key not in _OF_CLUSTER}
-    site = {"config_name": name, "interface": configured(f"jobqueue.{name}.interface", None)}
     with scratch_directory("script") as place:
         if "log_directory" in of_job:
             of_job["log_directory"] = str(place)  # a job makes that folder as soon as it is thought of
         certificates = _Certificates(logs / "PRIVATE")
-        job = job_class(ADDRESS, "dask-worker", **{**site, **of_job}, protocol="tls://", security=certificates)
+        job = job_class(ADDRESS, "dask-worker", **of_job, protocol="tls://", security=certificates)
         return str(job.job_script()).strip().replace(str(place), str(options.get("log_directory")))
 
 

@@ -52,7 +52,7 @@ def unpack(data: Any, *, verify: bool = True) -> dict[str, NDArray[Any]]:
     if magic != _MAGIC or len(text) != length or zlib.crc32(text) != check:
         raise ValueError("its head is not what was written")
     start, end, arrays = _aligned(_PREFIX.size + length), _PREFIX.size + length, {}
-    for entry in json.loads(text):
+    for entry in _read_head(text):
         dtype, count = np.dtype(entry["dtype"]), math.prod(entry["shape"])
         first = start + entry["offset"]
         end = first + count * dtype.itemsize
@@ -66,6 +66,21 @@ def unpack(data: Any, *, verify: bool = True) -> dict[str, NDArray[Any]]:
     if len(view) != end:
         raise ValueError(f"it has {len(view)} bytes, {end} were written")
     return arrays
+
+
+def _read_head(text: bytes) -> list[dict[str, Any]]:
+    """Return the entries of a head that describe arrays we may have written: a checksum does not say by whom it was."""
+    try:
+        entries = json.loads(text)
+        for entry in entries:
+            numbers = [*entry["shape"], entry["offset"], entry["crc32"]]
+            if np.dtype(entry["dtype"]).kind not in _KINDS or not all(type(n) is int and n >= 0 for n in numbers):
+                raise ValueError("numbers or the type of an array cannot be those of one")
+            if not isinstance(entry["name"], str):
+                raise ValueError("an array has no name")
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"its head describes no arrays: {error}") from error
+    return list(entries)
 
 
 def _little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:

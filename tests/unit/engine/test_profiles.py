@@ -65,7 +65,8 @@ def test_the_configuration_of_the_site_fills_in_what_a_profile_leaves_out() -> N
     pytest.importorskip("dask_jobqueue")
     import dask.config
 
-    with dask.config.set({"jobqueue.pbs.queue": "night", "jobqueue.pbs.account": "grant-7"}):
+    with dask.config.set({"jobqueue.pbs.queue": "night", "jobqueue.pbs.account": "grant-7", "jobqueue.pbs.interface": "ib7"}):
+        assert "--interface ib7" in shown("pbs")
         assert "#PBS -q night\n#PBS -A grant-7" in shown("pbs")
         assert "#PBS -q day" in shown("pbs", overrides=["options.queue=day"])
 
