@@ -161,6 +161,6 @@ def _link(path: Path, stream: TextIO) -> str:
     return f"\x1b]8;;{path.absolute().as_uri()}\x1b\\{path}\x1b]8;;\x1b\\"
 
 
-def print_json(value: dict[str, Any]) -> None:
-    """Print one document."""
-    click.echo(json.dumps({"schema_version": 1, **value}, ensure_ascii=False, indent=2))
+def print_json(value: dict[str, Any], *, indent: int | None = 2) -> None:
+    """Print one document; on one line where it has no ``indent``."""
+    click.echo(json.dumps({"schema_version": 1, **value}, ensure_ascii=False, indent=indent))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,21 +22,54 @@ __all__: list[str] = []
 @run_argument
 @runs_option
 @json_option
-def status(run: str | None, runs: Path, as_json: bool) -> None:
+@click.option("--tasks", is_flag=True, help="With --json: time, memory and attempts of each task.")
+@click.option(
+    "--watch", is_flag=True, help="Look again until the run ends; with --json a line each time. Ctrl-C ends the watch alone."
+)
+@click.option("--every", type=click.FloatRange(min=0.1), default=2.0, help="Seconds between two looks. [2]")
+@click.option(
+    "--prometheus",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the state to this file too, for the textfile collector of Prometheus.",
+)
+def status(run: str | None, runs: Path, as_json: bool, tasks: bool, watch: bool, every: float, prometheus: Path | None) -> None:
     """Show how far a run is, read from its files."""
+    from pipeline.engine.watch import read_status, watch_status
+    from pipeline.store.files import write_public
+
+    directory, shown = find(runs, run), ""
+    for facts in watch_status(directory, every) if watch else [read_status(directory)]:
+        if as_json or prometheus:
+            from pipeline.engine.work import format_metrics, list_tasks, summarise_work  # only here: they load what plans need
+
+            each = list_tasks(directory) if tasks else None
+            facts = {**facts, "work": summarise_work(directory, each)} | ({"tasks": each} if tasks else {})
+        if prometheus:
+            write_public(prometheus, format_metrics(facts).encode())
+        if as_json:
+            print_json(facts, indent=None if watch else 2)
+        elif (text := _describe(facts)) != shown:
+            shown = text
+            _show(text, over=watch)
+    if watch and not as_json and sys.stdout.isatty():
+        click.echo()
+
+
+def _describe(facts: dict[str, Any]) -> str:
     from pipeline.engine.progress import format_line
-    from pipeline.engine.watch import read_status
     from pipeline.errors import visible
 
-    facts = read_status(find(runs, run))
-    if as_json:
-        print_json(facts)
+    report = f"report: {facts['report']}" if "report" in facts else ""
+    more = [f"  {visible(str(line))}" for line in (facts.get("message"), facts.get("advice"), report) if line]
+    return "\n".join([format_line(facts), *more])
+
+
+def _show(text: str, *, over: bool) -> None:
+    """Print a state; where it is watched on a terminal, in place of the one before."""
+    if over and sys.stdout.isatty():
+        click.echo(f"\r\x1b[J{text}", nl="\n" in text)
     else:
-        click.echo(format_line(facts))
-        report = f"report: {facts['report']}" if "report" in facts else ""
-        for line in (facts.get("message"), facts.get("advice"), report):
-            if line:
-                click.echo(f"  {visible(str(line))}")
+        click.echo(text)
 
 
 @cli.command()

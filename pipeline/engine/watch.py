@@ -18,7 +18,7 @@ from pipeline.store.lease import Holder, read_holder
 from pipeline.store.process import Process, process_is_gone, this_process
 from pipeline.store.runs import RunDirectory
 
-__all__ = ["await_end", "cancel_run", "follow_events", "follow_run", "read_status"]
+__all__ = ["await_end", "cancel_run", "follow_events", "follow_run", "read_status", "watch_status"]
 
 LIVE = {"RUNNING", "DRAINING", "PENDING"}
 
@@ -38,6 +38,19 @@ def read_status(run: RunDirectory) -> dict[str, Any]:
     # While it runs again, what is there is the report of an earlier time.
     told = {"report": str(page)} if page is not None and facts["state"] not in LIVE else {}
     return {**facts, "directory": str(run.root), **told}
+
+
+def watch_status(run: RunDirectory, seconds: float) -> Iterator[dict[str, Any]]:
+    """Yield a run's state, again after so many seconds, until nothing changes any more unless somebody does something."""
+    while True:
+        facts = read_status(run)
+        yield facts
+        if not _judge(run)[1]:
+            last = read_status(run)  # it may have ended between the two looks
+            if last["state"] != facts["state"]:
+                yield last
+            return
+        time.sleep(seconds)
 
 
 def await_end(run: RunDirectory, *, seconds: float = END_SECONDS) -> None:

@@ -49,6 +49,7 @@ __all__ = [
     "write_arrays",
     "write_bytes",
     "write_json",
+    "write_public",
 ]
 
 FOLDER_MODE = 0o700
@@ -108,6 +109,13 @@ def write_bytes(path: Path | str, data: bytes) -> None:
     """Write bytes atomically."""
     with replacing(path) as file:
         file.write(data)
+
+
+def write_public(path: Path | str, data: bytes) -> None:
+    """Write bytes atomically that other programs of this machine may read, such as one that watches it."""
+    with replacing(path) as file:
+        file.write(data)
+        os.fchmod(file.fileno(), 0o644)
 
 
 def write_json(path: Path | str, value: Any) -> None:
