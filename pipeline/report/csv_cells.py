@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.report.columns import At, Column
+from pipeline.report.files import defuse
 
 __all__ = ["cells_of", "lines_of", "quote"]
 
@@ -45,7 +46,7 @@ def cells_of(column: Column | None, at: At, size: int) -> Sequence[str]:
 
 
 def quote(value: Any) -> str:
-    """Return a cell as `csv` writes it.
+    """Return a cell as `csv` writes it, which no spreadsheet takes for a formula.
 
     Examples
     --------
@@ -53,7 +54,7 @@ def quote(value: Any) -> str:
     ('"x, y"', '', 'True', '1.0')
     """
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow([value, ""])
+    csv.writer(buffer, lineterminator="\n").writerow([defuse(value), ""])
     return buffer.getvalue()[:-2]
 
 

@@ -7,7 +7,10 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Files", "csv_lines"]
+__all__ = ["Files", "csv_lines", "defuse"]
+
+FORMULA = frozenset("=+-@\t\r\n")
+"""How texts begin that a spreadsheet may compute."""
 
 
 class Files(Mapping[str, bytes]):
@@ -39,5 +42,25 @@ class Files(Mapping[str, bytes]):
 def csv_lines(columns: Sequence[Sequence[Any]]) -> bytes:
     """Return lines of CSV in UTF-8 from their columns."""
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(zip(*columns, strict=True))
+    rows = ([defuse(value) for value in row] for row in zip(*columns, strict=True))
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
     return buffer.getvalue().encode()
+
+
+def defuse(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula: such a text gets an apostrophe in front, numbers stay as they are.
+
+    Names of systems and items come from whoever made the outputs, and opening a table must not run what they say.
+
+    Examples
+    --------
+    >>> [defuse(value) for value in ("=1+1", "@SUM(A1)", "-tuned", "-0.5", "-", -0.5, "a=b", None)]
+    ["'=1+1", "'@SUM(A1)", "'-tuned", '-0.5', '-', -0.5, 'a=b', None]
+    """
+    if not isinstance(value, str) or len(value) < 2 or value[0] not in FORMULA:
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value

@@ -15,6 +15,7 @@ import pytest
 from support.studies import run_cli, write_scores, write_study
 
 import pipeline.engine
+from pipeline.engine import watch
 from pipeline.engine.events import EVENTS, SCHEMA_FILE, events_schema, schema_text
 from pipeline.engine.state import RunState
 from pipeline.engine.watch import watch_status
@@ -137,6 +138,13 @@ def test_a_watch_ends_with_the_run_and_shows_each_state_once(tmp_path: Path) -> 
     assert not watcher.is_alive()
     states = [facts["state"] for facts in seen]
     assert (states[0], states[-1]) == ("RUNNING", "COMPLETED")
+
+
+def test_a_run_that_ends_between_two_looks_is_shown_as_it_ended(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, real = RunDirectory(finished), watch.read_status
+    looks = iter(["RUNNING"])
+    monkeypatch.setattr(watch, "read_status", lambda run: {**real(run), "state": next(looks, "COMPLETED")})
+    assert [facts["state"] for facts in watch_status(run, 0.1)] == ["RUNNING", "COMPLETED"]
 
 
 def test_a_finished_run_is_watched_for_one_look_a_line_each_with_json(finished: Path) -> None:
