@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from support.second_user import INTRUDE, as_other
 from support.slurm_kit import Slurm
-from support.studies import files_of, run_cli, times_done
+from support.studies import files_of, run_cli, text_study, times_done
 
 from pipeline.engine.dask import open_executor
 from pipeline.study.load import load_profile
@@ -96,3 +97,32 @@ def _command_lines() -> list[str]:
 
 def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.slurm
+def test_the_doctor_examines_slurm_end_to_end(slurm: Slurm, tmp_path: Path) -> None:
+    environment = {"SLURM_CONF": str(slurm.conf), "DASK_JOBQUEUE__SLURM__INTERFACE": "lo"}
+    done = run_cli(
+        "doctor", "--cluster", ROOT / "cluster" / "slurm.yaml", "--json", "--runs", tmp_path / "runs", environment=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    verdicts = {each["topic"]: each["verdict"] for each in json.loads(done.stdout)["findings"]}
+    assert {verdicts[topic] for topic in ("cluster", "encryption", "versions", "shared folder")} == {"ok"}
+    assert slurm.run("squeue", "--noheader", "--states=RUNNING,PENDING").stdout == ""
+
+
+@pytest.mark.slurm
+def test_the_coordinator_may_be_a_job_of_its_own(slurm: Slurm, tmp_path: Path) -> None:
+    study = text_study(tmp_path / "s", ["a", "b"], resampling={"replicates": 20_000, "test_sizes": ["full"]})
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "pipeline").write_text(f'#!/bin/sh\nexec {sys.executable} -m pipeline "$@"\n')
+    (tools / "pipeline").chmod(0o755)
+    variables = f"ALL,PATH={tools}:{os.environ['PATH']},DASK_JOBQUEUE__SLURM__INTERFACE=lo,PYTHONPATH={ROOT}"
+    arguments = ("--cluster", str(ROOT / "cluster" / "slurm.yaml"), "--workers", "1", "--runs", str(tmp_path / "runs"))
+    script = str(ROOT / "cluster" / "coordinator.sbatch")
+    slurm.run("sbatch", "--wait", f"--export={variables}", "-o", str(tmp_path / "out"), script, str(study), *arguments, timeout=200)
+    (run,) = (path.parent for path in (tmp_path / "runs").glob("*/state.json"))
+    assert json.loads((run / "state.json").read_text())["state"] == "COMPLETED", (tmp_path / "out").read_text()
+    assert list((run / "logs").glob("dask-worker-*.err"))  # the workers were jobs of their own
+    assert slurm.run("squeue", "--noheader", "--states=RUNNING,PENDING").stdout == ""
