@@ -5,7 +5,8 @@ The page is one file that loads nothing from elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -19,14 +20,24 @@ from pipeline.report.svg import Drawing, inline_svg
 from pipeline.report.trainings import tell_failures
 from pipeline.report.view import View
 
-__all__ = ["render_html", "render_markdown"]
+__all__ = ["render_html", "render_markdown", "without_files"]
 
 LONG = 25
 MOST_FIGURES = 10
+_TRUST = {"check": "check", "unchecked": "not checked", "ok": "ok"}
+"""How the checks are grouped on the page: what needs a look comes first, what is in order is folded."""
 
 
-def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawing]) -> str:
-    """Return the page as text; every name of the study is escaped."""
+def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawing], files: Collection[str] = ()) -> str:
+    """Return the page as text; every name of the study is escaped.
+
+    Parameters
+    ----------
+    report, views, drawings
+        What the page shows.
+    files : collection of str
+        Paths of the files that will lie beside the page, which it links to.
+    """
     environment = Environment(
         loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -42,6 +53,8 @@ def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawin
     text = environment.get_template("report.html.j2").render(
         report=report,
         failures=tell_failures(report),
+        trust={key: [row for row in report.trust if row.status == status] for key, status in _TRUST.items()},
+        files=sorted(files),
         sections=sections,
         inline=inline,
         long=LONG,
@@ -50,6 +63,13 @@ def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawin
         paragraph=methods_paragraph(report),
     )
     return text.rstrip() + "\n"
+
+
+def without_files(page: str) -> str:
+    """Return a page that will lie by itself: nothing links to files beside it."""
+    page = re.sub(r"<!-- files -->.*?<!-- end of files -->\s*", "", page, flags=re.DOTALL)
+    page = re.sub(r' <span class="quiet">Numbers: <a class="file"[^>]*>[^<]*</a>\.</span>', "", page)
+    return re.sub(r'<a class="file"[^>]*>([^<]*)</a>', r"\1", page)
 
 
 def render_markdown(report: Report, views: Sequence[View], drawings: Sequence[Drawing]) -> str:

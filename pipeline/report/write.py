@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,12 +26,12 @@ def render_report(given: ReportInput, report: Report) -> Files:
     if "json" in formats:
         files["report.json"] = lambda: [encode_document(to_document(report))]
     if {"markdown", "html"} & {*formats}:
-        for name, content in _render_pages(given, report).items():
+        for name, content in _render_pages(given, report, [*files]).items():
             files[name] = partial(iter, [content])
     return Files(files)
 
 
-def _render_pages(given: ReportInput, report: Report) -> dict[str, bytes]:
+def _render_pages(given: ReportInput, report: Report, beside: Sequence[str]) -> dict[str, bytes]:
     # A comparison without a page draws nothing: matplotlib is half of what it would load.
     from pipeline.report.figures import draw_all
     from pipeline.report.pages import render_html, render_markdown
@@ -42,7 +42,7 @@ def _render_pages(given: ReportInput, report: Report) -> dict[str, bytes]:
     if "markdown" in formats:
         files["report.md"] = render_markdown(report, views, drawings).encode()
     if "html" in formats:
-        files["index.html"] = render_html(report, views, drawings).encode()
+        files["index.html"] = render_html(report, views, drawings, [*beside, *files]).encode()
     return files
 
 

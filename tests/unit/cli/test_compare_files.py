@@ -66,6 +66,8 @@ def test_tables_have_the_cells_of_the_terminal(written: tuple[Path, Any]) -> Non
 
 def test_the_page_has_its_figures_and_needs_no_other_file(written: tuple[Path, Any]) -> None:
     page = (written[0] / "page.html").read_text("utf-8")
+    assert 'href="tables/' not in page  # it lies by itself
+    assert "Files beside this page" not in page
     assert page.count("<svg") >= 1
     assert not re.search(r'(src|href)="(?!#|https://doi)[^"]*"', page)
 

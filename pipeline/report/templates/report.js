@@ -1,0 +1,161 @@
+// What the page can do beyond being read: compare two systems, sort, filter and copy tables. It is whole without this.
+"use strict";
+(() => {
+  const make = (tag, properties = {}, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+  const text = (cell) => cell.textContent.trim().replace(/\s+/g, " ");
+  const rowsOf = (table) => [...table.tBodies[0].rows];
+  const headsOf = (table) => [...table.tHead.rows[0].cells].map((cell) => cell.dataset.head);
+  const say = make("p", { className: "said" });
+  say.setAttribute("role", "status");
+  document.body.append(say);
+
+  const copy = async (words, what) => {
+    try {
+      await navigator.clipboard.writeText(words);
+    } catch { // a page opened from a disk may not be trusted with the clipboard
+      const area = make("textarea", { value: words });
+      const focused = document.activeElement;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+      focused.focus();
+    }
+    say.textContent = what + " copied.";
+  };
+
+  const quoted = (cell) => (/[",\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell);
+  const latexOf = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
+  const forLatex = (cell) => cell.replace(/[\\~^&%$#_{}]/g, (c) => latexOf[c] || "\\" + c).replace(/−/g, "$-$").replace(/–/g, "--");
+  const piped = (cell) => cell.replace(/[\\|*_<`]/g, "\\$&");
+  const formats = {
+    CSV: (heads, rows) => [heads, ...rows].map((row) => row.map(quoted).join(",") + "\n").join(""),
+    LaTeX: (heads, rows, words) => {
+      const lines = [heads, ...rows].map((row) => row.map(forLatex).join(" & ") + " \\\\");
+      const columns = words.map((isText) => (isText ? "l" : "r")).join("");
+      lines.splice(1, 0, "\\hline");
+      return "\\begin{tabular}" + "{" + columns + "}\n" + lines.join("\n") + "\n\\end{tabular}\n";
+    },
+    Markdown: (heads, rows, words) => {
+      const line = (row) => "| " + row.join(" | ") + " |\n";
+      return line(heads.map(piped)) + line(words.map((isText) => (isText ? ":--" : "--:"))) + rows.map((row) => line(row.map(piped))).join("");
+    },
+  };
+
+  const numberIn = (cell) => {
+    const found = cell.replace(/−/g, "-").replace(/(\d),(?=\d{3})/g, "$1").match(/-?\d+(\.\d+)?(e[-+]?\d+)?/i);
+    return found ? Number(found[0]) : null;
+  };
+  const compare = (words, a, b) => {
+    if (words) return a.localeCompare(b, "en", { numeric: true });
+    const [x, y] = [numberIn(a), numberIn(b)];
+    return x === y ? 0 : x === null ? Infinity : y === null ? -Infinity : x - y;
+  };
+
+  const sort = (table, column) => {
+    const heads = [...table.tHead.rows[0].cells];
+    const upwards = heads[column].getAttribute("aria-sort") !== "ascending";
+    const words = heads[column].classList.contains("t");
+    const keyed = rowsOf(table).map((row) => [text(row.cells[column]), row]);
+    keyed.sort(([a], [b]) => {
+      const order = compare(words, a, b); // an empty cell stays last in both directions
+      return Number.isFinite(order) ? (upwards ? order : -order) : order;
+    });
+    heads.forEach((head) => head.removeAttribute("aria-sort"));
+    heads[column].setAttribute("aria-sort", upwards ? "ascending" : "descending");
+    table.tBodies[0].append(...keyed.map(([, row]) => row));
+    say.textContent = "Sorted by " + heads[column].dataset.head + (upwards ? ", ascending." : ", descending.");
+  };
+
+  const equip = (table) => {
+    const heads = [...table.tHead.rows[0].cells];
+    const name = table.parentElement.getAttribute("aria-label");
+    heads.forEach((head, column) => {
+      head.dataset.head = text(head);
+      const button = make("button", { type: "button", className: "sort", textContent: head.dataset.head });
+      button.addEventListener("click", () => sort(table, column));
+      head.replaceChildren(button);
+    });
+    const tools = make("div", { className: "tools" });
+    if (table.tBodies[0].rows.length > 5) {
+      const field = make("input", { type: "search", placeholder: "Filter rows" });
+      field.setAttribute("aria-label", "Filter rows of " + name);
+      field.addEventListener("input", () => {
+        const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+        const rows = rowsOf(table);
+        rows.forEach((row) => {
+          const all = [...row.cells].map(text).join("\t").toLowerCase();
+          row.hidden = !wanted.every((word) => all.includes(word));
+        });
+        say.textContent = rows.filter((row) => !row.hidden).length + " of " + rows.length + " rows shown.";
+      });
+      tools.append(field);
+    }
+    for (const [format, write] of Object.entries(formats)) {
+      const button = make("button", { type: "button", textContent: "Copy " + format });
+      button.setAttribute("aria-label", "Copy " + format + " of " + name);
+      button.addEventListener("click", () => {
+        const rows = rowsOf(table).filter((row) => !row.hidden).map((row) => [...row.cells].map(text));
+        copy(write(headsOf(table), rows, heads.map((head) => head.classList.contains("t"))), format);
+      });
+      tools.append(button);
+    }
+    table.parentElement.before(tools);
+  };
+
+  // The pairs of all tables of pairs, under both orders of their names: the numbers are those of the tables.
+  const tables = [...document.querySelectorAll("#pairs table")];
+  const answer = (area, a, b) => {
+    area.replaceChildren();
+    if (a === b) {
+      area.append(make("p", { textContent: "Choose two different systems." }));
+      return;
+    }
+    let found = 0;
+    for (const table of tables) {
+      const heads = headsOf(table);
+      const row = rowsOf(table).find(({ cells: [one, other] }) => [text(one), text(other)].sort().join("\n") === [a, b].sort().join("\n"));
+      if (!row) continue;
+      found += 1;
+      const cells = [...row.cells].map(text);
+      const list = make("dl", { className: "facts" });
+      heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: cells[k + 2] }))));
+      const lead = make("p", { className: "lead" }, make("strong", { textContent: cells[0] }), " scores better than ", make("strong", { textContent: cells[1] }), ".");
+      if (numberIn(cells[heads.indexOf("gain")]) === 0) lead.replaceChildren(make("strong", { textContent: cells[0] }), " and ", make("strong", { textContent: cells[1] }), " have the same score.");
+      area.append(make("article", {}, make("h3", { textContent: table.dataset.title }), lead, list));
+    }
+    if (!found) area.append(make("p", { textContent: "This pair is not in the tables of this page; tables/pairs.csv has all pairs." }));
+  };
+
+  document.querySelectorAll("table").forEach(equip);
+  const versus = document.getElementById("versus");
+  const names = [...new Set(tables.flatMap((table) => rowsOf(table).flatMap((row) => [text(row.cells[0]), text(row.cells[1])])))];
+  if (versus && names.length > 1) {
+    names.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    const first = tables[0].tBodies[0].rows[0].cells;
+    const area = make("div", { className: "answer" });
+    area.setAttribute("aria-live", "polite");
+    const choice = (label, chosen) => {
+      const field = make("select", {}, ...names.map((name) => make("option", { textContent: name, value: name })));
+      field.value = chosen;
+      field.addEventListener("change", () => answer(area, one.value, other.value));
+      versus.append(make("label", {}, label + " ", field));
+      return field;
+    };
+    const one = choice("System", text(first[0]));
+    const other = choice("against", text(first[1]));
+    versus.append(area);
+    versus.closest("section").hidden = false;
+    answer(area, one.value, other.value);
+  }
+
+  document.querySelectorAll("[data-copy]").forEach((place) => {
+    const button = make("button", { type: "button", className: "copy", textContent: "Copy " + place.dataset.copy });
+    button.addEventListener("click", () => copy([...place.querySelectorAll("p")].map(text).join(" "), "Text"));
+    place.append(button);
+  });
+})();

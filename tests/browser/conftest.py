@@ -1,0 +1,86 @@
+"""A headless Chromium, and pages for it to open; skips, saying so, where there is no Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report, odd_cubes
+
+from pipeline.report.build import build_report
+from pipeline.report.write import render_report
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: it comes with the extra `test`")
+
+OFFLINE = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--force-device-scale-factor=1",
+)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    """Debian's Chromium, which keeps what the console says and which addresses are asked for."""
+    programs = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
+    missing = [name for name, path in programs.items() if path is None]
+    if missing:
+        says = f"no browser: {', '.join(missing)} not installed (apt-get install --no-install-recommends chromium chromium-driver)"
+        if os.environ.get("PIPELINE_REQUIRE_BROWSER", "0") not in ("", "0"):
+            pytest.fail(f"{says}, and PIPELINE_REQUIRE_BROWSER is set")
+        pytest.skip(says)
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs["chromium"]
+    for option in (*OFFLINE, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(programs["chromedriver"]))
+    yield driver
+    driver.quit()
+
+
+def write_page(folder: Path, cubes: dict, analyses: tuple[str, ...] = ("thresholds",)) -> Path:
+    given = make_report(cubes, analyses=analyses)
+    files = render_report(given, build_report(given))
+    page = folder / "index.html"
+    page.write_bytes(files["index.html"])
+    return page
+
+
+def synthetic_cubes(systems: int) -> dict:
+    """Scores of many systems, a few points apart."""
+    rng = np.random.default_rng(systems)
+    truth = np.sort(rng.normal(50, 1.5, systems))[::-1]
+    names = [f"system-{k:04d}" for k in range(systems)]
+    se = np.full((1, systems * (systems - 1) // 2), 0.4)
+    return {"news": build_cube((truth + rng.normal(0, 0.2, systems))[None], names, name="news", sizes={"full": 1000}, se=se)}
+
+
+@pytest.fixture(scope="session")
+def odd_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of two test sets and twelve systems, some with names that need care."""
+    return write_page(tmp_path_factory.mktemp("odd"), odd_cubes(), ("thresholds", "size-curve", "calibration-transfer"))
+
+
+@pytest.fixture(scope="session")
+def page_of_100(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of so many pairs that their figure is a picture."""
+    return write_page(tmp_path_factory.mktemp("hundred"), synthetic_cubes(100))
+
+
+@pytest.fixture(scope="session")
+def page_of_1000(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of half a million pairs."""
+    return write_page(tmp_path_factory.mktemp("thousand"), synthetic_cubes(1000))
