@@ -1,0 +1,1 @@
+"""Random faults against real runs: `scripts/chaos`."""

@@ -1,0 +1,121 @@
+"""`scripts/chaos` sees what must not happen: other bits, work done twice, anything left behind, messages that lead nowhere."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from faults.episode import Episode, Reference, digest_results
+from faults.kinds import KINDS, missing
+from faults.processes import MARK, living
+
+RUN = "given-0"
+
+
+def write_run(runs: Path, *, keys: tuple[str, ...] = ("a", "b")) -> Path:
+    run = runs / RUN
+    (run / "cubes.zarr").mkdir(parents=True)
+    (run / "cubes.zarr" / "0").write_bytes(b"counts")
+    (run / "report").mkdir()
+    (run / "report" / "report.json").write_text('{"p": 0.5, "trainings": [{"seconds": 1.5}]}')
+    lines = [json.dumps({"event": "done", "receipt": {"key": key}}) + "\n" for key in keys]
+    (run / "ledger.jsonl").write_text("".join(lines))
+    return run
+
+
+@pytest.fixture
+def episode(tmp_path: Path) -> Episode:
+    """An episode whose run came out as the undisturbed one."""
+    study = tmp_path / "reference" / "study" / "study.yaml"
+    study.parent.mkdir(parents=True)
+    study.write_text("schema: 1\n")
+    run = write_run(tmp_path / "reference" / "runs")
+    (tmp_path / "episode").mkdir()
+    reference = Reference(study, tmp_path / "reference" / "runs", RUN, digest_results(run))
+    made = Episode(tmp_path / "episode", reference, random.Random(1))
+    write_run(made.runs)
+    return made
+
+
+def complaints(episode: Episode, *, counted_once: bool = True) -> str:
+    episode.finish(counted_once=counted_once)
+    return "\n".join(episode.complaints)
+
+
+def test_a_run_with_the_bits_of_the_undisturbed_one_is_fine_whatever_its_trainings_took(episode: Episode) -> None:
+    (episode.run / "report" / "report.json").write_text('{"p": 0.5, "trainings": [{"seconds": 9.5}]}')
+    assert complaints(episode) == ""
+
+
+@pytest.mark.parametrize("name", ["cubes.zarr/0", "report/report.json"])
+@pytest.mark.parametrize("how", ["other", "gone", "more"])
+def test_other_bits_are_seen(episode: Episode, name: str, how: str) -> None:
+    path = episode.run / name
+    if how == "gone":
+        path.unlink()
+    elif how == "more":
+        (episode.run / "cubes.zarr" / "1").write_bytes(b"")
+    else:
+        path.write_bytes(path.read_bytes().replace(b"0.5", b"0.6").replace(b"counts", b"count5"))
+    assert "differ from the undisturbed run" in complaints(episode)
+
+
+def test_a_task_that_is_done_twice_is_seen_unless_its_result_was_damaged(episode: Episode) -> None:
+    shutil.rmtree(episode.run)
+    write_run(episode.runs, keys=("a", "b", "a"))
+    assert complaints(episode, counted_once=False) == ""
+    assert complaints(episode) == "1 tasks were done twice, a first"
+
+
+def test_what_is_left_behind_is_seen_and_processes_are_ended(episode: Episode) -> None:
+    (episode.temporary / "pipeline-train-x").mkdir()
+    (episode.run / ".tmp-00000000-1-0000000000000000").touch()
+    episode.patience = 0.2
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env=episode.environment) as left:
+        told = complaints(episode)
+    assert f"process {left.pid} is left" in told
+    assert left.returncode == -signal.SIGKILL
+    assert "pipeline-train-x" in told
+    assert ".tmp-00000000-1" in told
+
+
+def test_processes_are_those_of_the_episode_alone(episode: Episode) -> None:
+    code = "import time; print(flush=True); time.sleep(60)"
+    for mark, found in ((episode.mark, True), ("another", False)):
+        environment = {**episode.environment, MARK: mark}
+        with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            assert (process.pid in [one.pid for one in living(episode.mark)]) is found
+            process.kill()
+
+
+def test_advice_that_leads_nowhere_is_seen(episode: Episode) -> None:
+    episode.rounds = 1
+    episode.follow_advice("error[P705]: a stored file is damaged\n   = help: `pipeline resume no-such-run` computes it again")
+    assert episode.history[0] == "pipeline resume no-such-run  -> 66"
+    assert episode.complaints[0].startswith("exit code 66")
+    assert episode.complaints[-1].startswith("still no result after 1 rounds of advice")
+
+
+def test_an_error_of_the_package_itself_is_never_explained_by_a_fault(episode: Episode) -> None:
+    class Ended:
+        said = "error[P999]: something of ours broke"
+
+        def wait(self, seconds: float) -> int:
+            return 70
+
+    episode.history.append("pipeline run")
+    episode.end(Ended(), {0, 70})  # type: ignore[arg-type]  # a command is what can be waited for
+    assert episode.complaints == ["took the fault for one of its own: error[P999]: something of ours broke"]
+
+
+def test_every_kind_can_be_done_here_or_says_what_is_missing() -> None:
+    assert {name for name, kind in KINDS.items() if kind.needs} == {"full-disk", "read-only-disk"}
+    assert all(missing(kind) is None for kind in KINDS.values() if not kind.needs)
