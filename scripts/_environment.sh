@@ -75,6 +75,6 @@ make_environment() {
   : >"$mark" # --clear took it away; an interrupted installation leaves it empty
   say "installing the package, the reference systems and what they need (a minute or two; the next time nothing is installed)"
   "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --constraint "$ROOT/constraints.txt" \
-    --editable "$ROOT[slurm,test,check]" --editable "$ROOT/workflows/reference_systems[crf]" >&2 </dev/null
+    --editable "$ROOT[slurm,test,check,docs]" --editable "$ROOT/workflows/reference_systems[crf]" >&2 </dev/null
   printf '%s\n' "$wanted" >"$mark"
 }
