@@ -170,6 +170,7 @@ CODES: dict[str, Code] = {
     "P312": Code(2, "an analysis brings a table, figure, section or file that a report cannot show"),
     "P313": Code(2, "two installed packages bring a metric, reader, trainer, analysis, procedure or preset of one name"),
     "P314": Code(2, "an analysis returns something other than a finding of its own"),
+    "P315": Code(2, "a study cannot be read without running code, which `pipeline check` does only with `--run-code`"),
     "P401": Code(70, "internal error in a task"),
     "P402": Code(4, "a task's worker died"),
     "P403": Code(4, "a worker, or the command itself, ran out of memory"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.errors import PluginError
+from pipeline.foreign_code import refuse_foreign_code
 
 __all__ = ["ImportedObject", "every_file", "import_object", "packaged_files"]
 
@@ -62,8 +63,10 @@ def import_object(path: str, folder: Path | None, *, files: FilesBelow = every_f
     Raises
     ------
     PluginError
-        P309 where it cannot be imported, is another folder's, or changed since this process imported it.
+        P309 where it cannot be imported, is another folder's, or changed since this process imported it; P315 where code of a
+        study is not to be run.
     """
+    refuse_foreign_code(f"the module of {path!r}")
     module_name, _, name = path.partition(":")
     if not all(part.isidentifier() for part in [*module_name.split("."), *name.split(".")]):
         raise PluginError.of(

@@ -14,11 +14,13 @@ from importlib.metadata import EntryPoint, EntryPoints, PackageNotFoundError, en
 from typing import Any, TypeVar
 
 from pipeline.errors import PluginError
+from pipeline.foreign_code import refuse_foreign_code
 from pipeline.options import suggest
 
 __all__ = [
     "PluginValues",
     "check_members",
+    "describe_plugin",
     "import_function",
     "import_plugin",
     "in_tree",
@@ -68,11 +70,12 @@ def import_plugin(family: str, name: str) -> Any:
     ------
     PluginError
         P301 where the family has no member of this name, P302 where it is there but cannot be imported, P313 where two other
-        packages bring one of this name.
+        packages bring one of this name, P315 where another package brings it and its code is not to be run.
     """
     known, kind = list_plugins(family), _kind_of(family)
     refuse_unknown(family, name)
     if not _is_ours(known[name]):
+        refuse_foreign_code(f"the {kind} '{name}' ({describe_plugin(known[name])})")
         _refuse_rivals(kind, name, _find(family, tuple(sys.path), entry_points)[name])
     try:
         return known[name].load()
@@ -83,6 +86,11 @@ def import_plugin(family: str, name: str) -> Any:
             where=known[name].value,
             help="install what it needs, or leave it out of the study",
         ) from error
+
+
+def describe_plugin(point: EntryPoint) -> str:
+    """Return what an entry point names, and the package that brings it."""
+    return f"{point.value} of the package {point.dist.name} {point.dist.version}" if point.dist else point.value
 
 
 def refuse_unknown(family: str, name: str) -> None:

@@ -32,23 +32,29 @@ __all__: list[str] = []
 @cli.command()
 @study_argument
 @override_options
-@click.option("--no-code", is_flag=True, help="For a study from somebody else: list what it would run, and run none of it.")
+@click.option("--run-code", is_flag=True, help="Also run the study's own code and plugins, as far as checking them needs it.")
 @json_option
-def check(study: Path, no_code: bool, as_json: bool, **overrides: Any) -> None:
-    """Validate a study and its data; compute nothing.
+def check(study: Path, run_code: bool, as_json: bool, **overrides: Any) -> None:
+    """Validate a study and its data, and list the code it would run.
 
-    To know what they would give, modules of the study are imported and its `version_command` is run; with --no-code nothing is,
-    and files are aligned only where the study has no code of its own.
+    Computes nothing, and runs no code that is not this package's own: no command, no module of the study, no plugin. With
+    --run-code modules and plugins are imported and each `version_command` is run, so that they are checked too.
     """
     from pipeline.errors import visible
+    from pipeline.foreign_code import no_foreign_code
     from pipeline.report.alignment import format_alignment
     from pipeline.survey.code import list_code
     from pipeline.survey.survey import survey_study
+    from pipeline.survey.without_code import WithoutCode, set_code_aside
 
-    loaded = load(study, overrides)
-    code = list_code(loaded.study)
-    aligned = not (no_code and any(each.own for each in code))
-    test_sets = survey_study(loaded.study, loaded.base, variables=loaded.variables).inputs.test_sets if aligned else ()
+    with no_foreign_code(not run_code):
+        loaded = load(study, overrides)
+        code = list_code(loaded.study, loaded.base)
+        if code and not as_json:  # first of all, since what follows may be an error
+            click.echo("code that this study runs:")
+            click.echo("".join(visible(f"  {each.where}: {each.kind} {each.what}") + "\n" for each in code))
+        looked = WithoutCode(loaded.study, ()) if run_code else set_code_aside(loaded.study)
+        test_sets = survey_study(looked.study, loaded.base, variables=loaded.variables).inputs.test_sets
     if as_json:
         rows = [
             {
@@ -62,18 +68,16 @@ def check(study: Path, no_code: bool, as_json: bool, **overrides: Any) -> None:
             }
             for t in test_sets
         ]
-        print_json({"test_sets": rows, "aligned": aligned, "code": [asdict(each) for each in code]})
+        told = {"code": [asdict(each) for each in code], "code_was_run": run_code, "unchecked": list(looked.unchecked)}
+        print_json({"test_sets": rows, **told})
         return
     for test_set in test_sets:
         planned = sum(output.training is not None for output in test_set.outputs)
         table = (test_set.name, test_set.n_items, test_set.n_units, test_set.alignment, test_set.warnings)
         click.echo(format_alignment(*table, unit=test_set.unit, planned=planned, recognised=test_set.recognised))
-    if code:
-        click.echo("code that this study runs:")
-    for each in code:
-        click.echo(visible(f"  {each.where}: {each.what}"))
-    if not aligned:
-        click.echo("nothing of it was run, so files are not aligned; if you trust it, `pipeline check` without --no-code does that")
+    if looked.unchecked:
+        named = ", ".join(looked.unchecked)
+        click.echo(visible(f"not checked without running code: {named}; `pipeline check --run-code` runs what checking them needs"))
 
 
 @cli.command()
@@ -85,7 +89,8 @@ def check(study: Path, no_code: bool, as_json: bool, **overrides: Any) -> None:
 def plan(study: Path, workers: int | None, block_cells: int | None, runs: Path, as_json: bool, **overrides: Any) -> None:
     """Show a study's tasks: done, open, time left.
 
-    Measures this machine and stores nothing.
+    Measures this machine and stores nothing. Which tasks are done depends on versions of the study's own code, so its modules and
+    plugins are imported and each `version_command` is run; `pipeline check` lists them and runs none.
     """
     _show_plan(load(study, overrides), runs, workers, block_cells, as_json)
 

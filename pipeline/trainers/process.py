@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.foreign_code import refuse_foreign_code
 from pipeline.trainers._outcome import DISK_IS_FULL, CommandFailed, judge, kept_log, size
 
 __all__ = ["CommandFailed", "Finished", "Limits", "kept_log", "run_command"]
@@ -126,7 +127,10 @@ def run_command(
     ------
     CommandFailed
         P411 it failed, P414 the disk, P415 the memory, P416 the time, P417 it could not be started.
+    PluginError
+        P315 where code of a study is not to be run.
     """
+    refuse_foreign_code(f"the command of {title}")
     free = shutil.disk_usage(watch).free
     spec = {
         "command": command,

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from pipeline.errors import PipelineError, PluginError, Problem, StudyError
+from pipeline.foreign_code import refuse_foreign_code
 from pipeline.interfaces import Trainer, TrainingItems
 from pipeline.options import meant, suggest
 
@@ -171,6 +172,8 @@ def _import_estimator(path: str, methods: tuple[str, str]) -> Any:
             f"{path!r} is not an import path of an estimator",
             help="write it in full, for example sklearn.linear_model.LogisticRegression",
         )
+    if module.partition(".")[0] != "sklearn":
+        refuse_foreign_code(f"the estimator {path!r}")
     try:
         family = importlib.import_module(module)
     except Exception as exc:  # foreign code runs here: whatever it raises, the estimator cannot be had
