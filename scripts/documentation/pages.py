@@ -14,7 +14,13 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ABOVE = {"README.md": "overview.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Pages of the repository that are not in docs/, and their names on the site."""
-FAMILIES = {"formats.md": "formats/*", "metrics.md": "metrics/*", "procedures.md": "procedures/*", "design/README.md": "design/*"}
+FAMILIES = {
+    "tools.md": "tools/*",
+    "formats.md": "formats/*",
+    "metrics.md": "metrics/*",
+    "procedures.md": "procedures/*",
+    "design/README.md": "design/*",
+}
 """Pages below which the navigation shows a folder of others."""
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\])*)\]\(([^()\s]+)\)")
