@@ -121,6 +121,12 @@ FAMILIES: tuple[Family, ...] = (
         "Nothing was removed and nothing was unpacked; `pipeline gc --help` and `pipeline import --help` say what they take.",
     ),
     Family(
+        "P740",
+        "Histories",
+        "A history belongs to one study and one plan of looks: keep both, or name another folder with `--history`; docs/nights.md "
+        "says why.",
+    ),
+    Family(
         "P801",
         "Runs that another process writes",
         "One process at a time writes a run: wait until it ends (`pipeline status`), or stop it with `pipeline cancel`.",
@@ -167,7 +173,7 @@ OWN_HELP: dict[str, str] = {
 EXIT_CODES: dict[int, Ending] = {
     0: Ending("done", "Nothing is wrong."),
     1: Ending(
-        "`pipeline gate` alone: worse than the baseline",
+        "`pipeline gate` and `pipeline reanalyse --baseline` alone: worse than the baseline",
         "The answer names the systems and gains; docs/gate.md says how it is found.",
     ),
     2: Ending("the command line, the study file or a profile is wrong", "Correct what the message names; nothing was computed."),

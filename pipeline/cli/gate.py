@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from pipeline.cli.actions import load, print_json, print_report_path
+from pipeline.cli.answers import (
+    INCOMPLETE,
+    WORSE,
+    choose_window,
+    is_github,
+    leave_out_others,
+    place_of_history,
+    refuse_unknown,
+    run_what_is_open,
+    settings_of,
+    tell_github,
+)
 from pipeline.cli.options import cli, json_option, override_options, place_options, quiet_option, runs_option, study_argument
-
-if TYPE_CHECKING:
-    from pipeline.engine.launch import Launch
-    from pipeline.report.gate import Judged
-    from pipeline.store.runs import RunDirectory
-    from pipeline.study.load import LoadedStudy
 
 __all__: list[str] = []
 
-WORSE, INCONCLUSIVE = 1, 6
-INCOMPLETE = 4
+INCONCLUSIVE = 6
 
 
 @cli.command()
 @study_argument
 @click.option("--baseline", metavar="SYSTEM", help="What the others are compared with. [the study's]")
+@click.option(
+    "--baseline-window",
+    type=click.IntRange(min=1),
+    metavar="W",
+    help="Compare the last system by name, such as build-0812, with the W before it; no --baseline then.",
+)
 @click.option("--candidate", "candidates", multiple=True, metavar="SYSTEM", help="What is judged; repeatable. [all others]")
 @click.option(
     "--margin",
@@ -45,6 +53,14 @@ INCOMPLETE = 4
     show_default=True,
     help="inconclusive: also where neither a difference nor equivalence is shown.",
 )
+@click.option(
+    "--confirm", type=click.IntRange(min=1), default=1, show_default=True, help="Runs in succession that must find a loss."
+)
+@click.option(
+    "--history",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the runs before, for --confirm. [RUNS/.history/STUDY]",
+)
 @click.option("--all-pairs", is_flag=True, help="Correct p for all pairs; needed for models with several runs.")
 @click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Write the answers there, as Markdown.")
 @click.option("--github/--no-github", default=None, help="Annotations and a job summary for GitHub. [inside a workflow]")
@@ -57,9 +73,12 @@ INCOMPLETE = 4
 def gate(
     study: Path,
     baseline: str | None,
+    baseline_window: int | None,
     candidates: tuple[str, ...],
     margins: tuple[str, ...],
     fail_on: str,
+    confirm: int,
+    history: Path | None,
     all_pairs: bool,
     summary: Path | None,
     github: bool | None,
@@ -84,33 +103,45 @@ def gate(
       pipeline gate study.yaml --baseline released
       pipeline gate study.yaml --baseline released \\
         --margin bleu=0.3 --fail-on inconclusive
+      pipeline gate study.yaml --baseline released --confirm 2
+      pipeline gate builds.yaml --baseline-window 5
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.engine.launch import Launch
+    from pipeline.record.history import History
+    from pipeline.report.confirmation import confirm_losses, list_answers
     from pipeline.report.document import read_report
     from pipeline.report.gate import conclude_gate, judge_candidates, render_gate
     from pipeline.store.files import read_json, write_bytes
 
-    settings = [f"resampling.margin.{metric}={points}" for metric, points in map(_parse_margin, margins)]
-    if baseline is not None and not all_pairs:
-        settings += ["resampling.family=against-baseline", f"resampling.baseline={json.dumps(baseline)}"]
-    overrides["settings"] = (*settings, *overrides.get("settings", ()))
+    own = tuple(overrides.get("settings", ()))
+    overrides["settings"] = (*settings_of(baseline, margins, all_pairs=all_pairs), *own)
     loaded = load(study, overrides)
-    against = baseline or loaded.study.resampling.baseline
-    if against is None:
-        raise click.UsageError(
-            "against what? Give --baseline SYSTEM, or the study `resampling: {family: against-baseline, baseline: …}`"
-        )
-    directory, failed = _run(loaded, runs, Launch("serial" if serial else "local", workers, block_cells), quiet or as_json)
+    if baseline_window is not None:
+        if baseline is not None or candidates or all_pairs:
+            raise click.UsageError(
+                "--baseline-window chooses baselines and candidate itself: no --baseline, --candidate, --all-pairs"
+            )
+        *before, last = choose_window(loaded, baseline_window)
+        overrides["settings"] = (*settings_of(last, margins, all_pairs=False), *own, *leave_out_others(loaded, (*before, last)))
+        loaded = load(study, overrides)
+        against, candidates = tuple(before), (last,)
+    else:
+        named = baseline or loaded.study.resampling.baseline
+        if named is None:
+            raise click.UsageError(
+                "against what? Give --baseline SYSTEM, or the study `resampling: {family: against-baseline, baseline: …}`"
+            )
+        against = (named,)
+    directory, failed, _ = run_what_is_open(
+        loaded, runs, Launch("serial" if serial else "local", workers, block_cells), quiet or as_json
+    )
     report = read_report(read_json(directory.report / "report.json"))
-    known = {row.name for row in report.systems} | {row.model for row in report.models}
-    unknown = [name for name in (against, *candidates) if name not in known]
-    if unknown and not failed:
-        from pipeline.options import suggest
-
-        meant = suggest(unknown[0], sorted(known)) or ""
-        there = meant if meant.startswith("did you mean") else f"it has {_some(sorted(known))}"
-        raise click.UsageError(f"the study has no {unknown[0]!r}; {there}")
-    judged = judge_candidates(report, against, candidates)
+    if not failed:
+        refuse_unknown(report, (*against, *candidates))
+    judged = [one for each in against for one in judge_candidates(report, each, candidates)]
+    if confirm > 1 and not failed:
+        kept = History(history or place_of_history(runs, loaded))
+        judged = confirm_losses(judged, kept.note_answers(directory.id, list_answers(judged)), runs=confirm)
     answer = conclude_gate(judged)
     text = render_gate(judged, run=directory.id)
     if summary is not None:
@@ -120,8 +151,8 @@ def gate(
     else:
         click.echo("\n".join([answer, *(f"  {one.say()}" for one in judged)]))
         print_report_path(directory, err=True)
-    if github if github is not None else os.environ.get("GITHUB_ACTIONS") == "true":
-        _tell_github(judged, text)
+    if is_github(github):
+        tell_github(judged, text)
     sys.exit(_code(answer, fail_on, failed))
 
 
@@ -131,49 +162,3 @@ def _code(answer: str, fail_on: str, failed: int) -> int:
     if failed or answer == "could not measure":
         return failed or INCOMPLETE
     return INCONCLUSIVE if answer == "inconclusive" and fail_on == "inconclusive" else 0
-
-
-def _parse_margin(text: str) -> tuple[str, float]:
-    metric, _, points = text.rpartition("=")
-    try:
-        value = float(points)
-    except ValueError:
-        value = float("nan")
-    if not metric or not value > 0:
-        raise click.UsageError(f"--margin {text}: a metric and points above 0, such as bleu=0.3")
-    return metric, value
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (" …" if len(names) > 10 else "")
-
-
-def _run(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> tuple[RunDirectory, int]:
-    """Run what is open; return the run and its exit code where some of it failed and the rest has a report."""
-    from pipeline.engine.launch import execute, forget_cancel, is_complete, prepare
-    from pipeline.engine.progress import show_progress
-    from pipeline.errors import render_problems
-
-    directory = prepare(loaded, runs, launch)
-    if is_complete(directory):
-        return directory, 0
-    forget_cancel(directory)
-    with show_progress(quiet=quiet) as progress:
-        ending = execute(directory, launch, progress=progress)
-    if ending.exit_code and (ending.exit_code != INCOMPLETE or not (directory.report / "report.json").is_file()):
-        click.echo(f"could not measure: {ending.message}", err=True)
-        sys.exit(ending.exit_code)
-    if ending.problems:
-        click.echo(render_problems(ending.problems[:10]), err=True)
-    return directory, ending.exit_code
-
-
-def _tell_github(judged: Sequence[Judged], text: str) -> None:
-    """Print annotations, on stderr, and append the answers to the job's summary where there is one."""
-    from pipeline.report.gate import render_annotations
-
-    click.echo("\n".join(render_annotations(judged)), err=True)
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if path:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(text)

@@ -78,7 +78,7 @@ def damaged(group: Path, array: str, part: str, *, missing: bool) -> Problem:
     """Say which chunk of which variable of which test set cannot be trusted."""
     what = f"chunk {part.removeprefix('c/')}" if part.startswith("c") and part != SEAL else f"the file {part}"
     state = "missing" if missing else "damaged"
-    message = f"{what} of the variable {array!r} is {state} in the cube of the test set {_test_set(group)!r}"
+    message = f"{what} of the variable {array!r} is {state} in the cube of the {_owner(group)}"
     return Problem("P707", message, str(group / array / part), REBUILD)
 
 
@@ -86,12 +86,13 @@ def _keys(array: Path) -> list[str]:
     return sorted(path.relative_to(array).as_posix() for path in array.rglob("*") if path.is_file() and path.name != SEAL)
 
 
-def _test_set(group: Path) -> str:
+def _owner(group: Path) -> str:
     for folder in (group, *group.parents[:2]):
         try:
             attributes = json.loads((folder / META).read_bytes())["attributes"]
         except (OSError, ValueError, KeyError):
             continue
-        if "test_set" in attributes:
-            return str(attributes["test_set"])
-    return group.name
+        for key, kind in (("test_set", "test set"), ("slot", "slot")):
+            if key in attributes:
+                return f"{kind} {attributes[key]!r}"
+    return f"test set {group.name!r}"

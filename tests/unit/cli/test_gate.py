@@ -148,6 +148,38 @@ def test_a_workflow_gets_annotations_and_a_summary(folder: Path, tmp_path: Path)
     assert again.read_bytes() == summary.read_bytes()
 
 
+def test_a_loss_is_confirmed_by_runs_in_succession(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    base = rng.normal(50, 5, ITEMS)
+    study(tmp_path, "study.yaml", resampling={"procedures": ["paired-t"], "replicates": 1000})
+    found = []
+    for loss in (1, 1, -1, 1):
+        write_table(tmp_path / "scores.csv", base=base, new=base - loss + rng.normal(0, 1, ITEMS))
+        words = ("gate", "study.yaml", "--serial", "-q", "--baseline", "base", "--confirm", "2")
+        for _ in range(2):  # the same run twice is one run
+            done = run_cli(*words, cwd=tmp_path)
+        found.append((done.returncode, done.stdout.splitlines()[0]))
+    assert found == [(0, "inconclusive"), (1, "worse"), (0, "better"), (0, "inconclusive")]
+    assert "worse in 1 of the 2 runs in succession" in done.stdout
+
+
+def test_a_window_of_builds_is_the_baseline(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    base = rng.normal(50, 5, ITEMS)
+    gains = {"build-8": 0.6, "build-9": 1.0, "build-10": 0.3, "build-11": 0.3}
+    write_table(tmp_path / "scores.csv", **{name: base + gain + rng.normal(0, 0.5, ITEMS) for name, gain in gains.items()})
+    study(tmp_path, "study.yaml", resampling={"procedures": ["paired-t"], "replicates": 1000})
+    answers = {}
+    for window in (1, 2):
+        told = run_cli("gate", "study.yaml", "--serial", "-q", "--baseline-window", window, "--json", cwd=tmp_path)
+        comparisons = json.loads(told.stdout)["comparisons"]
+        answers[window] = told.returncode, [(one["candidate"], one["baseline"], one["answer"]) for one in comparisons]
+    assert answers[1] == (0, [("build-11", "build-10", "inconclusive")])
+    assert answers[2] == (1, [("build-11", "build-9", "worse"), ("build-11", "build-10", "inconclusive")])
+    both = run_cli("gate", "study.yaml", "--baseline-window", "2", "--baseline", "build-8", cwd=tmp_path)
+    assert (both.returncode, "chooses baselines and candidate itself" in both.stderr) == (2, True)
+
+
 ONE = Judged("news", "bleu", "new", "old", "better", 1.0, (0.5, 1.5), 0.01, "", 2)
 
 

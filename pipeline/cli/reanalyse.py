@@ -1,0 +1,268 @@
+"""`pipeline reanalyse`: a study again at every slot, what changed since the last, and one α for all slots of a period."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from pipeline.cli.actions import load, print_json, print_report_path
+from pipeline.cli.answers import (
+    INCOMPLETE,
+    WORSE,
+    Ran,
+    is_github,
+    place_of_history,
+    refuse_unknown,
+    run_what_is_open,
+    settings_of,
+    tell_github,
+)
+from pipeline.cli.options import cli, json_option, override_options, place_options, quiet_option, runs_option, study_argument
+
+if TYPE_CHECKING:
+    from pipeline.engine.launch import Launch
+    from pipeline.record.history import History
+    from pipeline.record.manifest import Manifest
+    from pipeline.study.load import LoadedStudy
+
+    _LooksType = click.ParamType[int | None]
+else:
+    _LooksType = click.ParamType  # generic from click 8.2 on only
+
+__all__: list[str] = []
+
+LOOKS = 30
+NOT_MEASURED = "could not measure: slot {slot} spends nothing, and may be asked for again"
+
+
+class Asked(NamedTuple):
+    """What the command line asks of a slot beside its study."""
+
+    looks: int | None
+    baseline: str | None
+    candidates: tuple[str, ...]
+    confirm: int
+
+
+class _Looks(_LooksType):
+    """A number of looks, or `endless`."""
+
+    name = "looks"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        if value == "endless":
+            return None
+        if not str(value).isdecimal() or not 1 <= int(value) <= 100_000:
+            self.fail(f"{value!r} is neither a number of looks, such as 30, nor `endless`.", param, ctx)
+        return int(value)
+
+
+@cli.command()
+@study_argument
+@click.option("--slot", metavar="NAME", help="What this time is called, such as 2026-11-26 or build-812. [the date in UTC]")
+@click.option("--history", type=click.Path(file_okay=False, path_type=Path), help="Folder of the slots. [RUNS/.history/STUDY]")
+@click.option(
+    "--looks", type=_Looks(), default=str(LOOKS), show_default=True, help="Looks that share one α, in equal parts; or `endless`."
+)
+@click.option("--baseline", metavar="SYSTEM", help="Answer as a gate does: exit 1 where a system is worse than this one.")
+@click.option("--candidate", "candidates", multiple=True, metavar="SYSTEM", help="What is judged; repeatable. [all others]")
+@click.option(
+    "--margin", "margins", multiple=True, metavar="METRIC=POINTS", help="The largest loss that does not matter; repeatable."
+)
+@click.option(
+    "--confirm", type=click.IntRange(min=1), default=1, show_default=True, help="Looks in succession that must find a loss."
+)
+@click.option("--all-pairs", is_flag=True, help="Correct p for all pairs; needed for models with several runs.")
+@click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Write the account there too, as Markdown.")
+@click.option("--github/--no-github", default=None, help="Annotations and a job summary for GitHub. [inside a workflow]")
+@click.option("--serial", is_flag=True, help="Run in this process, without a cluster; same results.")
+@override_options
+@place_options
+@runs_option
+@json_option
+@quiet_option
+def reanalyse(
+    study: Path,
+    slot: str | None,
+    history: Path | None,
+    looks: int | None,
+    baseline: str | None,
+    candidates: tuple[str, ...],
+    margins: tuple[str, ...],
+    confirm: int,
+    all_pairs: bool,
+    summary: Path | None,
+    github: bool | None,
+    serial: bool,
+    workers: int | None,
+    block_cells: int | None,
+    runs: Path,
+    as_json: bool,
+    quiet: bool,
+    **overrides: Any,
+) -> None:
+    """Analyse a study again, and say what changed since the last time.
+
+    For cron and its like. A slot that is done is not done twice, only what is new is computed, and what is claimed at all
+    slots of a period together is wrong with a chance of at most α.
+
+    \b
+    Exit codes:
+      0  done, or the slot was done before
+      1  with --baseline: a system is worse, at the level of this look
+      3, 4, 5  it could not be measured; nothing is spent, ask again
+    \b
+    Examples:
+      pipeline reanalyse study.yaml
+      pipeline reanalyse study.yaml --slot 2026-11-26 --looks endless
+      pipeline reanalyse study.yaml --baseline released --confirm 2
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    from pipeline.engine.launch import Launch
+    from pipeline.record.history import History, is_slot_name
+    from pipeline.report.gate import Judged
+    from pipeline.store.files import write_bytes
+    from pipeline.store.runs import RunDirectory
+
+    name = slot or datetime.now(UTC).date().isoformat()
+    if not is_slot_name(name):
+        raise click.UsageError(f"--slot {name!r}: letters, digits and . _ + - only, and it begins with a letter or digit")
+    if candidates and baseline is None:
+        raise click.UsageError("--candidate says what is compared with --baseline SYSTEM, which is missing")
+    overrides["settings"] = (*settings_of(baseline, margins, all_pairs=all_pairs), *overrides.get("settings", ()))
+    loaded = load(study, overrides)
+    kept = History(history or place_of_history(runs, loaded))
+    with kept.writing():
+        accounts = kept.accounts()
+        account = next((one for one in accounts if one["slot"] == name), None)
+        done_before = account is not None
+        if account is None:
+            _refuse_other_study(loaded, accounts, kept)
+            launch = Launch("serial" if serial else "local", workers, block_cells)
+            ran = _measure(kept, name, loaded, runs, launch, quiet or as_json)
+            account = _conclude(kept, name, ran, Asked(looks, baseline, candidates, confirm))
+    text = (kept.root / "slots" / name / "account.md").read_text(encoding="utf-8")
+    if summary is not None:
+        write_bytes(summary, text.encode())
+    if as_json:
+        print_json({**account, "done_before": done_before})
+    else:
+        if done_before:
+            click.echo(f"slot {name} is done already; nothing was done again")
+        click.echo(text, nl=False)
+        print_report_path(RunDirectory(runs.resolve() / account["run"]), err=True)
+    if account["comparisons"] and is_github(github) and not done_before:
+        tell_github([Judged(**one) for one in account["comparisons"]], text)
+    sys.exit(account["exit_code"])
+
+
+def _refuse_other_study(loaded: LoadedStudy, accounts: list[dict[str, Any]], kept: History) -> None:
+    from pipeline.errors import StudyError
+
+    if accounts and accounts[-1]["study"] != loaded.study.study:
+        raise StudyError.of(
+            "P740",
+            f"this history is of the study {accounts[-1]['study']!r}, not of {loaded.study.study!r}",
+            where=str(kept.root),
+            help="name another folder with --history, or leave it out: each study then has its own",
+        )
+
+
+def _measure(kept: History, slot: str, loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> Ran:
+    """Run what is open; a slot that cannot be measured is noted, and the command ends with the code of what was wrong."""
+    from pipeline.errors import DataError
+
+    try:
+        ran = run_what_is_open(loaded, runs, launch, quiet)
+    except DataError as error:
+        kept.miss(slot, exit_code=error.exit_code, why="; ".join(problem.message for problem in error.problems[:3]))
+        click.echo(NOT_MEASURED.format(slot=slot), err=True)
+        raise
+    except SystemExit as error:
+        kept.miss(slot, exit_code=int(error.code or 0), why="the run did not end well")
+        click.echo(NOT_MEASURED.format(slot=slot), err=True)
+        raise
+    if ran.failed:
+        kept.miss(slot, exit_code=ran.failed, why="some tasks failed")
+        click.echo(NOT_MEASURED.format(slot=slot), err=True)
+        sys.exit(ran.failed)
+    return ran
+
+
+def _conclude(kept: History, slot: str, ran: Ran, asked: Asked) -> dict[str, Any]:
+    """Read the run's report at the level of this look, and add the slot to the history."""
+    from pipeline.record.manifest import read_manifest
+    from pipeline.report.confirmation import confirm_losses, hold_to_level, list_answers
+    from pipeline.report.document import read_report
+    from pipeline.report.gate import conclude_gate, judge_candidates
+    from pipeline.report.slot_text import describe_slot, list_limits
+    from pipeline.report.slots import Look, SlotFound, level_of, list_changes, next_look, read_slot
+    from pipeline.store.files import read_json
+
+    accounts = kept.accounts()
+    report = read_report(read_json(ran.directory.report / "report.json"))
+    manifest = read_manifest(ran.directory)
+    last = accounts[-1] if accounts else None
+    seen = next((one for one in accounts if one["run"] == ran.directory.id), None)
+    spent = next((Look(**one["look"]) for one in reversed(accounts) if one["spends"]), None)
+    # The same run has been looked at: what it may claim was settled then, and nothing is spent.
+    look = Look(**seen["look"]) if seen else next_look(spent, looks=asked.looks, alpha=report.alpha)
+    level = level_of(look, report)
+    found = read_slot(report, level, inputs=_digest_inputs(manifest), settings=_digest_settings(manifest))
+    judged = []
+    if asked.baseline is not None:
+        refuse_unknown(report, (asked.baseline, *asked.candidates))
+        judged = hold_to_level(judge_candidates(report, asked.baseline, asked.candidates), level)
+    answers = list_answers(judged)
+    earlier = {one["run"]: one["answers"] for one in accounts if one["run"] != ran.directory.id}
+    judged = confirm_losses(judged, list(earlier.values()), runs=asked.confirm)
+    answer = conclude_gate(judged) if judged else None
+    codes = {"worse": WORSE, "could not measure": INCOMPLETE}
+    account: dict[str, Any] = {
+        "study": manifest.study.study,
+        "slot": slot,
+        "number": 1 + (last["number"] if last else 0),
+        "run": ran.directory.id,
+        "tasks": ran.tasks,
+        "spends": seen is None,
+        "look": look._asdict(),
+        "level": level,
+        "before": last["slot"] if last else None,
+        "changes": [c._asdict() for c in list_changes(SlotFound.from_json(last["found"]), found)] if last else [],
+        "notes": list_limits(report, level),
+        "answer": answer,
+        "answers": answers,
+        "comparisons": [asdict(one) for one in judged],
+        "exit_code": codes.get(answer or "", 0),
+        "found": found.to_json(),
+    }
+    kept.add(account, describe_slot(account, judged))
+    return account
+
+
+def _digest_inputs(manifest: Manifest) -> dict[str, str]:
+    from pipeline.store import digest
+
+    found = {}
+    for test_set in manifest.inputs.test_sets:
+        found[json.dumps([test_set.name])] = digest([test_set.frame, test_set.gold_digest, test_set.groupings])[:16]
+        found |= {json.dumps([test_set.name, one.system]): one.identity[:16] for one in test_set.outputs}
+    return found
+
+
+def _digest_settings(manifest: Manifest) -> dict[str, str]:
+    """Return digests of the parts of a study, without its inputs: of those that are mappings, by their keys."""
+    from pipeline.store import digest
+
+    asked: Mapping[str, Any] = manifest.identity()["study"]
+    parts: dict[str, str] = {}
+    for key, value in asked.items():
+        inner = value.items() if isinstance(value, Mapping) and key in {"resampling", "report"} else ()
+        parts |= {f"{key}.{name}": digest([one])[:16] for name, one in inner} or {key: digest([value])[:16]}
+    return parts

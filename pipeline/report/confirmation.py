@@ -1,0 +1,58 @@
+"""Answers of a gate held to more than one run's verdict: to the level of a look, and to runs before that said the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pipeline.report.gate import Answer, Judged
+from pipeline.report.values import format_p
+
+__all__ = ["confirm_losses", "hold_to_level", "list_answers"]
+
+
+def list_answers(judged: Sequence[Judged]) -> dict[str, Answer]:
+    """Return each answer by test set, metric, candidate and baseline, as a history keeps them."""
+    return {_name(one): one.answer for one in judged}
+
+
+def hold_to_level(judged: Sequence[Judged], level: float) -> list[Judged]:
+    """Return the answers with those open whose p is above the level of this look."""
+    return [_held(one, level) for one in judged]
+
+
+def _held(one: Judged, level: float) -> Judged:
+    if one.answer not in {"better", "worse"} or (one.p is not None and one.p <= level):
+        return one
+    why = f"{one.answer} by itself, but p is above {format_p(level)}, which this look may spend"
+    return replace(one, answer="inconclusive", why=why)
+
+
+def confirm_losses(judged: Sequence[Judged], earlier: Sequence[Mapping[str, str]], *, runs: int) -> list[Judged]:
+    """Return the answers with those losses open that fewer than so many runs in succession have found.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+        Of this run.
+    earlier : sequence of mapping
+        What `list_answers` returned of the runs before, the latest last, before anything was confirmed.
+    runs : int
+        How many runs must say it, this one among them.
+    """
+    confirmed = []
+    for one in judged:
+        before = 0
+        while one.answer == "worse" and before < len(earlier) and earlier[-1 - before].get(_name(one)) == "worse":
+            before += 1
+        if one.answer == "worse" and before + 1 < runs:
+            one = replace(
+                one, answer="inconclusive", why=f"worse in {before + 1} of the {runs} runs in succession that are asked for"
+            )
+        confirmed.append(one)
+    return confirmed
+
+
+def _name(one: Judged) -> str:
+    return json.dumps([one.test_set, one.metric, one.candidate, one.baseline], ensure_ascii=False)

@@ -1,0 +1,278 @@
+"""Nights of a study: each slot once, only what is new, what changed in words, one α for all, and nights without data."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from support.studies import files_of, run_cli, write_study
+
+import pipeline
+from pipeline.cubes.history import SIDES
+from pipeline.report.slot_text import list_limits
+from pipeline.store.lease import hold_lease
+
+ITEMS = 120
+
+
+def write_night(folder: Path, rng: np.random.Generator, *, loss: float = 0.0, items: int = ITEMS, **others: float) -> None:
+    """Write scores of the release, which are always the same, and of tonight's build."""
+    release = np.random.default_rng(1).normal(50, 5, items)
+    columns = {"release": release, "build": release - loss + rng.normal(0, 1, items)}
+    columns |= {name: release + gain + rng.normal(0, 1, items) for name, gain in others.items()}
+    rows = [",".join(["item", *columns])]
+    rows += [f"q{i}," + ",".join(f"{column[i]:.3f}" for column in columns.values()) for i in range(items)]
+    (folder / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def study(folder: Path, **changes: Any) -> Path:
+    settings: dict[str, Any] = {
+        "study": "nightly",
+        "test_sets": {"news": {"format": "scores", "outputs": "scores.csv"}},
+        "metrics": ["mean"],
+        "resampling": {"procedures": ["paired-t"], "replicates": 1000},
+        "analyses": [],
+        "report": {"formats": ["json"], "null_laboratory": False},
+    }
+    return write_study(folder / "study.yaml", **settings | changes)
+
+
+def ask(folder: Path, slot: str, *words: object, code: int = 0) -> Any:
+    done = run_cli("reanalyse", "study.yaml", "--serial", "--quiet", "--slot", slot, *words, cwd=folder)
+    assert done.returncode == code, done.stderr + done.stdout
+    return done
+
+
+def ask_json(folder: Path, slot: str, *words: object, code: int = 0) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(ask(folder, slot, "--json", *words, code=code).stdout)
+    return told
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_night(tmp_path, np.random.default_rng(2))
+    study(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a study with four nights: the second like the first, the third with a loss and another system, the fourth missed."""
+    made = tmp_path_factory.mktemp("nights")
+    study(made)
+    rng = np.random.default_rng(3)
+    write_night(made, rng)
+    for night in ("n1", "n2"):
+        (made / f"{night}.json").write_text(ask(made, night, "--json").stdout)
+    write_night(made, rng, loss=1.0, other=0.0)
+    (made / "n3.json").write_text(ask(made, "n3", "--json").stdout)
+    (made / "scores.csv").rename(made / "away.csv")
+    (made / "n4.txt").write_text(ask(made, "n4", code=3).stderr)
+    return made
+
+
+def test_a_slot_is_done_once(folder: Path) -> None:
+    first = ask(folder, "2026-11-26")
+    kept = {name: content for name, content in files_of(folder / "runs").items() if "lease" not in name}
+    write_night(folder, np.random.default_rng(9))  # what came since belongs to the next slot
+    again = ask(folder, "2026-11-26")
+    assert again.stdout == "slot 2026-11-26 is done already; nothing was done again\n" + first.stdout
+    assert {name: content for name, content in files_of(folder / "runs").items() if "lease" not in name} == kept
+
+
+def test_nothing_new_computes_nothing_and_spends_nothing(history: Path) -> None:
+    first, second, third = (json.loads((history / f"n{k}.json").read_text()) for k in (1, 2, 3))
+    assert first["tasks"] > 0
+    assert (second["run"], second["tasks"], second["spends"], second["changes"]) == (first["run"], 0, False, [])
+    assert [one["look"]["look"] for one in (first, second, third)] == [1, 1, 2]
+    assert "Nothing is new since n1." in (history / "runs/.history/nightly/slots/n2/account.md").read_text()
+
+
+def test_only_new_outputs_are_counted_again(folder: Path) -> None:
+    first = ask_json(folder, "n1")
+    write_night(folder, np.random.default_rng(5))  # the release has the scores that it had
+    second = ask_json(folder, "n2")
+    assert second["tasks"] == first["tasks"] - 1  # all but the statistics of the release
+
+
+def test_what_changed_is_said_in_words(history: Path) -> None:
+    third = json.loads((history / "n3.json").read_text())
+    assert [(change["kind"], change["text"].split(" (")[0]) for change in third["changes"]] == [
+        ("input", "news: other outputs of build"),
+        ("system", "news: other is new"),
+        ("pair", "news by mean, build and release: was: not shown which is better; now: release is better"),
+    ]
+
+
+def test_thresholds_settings_and_systems_that_go_are_told() -> None:
+    from pipeline.report.slots import PairFound, SlotFound, ThresholdFound, list_changes
+
+    key = json.dumps(["news", "bleu", "full", "same", "group", "a"])
+    pair = json.dumps(["news", "bleu", "a", "b"])
+
+    def found(gain: float, low: float | None, high: float | None, **others: Any) -> SlotFound:
+        one = {"board": {}, "pairs": {}, "inputs": {}, "settings": {}} | others
+        return SlotFound(thresholds={key: ThresholdFound(gain, low, high)}, **one)
+
+    for gain, moved in ((0.9, False), (1.2, False), (1.21, True), (0.79, True)):
+        said = list_changes(found(1.0, 0.8, 1.2), found(gain, 0.1, 9.0))
+        assert [change.kind for change in said] == ["threshold"] * moved, gain
+    assert list_changes(found(1.0, None, None), found(9.0, None, None)) == []
+    board = {json.dumps(["news", "bleu", "a"]): 1.0}
+    before = found(1.0, None, None, board=board, settings={"seed": "1"}, pairs={pair: PairFound(1.0, 0.001, "first")})
+    after = found(1.0, None, None, settings={"seed": "2"}, pairs={pair: PairFound(-1.0, 0.001, "second")})
+    assert [change.text for change in list_changes(before, after)] == [
+        "the study has another seed",
+        "news: a is gone",
+        "news by bleu, a and b: was: a is better; now: b is better (b is ahead by 1.0000)",
+    ]
+
+
+def test_a_night_without_data_fails_nobody_and_spends_nothing(history: Path) -> None:
+    assert "could not measure: slot n4 spends nothing" in (history / "n4.txt").read_text()
+    place = history / "runs/.history/nightly"
+    assert json.loads((place / "missed/n4.json").read_text())["exit_code"] == 3
+    assert not (place / "slots/n4").exists()
+    shutil.copytree(history, copy := history.parent / "late")
+    write_night(copy, np.random.default_rng(8), loss=1.0)
+    late = ask_json(copy, "n4", "--baseline", "release", code=1)
+    assert (late["look"]["look"], late["answer"]) == (3, "worse")
+    assert not (copy / "runs/.history/nightly/missed/n4.json").exists()
+
+
+def test_a_history_is_a_cube_along_slots(history: Path) -> None:
+    found = pipeline.open_history(history / "runs/.history/nightly")
+    assert found["slot"].values.tolist() == ["n1", "n2", "n3"]
+    assert found["number"].values.tolist() == [1, 2, 3]
+    pair = json.dumps(["news", "mean", "build", "release"])
+    assert [SIDES[side] for side in found["side"].sel(pair=pair).values] == ["open", "open", "second"]
+    new = found["score"].sel(board=json.dumps(["news", "mean", "other"])).values
+    assert np.isnan(new).tolist() == [True, True, False]
+    third = json.loads((history / "n3.json").read_text())
+    assert found["gain"].sel(slot="n3", pair=pair).item() == third["found"]["pairs"][pair]["gain"] < 0
+
+
+def test_damage_to_a_slot_is_told_with_what_to_do(history: Path) -> None:
+    shutil.copytree(history, copy := history.parent / "damaged")
+    slots = copy / "runs/.history/nightly/slots"
+    chunk = slots / "n2/cube.zarr/gain/c/0"
+    chunk.write_bytes(chunk.read_bytes()[:-1])
+    with pytest.raises(pipeline.errors.StoreError, match=r"P707.*'gain' is damaged in the cube of the slot 'n2'") as told:
+        pipeline.open_history(slots.parent)
+    shutil.rmtree(slots / "n2")
+    assert f"remove the folder {slots / 'n2'}" in str(told.value.problems[0].help)
+    assert pipeline.open_history(slots.parent)["slot"].values.tolist() == ["n1", "n3"]
+    (slots / "n3/account.json").write_text("{")
+    assert "P705" in ask(copy, "n5", code=73).stderr
+
+
+def test_a_slot_is_whole_or_absent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pipeline.record.history as written
+
+    ask(folder, "n1")
+    before = files_of(folder / "runs/.history/nightly/slots")
+    write_night(folder, np.random.default_rng(6))
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(written, "write_json", fail)
+        assert "P701" in ask(folder, "n2", code=73).stderr
+    assert files_of(folder / "runs/.history/nightly/slots") == before
+    assert ask_json(folder, "n2")["number"] == 2
+    assert files_of(folder / "runs/.history/nightly/slots").items() > before.items()
+
+
+def test_one_writer_at_a_time(folder: Path) -> None:
+    place = folder / "runs/.history/nightly"
+    place.mkdir(parents=True)
+    with hold_lease(place):
+        told = ask(folder, "n1", code=74).stderr
+    assert "P801" in told
+    assert "another process is adding a slot to this history" in told
+    ask(folder, "n1")
+
+
+def test_a_plan_or_a_study_that_changes_is_refused(folder: Path) -> None:
+    ask(folder, "n1", "--looks", "2")
+    write_night(folder, np.random.default_rng(6))
+    assert "P741" in ask(folder, "n2", "--looks", "endless", code=2).stderr
+    assert "P741" in ask(folder, "n2", "--looks", "2", "--set", "resampling.alpha=0.2", code=2).stderr
+    ask(folder, "n2", "--looks", "2")
+    write_night(folder, np.random.default_rng(7))
+    third = ask_json(folder, "n3", "--looks", "endless")  # the period is over
+    assert third["look"] == {"period": 2, "look": 1, "looks": None, "alpha": 0.05}
+    study(folder, study="another")
+    told = ask(folder, "n4", "--history", "runs/.history/nightly", code=2).stderr
+    assert "P740" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--slot", "../n"], "letters, digits"),
+        (["--looks", "0"], "neither a number of looks"),
+        (["--candidate", "build"], "--baseline SYSTEM, which is missing"),
+        (["--baseline", "relase"], "relase"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told(folder: Path, words: list[str], said: str) -> None:
+    done = run_cli("reanalyse", "study.yaml", "--serial", "--quiet", *words, cwd=folder)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert not (folder / "runs/.history/nightly/slots").exists()
+
+
+def test_a_level_below_every_counted_p_is_told() -> None:
+    counted = SimpleNamespace(adjustment=SimpleNamespace(by="max_t"), in_family=True, replicates=500)
+    report: Any = SimpleNamespace(pairs=[counted])
+    assert list_limits(report, 1 / 501) == []
+    (told,) = list_limits(report, 0.99 / 501)
+    assert told.startswith("No difference can be shown at this look: adjusted p, counted on 500 replicates, are 0.002 at least")
+    counted.adjustment.by = "holm"
+    assert list_limits(report, 1e-9) == []
+
+
+def test_a_loss_is_confirmed_by_looks_in_succession(folder: Path) -> None:
+    rng = np.random.default_rng(11)
+    answers = []
+    for night, loss in enumerate((1.0, 0.0, 1.0, 1.0)):
+        write_night(folder, rng, loss=loss)
+        told = ask_json(folder, f"n{night}", "--baseline", "release", "--confirm", "2", code=int(night == 3))
+        answers.append(told["answer"])
+    assert answers == ["inconclusive", "inconclusive", "inconclusive", "worse"]
+    assert "worse in 2" not in json.dumps(told["comparisons"])
+
+
+def test_simulated_nights(tmp_path: Path) -> None:
+    """A regression from the sixth of ten nights on is found with the power of its level, and no night before it."""
+    study(tmp_path)
+    rng = np.random.default_rng(20261126)
+    nights, loss = 10, 0.6
+    level = 0.05 / nights
+    t = stats.t.isf(level / 2, ITEMS - 1)
+    power = stats.nct.sf(t, ITEMS - 1, loss * np.sqrt(ITEMS))  # of the paired t-test of gains with sd 1
+    assert power > 0.999
+    worse = []
+    for night in range(1, nights + 1):
+        slot = ("--slot", f"n{night}", "--looks", nights, "--baseline", "release")
+        if night == 8:
+            (tmp_path / "scores.csv").unlink()
+        else:
+            write_night(tmp_path, rng, loss=loss if night >= 6 else 0.0)
+        done = run_cli("reanalyse", "study.yaml", "--serial", "-q", "--json", *slot, cwd=tmp_path)
+        if night == 8:
+            assert done.returncode == 3
+            continue
+        told = json.loads(done.stdout)
+        assert done.returncode == (told["answer"] == "worse")
+        assert told["level"] == pytest.approx(level)
+        worse += [night] * done.returncode
+    # Chances of another answer: 5 · .0025 of a false alarm (none with this seed), and 4 · 1e-3 at most of a loss that is missed.
+    assert worse == [6, 7, 9, 10]
