@@ -130,7 +130,7 @@ class History:
 def _cube_of(account: Mapping[str, Any]) -> SlotCube:
     """Return the numbers of an account as columns."""
     found = account["found"]
-    pairs, thresholds = list(found["pairs"].values()), list(found["thresholds"].values())
+    pairs, thresholds = list(found["pairs"].values()), list(found["threshold"].values())
     columns: dict[str, list[Any]] = {
         "score": _numbers(found["board"].values()),
         "gain": _numbers(one["gain"] for one in pairs),
@@ -140,7 +140,7 @@ def _cube_of(account: Mapping[str, Any]) -> SlotCube:
         "threshold_low": _numbers(one["low"] for one in thresholds),
         "threshold_high": _numbers(one["high"] for one in thresholds),
     }
-    names = {"board": list(found["board"]), "pair": list(found["pairs"]), "threshold": list(found["thresholds"])}
+    names = {"board": list(found["board"]), "pair": list(found["pairs"]), "threshold": list(found["threshold"])}
     facts = {name: account[name] for name in ("number", "run", "level")}
     return SlotCube(names, columns, facts)
 

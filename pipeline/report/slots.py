@@ -97,7 +97,7 @@ class SlotFound:
         return {
             "board": dict(self.board),
             "pairs": {name: pair._asdict() for name, pair in self.pairs.items()},
-            "thresholds": {name: one._asdict() for name, one in self.thresholds.items()},
+            "threshold": {name: one._asdict() for name, one in self.thresholds.items()},
             "inputs": dict(self.inputs),
             "settings": dict(self.settings),
         }
@@ -106,7 +106,7 @@ class SlotFound:
     def from_json(cls, value: Mapping[str, Any]) -> SlotFound:
         """Read what `to_json` wrote."""
         pairs = {name: PairFound(**one) for name, one in value["pairs"].items()}
-        thresholds = {name: ThresholdFound(**one) for name, one in value["thresholds"].items()}
+        thresholds = {name: ThresholdFound(**one) for name, one in value["threshold"].items()}
         return cls(value["board"], pairs, thresholds, value["inputs"], value["settings"])
 
 

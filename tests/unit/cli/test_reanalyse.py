@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 from support.studies import files_of, run_cli, write_study
 
-import pipeline
-from pipeline.cubes.history import SIDES
+from pipeline.cubes.history import SIDES, open_history
+from pipeline.errors import StoreError
 from pipeline.report.slot_text import list_limits
 from pipeline.store.lease import hold_lease
 
@@ -147,7 +147,7 @@ def test_a_night_without_data_fails_nobody_and_spends_nothing(history: Path) -> 
 
 
 def test_a_history_is_a_cube_along_slots(history: Path) -> None:
-    found = pipeline.open_history(history / "runs/.history/nightly")
+    found = open_history(history / "runs/.history/nightly")
     assert found["slot"].values.tolist() == ["n1", "n2", "n3"]
     assert found["number"].values.tolist() == [1, 2, 3]
     pair = json.dumps(["news", "mean", "build", "release"])
@@ -163,11 +163,11 @@ def test_damage_to_a_slot_is_told_with_what_to_do(history: Path) -> None:
     slots = copy / "runs/.history/nightly/slots"
     chunk = slots / "n2/cube.zarr/gain/c/0"
     chunk.write_bytes(chunk.read_bytes()[:-1])
-    with pytest.raises(pipeline.errors.StoreError, match=r"P707.*'gain' is damaged in the cube of the slot 'n2'") as told:
-        pipeline.open_history(slots.parent)
+    with pytest.raises(StoreError, match=r"P707.*'gain' is damaged in the cube of the slot 'n2'") as told:
+        open_history(slots.parent)
     shutil.rmtree(slots / "n2")
     assert f"remove the folder {slots / 'n2'}" in str(told.value.problems[0].help)
-    assert pipeline.open_history(slots.parent)["slot"].values.tolist() == ["n1", "n3"]
+    assert open_history(slots.parent)["slot"].values.tolist() == ["n1", "n3"]
     (slots / "n3/account.json").write_text("{")
     assert "P705" in ask(copy, "n5", code=73).stderr
 
