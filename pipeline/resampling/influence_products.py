@@ -9,17 +9,55 @@ looks at the units themselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.compiled import kernel
 from pipeline.resampling.influence_spread import spread_of_influences
 
-__all__ = ["InfluenceProducts"]
+__all__ = ["InfluenceLines", "InfluenceProducts"]
 
 _BITS = 52
 _KNOWN = 2.0**-26  # of what is found: the most that may be lost of it
+_KEPT_BYTES = 2**26  # of the sums of lines: those of 800 systems
+_FEW = 64  # pairs, whose spread NumPy makes before a kernel is loaded
+
+
+@dataclass(frozen=True, eq=False)
+class InfluenceLines:
+    """Centred influence values of systems, and their sums on replicates: made once for all pairs, as long as these are few bytes.
+
+    Parameters
+    ----------
+    centred : (system, unit) float64
+    lines : (system, unit) float64
+        Whole numbers: centred values over ``step``, rounded.
+    step : (system,) float64
+    """
+
+    centred: NDArray[np.float64]
+    lines: NDArray[np.float64]
+    step: NDArray[np.float64]
+    _kept: dict[tuple[int, int], NDArray[np.float64]] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> InfluenceLines:
+        """Put the values of each system on a lattice."""
+        centred = values - values.mean(axis=1, keepdims=True)
+        lines, step = _on_lattice(centred)
+        return cls(centred, lines, step)
+
+    def sums(self, weights: NDArray[np.float32], *, first: int | None = None) -> NDArray[np.float64]:
+        """Return (system, replicate) Σwx of replicates that are kept by the number of the ``first``, where it is given."""
+        place = None if first is None else (first, len(weights))
+        if place is not None and place in self._kept:
+            return self._kept[place]
+        found = (self.lines @ weights.T.astype(np.float64)) * self.step[:, None]
+        if place is not None and sum(kept.nbytes for kept in self._kept.values()) + found.nbytes <= _KEPT_BYTES:
+            self._kept[place] = found
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,56 +73,93 @@ class InfluenceProducts:
         Whole numbers: x² over ``step``, rounded.
     step : (pair,) float64
         A power of 2; 0 of a pair that does not vary.
-    lines : (system, unit) float64
-        Whole numbers: centred values over ``line_step``, rounded.
-    line_step : (system,) float64
+    lines : InfluenceLines
+        Of the systems.
     """
 
     values: NDArray[np.float64]
     pairs: NDArray[np.int64]
     squares: NDArray[np.float64]
     step: NDArray[np.float64]
-    lines: NDArray[np.float64]
-    line_step: NDArray[np.float64]
+    lines: InfluenceLines
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], pairs: NDArray[np.int64]) -> InfluenceProducts:
-        """Put the squares of each pair and the values of each system on their lattices."""
-        systems, places = np.unique(pairs, return_inverse=True)
-        own, pairs = values[systems], np.ascontiguousarray(places.reshape(-1, 2))
-        centred = own - own.mean(axis=1, keepdims=True)
-        difference = centred[pairs[:, 0]] - centred[pairs[:, 1]]
+    def of(cls, values: NDArray[np.float64], pairs: NDArray[np.int64], lines: InfluenceLines | None = None) -> InfluenceProducts:
+        """Put the squares of each pair on their lattices, and the values of each system unless their ``lines`` are given."""
+        lines = lines or InfluenceLines.of(values)
+        difference = lines.centred[pairs[:, 0]] - lines.centred[pairs[:, 1]]
         squares, step = _on_lattice(difference * difference)
-        lines, line_step = _on_lattice(centred)
-        return cls(own, pairs, squares, step, lines, line_step)
+        return cls(values, pairs, squares, step, lines)
 
-    def spread(self, weights: NDArray[np.float32]) -> NDArray[np.float64]:
+    def spread(self, weights: NDArray[np.float32], *, first: int | None = None) -> NDArray[np.float64]:
         """Return (pair, replicate) Σw(u − mean* u)², over n − 1 in place of n, as `spread_of_influences` has it.
 
         Parameters
         ----------
         weights : (replicate, unit) float32
             Each row sums to the number of units.
+        first : int, optional
+            The number of the first replicate, by which the sums of lines are kept for the next pairs.
         """
         units = weights.shape[1]
         if units < 2:
             return np.zeros((len(self.pairs), len(weights)))
-        across = weights.T.astype(np.float64)
-        steps = self.squares @ across
-        line = (self.lines @ across) * self.line_step[:, None]
-        first = line[self.pairs[:, 0]] - line[self.pairs[:, 1]]
-        second = steps * self.step[:, None]
-        own = second - first * first / units
-        # What is left of a pair by rounding alone is doubtful, and looked at below.
-        found = np.where(own > 0, units / (units - 1) * own, 0.0)
-        lost_of_line = (self.line_step[self.pairs].sum(axis=1) * units / 2)[:, None]
-        lost = (self.step * units / 2)[:, None] + (2 * np.abs(first) + lost_of_line) * lost_of_line / units
-        doubtful = (lost > _KNOWN * own) & (self.step > 0)[:, None]
+        steps = self.squares @ weights.T.astype(np.float64)
+        line = self.lines.sums(weights, first=first)
+        lost_of_line = self.lines.step[self.pairs].sum(axis=1) * units / 2
+        subtract = _subtract_few if len(self.pairs) <= _FEW else _subtract
+        found, doubtful = np.empty(steps.shape), np.empty(steps.shape, np.bool_)
+        subtract(steps, line, self.pairs, self.step, lost_of_line, units, found, doubtful)
         rows = np.flatnonzero(doubtful.any(axis=1))
         if rows.size:
             looked_at = spread_of_influences(self.values, self.pairs[rows], weights, np.array([units]))
             found[rows] = np.where(doubtful[rows], looked_at, found[rows])
         return found
+
+
+@kernel(error_model="numpy")
+def _subtract(
+    steps: NDArray[np.float64],
+    line: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    step: NDArray[np.float64],
+    lost_of_line: NDArray[np.float64],
+    units: int,
+    found: NDArray[np.float64],
+    doubtful: NDArray[np.bool_],
+) -> None:
+    """Fill what is left of Σwx² without (Σwx)² / n, and where too much of it may be lost."""
+    scale = units / (units - 1)
+    for pair in range(len(pairs)):
+        a, b = line[pairs[pair, 0]], line[pairs[pair, 1]]
+        own_step, of_line = step[pair], lost_of_line[pair]
+        of_squares = own_step * units / 2
+        for i in range(steps.shape[1]):
+            first = a[i] - b[i]
+            own = steps[pair, i] * own_step - first * first / units
+            # What is left of a pair by rounding alone is doubtful, and looked at by the units.
+            found[pair, i] = scale * own if own > 0.0 else 0.0
+            lost = of_squares + (2.0 * abs(first) + of_line) * of_line / units
+            doubtful[pair, i] = (own_step > 0.0) & (lost > _KNOWN * own)
+
+
+def _subtract_few(
+    steps: NDArray[np.float64],
+    line: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    step: NDArray[np.float64],
+    lost_of_line: NDArray[np.float64],
+    units: int,
+    found: NDArray[np.float64],
+    doubtful: NDArray[np.bool_],
+) -> None:
+    """Do what `_subtract` does in NumPy, operation by operation, and so with the same bits."""
+    first = line[pairs[:, 0]] - line[pairs[:, 1]]
+    own = steps * step[:, None] - first * first / units
+    found[:] = np.where(own > 0, units / (units - 1) * own, 0.0)
+    of_line = lost_of_line[:, None]
+    lost = (step * units / 2)[:, None] + (2 * np.abs(first) + of_line) * of_line / units
+    doubtful[:] = (lost > _KNOWN * own) & (step > 0)[:, None]
 
 
 def _on_lattice(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pipeline.compiled.small_work import suited
 from pipeline.resampling.byte_columns import ByteContraction
 from pipeline.resampling.contract import FLOAT64_LIMIT, Contraction, largest_magnitude, plan_contraction
-from pipeline.resampling.influence_products import InfluenceProducts
+from pipeline.resampling.influence_products import InfluenceLines, InfluenceProducts
 from pipeline.resampling.influence_spread import influences, linear_errors, spread_of_influences
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import ratio_factor, score_observed
@@ -70,9 +70,10 @@ def influence_plans(measure: Measure, scores: NDArray[np.float64] | None, replic
     order, sizes = _by_stratum(measure.stratum, len(measure.statistics))
     values, errors = np.ascontiguousarray(influences(measure)[:, order]), linear_errors(measure)
     score, pairs = score_observed(measure), measure.pairs.astype(np.int64)
+    lines = InfluenceLines.of(values) if len(sizes) == 1 else None
 
     def plan(some: NDArray[np.int64]) -> Parts:
-        together = InfluenceProducts.of(values, pairs[some]) if len(sizes) == 1 else None
+        together = None if lines is None else InfluenceProducts.of(values, pairs[some], lines)
         own = _InfluencePlan(values, pairs[some], score, errors[some], scores, order, sizes, together)
         return [(np.arange(len(some)), own)]
 
@@ -126,7 +127,7 @@ class _InfluencePlan:
         weights = weights if len(self.sizes) == 1 else weights[:, self.order]
         a, b = (self.scores[systems, first : first + len(weights)] for systems in self.pairs.T)
         if self.together is not None:
-            return a - b, self.together.spread(weights)
+            return a - b, self.together.spread(weights, first=first)
         return a - b, spread_of_influences(self.values, self.pairs, weights, self.sizes)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.resampling.influence_products import InfluenceProducts
+from pipeline.resampling.influence_products import InfluenceLines, InfluenceProducts
 from pipeline.resampling.influence_spread import spread_of_influences
 
 
@@ -118,3 +118,23 @@ def test_a_replicate_that_misses_what_carries_the_spread_is_looked_at_unit_by_un
     squares = InfluenceProducts.of(values, pair)
     # The lattice alone knows three digits of it.
     assert squares.step[0] * 40 / 2 > 1e-5 * found[0, 0]
+
+
+def many(make, rng: np.random.Generator, units: int) -> NDArray[np.float64]:
+    """Thirteen systems, so that there are more pairs than NumPy takes; the influence of one of them is unknown."""
+    values = np.concatenate([make(rng, units), make(rng, units), make(rng, units)])[:13]
+    values[11] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("make", [gaussian, few_large, near_copies])
+def test_many_pairs_have_the_bits_of_few_and_lines_are_made_once(make) -> None:
+    rng = np.random.default_rng(10)
+    values, weights, pairs = many(make, rng, 90), draw(rng, 90, 21), pairs_of(13)
+    lines = InfluenceLines.of(values)
+    whole = InfluenceProducts.of(values, pairs, lines).spread(weights, first=0)
+    few = [InfluenceProducts.of(values, some).spread(weights) for some in np.array_split(pairs, 6)]
+    assert np.array_equal(whole, np.concatenate(few))
+    others = draw(rng, 90, 21)
+    assert np.array_equal(lines.sums(others, first=21), InfluenceLines.of(values).sums(others), equal_nan=True)
+    assert lines.sums(others, first=21) is lines.sums(others, first=21)
