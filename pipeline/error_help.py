@@ -39,7 +39,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "P010",
-        "What `compare` is given",
+        "What `compare` and `init` are given",
         "Say what the files leave open: the metric with `-m`, references or gold with `-r`, the format with `--format`, names as "
         "`NAME=PATH`; `pipeline compare --help` has examples.",
     ),

@@ -13,7 +13,7 @@ from pipeline.cli.options import cli, json_option
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["member_page"]
+__all__ = ["member_page", "schema_text"]
 
 
 @cli.command()
@@ -142,6 +142,11 @@ def schema() -> None:
     and as the first line of study.yaml, for editors with a YAML language server:
       # yaml-language-server: $schema=study.schema.json
     """  # noqa: D301 - click reads \b as "keep these lines"
+    click.echo(schema_text())
+
+
+def schema_text() -> str:
+    """Return the JSON Schema of study files, with the names of all that is installed."""
     import json
 
     from pipeline.plugins import list_plugins
@@ -150,7 +155,7 @@ def schema() -> None:
     families = ("procedures", "presets", "metrics", "readers", "analyses", "trainers")
     names = {family: list(list_plugins(family)) for family in families}
     names["readers"].append("auto")
-    click.echo(json.dumps(study_json_schema(names), ensure_ascii=False, indent=2))
+    return json.dumps(study_json_schema(names), ensure_ascii=False, indent=2)
 
 
 def _members(family: str) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @cli.command(cls=CommandWithNames, kinds=("procedures", "presets", "metrics", "formats"))
-@click.argument("outputs", nargs=-1, required=True, metavar="[NAME=]OUTPUT...", shell_complete=complete_files)
+@click.argument("outputs", nargs=-1, required=True, metavar="[[NAME=]OUTPUT|FOLDER]...", shell_complete=complete_files)
 @click.option(
     "-r",
     "--reference",
@@ -102,7 +102,8 @@ def compare(
 ) -> None:
     """Compare any number of outputs without a study file.
 
-    Systems are named after their files, without known endings and what all file names share, or by NAME=OUTPUT.
+    Systems are named after their files, without known endings and what all file names share, or by NAME=OUTPUT. Of a folder the
+    outputs in it are taken, with the file called ref or gold; of a harness's results the samples of all models.
 
     \b
     Examples:
@@ -122,14 +123,16 @@ def compare(
     from pipeline.study.load import parse_flow
     from pipeline.survey.compare import find_format, usual_metrics
     from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
+    from pipeline.survey.folders import expand_folders
 
     with speaking_of_compare():
         form = parse_flow(format_, "--format")
         named = parse_columns(columns)
-        systems = parse_named(outputs, base=Path.cwd())
-        found = find_format(form, list(systems.values()), references, base=Path.cwd(), columns=named)
+        files = expand_folders(outputs, references, base=Path.cwd())
+        systems = parse_named(files.outputs, base=Path.cwd())
+        found = find_format(form, list(systems.values()), files.references, base=Path.cwd(), columns=named)
         asked: list[Any] = [parse_flow(metric, "-m") for metric in metrics]
-        told = [found.told]
+        told = [files.told, found.told]
         if not asked:
             usual = usual_metrics(found, systems, base=Path.cwd())
             asked = usual.metrics
@@ -140,7 +143,7 @@ def compare(
     with show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
             systems,
-            references,
+            files.references,
             metrics=asked,
             procedures=procedures,
             preset=preset,

@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.study.load import LoadedStudy
 from pipeline.study.yaml_values import format_yaml
 
-__all__ = ["write_study"]
+__all__ = ["place_paths", "write_study"]
 
 _HEAD = """\
 # What `pipeline compare` ran. The same numbers, with a report and everything that is stored:
@@ -33,10 +33,20 @@ def write_study(loaded: LoadedStudy, path: Path) -> str:
         Where it will stand: paths are written as seen from there.
     """
     value: dict[str, Any] = json.loads(loaded.text)
+    place_paths(value, loaded.base, path)
+    name = path.name.removesuffix(path.suffix)
+    told = {"schema": value["schema"], "study": name, "seed": loaded.study.seed}  # all numbers depend on the seed
+    return _HEAD.format(name=shlex.quote(path.name)) + format_yaml(
+        told | {key: part for key, part in value.items() if key not in told}
+    )
+
+
+def place_paths(value: dict[str, Any], base: Path, path: Path) -> None:
+    """Write the relative paths of a study, which start from ``base``, as seen from the file ``path``; changes ``value``."""
     folder = path.absolute().parent
 
     def place(name: str) -> str:
-        return name if os.path.isabs(name) else os.path.relpath(loaded.base / name, folder)
+        return name if os.path.isabs(name) else os.path.relpath(base / name, folder)
 
     for test_set in value["test_sets"].values():
         for key in ("references", "gold", "outputs", "documents"):
@@ -45,11 +55,6 @@ def write_study(loaded: LoadedStudy, path: Path) -> str:
     for metric in value["metrics"]:
         if isinstance(metric, dict) and "path" in metric:
             metric["path"] = place(metric["path"])
-    name = path.name.removesuffix(path.suffix)
-    told = {"schema": value["schema"], "study": name, "seed": loaded.study.seed}  # all numbers depend on the seed
-    return _HEAD.format(name=shlex.quote(path.name)) + format_yaml(
-        told | {key: part for key, part in value.items() if key not in told}
-    )
 
 
 def _placed(value: Any, place: Any) -> Any:

@@ -1,0 +1,152 @@
+"""`pipeline init`, which writes a first study of files that are there, and `config`, which shows where each value comes from."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.cli.actions import load, print_json, width_of
+from pipeline.cli.options import cli, complete_files, json_option, override_options, study_argument
+
+__all__: list[str] = []
+
+_BASELINE = re.compile(r"(?:.*[-_. ])?(?:base|baseline|control)(?:[-_. ].*)?", re.IGNORECASE)
+"""Names of systems that others are meant to be compared with."""
+
+
+@cli.command()
+@click.argument("outputs", nargs=-1, metavar="[[NAME=]OUTPUT|FOLDER]...", shell_complete=complete_files)
+@click.option(
+    "-r", "--reference", "references", multiple=True, shell_complete=complete_files, help="Reference or gold file; repeatable."
+)
+@click.option("-m", "--metric", "metrics", multiple=True, help="Metric; repeatable. [what is usual for the format]")
+@click.option(
+    "--format", "format_", default="auto", show_default=True, help="One of `pipeline formats`; auto looks into the files."
+)
+@click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")
+@click.option("--baseline", metavar="SYSTEM", help="Compare all others with it. [a system called so, else all pairs]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("study.yaml"),
+    show_default=True,
+    help="The study file to write.",
+)
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing; without a terminal nothing is asked anyway.")
+def init(
+    outputs: tuple[str, ...],
+    references: tuple[str, ...],
+    metrics: tuple[str, ...],
+    format_: str,
+    columns: str | None,
+    baseline: str | None,
+    output: Path,
+    yes: bool,
+) -> None:
+    """Look at files and write a commented study that runs.
+
+    Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with.
+
+    \b
+    Examples:
+      pipeline init
+      pipeline init hyps/*.txt -r ref.txt -o wmt.yaml
+      pipeline init scores.csv --baseline base --yes
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    from pipeline.api import compare_study
+    from pipeline.cli.catalogue import schema_text
+    from pipeline.errors import UsageError
+    from pipeline.report.units import count_units
+    from pipeline.store.files import write_bytes
+    from pipeline.study.load import parse_flow
+    from pipeline.study.starter import SCHEMA_FILE, write_starter
+    from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
+    from pipeline.survey.folders import expand_folders
+    from pipeline.survey.survey import survey_study
+
+    if output.exists():
+        raise UsageError.of("P022", "there is such a file already", where=str(output), help="name another with -o, or remove it")
+    with speaking_of_compare():
+        files = expand_folders(outputs or (".",), references, base=Path.cwd())
+        loaded = compare_study(
+            parse_named(files.outputs, base=Path.cwd()),
+            files.references,
+            metrics=[parse_flow(metric, "-m") for metric in metrics],
+            format=parse_flow(format_, "--format"),
+            columns=parse_columns(columns) or None,
+            baseline=baseline,
+        )
+        (found,) = survey_study(loaded.study, loaded.base).inputs.test_sets
+    systems = [one.system for one in found.outputs]
+    guess = baseline or _guess_baseline(systems)
+    form = next(iter(loaded.study.test_sets.values())).format.name
+    counted = count_units(found.n_items, found.n_units, found.unit, form)
+    chosen = guess and ("named" if baseline else "by its name")
+    for line in (
+        files.told,
+        f"format: {form}",
+        f"systems: {_name_all(systems)}",
+        f"size: {counted}",
+        f"metrics: {', '.join(metric.name for metric in loaded.study.metrics)}",
+        f"baseline: {guess} ({chosen})" if guess else "baseline: none, so all pairs are compared",
+        *(f"warning: {warning}" for warning in found.warnings),
+    ):
+        if line:
+            click.echo(line, err=True)
+    if not yes and sys.stdin.isatty():
+        click.confirm(f"Write {output}?", default=True, abort=True, err=True)
+    text = write_starter(loaded, output, counted=counted, unit=found.unit, systems=systems, baseline=guess)
+    write_bytes(output, text.encode())
+    schema = output.parent / SCHEMA_FILE
+    if not schema.exists():
+        write_bytes(schema, (schema_text() + "\n").encode())
+        click.echo(f"written: {schema}, from which an editor proposes keys and names", err=True)
+    click.echo(str(output))
+
+
+def _guess_baseline(systems: list[str]) -> str | None:
+    """Return the only system that is called a baseline; None where there is none or several.
+
+    Examples
+    --------
+    >>> _guess_baseline(["base", "new"]), _guess_baseline(["base-1", "base-2", "new"]), _guess_baseline(["database", "new"])
+    ('base', None, None)
+    """
+    named = [system for system in systems if _BASELINE.fullmatch(system)]
+    return named[0] if len(named) == 1 else None
+
+
+def _name_all(systems: list[str]) -> str:
+    from pipeline.errors import name_some
+
+    return f"{len(systems)}: {name_some(systems, most=8)}"
+
+
+@cli.command()
+@study_argument
+@override_options
+@json_option
+def config(study: Path, as_json: bool, **overrides: Any) -> None:
+    """Show every value of a study and where it comes from.
+
+    The origin is a line of the file, a flag, the preset, or the default. Keys are written as --set takes them.
+    """
+    from pipeline.errors import visible
+    from pipeline.study.origins import list_origins
+
+    values = list_origins(load(study, overrides))
+    if as_json:
+        print_json({"values": [one._asdict() for one in values]})
+        return
+    width = width_of(sys.stdout) or shutil.get_terminal_size((110, 24)).columns
+    column = min(max(len(one.line) for one in values), max(20, width - 2 - max(len(one.origin) for one in values)))
+    for one in values:
+        line = visible(one.line)
+        fits = len(line) <= column
+        click.echo(f"{line:<{column}}  # {visible(one.origin)}" if fits else f"{line}\n{'':<{column}}  # {visible(one.origin)}")

@@ -1,0 +1,141 @@
+"""`init` writes a study that runs and gives the numbers of `compare`; `config` says where each value comes from; folders."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from support.studies import run_cli, write_scores, write_text_outputs
+
+from pipeline.study.load import load_study
+from pipeline.study.origins import list_origins
+
+HARNESS = Path(__file__).resolve().parents[2] / "fixtures" / "lm_eval"
+
+
+def text_folder(folder: Path) -> Path:
+    """Write three systems, one of them called a baseline, with their reference."""
+    write_text_outputs(folder, ["a", "b", "c"], items=40)
+    (folder / "out-2.txt").rename(folder / "baseline.txt")
+    (folder / "README.md").write_text("no output\n", encoding="utf-8")
+    return folder
+
+
+def test_a_study_of_the_files_of_a_folder_gives_the_numbers_of_compare(tmp_path: Path) -> None:
+    folder = text_folder(tmp_path / "data")
+    made = run_cli("init", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout == "study.yaml\n"
+    assert "this folder: 3 outputs, compared with ref.txt" in made.stderr
+    assert "baseline: baseline (by its name)" in made.stderr
+    text = (folder / "study.yaml").read_text("utf-8")
+    assert text.startswith("# yaml-language-server: $schema=study.schema.json\n")
+    assert json.loads((folder / "study.schema.json").read_text("utf-8"))["properties"]["resampling"]
+    ran = run_cli("run", "study.yaml", "--serial", "-q", "-b", "2000", "--set", "report.formats=[json]", cwd=folder)
+    assert ran.returncode == 0, ran.stderr
+    report = json.loads((Path(ran.stdout.strip()) / "report" / "report.json").read_text("utf-8"))
+    compared = run_cli("compare", ".", "--baseline", "baseline", "-b", "2000", "--json", "-q", cwd=folder)
+    assert compared.returncode == 0, compared.stderr
+
+    def numbers(document: dict[str, list[dict[str, object]]]) -> list[tuple[object, ...]]:
+        return [(row["system_a"], row["system_b"], row["delta"], row["p"], row["verdict"]) for row in document["pairs"]]
+
+    assert numbers(report) == numbers(json.loads(compared.stdout))
+    assert len(numbers(report)) == 3
+
+
+def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+    folder = text_folder(tmp_path)
+    (folder / "study.yaml").write_text("mine\n", encoding="utf-8")
+    refused = run_cli("init", "--yes", cwd=folder)
+    assert refused.returncode == 2
+    assert "error[P022]" in refused.stderr
+    assert (folder / "study.yaml").read_text("utf-8") == "mine\n"
+    assert not (folder / "study.schema.json").exists()
+
+
+def test_a_table_without_a_baseline_compares_all_pairs_and_says_how_not_to(tmp_path: Path) -> None:
+    write_scores(tmp_path / "scores.csv", ["yes", "north"], items=20)
+    made = run_cli("init", "scores.csv", "-o", "sub.yaml", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "baseline: none, so all pairs are compared" in made.stderr
+    text = (tmp_path / "sub.yaml").read_text("utf-8")
+    commented = [line.replace("# ", "", 1) for line in text.splitlines() if "family: " in line or "baseline: " in line]
+    begun = text.index("  # family:")
+    (tmp_path / "changed.yaml").write_text(text[:begun] + "\n".join(commented) + text[text.index("\n\n", begun) :], "utf-8")
+    assert load_study(tmp_path / "sub.yaml").study.resampling.family == "all-pairs"
+    assert load_study(tmp_path / "changed.yaml").study.resampling.family_baseline == "yes"
+
+
+def test_a_mistake_in_the_files_is_told_and_nothing_is_written(tmp_path: Path) -> None:
+    folder = text_folder(tmp_path)
+    (folder / "out-0.txt").write_text("too short\n", encoding="utf-8")
+    refused = run_cli("init", cwd=folder)
+    assert refused.returncode == 3
+    assert "out-0.txt" in refused.stderr
+    assert not (folder / "study.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "told"),
+    [
+        ((), "P020", "no file that may be an output"),
+        (("a.xyz", ".hidden.txt"), "P020", "no file that may be an output"),
+        (("a.txt", "b.txt", "c.csv"), "P021", "name those of one kind: ./*.txt"),
+    ],
+)
+def test_a_folder_that_leaves_outputs_open_is_refused(tmp_path: Path, files: tuple[str, ...], code: str, told: str) -> None:
+    for file in files:
+        (tmp_path / file).write_text("a b\n", encoding="utf-8")
+    for command in (("init",), ("compare", ".")):
+        refused = run_cli(*command, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert f"error[{code}]" in refused.stderr
+        assert told in refused.stderr
+
+
+def test_the_samples_of_a_harness_are_found_below_a_folder(tmp_path: Path) -> None:
+    refused = run_cli("compare", "lm_eval", cwd=HARNESS.parent)
+    assert refused.returncode == 2
+    assert "error[P021]: the folder has samples of 3 tasks: harbour_quiz, harbour_sums, harbour_texts" in refused.stderr
+    for model in ("anchor", "buoy"):
+        for path in (HARNESS / model).glob("*harbour_quiz*"):
+            (tmp_path / "results" / model).mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, tmp_path / "results" / model)
+    compared = run_cli("compare", "results", "-m", "acc", "--json", "-q", "-b", "500", cwd=tmp_path)
+    assert compared.returncode == 0, compared.stderr
+    assert {row["name"] for row in json.loads(compared.stdout)["systems"]} == {"anchor", "buoy"}
+
+
+def test_every_value_has_its_origin(tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "schema: 1\nstudy: small\npreset: sacrebleu-bs\ntest_sets:\n  news: {references: r.txt, outputs: '{system}.txt'}\n"
+        "metrics:\n  - bleu\n  - {name: chrf, beta: 3}\nanalyses:\n  - size-curve: {percentile: 90}\n",
+        encoding="utf-8",
+    )
+    study.write_text(study.read_text("utf-8").replace("references: r.txt", "references: [r.txt]"), encoding="utf-8")
+    loaded = load_study(study, ["resampling.alpha=0.01"])
+    origin = {one.key: (one.value, one.origin) for one in list_origins(loaded)}
+    assert origin["resampling.alpha"] == (0.01, "--set resampling.alpha=0.01")
+    assert origin["resampling.replicates"][1] == "preset sacrebleu-bs"
+    assert origin["resampling.strata"] == (None, "default")
+    assert origin["test_sets.news.references"] == (["r.txt"], f"{study}:5:10")
+    assert origin["test_sets.news.format"] == ("text", "default")
+    assert origin["metrics[0].name"] == ("bleu", f"{study}:7:5")
+    assert origin["metrics[1].beta"] == (3, f"{study}:8:18")
+    assert origin["analyses[0].name"] == ("size-curve", f"{study}:10:5")
+    assert origin["report.null_laboratory"][1] == "default"
+
+
+def test_origins_are_printed_as_text_and_as_json(tmp_path: Path) -> None:
+    folder = text_folder(tmp_path)
+    assert run_cli("init", cwd=folder).returncode == 0
+    shown = run_cli("config", "study.yaml", "--seed", "3", cwd=folder)
+    assert shown.returncode == 0, shown.stderr
+    lines = dict(line.split("  # ") for line in shown.stdout.splitlines() if "  # " in line)
+    assert {key.strip(): origin for key, origin in lines.items()}["seed: 3"] == "--set seed=3"
+    values = json.loads(run_cli("config", "study.yaml", "--json", cwd=folder).stdout)["values"]
+    assert {"key": "resampling.tails", "value": "exact", "origin": "default"} in values
