@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,15 @@ from pipeline.engine.stock import adoptable_receipts, sound_receipts
 from pipeline.plan.inputs import Inputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.methods import list_methods
-from pipeline.plan.task import TrainSpec
+from pipeline.plan.task import Task, TrainSpec
 from pipeline.record.manifest import Manifest
+from pipeline.store.models import has_model
 from pipeline.store.runs import RunDirectory
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.load import LoadedStudy, load_profile, locate_profile
 from pipeline.study.schema import Study
 from pipeline.survey.survey import survey_study
+from pipeline.survey.training import list_kept
 from pipeline.survey.warnings import warn_of_max_t
 
 __all__ = ["format_preview", "preview_study"]
@@ -63,10 +65,6 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     )
     total = Counter(task.kind for task in forecast.everything.tasks)
     open_ = Counter(task.kind for task in forecast.left.tasks)
-    models, waiting = (
-        Counter(task.spec.model for task in plan.tasks if isinstance(task.spec, TrainSpec))
-        for plan in (forecast.everything, forecast.left)
-    )
     b = loaded.study.resampling.replicates
     alpha = loaded.study.resampling.alpha
     blocks = forecast.block_seconds
@@ -93,7 +91,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "preset": loaded.study.preset,
         "deviations": list(loaded.study.deviations),
         "stages": [{"stage": kind, "tasks": total[kind], "open": open_[kind]} for kind in total],
-        "trainings": [{"model": model, "tasks": models[model], "open": waiting[model]} for model in models],
+        "trainings": _trainings(loaded, run, forecast.everything.tasks, forecast.left.tasks),
         "workers": 0 if forecast.here else number,
         "time": asdict(forecast.estimate),
         "block_seconds": {"shortest": blocks[0], "longest": blocks[1]} if blocks else None,
@@ -103,6 +101,28 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         "smallest_p": 1 / b,
         "alpha": alpha,
     }
+
+
+def _trainings(loaded: LoadedStudy, run: RunDirectory, everything: Iterable[Task], left: Iterable[Task]) -> list[dict[str, Any]]:
+    """Return the trainings of each base model: all, those open, and of these the ones whose model is kept and only predicts."""
+    specs, waiting = ([task.spec for task in tasks if isinstance(task.spec, TrainSpec)] for tasks in (everything, left))
+    total, open_ = (Counter(spec.model for spec in found) for found in (specs, waiting))
+    able = list_kept(loaded.study, loaded.base)
+    kept = Counter(spec.model for spec in waiting if spec.model in able and has_model(run.store, spec.identity))
+    return [
+        {"model": model, "tasks": total[model], "open": open_[model], "kept": kept[model], "keeps_models": model in able}
+        for model in total
+    ]
+
+
+def _training_line(told: Mapping[str, Any]) -> str:
+    line = f"  {told['model']}: {told['tasks']} trainings, {told['open']} open"
+    if told["kept"]:
+        whose = "their models are" if told["kept"] == told["open"] else f"the models of {told['kept']} are"
+        return f"{line}; {whose} kept, and only predict"
+    if told["open"] and not told["keeps_models"]:
+        return f"{line}; its models are not kept: another test set trains again"
+    return line
 
 
 def _methods(study: Study, inputs: Inputs) -> list[dict[str, Any]]:
@@ -132,7 +152,7 @@ def format_preview(preview: Mapping[str, Any]) -> str:
         lines.extend(f"    {line}" for line in preview["deviations"])
     lines.append(f"{'stage':<10}{'tasks':>8}{'open':>8}")
     lines.extend(f"{s['stage']:<10}{s['tasks']:>8}{s['open']:>8}" for s in preview["stages"])
-    lines.extend(f"  {each['model']}: {each['tasks']} trainings, {each['open']} open" for each in preview["trainings"])
+    lines.extend(map(_training_line, preview["trainings"]))
     lines.extend(_time_lines(preview["time"], preview["workers"]))
     blocks = preview["block_seconds"]
     if blocks:

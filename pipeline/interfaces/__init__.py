@@ -19,7 +19,7 @@ from pipeline.interfaces.items import FileSample, Items, Reader, Recognised, usu
 from pipeline.interfaces.metrics import Metric, ScoreFunction, Statistics
 from pipeline.interfaces.presets import Preset, PresetData, PresetNumbers, PresetRule
 from pipeline.interfaces.procedures import Method, Procedure
-from pipeline.interfaces.training import Trainer, TrainingItems
+from pipeline.interfaces.training import KeepsModels, Trainer, TrainingItems
 
 __all__ = [
     "Analysis",
@@ -30,6 +30,7 @@ __all__ = [
     "Finding",
     "Headline",
     "Items",
+    "KeepsModels",
     "Mark",
     "Method",
     "Metric",

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Trainer", "TrainingItems"]
+__all__ = ["KeepsModels", "Trainer", "TrainingItems"]
 
 
 @dataclass(frozen=True)
@@ -82,3 +82,23 @@ class Trainer(ABC):
     @abstractmethod
     def predict(self, model: Any, items: TrainingItems) -> Mapping[str, Sequence[Any]]:
         """Predict the columns it gives, one value an item."""
+
+
+@runtime_checkable
+class KeepsModels(Protocol):
+    """What a trainer may have besides, so that its models are kept and another test set is predicted without fitting again.
+
+    Files must hold plain data, such as JSON or arrays without objects: whoever reads them must not run code of theirs.
+    """
+
+    def save_model(self, model: Any, folder: Path) -> None:
+        """Write a model, as `Trainer.fit` returned it, into an empty folder; one that stays empty means that it cannot be kept."""
+        ...
+
+    def load_model(self, folder: Path, workdir: Path) -> Any:
+        """Return a model that predicts what the saved one did, bit for bit.
+
+        ``folder`` has what `save_model` wrote, for as long as the model is used; ``workdir`` is empty, as for `Trainer.fit`. Any
+        exception means that the model is fitted again.
+        """
+        ...

@@ -60,7 +60,7 @@ class TrainSpec:
 
     ``identity`` pins the fitted model: it does not know which test sets are predicted. ``rule`` holds what of the sampling method
     is neither its name nor its fraction: ``unit``, ``folds``, ``instances``. ``test_sets`` has the name and the specification of
-    each by the digest of its gold.
+    each by the digest of its gold. ``keep_models`` is the room for fitted models in bytes, and part of no address.
     """
 
     identity: str
@@ -77,6 +77,7 @@ class TrainSpec:
     data_digest: str = ""
     signature: str = ""
     base: str = ""
+    keep_models: float = 0.0
 
 
 @dataclass(frozen=True)

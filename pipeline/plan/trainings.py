@@ -100,6 +100,7 @@ def make_trainings(
                     data_digest=data_digest,
                     signature=signature,
                     base=base,
+                    keep_models=study.training.keep_models,
                 )
                 key = digest([identity, OUTPUTS_VERSION, sorted(test_sets)])
                 name = name_system(model, sample.label, replica)

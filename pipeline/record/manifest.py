@@ -146,7 +146,9 @@ class Manifest:
         for metric in asked["metrics"]:
             if is_own(metric["name"]):
                 metric.pop("path", None)
-        data = (asked.get("training") or {}).get("data", {})
+        training = asked.get("training") or {}
+        training.pop("keep_models", None)  # room on a disk changes no number
+        data = training.get("data", {})
         for key in ("path", "gold"):
             data.pop(key, None)
         return {"study": asked, "inputs": self.inputs.fingerprint()}

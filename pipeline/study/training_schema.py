@@ -187,6 +187,11 @@ def _kind_of_data(value: Any) -> str:
 TrainingData = Annotated[Annotated[DatasetSpec, Tag(_EMBEDDED)] | Annotated[DataFiles, Tag(_FILES)], Discriminator(_kind_of_data)]
 
 
+def _size(value: Any) -> Any:
+    """Return the bytes of a size such as 2 GB; other values are left to the field."""
+    return parse_bytes(value) if isinstance(value, str) else value
+
+
 class Training(Frozen):
     """Systems made by training base models on resampled training sets."""
 
@@ -196,6 +201,13 @@ class Training(Frozen):
     )
     resamples: tuple[Resample, ...] = Field(min_length=1)
     models: Mapping[str, ModelSpec] = Field(min_length=1)
+    keep_models: Annotated[float, BeforeValidator(_size)] = Field(
+        default=2e9,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Room for fitted models in the store, such as 2 GB: the least recently used go first; 0 keeps none.",
+        json_schema_extra={"type": ["number", "string"]},
+    )
 
     @field_validator("models")
     @classmethod

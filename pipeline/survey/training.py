@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.errors import PipelineError, Problem, StudyError
-from pipeline.interfaces import Items, Trainer, TrainingItems
+from pipeline.interfaces import Items, KeepsModels, Trainer, TrainingItems
 from pipeline.items.readers.registry import load_reader
 from pipeline.items.training import (
     count_instances,
@@ -25,7 +25,7 @@ from pipeline.study.schema import Study
 from pipeline.study.training_schema import CrossValidation, QuotaSample, Training
 from pipeline.trainers.registry import make_trainer
 
-__all__ = ["TrainingSurvey", "load_trainers", "refuse_without_gold", "signatures", "survey_training"]
+__all__ = ["TrainingSurvey", "list_kept", "load_trainers", "refuse_without_gold", "signatures", "survey_training"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,13 @@ def load_trainers(study: Study, base: Path) -> dict[str, Trainer]:
                 *(replace(problem, where=problem.where or f"training.models.{name}") for problem in error.problems)
             ) from error
     return trainers
+
+
+def list_kept(study: Study, base: Path) -> set[str]:
+    """Return the base models whose fitted models are kept for other test sets."""
+    if study.training is None or not study.training.keep_models:
+        return set()
+    return {name for name, trainer in load_trainers(study, base).items() if isinstance(trainer, KeepsModels)}
 
 
 def signatures(study: Study, trainers: Mapping[str, Trainer]) -> dict[str, str]:

@@ -10,19 +10,21 @@ import os
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.errors import PipelineError, StoreError, TaskError
-from pipeline.interfaces import TrainingItems
+from pipeline.interfaces import Trainer, TrainingItems
 from pipeline.items.training import count_instances, lend_items, load_training_items, number_units
 from pipeline.plan.task import Receipt, Task, TrainSpec
 from pipeline.store.bundle import write_bundle
 from pipeline.store.files import scratch_directory, write_bytes
+from pipeline.store.models import has_model
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.tasks.predicted import load_predicted, pack_member
+from pipeline.tasks.kept_models import KEPT, KeptModel, forget_kept, keep_fitted, kept_model
+from pipeline.tasks.predicted import Predicted, load_predicted, pack_member
 from pipeline.trainers.registry import make_trainer
 from pipeline.trainers.sampling import Rule, Sample, TrainingSet, draw_sample, training_seed
 
@@ -151,17 +153,60 @@ def train(task: Task, runs: Path) -> Receipt:
             where=task.label,
             help="install the same versions on every worker, then `pipeline resume`",
         )
-    members: dict[str, bytes] = {}
-    model: Any = None
+    job = _Job(task, spec, trainer, data, sample, seed, test_sets)
     _forget_peak()
+    with kept_model(store, spec, trainer) as kept:
+        made = None if kept is None else _predict_by_kept(job, kept, store)
+    made = made or _fit_and_predict(job, store)
+    log = _keep_log(store, task, made.log)
+    path = store.path("outputs", task.key, ".zip")
+    checksum = write_bundle(path, made.members)
+    covers = {"model": spec.model, **_told(rule, sample), "memory_bytes": _peak_memory(), **made.said, "log": log}
+    if has_model(store, spec.identity):
+        covers["kept_model"] = spec.identity  # what a run names is not cleared up
+    return Receipt("train", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One training with all it needs."""
+
+    task: Task
+    spec: TrainSpec
+    trainer: Trainer
+    data: TrainingItems
+    sample: Sample
+    seed: int
+    test_sets: Mapping[str, Predicted]
+
+
+class _Made(NamedTuple):
+    """What a training made: the outputs by the digest of their gold, what is told of the model, what was printed."""
+
+    members: dict[str, bytes]
+    said: dict[str, Any]
+    log: str
+
+
+def _predict_by_kept(job: _Job, kept: KeptModel, store: Store) -> _Made | None:
+    """Predict by a model that was kept; None where that fails, and then it is fitted again."""
     try:
         with _work_directory() as workdir:
-            model = trainer.fit(lend_items(data), sample.items, seed=seed, workdir=workdir)
-            for gold, test_set in test_sets.items():
-                outputs = trainer.predict(model, lend_items(test_set.items))
-                name = str(spec.test_sets[gold]["name"])
-                members[gold] = pack_member(test_set, outputs, name=name, where=task.label)
-            said = _told_by_model(model)
+            model = kept.load(workdir)
+            members, said = _predict_all(job, model), _told_by_model(model)
+    except (Exception, SystemExit):  # a trainer is foreign code, and what it kept may be of another version or need its old place
+        forget_kept(store, job.spec)
+        return None
+    return _Made(members, {**said, "notes": [*said["notes"], KEPT]}, _log_of(model))
+
+
+def _fit_and_predict(job: _Job, store: Store) -> _Made:
+    task, trainer, model = job.task, job.trainer, None
+    try:
+        with _work_directory() as workdir:
+            model = trainer.fit(lend_items(job.data), job.sample.items, seed=job.seed, workdir=workdir)
+            notes = keep_fitted(store, job.spec, trainer, model)  # before it predicts, which may change it
+            members, said = _predict_all(job, model), _told_by_model(model)
     except PipelineError as error:
         _keep_failure(error, store, task, printed=_log_of(model))
         raise
@@ -175,11 +220,16 @@ def train(task: Task, runs: Path) -> Receipt:
         status = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else None
         _keep_failure(failed, store, task, printed=_log_of(model), status=status)
         raise failed from error
-    log = _keep_log(store, task, _log_of(model))
-    path = store.path("outputs", task.key, ".zip")
-    checksum = write_bundle(path, members)
-    covers = {"model": spec.model, **_told(rule, sample), "memory_bytes": _peak_memory(), **said, "log": log}
-    return Receipt("train", task.key, task.label, store.relative(path), checksum, 0.0, "", covers)
+    return _Made(members, {**said, "notes": [*said["notes"], *notes]}, _log_of(model))
+
+
+def _predict_all(job: _Job, model: Any) -> dict[str, bytes]:
+    """Return what a model predicts for every test set, checked and packed."""
+    members = {}
+    for gold, test_set in job.test_sets.items():
+        outputs = job.trainer.predict(model, lend_items(test_set.items))
+        members[gold] = pack_member(test_set, outputs, name=str(job.spec.test_sets[gold]["name"]), where=job.task.label)
+    return members
 
 
 def draw_rule(spec: TrainSpec) -> Rule:

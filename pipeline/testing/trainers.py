@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.interfaces import Trainer, TrainingItems
+from pipeline.interfaces import KeepsModels, Trainer, TrainingItems
 
 __all__ = ["TrainerContract", "TrainerExample", "take_training_items"]
 
@@ -118,6 +118,22 @@ class TrainerContract(ABC):
         first = _values(example.trainer.predict(model, test))
         assert _values(example.trainer.predict(travelled, test)) == first
         assert _values(example.trainer.predict(model, test)) == first
+
+    def test_a_kept_model_predicts_the_same(self, tmp_path: Path) -> None:
+        """Where a trainer keeps models, what it saved is loaded by another one, in another place, and gives the same outputs."""
+        example = self.example()
+        if not isinstance(example.trainer, KeepsModels):
+            return
+        model = self._fit(example, tmp_path, self._sample(example))
+        folder, workdir = (Path(tempfile.mkdtemp(dir=tmp_path)) for _ in range(2))
+        example.trainer.save_model(model, folder)
+        test = _without_targets(example)
+        wanted = _values(example.trainer.predict(model, test))
+        if not any(folder.iterdir()):
+            return
+        other = self.example().trainer
+        assert isinstance(other, KeepsModels)
+        assert _values(other.predict(other.load_model(folder, workdir), test)) == wanted
 
     def test_files_are_written_in_the_work_directory_only(self, tmp_path: Path, monkeypatch: Any) -> None:
         """Trainings run beside one another: the current, home and temporary folders stay as they were."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import PipelineError, PluginError, Problem, StudyError
 from pipeline.interfaces import Trainer, TrainingItems
+from pipeline.trainers._kept_files import load_files, save_files
 from pipeline.trainers._outcome import CommandFailed
 from pipeline.trainers._template import Placeholder, fill_template, parse_template
 from pipeline.trainers.process import Finished, Limits, run_command
@@ -24,6 +25,7 @@ __all__ = ["CommandModel", "CommandTrainer"]
 
 _FIT = ("train", "model", "seed", "workdir", "path")
 _PREDICT = ("input", "output", "model", "seed", "workdir", "path", "train")
+_TOLD = ("seed", "notes", "seconds", "memory_bytes")
 _VERSION_LIMITS = Limits(minutes=1.0)
 
 
@@ -146,8 +148,7 @@ class CommandTrainer(Trainer):
             P411, P414–P417 as `run_command`, P412 where no model is there afterwards.
         """
         folder = workdir.absolute()
-        for name in ("work", "temporary", "logs"):
-            (folder / name).mkdir()
+        _make_places(folder)
         train = folder / f"train{self.suffix}"
         if self._fit is None and Placeholder("train") not in self._predict:
             return CommandModel(folder, seed)
@@ -179,6 +180,24 @@ class CommandTrainer(Trainer):
         model.printed.append(finished.log)
         shutil.rmtree(place)
         return predicted
+
+    def save_model(self, model: CommandModel, folder: Path) -> None:
+        """Keep what ``fit`` left: the model and the current folder, and the sample where ``predict`` wants it.
+
+        Without ``fit`` there is nothing to keep.
+        """
+        if self._fit is None:
+            return
+        wanted = [f"train{self.suffix}"] if Placeholder("train") in self._predict else []
+        told = {name: getattr(model, name) for name in _TOLD}
+        save_files([model.folder / name for name in ("model", "work", *wanted)], folder, told)
+
+    def load_model(self, folder: Path, workdir: Path) -> CommandModel:
+        """Bring the files of a kept model to where ``fit`` would have left them."""
+        place = workdir.absolute()
+        told = load_files(folder, place)
+        _make_places(place)
+        return CommandModel(place, **{**told, "notes": tuple(told["notes"])})
 
     def _read(self, path: Path, items: TrainingItems, finished: Finished) -> dict[str, Sequence[Any]]:
         log = finished.log
@@ -267,6 +286,11 @@ class CommandTrainer(Trainer):
 
     def _refuse(self, message: str) -> None:
         self._problems.append(Problem("P151", f"trainer '{self.name}': {message}", help="see docs/trainers.md"))
+
+
+def _make_places(folder: Path) -> None:
+    for name in ("work", "temporary", "logs"):
+        (folder / name).mkdir(exist_ok=True)
 
 
 def _differs(name: str, given: Sequence[Any], found: Sequence[Any], ids: Sequence[str]) -> str | None:

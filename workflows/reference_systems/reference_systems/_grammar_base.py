@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.interfaces import TrainingItems
+from reference_systems._kept_models import PlainModels
 from reference_systems._lexicon import Lexicon, count_words
 from reference_systems._options import check_choice
 from reference_systems._trees import Tree, flat_tree, leaves, read_tree, restore, retag, write_tree
@@ -69,7 +70,7 @@ class GrammarModel(ABC):
         return write_tree(restored if gold is None else retag(restored, gold))
 
 
-class GrammarTrainer:
+class GrammarTrainer(PlainModels):
     """Trains on the column ``tree`` and predicts it; ``tags`` says where parts of speech are from: ``predict`` or ``gold``."""
 
     name: ClassVar[str]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pipeline.interfaces import TrainingItems
 from reference_systems._arc_learner import learn_arcs, parse_by_arcs
 from reference_systems._dependencies import Treebank, Vocabulary, describe, learn_vocabulary
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_choice, check_count
 from reference_systems._relation_learner import label_trees, learn_relations
 from reference_systems._transition_learner import learn_steps, parse_by_steps
@@ -127,7 +128,7 @@ class ParserModel:
     notes: tuple[str, ...] = ()
 
 
-class ParserTrainer:
+class ParserTrainer(PlainModels):
     """Trains one base parser; what is derived from this class chooses its kind."""
 
     name: ClassVar[str]

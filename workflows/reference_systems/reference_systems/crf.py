@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from pipeline.errors import PluginError
 from pipeline.interfaces import TrainingItems
 from reference_systems._chunks import check_type, chunk_spans, chunk_tags
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_count, check_number
 
 __all__ = ["CrfModel", "CrfTrainer"]
@@ -37,7 +39,7 @@ class CrfModel:
     notes: tuple[str, ...] = ()
 
 
-class CrfTrainer:
+class CrfTrainer(PlainModels):
     """Finds chunks by a first-order conditional random field over IOB2 tags, fitted by L-BFGS with an L2 penalty.
 
     The features of a word are the words and tags from two before it to two after, their neighbouring pairs, and the triples of tags
@@ -72,7 +74,7 @@ class CrfTrainer:
     @property
     def signature(self) -> str:
         """Name, version of the features and of python-crfsuite."""
-        return f"crf|v1|python-crfsuite:{self._suite.__version__}"
+        return f"crf|v1|python-crfsuite:{metadata.version('python-crfsuite')}"
 
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> CrfModel:
         """Fit to the sampled sentences; the model file passes through ``workdir``."""

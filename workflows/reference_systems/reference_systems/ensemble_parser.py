@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pipeline.interfaces import TrainingItems
 from reference_systems._dependencies import Treebank, Vocabulary
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_choice, check_count
 from reference_systems._parser_base import Kind, Parser, check_tags, fit_parser, index_treebank, read_trees
 from reference_systems._relation_learner import label_trees
@@ -40,7 +41,7 @@ class EnsembleModel:
     notes: tuple[str, ...] = ()
 
 
-class EnsembleParserTrainer:
+class EnsembleParserTrainer(PlainModels):
     """Fits three parsers to the same sample; the tree with the most votes of theirs is the result.
 
     A graph-based parser, a transition-based one and another that reads from right to left vote with equal weight for arcs and

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.interfaces import TrainingItems
 from reference_systems._bitext import sample_bitext
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_choice, check_count, check_flag, check_number
 from reference_systems._symmetrise import HEURISTICS
 from reference_systems._token_aligner import TokenAlignment, TokenModel, fit_token_aligner, predict_links
@@ -18,7 +19,7 @@ from reference_systems._token_aligner import TokenAlignment, TokenModel, fit_tok
 __all__ = ["FastAlignerTrainer"]
 
 
-class FastAlignerTrainer:
+class FastAlignerTrainer(PlainModels):
     """Aligns words by IBM Model 2 whose chance of linking target token j to source token i falls with the distance to the diagonal.
 
     p(i | j) = p₀ of the null word, otherwise (1 − p₀) · exp(−λ·|i/I − j/J|) / Z (C. Dyer, V. Chahuneau and N. A. Smith 2013,

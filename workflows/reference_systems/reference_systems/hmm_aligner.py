@@ -14,6 +14,7 @@ from pipeline.interfaces import TrainingItems
 from reference_systems._alignment_kernels import agree, link_posteriors
 from reference_systems._bitext import Cells, Lexicon, Sentences, lay_out, sample_bitext
 from reference_systems._hmm_kernels import hmm_posteriors
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_count, check_flag, check_number
 from reference_systems._symmetrise import Links, to_links
 from reference_systems._token_aligner import count_words, start_lexicon
@@ -66,7 +67,7 @@ class _Learner:
     jumps: Array
 
 
-class HmmAlignerTrainer:
+class HmmAlignerTrainer(PlainModels):
     """Aligns words by an HMM each way round, trained jointly by agreement, and keeps links whose two posteriors are high.
 
     A token is linked near the place after the last link: p(i | i′, I) = c(i − i′) / Σ c(i″ − i′) (S. Vogel, H. Ney and C. Tillmann

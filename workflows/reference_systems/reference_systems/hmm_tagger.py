@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.interfaces import TrainingItems
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_count
 from reference_systems._suffixes import SuffixModel, count_suffixes
 from reference_systems._trigrams import Transitions, transitions
@@ -62,7 +63,7 @@ class HmmTaggerModel:
         return tags, np.log(likely[tags])
 
 
-class HmmTaggerTrainer:
+class HmmTaggerTrainer(PlainModels):
     """Tags by the most probable path through a trigram model of tags, words known by their counts and others by their ends.
 
     ``argmax ∏ P(t_i | t_(i−2), t_(i−1)) P(w_i | t_i)``, the end of the sentence among the tags; trigrams interpolated with weights

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.interfaces import TrainingItems
 from reference_systems._bitext import sample_bitext
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_choice, check_count, check_number
 from reference_systems._symmetrise import HEURISTICS
 from reference_systems._token_aligner import TokenAlignment, TokenModel, fit_token_aligner, predict_links
@@ -18,7 +19,7 @@ from reference_systems._token_aligner import TokenAlignment, TokenModel, fit_tok
 __all__ = ["Ibm1Trainer"]
 
 
-class Ibm1Trainer:
+class Ibm1Trainer(PlainModels):
     """Aligns words by IBM Model 1, p(f | e) = Π_j 1 / (I + 1) · Σ_i t(f_j | e_i), each way round, and joins the two alignments.
 
     The sum begins with the null word. EM starts from equal chances, so that its maximum does not depend on a seed (P. F. Brown

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pipeline.interfaces import TrainingItems
 from reference_systems._chunks import check_type, chunk_tags, count_sentences
 from reference_systems._covers import choose_candidates, score_candidates
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_count, check_number
 from reference_systems._sequences import lay_out
 from reference_systems._tiles import TileMemory, learn_tiles
@@ -38,7 +39,7 @@ class MbslModel:
     notes: tuple[str, ...] = ()
 
 
-class MbslTrainer:
+class MbslTrainer(PlainModels):
     """Finds chunks by tiling them with remembered tag sequences that hold a bracket.
 
     A *tile* is a part of a chunk of the sample, with up to ``context`` tags on either side, that holds a bracket and a tag of the

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.interfaces import TrainingItems
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_count
 from reference_systems._perceptron_kernels import learn, tag
 from reference_systems._words import ATTRIBUTES, WordTable, flatten, word_table
@@ -52,7 +53,7 @@ class PerceptronTaggerModel:
     notes: tuple[str, ...] = ()
 
 
-class PerceptronTaggerTrainer:
+class PerceptronTaggerTrainer(PlainModels):
     """Tags by an averaged perceptron over words, affixes, shapes and the two tags before.
 
     Features of a token: the words up to two away, lower-cased form, prefixes up to 3 and suffixes up to 4 characters, shape,

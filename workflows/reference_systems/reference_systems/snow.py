@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pipeline.interfaces import TrainingItems
 from reference_systems._chunks import Sentence, check_type, chunk_tags, count_sentences
+from reference_systems._kept_models import PlainModels
 from reference_systems._options import check_count, check_number
 from reference_systems._sequences import Text, find_sequences, lay_out, number_sequences, number_tags
 from reference_systems._winnow import WinnowRule, close_brackets, train_winnow
@@ -46,7 +47,7 @@ class SnowModel:
     notes: tuple[str, ...] = ()
 
 
-class SnowTrainer:
+class SnowTrainer(PlainModels):
     """Finds chunks by two pairs of Winnows, opens or not and closes or not, whose brackets are then made to match.
 
     The features of a word are the sequences of one to four tags from three words before it to three after, each with its place: 22
