@@ -138,6 +138,10 @@ def level_of(look: Look, report: Report) -> float:
     return look.alpha * Spending(look.looks).share(look.look) / families
 
 
+_OF_A_THRESHOLD = {"test_set", "metric", "test_size", "procedure", "relation", "relation_by", "values", "gain", "interval"}
+"""What the row of a threshold has; rows of a size curve have a gain too, of no relation and without an interval."""
+
+
 def read_slot(report: Report, level: float, *, inputs: Mapping[str, str], settings: Mapping[str, str]) -> SlotFound:
     """Return what a report found, with sides at this level, by the study's first procedure."""
     first = [place for place in report.places if place.procedure == report.procedures[0]]
@@ -147,7 +151,7 @@ def read_slot(report: Report, level: float, *, inputs: Mapping[str, str], settin
         rows: Sequence[PairRow | ModelPairRow] = report.model_pairs_of(place) or list(report.pairs_of[place])
         pairs.update(_read_pair(row, place, level) for row in rows)
     # Several analyses might have thresholds: they are told by what stands in their rows.
-    rows_of_findings = (row for finding in report.findings for row in finding.rows if "pairs_in_window" in row)
+    rows_of_findings = (row for finding in report.findings for row in finding.rows if row.keys() >= _OF_A_THRESHOLD)
     thresholds = dict(_read_threshold(row) for row in rows_of_findings if row.get("procedure") == report.procedures[0])
     return SlotFound(board, pairs, thresholds, dict(inputs), dict(settings))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from scipy import stats
 from support.studies import files_of, run_cli, write_study
 
@@ -132,6 +133,14 @@ def test_thresholds_settings_and_systems_that_go_are_told() -> None:
         "news: a is gone",
         "news by bleu, a and b: was: a is better; now: b is better (b is ahead by 1.0000)",
     ]
+
+
+def test_a_study_with_the_default_analyses_has_its_thresholds_in_the_history(folder: Path) -> None:
+    loaded = yaml.safe_load((folder / "study.yaml").read_text())
+    del loaded["analyses"]
+    (folder / "study.yaml").write_text(yaml.safe_dump(loaded))
+    found = ask_json(folder, "n1")["found"]
+    assert [json.loads(key)[:4] for key in found["threshold"]] == [["news", "mean", "full", "all"]]
 
 
 def test_a_night_without_data_fails_nobody_and_spends_nothing(history: Path) -> None:
