@@ -222,7 +222,7 @@ CODES: dict[str, Code] = {
     "P710": Code(73, "the outputs of a test set are missing in a stored training"),
     "P714": Code(73, "`plan.json` cannot be read, and the run's `study.yaml` does not give it again"),
     "P720": Code(73, "what a run needs cannot be read, so `gc` removes nothing"),
-    "P721": Code(73, "the store is a link, and runs in other folders may use it"),
+    "P721": Code(73, "runs in other folders use the store by a link, or may do so"),
     "P730": Code(3, "a file is no archive of a run, or is damaged"),
     "P731": Code(3, "an archive has what no archive of a run has, for example a path that leads elsewhere"),
     "P732": Code(3, "an archive would unpack to more than is allowed, or more than any run is packed"),

@@ -40,7 +40,7 @@ class _Size(_FloatType):
 @runs_option
 @click.option("--dry-run", is_flag=True, help="Say what would be removed; remove nothing.")
 @click.option("--to", type=_Size(), help="Stop once the store is no larger, for example 10GB. [all that no run needs]")
-@click.option("--linked-store", is_flag=True, help="The store is a link to another place, and only these runs use it.")
+@click.option("--linked-store", is_flag=True, help="The store is a link to another place; clear up there.")
 @json_option
 def gc(runs: Path, dry_run: bool, to: float | None, linked_store: bool, as_json: bool) -> None:
     """Remove stored results that no run needs, oldest first.

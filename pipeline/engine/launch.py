@@ -27,6 +27,7 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.record.manifest import Manifest, read_manifest
 from pipeline.store.files import make_directory, open_private, read_json, store_error, write_bytes, write_json
+from pipeline.store.garbage import note_linked_store
 from pipeline.store.lease import read_holder, refuse_if_held
 from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
@@ -74,6 +75,7 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
     known = run.plan.is_file()
     if not known:
         make_directory(run.root)
+    note_linked_store(run.root.parent)
     survey.store_frames(run.store)
     if known and is_held(run):
         return run

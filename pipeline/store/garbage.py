@@ -16,11 +16,15 @@ from datetime import datetime
 from pathlib import Path
 
 from pipeline.errors import StoreError
-from pipeline.store.files import store_error, sweep_temporaries
+from pipeline.store.addresses import digest_bytes
+from pipeline.store.files import make_directory, store_error, sweep_temporaries, write_bytes
 from pipeline.store.lease import read_holder
 from pipeline.store.runs import STORE_NAME, Store
 
-__all__ = ["Garbage", "StoredFile", "find_garbage", "remove_garbage"]
+__all__ = ["Garbage", "StoredFile", "find_garbage", "note_linked_store", "remove_garbage"]
+
+_USERS = "linked-from"
+"""The folder of a store that has the path of every other folder of runs with a link to it, each in a file."""
 
 YOUNG_SECONDS = 3600.0
 """A file that is younger may be about to be named. A coordinator takes the lease minutes after its plan is written."""
@@ -69,6 +73,38 @@ class Garbage:
     def bytes(self) -> int:
         """What removing the files frees."""
         return sum(file.bytes for file in self.files)
+
+
+def note_linked_store(runs: Path) -> None:
+    """Let a store know that a folder of runs uses it by a link, so that clearing up from elsewhere spares what these runs need."""
+    store = runs / STORE_NAME
+    if store.is_symlink():
+        path = os.fsencode(runs.resolve())
+        write_bytes(make_directory(store / _USERS) / digest_bytes(path), path)
+
+
+def _users(runs: Path) -> list[Path]:
+    """Return the folders of runs that use a store: this one, that where the store lies, and those with a link to it."""
+    found, store = [runs], (runs / STORE_NAME).resolve()
+    if store.name == STORE_NAME and store.parent != runs.resolve() and store.parent.is_dir():
+        found.append(store.parent)
+    try:
+        for note in sorted((runs / STORE_NAME / _USERS).iterdir()):
+            user = Path(os.fsdecode(note.read_bytes()))
+            if not user.is_dir():
+                raise StoreError.of(
+                    "P721",
+                    f"the runs in {user} use this store by a link, and the folder is not there",
+                    where=str(note),
+                    help="bring it back, or remove this note if it is gone for good",
+                )
+            if user.resolve() != runs.resolve() and (user / STORE_NAME).resolve() == store:
+                found.append(user)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise store_error(error, runs / STORE_NAME / _USERS) from error
+    return found
 
 
 def find_garbage(runs: Path, *, to: float | None = None, linked: bool = False) -> Garbage:
@@ -151,9 +187,10 @@ def _read_names(runs: Path) -> tuple[set[str], float, int]:
     """Return the addresses that runs name, the time before which a file is old, and how many runs there are."""
     until, asked, named = time.time() - YOUNG_SECONDS, 0, set[str]()
     try:
-        folders = [Path(entry) for entry in os.scandir(runs) if entry.is_dir() and entry.name != STORE_NAME]
+        entries = [entry for user in _users(runs) for entry in os.scandir(user)]
+        folders = [Path(entry) for entry in entries if entry.is_dir() and entry.name != STORE_NAME]
     except OSError as error:
-        raise store_error(error, runs) from error
+        raise store_error(error, runs, lost="there is no such folder of runs; name it with --runs") from error
     for folder in folders:
         try:
             contents = [(folder / name).read_bytes() for name in _NAMED_IN if (folder / name).exists()]

@@ -137,7 +137,10 @@ def test_the_manifests_for_kubernetes_agree_with_the_profile() -> None:
     ]
 
 
-def test_the_coordinator_that_is_a_job_drains_at_the_signal_and_hands_itself_in_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stopped_by", ["walltime", "cancel"])
+def test_the_coordinator_that_is_a_job_hands_itself_in_again_where_its_time_is_up_and_not_where_it_is_cancelled(
+    tmp_path: Path, stopped_by: str
+) -> None:
     write_scores(tmp_path / "scores.csv", [f"s{n}" for n in range(40)], items=400)
     study = write_study(
         tmp_path / "s.yaml",
@@ -162,10 +165,14 @@ def test_the_coordinator_that_is_a_job_drains_at_the_signal_and_hands_itself_in_
         while not list(runs.glob("*/events.jsonl")) and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(1)
-        job.send_signal(signal.SIGTERM)
+        if stopped_by == "walltime":
+            job.send_signal(signal.SIGTERM)
+        else:
+            run_cli("cancel", next(runs.glob("*/events.jsonl")).parent)
         told, _ = job.communicate(timeout=90)
     finally:
         job.kill()
     assert job.returncode == 75, told
-    assert (tmp_path / "asked").read_text() == "requeue 42\n"
+    asked = tmp_path / "asked"
+    assert (asked.read_text() if asked.exists() else "") == ("requeue 42\n" if stopped_by == "walltime" else "")
     assert "CANCELLED" in told

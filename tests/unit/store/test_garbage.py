@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import StoreError
-from pipeline.store.garbage import find_garbage, remove_garbage
+from pipeline.store.garbage import find_garbage, note_linked_store, remove_garbage
 from pipeline.store.lease import hold_lease
 from pipeline.store.runs import Store
 
@@ -118,3 +119,41 @@ def test_a_store_that_is_a_link_is_cleared_only_if_that_is_said(tmp_path: Path) 
     with pytest.raises(StoreError, match="is a link"):
         find_garbage(tmp_path / "runs")
     assert len(find_garbage(tmp_path / "runs", linked=True).files) == 1
+
+
+def test_what_runs_of_another_folder_need_stays_on_both_sides_of_the_link(tmp_path: Path) -> None:
+    owner, user = tmp_path / "owner", tmp_path / "user"
+    files = [stored(owner, key, hours=9) for key in KEYS[:3]]
+    run_that_names(owner, "one", KEYS[0])
+    run_that_names(user, "two", KEYS[1])
+    (user / ".store").symlink_to(owner / ".store")
+    note_linked_store(user)
+    assert [file.path.name for file in find_garbage(owner).files] == [files[2].name]
+    assert [file.path.name for file in find_garbage(user, linked=True).files] == [files[2].name]
+    with hold_lease(user / "two") as held:
+        assert held is not None
+        lease = json.loads((user / "two" / "lease.1").read_text())
+        (user / "two" / "lease.1").write_text(json.dumps({**lease, "since": "2020-01-01T00:00:00+00:00"}))
+        assert find_garbage(owner).files == ()  # all is younger than a study that runs there
+    (user / ".store").unlink()
+    assert len(find_garbage(owner).files) == 2  # it has a store of its own now
+
+
+def test_a_folder_that_uses_the_store_and_is_not_there_keeps_everything(tmp_path: Path) -> None:
+    owner, user = tmp_path / "owner", tmp_path / "user"
+    stored(owner, KEYS[0], hours=9)
+    user.mkdir()
+    (user / ".store").symlink_to(owner / ".store")
+    note_linked_store(user)
+    user.rename(tmp_path / "away")
+    with pytest.raises(StoreError, match="the folder is not there") as error:
+        find_garbage(owner)
+    (problem,) = error.value.problems
+    Path(str(problem.where)).unlink()  # as its help says
+    assert (problem.code, len(find_garbage(owner).files)) == ("P721", 1)
+
+
+def test_a_folder_of_runs_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(StoreError) as error:
+        find_garbage(tmp_path / "nowhere")
+    assert "--runs" in str(error.value.problems[0].help)
