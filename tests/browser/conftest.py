@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,7 +16,12 @@ from support.synthetic_reports import make_report, odd_cubes
 from pipeline.report.build import build_report
 from pipeline.report.write import render_report
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: it comes with the extra `test`")
+if TYPE_CHECKING:
+    from selenium import webdriver
+
+REQUIRED_BY = "PIPELINE_REQUIRE_BROWSER"
+if os.environ.get(REQUIRED_BY, "0") not in ("", "0"):
+    import selenium.webdriver  # noqa: F401 - without it the module of tests would skip; here that is an error
 
 OFFLINE = (
     "--headless=new",
@@ -34,12 +40,14 @@ OFFLINE = (
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
     """Debian's Chromium, which keeps what the console says and which addresses are asked for."""
+    from selenium import webdriver
+
     programs = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
     missing = [name for name, path in programs.items() if path is None]
     if missing:
         says = f"no browser: {', '.join(missing)} not installed (apt-get install --no-install-recommends chromium chromium-driver)"
-        if os.environ.get("PIPELINE_REQUIRE_BROWSER", "0") not in ("", "0"):
-            pytest.fail(f"{says}, and PIPELINE_REQUIRE_BROWSER is set")
+        if os.environ.get(REQUIRED_BY, "0") not in ("", "0"):
+            pytest.fail(f"{says}, and {REQUIRED_BY} is set")
         pytest.skip(says)
     options = webdriver.ChromeOptions()
     options.binary_location = programs["chromium"]

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.needed import import_needed
 
-pytest.importorskip("selenium", reason="selenium is not installed: it comes with the extra `test`")
+pytest.importorskip("selenium", reason="selenium is not installed: it comes with the extra `test`")  # conftest.py: where required
 
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
@@ -219,7 +220,8 @@ def test_without_scripts_nothing_is_missing_but_tools(browser, odd_page):
 
 @pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1280, "light")])
 def test_axe_finds_nothing_serious(browser, odd_page, width, scheme):
-    axe = pytest.importorskip("axe_core_python.base", reason="axe-core-python is not installed: it comes with the extra `test`")
+    reason = "axe-core-python is not installed: it comes with the extra `test`"
+    axe = import_needed("axe_core_python.base", required_by="PIPELINE_REQUIRE_BROWSER", reason=reason)
     open_page(browser, odd_page, width=width, scheme=scheme)
     open_all(browser)
     browser.execute_script(axe.AXE_SCRIPT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
 import shlex
 import shutil
@@ -43,13 +44,19 @@ def steps() -> list[dict[str, Any]]:
     return found
 
 
+def analysis() -> str:
+    """Return the script of the step that analyses."""
+    (script,) = [step["run"] for step in steps() if "reanalyse" in step.get("run", "")]
+    return str(script)
+
+
 def commands() -> dict[str, list[str]]:
     return {
         "crontab": shlex.split(read_table("crontab")[1].split("&&")[1]),
         "scrontab": shlex.split(read_table("scrontab")[1]),
         "service": shlex.split(read_unit("pipeline-reanalyse.service")["Service"]["ExecStart"]),
         "cronjob": container()["command"],
-        "github": shlex.split(steps()[-1]["run"]),
+        "github": shlex.split(analysis().split("\n")[1].partition("||")[0]),
     }
 
 
@@ -112,14 +119,27 @@ def test_a_cron_job_never_runs_twice_at_a_time_and_tries_no_loss_again() -> None
     assert template["template"]["spec"]["restartPolicy"] == "Never"  # what a failure policy asks for
     (rule,) = template["podFailurePolicy"]["rules"]
     assert (rule["action"], rule["onExitCodes"]["containerName"]) == ("FailJob", container()["name"])
-    assert {1, 2} <= set(rule["onExitCodes"]["values"])
+    assert {1, 2, 3, 4, 5} <= set(rule["onExitCodes"]["values"])
     mounts = {mount["name"] for mount in container()["volumeMounts"]}
     assert mounts == {volume["name"] for volume in template["template"]["spec"]["volumes"]}
 
 
-def test_the_workflow_keeps_the_runs_between_nights() -> None:
-    kept = next(step for step in steps() if step.get("uses", "").startswith("actions/cache@"))
-    assert kept["with"]["path"] == "runs"
-    assert kept["with"]["key"].startswith(kept["with"]["restore-keys"])
+def test_the_workflow_keeps_the_runs_between_nights_also_of_one_that_fails() -> None:
+    (fetched,) = [step for step in steps() if step.get("uses", "").startswith("actions/cache/restore@")]
+    (kept,) = [step for step in steps() if step.get("uses", "").startswith("actions/cache/save@")]
+    assert steps()[-1] == kept
+    assert (kept["if"], kept["with"]["path"], fetched["with"]["path"]) == ("always()", "runs", "runs")
+    assert kept["with"]["key"] == fetched["with"]["key"]
+    assert kept["with"]["key"].startswith(fetched["with"]["restore-keys"])
     workflow = yaml.safe_load((SCHEDULES / "github.yml").read_text())
     assert workflow[True]["schedule"] == [{"cron": "30 2 * * *"}]  # `on` is true in YAML 1.1
+
+
+@pytest.mark.parametrize(("code", "job"), [(0, 0), (1, 1), (2, 2), (3, 0), (4, 0), (5, 0), (70, 70), (74, 74)])
+def test_a_night_without_data_fails_no_workflow_and_a_loss_does(tmp_path: Path, code: int, job: int) -> None:
+    (tmp_path / "pipeline").write_text(f"#!/bin/sh\nexit {code}\n")
+    (tmp_path / "pipeline").chmod(0o755)
+    shell = shutil.which("bash")
+    assert shell
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    assert subprocess.run([shell, "-e", "-c", analysis()], env=path, check=False).returncode == job
