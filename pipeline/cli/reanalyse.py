@@ -198,7 +198,7 @@ def _measure(kept: History, slot: str, loaded: LoadedStudy, runs: Path, launch: 
 def _conclude(kept: History, slot: str, ran: Ran, asked: Asked) -> dict[str, Any]:
     """Read the run's report at the level of this look, and add the slot to the history."""
     from pipeline.record.manifest import read_manifest
-    from pipeline.report.confirmation import confirm_losses, hold_to_level, list_answers
+    from pipeline.report.confirmation import answers_before, confirm_losses, hold_to_level, list_answers
     from pipeline.report.document import read_report
     from pipeline.report.gate import conclude_gate, judge_candidates
     from pipeline.report.slot_text import describe_slot, list_limits
@@ -220,8 +220,7 @@ def _conclude(kept: History, slot: str, ran: Ran, asked: Asked) -> dict[str, Any
         refuse_unknown(report, (asked.baseline, *asked.candidates))
         judged = hold_to_level(judge_candidates(report, asked.baseline, asked.candidates), level)
     answers = list_answers(judged)
-    earlier = {one["run"]: one["answers"] for one in accounts if one["run"] != ran.directory.id}
-    judged = confirm_losses(judged, list(earlier.values()), runs=asked.confirm)
+    judged = confirm_losses(judged, answers_before(accounts, ran.directory.id), runs=asked.confirm)
     answer = conclude_gate(judged) if judged else None
     codes = {"worse": WORSE, "could not measure": INCOMPLETE}
     account: dict[str, Any] = {

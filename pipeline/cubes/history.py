@@ -126,7 +126,7 @@ def _open(slot: str, path: Path) -> xr.Dataset:
     import zarr
 
     problems = verify_group(path, [*_AXES, *_VARIABLES])
-    help = f"nothing else depends on it: remove the folder {path.parent}, and what is left can be opened"
+    help = f"restore it from a copy; or remove the folder {path.parent}: the rest can be opened, but the last look is spent again"
     if problems:
         raise StoreError(*(replace(problem, help=help) for problem in problems))
     try:

@@ -182,6 +182,12 @@ def _start_local(factory: Any, options: Mapping[str, Any], profile: ClusterProfi
     raise AssertionError("the last attempt returns or raises")
 
 
+def _how_to_get(module: str) -> str:
+    package = module.partition(".")[0]
+    known = package in {"dask_jobqueue", "dask_gateway"}
+    return f"`pip install {package.replace('_', '-')}`" if known else "install the package that has it"
+
+
 def find_class(profile: ClusterProfile) -> tuple[Any, Kind]:
     """Import the class that a profile names, and say what kind of cluster it makes.
 
@@ -198,7 +204,7 @@ def find_class(profile: ClusterProfile) -> tuple[Any, Kind]:
             "P604",
             f"the cluster class {profile.cluster!r} cannot be imported: {error}",
             where=profile.name,
-            help="`pip install dask-jobqueue` for SLURM and its kin, or correct `cluster:` in the profile",
+            help=f"{_how_to_get(module)}, or correct `cluster:` in the profile",
         ) from error
     # It is called with options of the profile: only what makes clusters may be. SSHCluster of distributed is a function.
     families = {f"{base.__module__}.{base.__name__}" for base in getattr(found, "__mro__", ())}

@@ -151,7 +151,9 @@ def _numbers(values: Iterable[float | None]) -> list[float]:
 
 def _read_account(folder: Path) -> dict[str, Any]:
     path = folder / "account.json"
-    help = f"restore it from a copy; or remove the folder {folder}, and the history goes on as if the slot had not been"
+    help = (
+        f"restore it from a copy; or remove the folder {folder}, and the history goes on without it; the last look is spent again"
+    )
     account = read_json(path, help=help)
     if not isinstance(account, dict) or account.get("schema_version") != SCHEMA_VERSION or account.get("slot") != folder.name:
         raise StoreError(Problem("P705", "a stored file is damaged: it is no account of this slot", str(path), help))

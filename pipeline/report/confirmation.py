@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pipeline.report.gate import Answer, Judged
 from pipeline.report.values import format_p
 
-__all__ = ["confirm_losses", "hold_to_level", "list_answers"]
+__all__ = ["answers_before", "confirm_losses", "hold_to_level", "list_answers"]
 
 
 def list_answers(judged: Sequence[Judged]) -> dict[str, Answer]:
@@ -56,3 +57,12 @@ def confirm_losses(judged: Sequence[Judged], earlier: Sequence[Mapping[str, str]
 
 def _name(one: Judged) -> str:
     return json.dumps([one.test_set, one.metric, one.candidate, one.baseline], ensure_ascii=False)
+
+
+def answers_before(accounts: Sequence[Mapping[str, Any]], run: str) -> list[Mapping[str, str]]:
+    """Return the answers of other runs, each where it was last: a run that comes back stands between what came before and after."""
+    earlier: dict[str, Mapping[str, str]] = {}
+    for one in accounts:
+        earlier.pop(one["run"], None)
+        earlier[one["run"]] = one["answers"]
+    return [answers for before, answers in earlier.items() if before != run]

@@ -16,6 +16,7 @@ from support.studies import files_of, run_cli, write_study
 
 from pipeline.cubes.history import SIDES, open_history
 from pipeline.errors import StoreError
+from pipeline.report.confirmation import answers_before
 from pipeline.report.slot_text import list_limits
 from pipeline.store.lease import hold_lease
 
@@ -257,6 +258,24 @@ def test_a_loss_is_confirmed_by_looks_in_succession(folder: Path) -> None:
         answers.append(told["answer"])
     assert answers == ["inconclusive", "inconclusive", "inconclusive", "worse"]
     assert "worse in 2" not in json.dumps(told["comparisons"])
+
+
+@pytest.mark.parametrize(
+    ("across", "judged", "level"), [("none", 4, 0.05 / 30 / 4), ("holm", 4, 0.05 / 30), ("none", 0, 0.05 / 30)]
+)
+def test_families_share_the_level_of_a_look_unless_p_is_corrected_across_them(across: str, judged: int, level: float) -> None:
+    from pipeline.report.slots import Look, level_of
+
+    report = SimpleNamespace(families=SimpleNamespace(across=across, judged=judged))
+    assert level_of(Look(1, 3, 30, 0.05), report) == pytest.approx(level, rel=1e-12)  # type: ignore[arg-type]
+
+
+def test_a_run_that_comes_back_stands_where_it_was_last() -> None:
+    good, bad = {"build": "equivalent"}, {"build": "worse"}
+    nights = [{"run": run, "answers": answers} for run, answers in (("a", good), ("b", bad), ("a", good))]
+    assert answers_before(nights, "c") == [bad, good]
+    assert answers_before(nights[:2], "c") == [good, bad]
+    assert answers_before(nights, "b") == [good]
 
 
 def test_simulated_nights(tmp_path: Path) -> None:
