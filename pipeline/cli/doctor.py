@@ -19,7 +19,7 @@ __all__: list[str] = []
 @runs_option
 @json_option
 def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
-    """Look at this machine, or at a cluster end to end, and say what to mend.
+    """Look at a machine or a cluster, and say what is to be mended.
 
     \b
     Examples:

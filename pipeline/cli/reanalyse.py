@@ -108,7 +108,7 @@ def reanalyse(
     quiet: bool,
     **overrides: Any,
 ) -> None:
-    """Analyse a study again, and say what changed since the last time.
+    """Analyse a study again, and say what changed since.
 
     For cron and its like. A slot that is done is not done twice, only what is new is computed, and what is claimed at all
     slots of a period together is wrong with a chance of at most α.

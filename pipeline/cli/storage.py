@@ -47,7 +47,7 @@ def gc(runs: Path, dry_run: bool, to: float | None, linked_store: bool, as_json:
 
     \b
     Examples:
-      rm -r runs/old-0123456789ab; pipeline gc     its results go, but for those that other runs use
+      rm -r runs/old-0123456789ab; pipeline gc   what only this run needed
       pipeline gc --dry-run --to 10GB
 
     Safe while studies run: what is younger than an hour, or than a study that runs, stays.
@@ -99,7 +99,7 @@ def import_(file: Path, output: Path, max_size: float | None) -> None:
 
     \b
     Examples:
-      pipeline import run.zip; pipeline list --runs imported; pipeline report imported/first-0123456789ab
+      pipeline import run.zip; pipeline list --runs imported
 
     Prints the run directory. Runs from elsewhere have a folder of their own: your studies take over nothing from them.
     """  # noqa: D301 - click reads \b as "keep these lines"
