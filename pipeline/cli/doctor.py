@@ -19,7 +19,7 @@ __all__: list[str] = []
 @runs_option
 @json_option
 def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
-    """Look at a machine or a cluster, and say what is to be mended.
+    """Look at a machine or a cluster, and say what needs fixing.
 
     \b
     Examples:
@@ -38,15 +38,15 @@ def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
         findings.append(finding)
         if not as_json:
             click.echo(visible(f"{finding.verdict:<6}{finding.topic}: {finding.text}"))
-            if finding.mend:
-                click.echo(visible(f"        {finding.mend}"))
+            if finding.fix:
+                click.echo(visible(f"        {finding.fix}"))
     if as_json:
         print_json({"findings": [asdict(finding) for finding in findings]})
     failed = [finding.topic for finding in findings if finding.verdict == "fail"]
     if failed:
         raise ClusterError.of(
             "P620",
-            f"no study runs here before this is mended: {', '.join(failed)}",
+            f"no study runs here before this is fixed: {', '.join(failed)}",
             where=there.name if there else "this machine",
             help="do what stands below each line that begins with `fail`",
         )

@@ -37,6 +37,8 @@ def status(run: str | None, runs: Path, as_json: bool, tasks: bool, watch: bool,
     from pipeline.engine.watch import read_status, watch_status
     from pipeline.store.files import write_public
 
+    if tasks and not as_json:
+        raise click.UsageError("--tasks goes with --json: the line that is printed has no tasks")
     directory, shown = find(runs, run), ""
     for facts in watch_status(directory, every) if watch else [read_status(directory)]:
         if as_json or prometheus:

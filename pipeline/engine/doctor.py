@@ -43,7 +43,7 @@ class Finding:
     topic: str
     verdict: Verdict
     text: str
-    mend: str = ""
+    fix: str = ""
 
 
 def examine_machine(runs: Path) -> Iterator[Finding]:
@@ -146,8 +146,8 @@ def _kernels() -> Finding:
 
     folder = getattr(rounds, "folder", None)
     if folder is None:
-        mend = "set NUMBA_CACHE_DIR to a folder that you may write and nobody else"
-        return Finding("kernels", "look", "every process compiles for itself, for up to a minute: no place is private", mend)
+        fix = "set NUMBA_CACHE_DIR to a folder that you may write and nobody else"
+        return Finding("kernels", "look", "every process compiles for itself, for up to a minute: no place is private", fix)
     return Finding("kernels", "ok", f"kept in {folder}, which nobody else may write")
 
 
@@ -217,11 +217,11 @@ def examine_cluster(profile: ClusterProfile, runs: Path) -> Iterator[Finding]:
     else:
         yield Finding("shared folder", "ok", f"{seen['host']} reads and writes {place}")
     if seen["kernels"] != "ok":
-        mend = "set NUMBA_CACHE_DIR in `environment:` of the profile to a private folder of the workers"
-        yield Finding("kernels there", "look", "every worker compiles for itself, for up to a minute", mend)
+        fix = "set NUMBA_CACHE_DIR in `environment:` of the profile to a private folder of the workers"
+        yield Finding("kernels there", "look", "every worker compiles for itself, for up to a minute", fix)
     slow = trip > 0.1
-    mend = "blocks of a second or more make up for it (--block-cells)" if slow else ""
-    yield Finding("round trip", "look" if slow else "ok", f"{trip * 1e3:.1f} ms for a task that does nothing", mend)
+    fix = "blocks of a second or more make up for it (--block-cells)" if slow else ""
+    yield Finding("round trip", "look" if slow else "ok", f"{trip * 1e3:.1f} ms for a task that does nothing", fix)
 
 
 def _one(profile: ClusterProfile) -> int | None:
@@ -240,8 +240,8 @@ def _round_trip(ask: Callable[..., Any]) -> float:
 def _encryption(profile: ClusterProfile, *, encrypted: bool) -> Finding:
     if encrypted:
         return Finding("encryption", "ok", "TLS, with certificates that both sides must show")
-    mend = "start it with TLS and name it as tls://…; see docs/clusters.md, Who can reach a run"
-    return Finding("encryption", "look", f"{profile.name} is not encrypted: whoever reaches its port can run code as you", mend)
+    fix = "start it with TLS and name it as tls://…; see docs/clusters.md, Who can reach a run"
+    return Finding("encryption", "look", f"{profile.name} is not encrypted: whoever reaches its port can run code as you", fix)
 
 
 def _versions(seen: dict[str, Any]) -> Finding:

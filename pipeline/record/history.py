@@ -121,7 +121,7 @@ class History:
         make_directory(self.root / "gate")
         with self.writing():
             path = self.root / "gate" / "answers.json"
-            kept = read_json(path, help=f"remove {path}: confirmation begins anew") if path.is_file() else []
+            kept = read_json(path, help=f"remove {path}: confirmation starts again") if path.is_file() else []
             before = [one for one in kept if one["run"] != run]
             write_json(path, [*before, {"run": run, "answers": dict(answers)}][-MOST_ANSWERS:])
         return [one["answers"] for one in before]

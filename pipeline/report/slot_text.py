@@ -32,7 +32,7 @@ def list_limits(report: Report, level: float) -> list[str]:
     least = 1 / (replicates + 1)
     return [
         f"No difference can be shown at this look: adjusted p, counted on {replicates:,} replicates, are {least:.2g} at least, and "
-        f"its level is {level:.2g}. Fewer --looks, fewer families, or `procedures: [paired-t]` mend that."
+        f"its level is {level:.2g}. Fewer --looks, fewer families, or `procedures: [paired-t]` help."
     ]
 
 

@@ -69,7 +69,10 @@ def write_starter(loaded: LoadedStudy, path: Path, *, counted: str, unit: str, s
     parts = (
         ("", {"schema": value["schema"], "study": name}),
         ("# All numbers depend on the seed.\n", {"seed": loaded.study.seed}),
-        ("# The name of the test set is part of its draws: renaming it draws anew.\n", {"test_sets": value["test_sets"]}),
+        (
+            "# The name of the test set is part of its draws: rename it and other resamples are drawn.\n",
+            {"test_sets": value["test_sets"]},
+        ),
         ("# `pipeline metrics` lists more.\n", {"metrics": value["metrics"]}),
     )
     analyses = "# Questions beside who is better than whom; `pipeline analyses` lists more.\n"

@@ -22,7 +22,7 @@ from pipeline.study.load import LOCAL, load_profile
 
 def by_topic(findings: Iterator[Finding]) -> dict[str, Finding]:
     found = {finding.topic: finding for finding in findings}
-    assert [f for f in found.values() if (f.verdict == "ok") == bool(f.mend)] == [], "what is not ok has a mend, and only that"
+    assert [f for f in found.values() if (f.verdict == "ok") == bool(f.fix)] == [], "what is not ok has a fix, and only that"
     return found
 
 

@@ -77,6 +77,8 @@ def test_what_a_run_writes_is_valid_and_what_lacks_a_key_is_not(finished: Path, 
 
 
 def test_status_tells_what_tasks_took(finished: Path) -> None:
+    alone = run_cli("status", finished, "--tasks")
+    assert (alone.returncode, "--tasks goes with --json" in alone.stderr) == (2, True)
     facts = json.loads(run_cli("status", finished, "--json", "--tasks").stdout)
     assert [(task["stage"], task["state"], task["attempts"]) for task in facts["tasks"]] == [
         ("extract", "done", 1),
