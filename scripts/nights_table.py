@@ -43,7 +43,7 @@ def rules() -> Iterator[tuple[str, NDArray[np.float64], int]]:
 
 def alarms(t: NDArray[np.float64], levels: NDArray[np.float64], confirm: int, *, both: bool = False) -> NDArray[np.bool_]:
     """Return where a loss is found, (history, night), or with ``both`` a difference in either direction."""
-    found = 2 * stats.t.sf(np.abs(t), ITEMS - 1) <= levels
+    found: NDArray[np.bool_] = 2 * stats.t.sf(np.abs(t), ITEMS - 1) <= levels
     if not both:
         found &= t < 0
     confirmed = found.copy()
