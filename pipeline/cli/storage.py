@@ -122,9 +122,8 @@ def _say(garbage: Garbage, freed: int, *, dry_run: bool, to: float | None) -> li
     lines = [f"  {kind}: {each['files']:,} files, {size_text(each['bytes'])}" for kind, each in _by_kind(garbage).items()]
     kept = garbage.store_bytes - freed
     done = "would free" if dry_run else "freed"
-    lines.append(
-        f"{done} {size_text(freed)} of {size_text(garbage.store_bytes)}; {size_text(kept)} stay for {garbage.runs:,} {'run' if garbage.runs == 1 else 'runs'}"
-    )
+    runs = f"{garbage.runs:,} run{'s' * (garbage.runs != 1)}"
+    lines.append(f"{done} {size_text(freed)} of {size_text(garbage.store_bytes)}; {size_text(kept)} stay for {runs}")
     if garbage.young_bytes:
         lines.append(f"{size_text(garbage.young_bytes)} that no run names are too new to remove: a study may be about to use them")
     if to is not None and kept > to:
