@@ -224,6 +224,7 @@ VARIABLES: Mapping[str, Variable] = {
             EFRON,
         ),
         Variable("observed_score", _SYSTEM, "float64", _NAN, "points", "score on the test set itself"),
+        Variable("score_se", _SYSTEM, "float64", _NAN, "points", "jackknife standard error of the score, as se of a gain", EFRON),
         Variable("units_right", _SYSTEM, "int64", -1, "units", "units that are right if all score 0 or one other value, else -1"),
         Variable(
             "observed_delta",

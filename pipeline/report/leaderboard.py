@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from pipeline.analyses.pairs import has_value
 from pipeline.inference.proportions import wilson
 from pipeline.inference.ranks import CLUSTERS, Separation, name_letters, rank_intervals, separate
 from pipeline.report.adjustment import FamilyOf
-from pipeline.report.cube_facts import FULL, metric_fact
+from pipeline.report.cube_facts import FULL, effective_units_of, metric_fact
 from pipeline.report.pair_set import PairSet
 from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, ScoreInterval, SystemRow
 from pipeline.report.values import plain
@@ -77,18 +79,26 @@ def rank_systems(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, *, family: 
 
 
 def _score_intervals(cube: xr.Dataset, names: Sequence[str], metric: str, *, alpha: float) -> dict[str, ScoreInterval]:
-    """Return Wilson's interval of the score of each system, where units score 0 or one other value."""
+    """Return the interval of the score of each system: Wilson's where units score 0 or one other value, else by Student's t."""
     where = {"metric": metric, "test_size": FULL}
-    if "units_right" not in cube.variables:  # cubes of earlier versions
-        return {}
-    right, score = (np.asarray(cube[name].sel(where).values) for name in ("units_right", "observed_score"))
+    known = [name for name in ("units_right", "score_se") if name in cube.variables]  # cubes of earlier versions lack them
+    of = {name: np.asarray(cube[name].sel(where).values) for name in (*known, "observed_score")}
+    right, score, se = of.get("units_right"), of["observed_score"], of.get("score_se")
     units = int(cube["n_units"].sel(test_size=FULL))
-    best = int(right.argmax())
-    if right[best] <= 0:  # of units that score 0 alone, nobody knows what another would
+    if right is not None and right.max() > 0:  # of units that score 0 alone, nobody knows what another would
+        best = int(right.argmax())
+        lows, highs = (end * score[best] * units / right[best] for end in wilson(right, units, alpha=alpha))
+        method: Literal["wilson", "jackknife-t"] = "wilson"
+    elif se is not None:
+        strata = int((cube.attrs.get("strata") or {}).get("count", 1))
+        freedom = (effective_units_of(cube, FULL) or units) - strata
+        half = se * stdtrit(freedom, 1 - alpha / 2) if freedom >= 1 else np.full(len(se), np.nan)
+        half = np.where(se > 0, half, np.nan)  # a score that no unit changes has no error that the units could tell
+        lows, highs, method = score - half, score + half, "jackknife-t"
+    else:
         return {}
-    ends = (end * score[best] * units / right[best] for end in wilson(right, units, alpha=alpha))
-    rows = zip(names, *(end.tolist() for end in ends), strict=True)
-    return {name: ScoreInterval("wilson", 1 - alpha, lo, hi) for name, lo, hi in rows}
+    rows = zip(names, lows.tolist(), highs.tolist(), strict=True)
+    return {name: ScoreInterval(method, 1 - alpha, lo, hi) for name, lo, hi in rows if math.isfinite(hi - lo)}
 
 
 def _against(

@@ -226,9 +226,12 @@ class SystemRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreInterval:
-    """The interval of a system's own score, in points of the metric."""
+    """The interval of a system's own score, in points of the metric.
 
-    method: Literal["wilson"]
+    ``wilson`` where units score 0 or one other value, elsewhere ``jackknife-t``: by the jackknife's standard error and Student's t.
+    """
+
+    method: Literal["wilson", "jackknife-t"]
     level: float
     lo: float
     hi: float
@@ -238,7 +241,7 @@ class ScoreInterval:
 class BoardRow:
     """Where a system stands in a family: its rank with those that are not excluded, or its verdict against the baseline.
 
-    ``interval`` is that of its score, where units score 0 or one other value; None elsewhere.
+    ``interval`` is that of its score; None where the score has no standard error.
     """
 
     test_set: str

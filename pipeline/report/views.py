@@ -21,7 +21,11 @@ _FACTS: Mapping[str, Callable[[SystemRow], Label]] = {"model": lambda row: row.m
 """What stands beside the names of systems, where it says more than they do."""
 
 
-_WILSON = "The interval is Wilson's, of a system's own score: whether two overlap says little of their difference."
+_INTERVALS: Mapping[str, str] = {
+    "wilson": "The interval is Wilson's, of a system's own score: whether two overlap says little about their difference.",
+    "jackknife-t": "The interval is of a system's own score, by its jackknife standard error and Student's t: whether two overlap "
+    "says little about their difference.",
+}
 
 
 def view_all(report: Report) -> list[View]:
@@ -49,7 +53,8 @@ def _leaderboards(report: Report) -> Iterator[View]:
         name = name_adjustment(report.pairs_of[where])
         at, rows = f"by {name} at α = {report.alpha:g}", []
         board = report.board_of[where]
-        scored = ("score", f"{100 * (1 - report.alpha):g} % interval") if any(row.interval for row in board) else ("score",)
+        method = next((row.interval.method for row in board if row.interval), None)
+        scored = ("score", f"{100 * (1 - report.alpha):g} % interval") if method else ("score",)
         for row in board:
             system = known[row.test_set, row.name]
             own = (format_number(row.score, digits), format_ends(row.interval, digits))
@@ -63,7 +68,7 @@ def _leaderboards(report: Report) -> Iterator[View]:
         if baseline is not None:
             columns: tuple[str, ...] = ("system", *facts, *scored, f"than {baseline}")
             caption = f"Than {baseline}: the verdict {at}, over the pairs of {baseline} alone, which give no ranks."
-            caption += f" {_WILSON}" * (len(scored) > 1)
+            caption += f" {_INTERVALS[method]}" if method else ""
             yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, columns[-1]}))
             continue
         columns = ("rank", "system", *facts, *scored, "rank interval", "better than", "worse than", "letters")
@@ -71,7 +76,7 @@ def _leaderboards(report: Report) -> Iterator[View]:
             f"Rank interval: the ranks that pairs separated {at} leave open, for all systems together. "
             "Better than, worse than: how many systems it is separated from. Systems with the same score share a rank. "
         )
-        caption += f"{_WILSON} " * (len(scored) > 1)
+        caption += f"{_INTERVALS[method]} " if method else ""
         refused = [row.reason for row in report.clusters if family_of(row) == where and row.definition == LETTERS and row.reason]
         lettered = len(rows) > 2 and not refused  # of two systems the verdict says as much
         if lettered:

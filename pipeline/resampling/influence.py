@@ -12,7 +12,7 @@ from pipeline.compiled import kernel
 from pipeline.compiled.small_work import suited
 from pipeline.resampling.measures import ScoreFunction
 
-__all__ = ["PairMoments", "count_discordant", "leave_one_out", "pair_errors", "pair_moments"]
+__all__ = ["PairMoments", "count_discordant", "leave_one_out", "pair_errors", "pair_moments", "score_errors"]
 
 _ROUNDING = 2.0**-48  # of the scores: differences that vary by no more vary by rounding only
 
@@ -94,6 +94,32 @@ def pair_errors(
         return pair_moments(scores, pairs, stratum=stratum).se
     errors = suited(_pair_errors, steps=2 * len(pairs) * scores.shape[1])
     return errors(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64))
+
+
+def score_errors(scores: NDArray[np.float64], *, stratum: NDArray[np.integer] | None = None) -> NDArray[np.float64]:
+    """Return the jackknife standard error of each system's own score: that of its difference from a constant, as `pair_errors`.
+
+    Parameters
+    ----------
+    scores : (system, unit) float64
+        From `leave_one_out`.
+    stratum : (unit,) int, optional
+        As of `pair_errors`.
+
+    Returns
+    -------
+    (system,) float64
+
+    Examples
+    --------
+    The mean of 1, 1 and 4: its standard deviation √3 over √3.
+
+    >>> score_errors(np.array([[2.5, 2.5, 1.0]])).round(12).tolist()
+    [1.0]
+    """
+    systems = len(scores)
+    constant = np.vstack([scores, np.zeros((1, scores.shape[1]))])
+    return pair_errors(constant, np.column_stack([np.arange(systems), np.full(systems, systems)]), stratum=stratum)
 
 
 def pair_moments(

@@ -11,7 +11,7 @@ from pipeline.plan.comparisons import Comparison, Size, list_comparisons, list_s
 from pipeline.plan.task import Receipt, ShardSpec, Task
 from pipeline.procedures.direct import direct_tests
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.resampling.influence import leave_one_out
+from pipeline.resampling.influence import leave_one_out, score_errors
 from pipeline.resampling.leverage import pair_leverage
 from pipeline.store.files import write_arrays
 from pipeline.store.runs import RunDirectory
@@ -95,9 +95,13 @@ def _write_observed(cube: CubeWriter, part: Part) -> None:
 
 
 def _write_influence(cube: CubeWriter, part: Part) -> None:
-    """Write the unit that each pair hangs on most, and what a win is worth where units score one of two values."""
+    """Write the unit that each pair hangs on most, what a win is worth, and the standard errors of scores."""
     measure = part.measure
-    found = pair_leverage(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)
+    left_out = leave_one_out(measure.statistics, measure.score)
+    if part.rows.start == 0:  # once
+        errors = score_errors(left_out, stratum=measure.stratum)
+        cube.write_columns(part.metric, part.size.label, {"score_se": errors[part.position]})
+    found = pair_leverage(left_out, measure.pairs, stratum=measure.stratum)
     without = part.turn(found.without if measure.higher_is_better else -found.without)
     win = gain_of_a_win(measure)
     cube.write_influence(

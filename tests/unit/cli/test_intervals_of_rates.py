@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_1samp
 from support.studies import PAGES, run_cli, write_study
 
 import pipeline
@@ -63,11 +63,14 @@ def test_the_cube_says_why_there_is_none(run: Path) -> None:
         assert {meanings[code] for code in codes.values.ravel().tolist()} == words
 
 
-def test_the_leaderboard_has_the_interval_of_each_rate_by_wilson(run: Path) -> None:
+def test_the_leaderboard_has_the_interval_of_each_rate_by_wilson_and_of_other_scores_by_students_t(run: Path) -> None:
     report = json.loads((run / "report" / "report.json").read_text())
     for row in report["leaderboard"]:
         if row["test_set"] == "graded":
-            assert row["interval"] is None
+            assert (row["interval"]["method"], row["interval"]["level"]) == ("jackknife-t", 0.95)
+            table = np.genfromtxt(run.parents[1] / "graded.csv", delimiter=",", names=True)
+            own = ttest_1samp(table[row["name"]], 0.0).confidence_interval(0.95)
+            assert [row["interval"]["lo"], row["interval"]["hi"]] == pytest.approx([own.low, own.high])
             continue
         own = binomtest(round(row["score"] * ITEMS), ITEMS).proportion_ci(0.95, method="wilson")
         assert (row["interval"]["method"], row["interval"]["level"]) == ("wilson", 0.95)
@@ -76,7 +79,9 @@ def test_the_leaderboard_has_the_interval_of_each_rate_by_wilson(run: Path) -> N
     graded, right = page.split("### right")
     assert "95 % interval" in right
     assert "Wilson" in right
-    assert "95 % interval" not in graded
+    assert "95 % interval" in graded
+    assert "Student's t" in graded
+    assert "Student" not in right
 
 
 def test_another_level_has_another_interval(run: Path) -> None:

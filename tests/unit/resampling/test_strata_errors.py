@@ -14,7 +14,7 @@ from pipeline.inference.direct.result import REASONS
 from pipeline.procedures.direct import direct_tests
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.influence import leave_one_out, pair_errors, pair_moments
+from pipeline.resampling.influence import leave_one_out, pair_errors, pair_moments, score_errors
 from pipeline.resampling.resample import observe, resample
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
@@ -62,6 +62,8 @@ def test_the_error_of_a_mean_is_that_of_a_stratified_sample(sizes):
     expected = np.sqrt(sum(n * x[stratum == h].var(ddof=1) for h, n in enumerate(sizes) if n > 1)) / 40
     assert found[0] == pytest.approx(expected, rel=1e-9)
     assert found[0] == pytest.approx(reweighted(statistics, mean_score, PAIR, stratum)[0], rel=1e-9)
+    own = score_errors(leave_one_out(statistics, mean_score), stratum=stratum)
+    assert own.tolist() == [found[0], 0.0]  # the second system scores 0 on every unit
 
 
 @settings(max_examples=60, deadline=None)
