@@ -16,7 +16,7 @@ __all__ = ["Comparison", "Size", "list_comparisons", "list_sizes", "statistics_k
 EXTRACT_VERSION = 2
 """Raised when extraction changes its numbers; part of every address it makes."""
 
-RESAMPLE_VERSION = 3
+RESAMPLE_VERSION = 4
 """Raised when draws, counts or scores change in any bit, or the file that holds them; part of the address of every cell."""
 
 

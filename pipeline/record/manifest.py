@@ -20,7 +20,8 @@ from pipeline.plan.inputs import Inputs
 from pipeline.plan.inventory import Group, Inventory
 from pipeline.plan.task import Failure, Receipt
 from pipeline.store.addresses import digest, digest_file
-from pipeline.store.files import read_arrays, read_json
+from pipeline.store.array_files import read_arrays
+from pipeline.store.files import read_json
 from pipeline.store.ledger import Ledger, read_ledger
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.schema import Study

@@ -1,7 +1,9 @@
 """The bytes of stored arrays: named arrays behind a JSON head, the same bytes for the same content.
 
 Layout: 8 bytes of magic · length of the head, CRC-32 of the head (4 bytes little-endian each) · head (JSON: name, dtype,
-shape, offset, crc32) · raw little-endian C-order buffers, each starting at a multiple of 64 so that they can be mapped.
+shape, offset, crc32) · buffers, each starting at a multiple of 64. A buffer holds its array raw, little-endian, in C order, or
+as pieces that `pipeline.store.packing` packed, where the head has the lengths of these ``pieces``, the ``rows`` of each, and
+whether they are ``ordered``. A file of raw arrays alone says version 1, which older versions of the package read too.
 """
 
 from __future__ import annotations
@@ -11,76 +13,165 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["pack", "unpack"]
+from pipeline.store.packing import pack_rows, unpack_rows
 
-_MAGIC = b"PIPEARR1"
+__all__ = ["StoredArrays", "pack"]
+
+_RAW, _PACKED = b"PIPEARR1", b"PIPEARR2"
 _PREFIX = struct.Struct("<8sII")
 _ALIGNMENT = 64
+_MOST_RATIO = 2**15  # of what packed bytes unpack to: more than Zstandard makes of zeros
 _KINDS = "biufSU"  # no objects: nothing that is stored is ever unpickled
 
 
 def pack(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
     """Yield the bytes of named arrays piece by piece; names are sorted, so their order does not matter."""
-    plain = {name: _little_endian(name, arrays[name]) for name in sorted(arrays)}
-    buffers = [array.reshape(-1).view(np.uint8).data for array in plain.values()]
-    head, offset = [], 0
-    for (name, array), buffer in zip(plain.items(), buffers, strict=True):
-        shape = list(array.shape)
-        head.append({"name": name, "dtype": array.dtype.str, "shape": shape, "offset": offset, "crc32": zlib.crc32(buffer)})
-        offset = _aligned(offset + buffer.nbytes)
+    head: list[dict[str, Any]] = []
+    buffers: list[list[bytes | memoryview]] = []
+    offset = 0
+    for name in sorted(arrays):
+        array = _little_endian(name, arrays[name])
+        packed = pack_rows(array)
+        buffer: list[bytes | memoryview] = [array.reshape(-1).view(np.uint8).data] if packed is None else [*packed.pieces]
+        check = 0
+        for piece in buffer:
+            check = zlib.crc32(piece, check)
+        head.append({"name": name, "dtype": array.dtype.str, "shape": list(array.shape), "offset": offset, "crc32": check})
+        if packed is not None:
+            head[-1] |= {"rows": packed.rows, "ordered": packed.ordered, "pieces": [len(piece) for piece in buffer]}
+        buffers.append(buffer)
+        offset = _aligned(offset + sum(map(len, buffer)))
     text = json.dumps(head, separators=(",", ":")).encode("ascii")
-    yield _PREFIX.pack(_MAGIC, len(text), zlib.crc32(text)) + text
+    magic = _PACKED if any("pieces" in entry for entry in head) else _RAW
+    yield _PREFIX.pack(magic, len(text), zlib.crc32(text)) + text
     position = _PREFIX.size + len(text)
-    for buffer in buffers:
+    for written in buffers:
         yield bytes(_aligned(position) - position)
-        yield buffer
-        position = _aligned(position) + buffer.nbytes
+        yield from written
+        position = _aligned(position) + sum(map(len, written))
 
 
-def unpack(data: Any, *, verify: bool = True) -> dict[str, NDArray[Any]]:
-    """Return the arrays in bytes (or a mapped file) as read-only views; ValueError where they are damaged."""
-    view = memoryview(data)
-    if len(view) < _PREFIX.size:
-        raise ValueError(f"{len(view)} bytes are too few")
-    magic, length, check = _PREFIX.unpack(view[: _PREFIX.size])
-    text = bytes(view[_PREFIX.size : _PREFIX.size + length])
-    if magic != _MAGIC or len(text) != length or zlib.crc32(text) != check:
-        raise ValueError("its head is not what was written")
-    start, end, arrays = _aligned(_PREFIX.size + length), _PREFIX.size + length, {}
-    for entry in _read_head(text):
-        dtype, count = np.dtype(entry["dtype"]), math.prod(entry["shape"])
-        first = start + entry["offset"]
-        end = first + count * dtype.itemsize
-        if len(view) < end:
-            raise ValueError(f"it ends after {len(view)} bytes, within the array {entry['name']!r}")
-        if verify and zlib.crc32(view[first:end]) != entry["crc32"]:
-            raise ValueError(f"the array {entry['name']!r} is not what was written")
-        array = np.ndarray(tuple(entry["shape"]), dtype, buffer=view, offset=first)
+@dataclass(frozen=True)
+class _Entry:
+    """Where an array stands in a file, and in which form."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    first: int
+    crc32: int
+    rows: int  # of each piece but the last; 0 where the array is raw
+    ordered: bool
+    ends: tuple[int, ...]  # of its pieces, counted from `first`; of the whole array where it is raw
+
+    @property
+    def stop(self) -> int:
+        return self.first + (self.ends[-1] if self.ends else 0)
+
+
+class StoredArrays:
+    """The arrays in bytes or in a mapped file, read whole or by rows.
+
+    Parameters
+    ----------
+    data : buffer
+        What `pack` yielded. Its head and its length are held against what was written, its buffers where they are verified.
+
+    Raises
+    ------
+    ValueError
+        The bytes are damaged.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._view = view = memoryview(data)
+        if len(view) < _PREFIX.size:
+            raise ValueError(f"{len(view)} bytes are too few")
+        magic, length, check = _PREFIX.unpack(view[: _PREFIX.size])
+        text = bytes(view[_PREFIX.size : _PREFIX.size + length])
+        if magic not in (_RAW, _PACKED) or len(text) != length or zlib.crc32(text) != check:
+            raise ValueError("its head is not what was written")
+        self._entries = _read_head(text, _aligned(_PREFIX.size + length))
+        end = _PREFIX.size + length
+        for name, entry in self._entries.items():
+            end = entry.stop
+            if len(view) < end:
+                raise ValueError(f"it ends after {len(view)} bytes, within the array {name!r}")
+        if len(view) != end:
+            raise ValueError(f"it has {len(view)} bytes, {end} were written")
+
+    def verify(self) -> None:
+        """Read every byte; ValueError where the buffers are not those that were written."""
+        for name, entry in self._entries.items():
+            if zlib.crc32(self._view[entry.first : entry.stop]) != entry.crc32:
+                raise ValueError(f"the array {name!r} is not what was written")
+
+    def whole(self) -> dict[str, NDArray[Any]]:
+        """Return all arrays, read-only; those that are raw are views of the data."""
+        return {name: self.rows(name, 0, entry.shape[0] if entry.shape else 1) for name, entry in self._entries.items()}
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of an array; KeyError where there is none of this name."""
+        return self._entries[name].shape
+
+    def rows(self, name: str, first: int, stop: int) -> NDArray[Any]:
+        """Return the rows of an array from ``first`` to before ``stop``, read-only: only the pieces that hold them are unpacked.
+
+        Raises
+        ------
+        KeyError
+            There is no array of this name.
+        ValueError
+            A piece is damaged.
+        """
+        entry = self._entries[name]
+        if not entry.rows:
+            array = np.ndarray(entry.shape, entry.dtype, buffer=self._view, offset=entry.first)
+            array = array[first:stop] if entry.shape else array
+        else:
+            begin = first // entry.rows
+            pieces = [self._piece(entry, number) for number in range(begin, -(-stop // entry.rows))]
+            joined = pieces[0] if len(pieces) == 1 else np.concatenate(pieces or [np.empty((0, *entry.shape[1:]), entry.dtype)])
+            array = joined[first - begin * entry.rows : stop - begin * entry.rows]
         array.flags.writeable = False
-        arrays[str(entry["name"])] = array
-    if len(view) != end:
-        raise ValueError(f"it has {len(view)} bytes, {end} were written")
-    return arrays
+        return array
+
+    def _piece(self, entry: _Entry, number: int) -> NDArray[Any]:
+        start = entry.ends[number - 1] if number else 0
+        held = self._view[entry.first + start : entry.first + entry.ends[number]]
+        rows = min(entry.rows, entry.shape[0] - number * entry.rows)
+        return unpack_rows(held, (rows, *entry.shape[1:]), entry.dtype, ordered=entry.ordered)
 
 
-def _read_head(text: bytes) -> list[dict[str, Any]]:
+def _read_head(text: bytes, start: int) -> dict[str, _Entry]:
     """Return the entries of a head that describe arrays we may have written: a checksum does not say by whom it was."""
     try:
-        entries = json.loads(text)
-        for entry in entries:
-            numbers = [*entry["shape"], entry["offset"], entry["crc32"]]
-            if np.dtype(entry["dtype"]).kind not in _KINDS or not all(type(n) is int and n >= 0 for n in numbers):
-                raise ValueError("numbers or the type of an array cannot be those of one")
-            if not isinstance(entry["name"], str):
-                raise ValueError("an array has no name")
+        return {entry["name"]: _read_entry(entry, start) for entry in json.loads(text)}
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"its head describes no arrays: {error}") from error
-    return list(entries)
+
+
+def _read_entry(entry: Mapping[str, Any], start: int) -> _Entry:
+    dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+    rows, lengths = entry.get("rows", 0), entry.get("pieces", [])
+    numbers = [*shape, entry["offset"], entry["crc32"], rows, *lengths]
+    if dtype.kind not in _KINDS or not all(type(n) is int and n >= 0 for n in numbers):
+        raise ValueError("numbers or the type of an array cannot be those of one")
+    if not isinstance(entry["name"], str):
+        raise ValueError("an array has no name")
+    if not rows:
+        lengths = [math.prod(shape) * dtype.itemsize]
+    elif not shape or len(lengths) != -(-shape[0] // rows) or math.prod(shape) * dtype.itemsize > _MOST_RATIO * sum(lengths):
+        raise ValueError(f"the pieces of the array {entry['name']!r} cannot be all of it")
+    return _Entry(
+        dtype, shape, start + entry["offset"], entry["crc32"], rows, entry.get("ordered") is True, tuple(accumulate(lengths))
+    )
 
 
 def _little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:

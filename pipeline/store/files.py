@@ -22,23 +22,19 @@ import socket
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pipeline.errors import Problem, StoreError
-from pipeline.store import container
 from pipeline.store.process import machine_name
 
 __all__ = [
+    "damaged_file",
     "make_directory",
     "make_tree_private",
     "open_private",
-    "read_arrays",
     "read_json",
     "replacing",
     "scratch_directory",
@@ -46,7 +42,6 @@ __all__ = [
     "sweep_temporaries",
     "sync_directory",
     "temporary_name",
-    "write_arrays",
     "write_bytes",
     "write_json",
     "write_public",
@@ -132,47 +127,12 @@ def read_json(path: Path | str, *, help: str = RECOMPUTE) -> Any:
     except OSError as error:
         raise store_error(error, path, lost=help) from error
     except (ValueError, RecursionError) as error:
-        raise StoreError(Problem("P705", f"a stored file is damaged: {error}", str(path), help)) from error
+        raise damaged_file(path, error, help=help) from error
 
 
-def write_arrays(path: Path | str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Write named arrays atomically and return the checksum of the file; equal arrays give equal bytes."""
-    checksum = hashlib.sha256()
-    with replacing(path) as file:
-        for piece in container.pack(arrays):
-            checksum.update(piece)
-            file.write(piece)
-    return checksum.hexdigest()
-
-
-def read_arrays(path: Path | str, checksum: str | None = None, *, memory_map: bool = False) -> dict[str, NDArray[Any]]:
-    """Read named arrays, read-only.
-
-    Parameters
-    ----------
-    path : Path
-        A file that `write_arrays` wrote.
-    checksum : str, optional
-        What `write_arrays` returned: the bytes must be these. Without it the file's own checksums are held.
-    memory_map : bool
-        Map the file in place of reading it. Without a checksum only its head and length are then held.
-
-    Raises
-    ------
-    StoreError
-        The file is absent (P704) or damaged (P705).
-    """
-    try:
-        mapped = memory_map and os.stat(path).st_size > 0
-        data: Any = np.memmap(path, dtype=np.uint8, mode="r") if mapped else Path(path).read_bytes()
-    except OSError as error:
-        raise store_error(error, path) from error
-    try:
-        if checksum is not None and hashlib.sha256(data).hexdigest() != checksum:
-            raise ValueError("its bytes are not those that were written")
-        return container.unpack(data, verify=not memory_map and checksum is None)
-    except ValueError as error:
-        raise StoreError(Problem("P705", f"a stored file is damaged: {error}", str(path), RECOMPUTE)) from error
+def damaged_file(path: Path | str, error: Exception, *, help: str = RECOMPUTE) -> StoreError:
+    """Return the error of a stored file that does not hold what was written."""
+    return StoreError(Problem("P705", f"a stored file is damaged: {error}", str(path), help))
 
 
 def make_directory(path: Path | str) -> Path:

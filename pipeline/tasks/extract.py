@@ -17,8 +17,8 @@ from pipeline.items.stored import load_frame
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.task import ExtractSpec, Receipt, Task
 from pipeline.store.addresses import canonical_json
+from pipeline.store.array_files import read_arrays, write_arrays
 from pipeline.store.bundle import read_bundle
-from pipeline.store.files import read_arrays, write_arrays
 from pipeline.store.runs import STORE_NAME, Store
 from pipeline.study.schema import TestSet
 from pipeline.tasks.predicted import read_member

@@ -1,13 +1,13 @@
 """The resampling task: statistics in, the counts of a block of cells out.
 
 What runs write most is pairs × cells, so counts are stored narrow: those of a cell fit into 16 bits, and of the histogram's bins
-only those are stored that hold something (`pack_counts`). `StoredCounts` makes them wide again, with the same numbers.
+only those are stored that hold something (`pack_counts`). `StoredCounts` reads the same numbers back, of the pairs that are asked.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -30,7 +30,8 @@ from pipeline.resampling.observe import observe
 from pipeline.resampling.resample import resample
 from pipeline.resampling.strata import StratifiedDraws, stratified_key
 from pipeline.store.addresses import canonical_json
-from pipeline.store.files import write_arrays
+from pipeline.store.array_files import write_arrays
+from pipeline.store.container import StoredArrays
 from pipeline.store.runs import STORE_NAME, Store
 from pipeline.tasks.extract import load_statistics
 
@@ -43,6 +44,7 @@ __all__ = [
     "make_draws",
     "pack_counts",
     "resample_block",
+    "stored_scores",
     "unit_statistics",
 ]
 
@@ -54,39 +56,50 @@ def pack_counts(slot: int, counted: PairCounts) -> dict[str, NDArray[Any]]:
     """Return the arrays of one column of a block, by the names they have in its file."""
     bins = np.flatnonzero(counted.histogram.any(axis=(0, 1)))
     first, stop = (int(bins[0]), int(bins[-1]) + 1) if bins.size else (0, 0)
-    return {
+    arrays: dict[str, NDArray[Any]] = {
         f"{slot}/counts": counted.counts.astype(_NARROW),
         f"{slot}/sums": counted.sums,
         f"{slot}/empty": counted.empty.astype(_NARROW),
         f"{slot}/histogram": counted.histogram[:, :, first:stop],
         f"{slot}/first_bin": np.array([first], np.int64),
-        f"{slot}/score": counted.score,
     }
+    for number, start in enumerate(range(0, counted.score.shape[1], CELL)):
+        arrays[f"{slot}/score/{number}"] = counted.score[:, start : start + CELL]
+    return arrays
 
 
 class StoredCounts:
-    """One column of a stored block.
+    """Some pairs in one column of a stored block.
 
     Parameters
     ----------
-    arrays : mapping of str to array
+    arrays : StoredArrays
         Of the file.
     slot : int
         Which of its columns.
+    pairs : range
+        Which pairs of the file; what is given of pairs is counted from the first of these.
     """
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], slot: int) -> None:
-        self.counts = arrays[f"{slot}/counts"]
-        self.sums = arrays[f"{slot}/sums"]
-        self.empty = arrays[f"{slot}/empty"]
-        self.score = arrays[f"{slot}/score"]
-        self._histogram = arrays[f"{slot}/histogram"]
-        self._first_bin = int(arrays[f"{slot}/first_bin"][0])
+    def __init__(self, arrays: StoredArrays, slot: int, pairs: range) -> None:
+        def read(name: str) -> NDArray[Any]:
+            return arrays.rows(f"{slot}/{name}", pairs.start, pairs.stop)
+
+        self.counts = read("counts")
+        self.sums = read("sums")
+        self.empty = read("empty")
+        self._histogram = read("histogram")
+        self._first_bin = int(arrays.rows(f"{slot}/first_bin", 0, 1)[0])
 
     def add_histogram(self, total: NDArray[np.int64], rows: NDArray[np.int64], pairs: NDArray[np.int64], cell: int) -> None:
         """Add the bins of some pairs in one cell to rows, all different, of a (row, BINS) total."""
         stop = self._first_bin + self._histogram.shape[2]
         total[rows, self._first_bin : stop] += self._histogram[pairs, cell]
+
+
+def stored_scores(arrays: StoredArrays, slot: int, cell: int, systems: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the kept scores of some systems in one cell, counted from a stored block's first, (system, replicate)."""
+    return np.concatenate([arrays.rows(f"{slot}/score/{cell}", system, system + 1) for system in systems.tolist()])
 
 
 def count_resamples(

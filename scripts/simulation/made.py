@@ -22,7 +22,8 @@ from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Receipt, Task
 from pipeline.record.manifest import Manifest, ReceiptWriter
 from pipeline.store.addresses import digest
-from pipeline.store.files import make_directory, write_arrays, write_json
+from pipeline.store.array_files import write_arrays
+from pipeline.store.files import make_directory, write_json
 from pipeline.store.ledger import Ledger
 from pipeline.store.runs import STORE_NAME, RunDirectory, Store
 from pipeline.study.load import study_from_value

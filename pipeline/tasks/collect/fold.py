@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +14,13 @@ from pipeline.cubes.variables import CHUNKS
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Coverage
 from pipeline.plan.task import Receipt
-from pipeline.resampling.address import CELL, cell_bounds, count_cells
+from pipeline.resampling.address import cell_bounds, count_cells
 from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.store.addresses import digest_file
-from pipeline.store.files import read_arrays
+from pipeline.store.array_files import map_arrays, read_arrays
+from pipeline.store.container import StoredArrays
 from pipeline.store.runs import Store
-from pipeline.tasks.resample import StoredCounts
+from pipeline.tasks.resample import StoredCounts, stored_scores
 
 __all__ = ["Block", "Cells", "fold", "kept_scores"]
 
@@ -106,16 +106,18 @@ def _fold(cells: Cells, flat: NDArray[np.int64], there: range, store: Store) -> 
     for covered in cells.coverage:
         wanted = [cell for cell in covered.cells if cell in there]
         source = _find(covered, flat) if wanted else np.empty(0, np.int64)
-        if not (source >= 0).any():
+        held = source >= 0
+        if not held.any():
             continue
-        stored = StoredCounts(_open(store, covered.receipt), covered.slot)
+        pairs = range(int(source[held].min()), int(source[held].max()) + 1)
+        stored = StoredCounts(_open(store, covered.receipt), covered.slot, pairs)
         offset = int(covered.receipt.covers["first_cell"])
         for cell in wanted:
             place, local = cell - there.start, cell - offset
-            new = np.flatnonzero((source >= 0) & ~filled[:, place])
+            new = np.flatnonzero(held & ~filled[:, place])
             if not new.size:
                 continue
-            at = source[new]
+            at = source[new] - pairs.start
             block.counts[new, place] = stored.counts[at, local]
             block.sums[new, place] = stored.sums[at, local]
             block.empty[new, place] = stored.empty[at, local]
@@ -167,9 +169,9 @@ def kept_scores(
                 held = np.flatnonzero(missing & (row[asked] >= 0))
                 if not held.size:
                     continue
-                offset = (cell - int(covered.receipt.covers["first_cell"])) * CELL
-                stored = StoredCounts(_open(store, covered.receipt), covered.slot)
-                scores[held] = stored.score[row[asked[held]], offset : offset + stop - first]
+                local = cell - int(covered.receipt.covers["first_cell"])
+                stored = stored_scores(_open(store, covered.receipt), covered.slot, local, row[asked[held]])
+                scores[held] = stored[:, : stop - first]
                 missing[held] = False
             if missing.any():
                 raise RuntimeError(f"kept scores of cell {cell} of {cells.column.metric.name} [{cells.label}] are not there")
@@ -184,9 +186,9 @@ def _is_sound(path: Path, checksum: str, modified: int) -> bool:
     return True
 
 
-def _open(store: Store, receipt: Receipt) -> dict[str, NDArray[Any]]:
-    """Map a file of cells: pages are read as they are needed, but only after all of it was found sound."""
+def _open(store: Store, receipt: Receipt) -> StoredArrays:
+    """Map a file of cells: rows are read as they are needed, but only after all of it was found sound."""
     path = store.root / receipt.file
     if path.is_file():
         _is_sound(path, receipt.checksum, path.stat().st_mtime_ns)
-    return read_arrays(path, memory_map=True)
+    return map_arrays(path)

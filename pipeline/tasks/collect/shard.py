@@ -13,7 +13,7 @@ from pipeline.procedures.direct import direct_tests
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.influence import leave_one_out, score_errors
 from pipeline.resampling.leverage import pair_leverage
-from pipeline.store.files import write_arrays
+from pipeline.store.array_files import write_arrays
 from pipeline.store.runs import RunDirectory
 from pipeline.tasks.collect.clusters import measure_clusters
 from pipeline.tasks.collect.cube_layout import Collected, read_collected

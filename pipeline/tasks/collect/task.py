@@ -22,7 +22,7 @@ from pipeline.plan.inputs import OutputInputs, TestSetInputs
 from pipeline.plan.task import CollectSpec, Receipt, Task
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.record.manifest import Manifest
-from pipeline.store.files import read_arrays
+from pipeline.store.array_files import read_arrays
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.tasks.collect.clusters import groups_of_items
 from pipeline.tasks.collect.cube_layout import Collected, make_tool, read_collected

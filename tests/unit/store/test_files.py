@@ -7,7 +7,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +15,14 @@ import pytest
 
 from pipeline.errors import StoreError
 from pipeline.store import files
+from pipeline.store.array_files import map_arrays, read_arrays, write_arrays
 from pipeline.store.files import (
     make_directory,
     make_tree_private,
-    read_arrays,
     read_json,
     replacing,
     sweep_temporaries,
     temporary_name,
-    write_arrays,
     write_bytes,
     write_json,
 )
@@ -115,7 +114,7 @@ def test_a_process_number_of_another_container_tells_nothing_of_ours(tmp_path: P
 
 def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
     checksum = write_arrays(tmp_path / "a", ARRAYS)
-    for read in (read_arrays(tmp_path / "a"), read_arrays(tmp_path / "a", checksum), read_arrays(tmp_path / "a", memory_map=True)):
+    for read in (read_arrays(tmp_path / "a"), read_arrays(tmp_path / "a", checksum), map_arrays(tmp_path / "a").whole()):
         assert set(read) == set(ARRAYS)
         for name, array in ARRAYS.items():
             assert read[name].dtype == array.dtype
@@ -161,13 +160,13 @@ def test_every_single_harmed_byte_of_the_arrays_is_noticed(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("length", [0, 5, 40, 100, -1])
-@pytest.mark.parametrize("memory_map", [False, True])
-def test_a_cut_file_is_damaged_not_short(tmp_path: Path, length: int, memory_map: bool) -> None:
+@pytest.mark.parametrize("read", [read_arrays, map_arrays])
+def test_a_cut_file_is_damaged_not_short(tmp_path: Path, length: int, read: Callable[[Path], object]) -> None:
     write_arrays(tmp_path / "a", ARRAYS)
     whole = (tmp_path / "a").read_bytes()
     (tmp_path / "a").write_bytes(whole[:length])
     with pytest.raises(StoreError, match="P705") as raised:
-        read_arrays(tmp_path / "a", memory_map=memory_map)
+        read(tmp_path / "a")
     assert "pipeline resume" in str(raised.value.problems[0].help)
 
 

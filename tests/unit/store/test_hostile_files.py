@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from pipeline.errors import StoreError
-from pipeline.store.files import read_arrays
+from pipeline.store.array_files import map_arrays, read_arrays
+from pipeline.store.packing import zstd
 
 GOOD = {"name": "a", "dtype": "<f8", "shape": [1], "offset": 0, "crc32": 0}
 
@@ -54,15 +55,36 @@ def written(path: Path, head: object, body: bytes = bytes(64)) -> Path:
         [{**GOOD, "offset": -64}],
         [{**GOOD, "offset": 2**62}],
         [{**GOOD, "name": 1}],
+        [{**GOOD, "rows": 1}],
+        [{**GOOD, "rows": 1, "pieces": [32, 32]}],
+        [{**GOOD, "shape": [], "rows": 1, "pieces": []}],
+        [{**GOOD, "rows": -1, "pieces": [64]}],
+        [{**GOOD, "rows": 1, "pieces": 64}],
+        [{**GOOD, "rows": 1, "pieces": ["64"]}],
+        [{**GOOD, "shape": [2**62], "rows": 2**62, "pieces": [64]}],
         b"[" * 100_000,
     ],
     ids=str,
 )
 def test_a_hostile_cell_is_a_damaged_file(tmp_path: Path, head: object) -> None:
-    for memory_map in (False, True):
+    for read in (read_arrays, map_arrays):
         with pytest.raises(StoreError) as error:
-            read_arrays(written(tmp_path / "a.arrays", head), memory_map=memory_map)
+            read(written(tmp_path / "a.arrays", head))
         assert error.value.problems[0].code == "P705"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [bytes(64), zstd.compress(bytes(24)), zstd.compress(bytes(40)), zstd.compress(bytes(2**20)), zstd.compress(bytes(32)) + b"x"],
+    ids=["no frame", "too short", "too long", "a bomb", "more behind it"],
+)
+def test_a_piece_that_is_not_its_rows_is_a_damaged_file(tmp_path: Path, piece: bytes) -> None:
+    head = [{**GOOD, "shape": [4], "rows": 4, "pieces": [len(piece)], "crc32": zlib.crc32(piece)}]
+    with pytest.raises(StoreError, match="P705"):
+        read_arrays(written(tmp_path / "a.arrays", head, piece))
+    piece = zstd.compress(bytes(32))
+    head = [{**GOOD, "shape": [4], "rows": 4, "pieces": [len(piece)], "crc32": zlib.crc32(piece)}]
+    assert read_arrays(written(tmp_path / "a.arrays", head, piece))["a"].tolist() == [0.0] * 4
 
 
 def test_a_pickle_in_place_of_a_cell_is_never_loaded(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 
 from pipeline.resampling.address import CELL
 from pipeline.resampling.measures import BINS, COUNTS, PairCounts
-from pipeline.store.files import read_arrays, write_arrays
-from pipeline.tasks.resample import StoredCounts, pack_counts
+from pipeline.store import packing
+from pipeline.store.array_files import map_arrays, write_arrays
+from pipeline.tasks.resample import StoredCounts, pack_counts, stored_scores
 
 PAIRS, CELLS = 5, 3
 
@@ -31,20 +33,33 @@ def counted(bins: range) -> PairCounts:
 
 
 @pytest.mark.parametrize("bins", [range(BINS), range(3), range(40, 61), range(BINS - 3, BINS)], ids=str)
-def test_counts_survive_their_file(tmp_path: Path, bins: range) -> None:
+@pytest.mark.parametrize("part", [range(PAIRS), range(1, 5), range(3, 4)], ids=str)
+def test_counts_survive_their_file(tmp_path: Path, bins: range, part: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "_SMALL", 0)
+    monkeypatch.setattr(packing, "_WORTH", 2.0)
+    monkeypatch.setattr(packing, "PIECE_BYTES", 400)  # of counts two pairs, of the histogram one
     made = counted(bins)
-    checksum = write_arrays(tmp_path / "file", pack_counts(0, counted(range(20, 30))) | pack_counts(1, made))
-    stored = StoredCounts(read_arrays(tmp_path / "file", checksum), 1)
-    assert (stored.counts == made.counts).all()
-    assert (stored.empty == made.empty).all()
-    assert stored.sums.tobytes() == made.sums.tobytes()
-    assert stored.score.tobytes() == made.score.tobytes()
-    rows, pairs = np.array([3, 0]), np.array([1, 4])
+    write_arrays(tmp_path / "file", pack_counts(0, counted(range(20, 30))) | pack_counts(1, made))
+    arrays = map_arrays(tmp_path / "file")
+    stored = StoredCounts(arrays, 1, part)
+    assert (stored.counts == made.counts[part.start : part.stop]).all()
+    assert (stored.empty == made.empty[part.start : part.stop]).all()
+    assert stored.sums.tobytes() == made.sums[part.start : part.stop].tobytes()
+    rows, pairs = np.array([3, 0]), np.array([0, len(part) - 1])
     for cell in range(CELLS):
         total = np.full((4, BINS), 10, np.int64)
-        stored.add_histogram(total, rows, pairs, cell)
-        assert (total[rows] == 10 + made.histogram[pairs, cell].astype(np.int64)).all()
+        for row, pair in zip(rows, pairs, strict=True):
+            stored.add_histogram(total, np.array([row]), np.array([pair]), cell)
+            assert (total[row] == 10 + made.histogram[part.start + pair, cell].astype(np.int64)).all()
         assert (total[[1, 2]] == 10).all()
+
+
+def test_kept_scores_are_read_by_cell_and_system(tmp_path: Path) -> None:
+    made = replace(counted(range(3)), score=np.random.default_rng(1).normal(size=(3, CELL + 7)))
+    write_arrays(tmp_path / "file", pack_counts(0, made))
+    arrays = map_arrays(tmp_path / "file")
+    assert stored_scores(arrays, 0, 0, np.array([2, 0])).tobytes() == made.score[[2, 0], :CELL].tobytes()
+    assert stored_scores(arrays, 0, 1, np.array([1])).tobytes() == made.score[[1], CELL:].tobytes()
 
 
 def test_bins_that_hold_nothing_are_not_stored(tmp_path: Path) -> None:
@@ -53,6 +68,6 @@ def test_bins_that_hold_nothing_are_not_stored(tmp_path: Path) -> None:
     nothing = counted(range(40, 61))
     nothing.histogram[:] = 0
     write_arrays(tmp_path / "file", pack_counts(0, nothing))
-    stored, total = StoredCounts(read_arrays(tmp_path / "file"), 0), np.zeros((1, BINS), np.int64)
+    stored, total = StoredCounts(map_arrays(tmp_path / "file"), 0, range(1)), np.zeros((1, BINS), np.int64)
     stored.add_histogram(total, np.array([0]), np.array([0]), 0)
     assert not total.any()

@@ -13,7 +13,7 @@ from pipeline.items.frame import Frame
 from pipeline.items.stored import grouping_key, store_frame, store_grouping
 from pipeline.plan.comparisons import Comparison, Size
 from pipeline.plan.inputs import MetricInputs, TestSetInputs
-from pipeline.store.files import write_arrays
+from pipeline.store.array_files import write_arrays
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.clusters import groups_of_items, load_clusters, measure_clusters, strata_facts
 from pipeline.tasks.collect.cube_slice import make_part

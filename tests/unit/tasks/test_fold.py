@@ -17,7 +17,7 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.task import Receipt, pack_mask
 from pipeline.resampling.address import CELL, count_cells
 from pipeline.resampling.measures import BINS, PairCounts
-from pipeline.store.files import write_arrays
+from pipeline.store.array_files import write_arrays
 from pipeline.store.runs import Store
 from pipeline.tasks.collect import fold as module
 from pipeline.tasks.collect.fold import Cells, fold, kept_scores

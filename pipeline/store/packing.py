@@ -1,0 +1,77 @@
+"""Arrays in a third of their bytes: pieces of whole rows, of which each can be unpacked without the others.
+
+Zstandard sees the bytes of a piece in one of two orders, whichever made its first piece smaller: as they are, where the same
+numbers come again, as scores of few items do; or all first bytes of its numbers, then all second ones, and so on, where numbers
+differ but little, as counts do. Level 1: higher ones gain a percent for a third more time.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+__all__ = ["PackedRows", "pack_rows", "unpack_rows"]
+
+PIECE_BYTES = 2**18
+"""Of a piece, unpacked: small beside what is read at once, large enough that its start-up costs nothing."""
+
+_SMALL = 2**14  # bytes that are not worth a piece
+_WORTH = 0.9  # of its bytes: an array that stays larger is left as it is
+_LEVEL = 1
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """The pieces of an array, each of ``rows`` rows but for the last, and whether their bytes are ordered by significance."""
+
+    rows: int
+    ordered: bool
+    pieces: Sequence[bytes]
+
+
+def pack_rows(array: NDArray[Any]) -> PackedRows | None:
+    """Return an array's pieces, or None where they would save little: the array is small, or no smaller when packed."""
+    if array.nbytes < _SMALL or array.dtype.kind not in "biuf":
+        return None
+    rows = max(1, PIECE_BYTES * array.shape[0] // array.nbytes)
+    first, *others = (array[start : start + rows] for start in range(0, array.shape[0], rows))
+    as_it_is, ordered = _compress(first, ordered=False), _compress(first, ordered=True)
+    smaller = min(as_it_is, ordered, key=len)
+    if len(smaller) > _WORTH * first.nbytes:
+        return None
+    return PackedRows(rows, smaller is ordered, [smaller, *(_compress(part, ordered=smaller is ordered) for part in others)])
+
+
+def unpack_rows(piece: bytes | memoryview, shape: tuple[int, ...], dtype: np.dtype[Any], *, ordered: bool) -> NDArray[Any]:
+    """Return the rows of a piece; ValueError where they are not of this shape."""
+    size = math.prod(shape) * dtype.itemsize
+    opened = zstd.ZstdDecompressor()
+    try:
+        # One byte more than is wanted: a piece that holds more is not unpacked to its end.
+        content = opened.decompress(piece, max_length=size + 1)
+    except zstd.ZstdError as error:
+        raise ValueError(f"a piece cannot be unpacked: {error}") from error
+    if len(content) != size or not opened.eof or opened.unused_data:
+        raise ValueError("a piece does not hold what its array says")
+    numbers = np.frombuffer(content, np.uint8)
+    if ordered:
+        numbers = np.ascontiguousarray(numbers.reshape(dtype.itemsize, -1).T).reshape(-1)
+    return numbers.view(dtype).reshape(shape)
+
+
+def _compress(part: NDArray[Any], *, ordered: bool) -> bytes:
+    numbers = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+    if ordered:
+        numbers = np.ascontiguousarray(numbers.reshape(-1, part.dtype.itemsize).T)
+    return zstd.compress(numbers.data, _LEVEL)
