@@ -31,8 +31,8 @@ class Spending:
     --------
     >>> Spending(30).share(1) == Spending(30).share(30) == 1 / 30
     True
-    >>> [round(Spending(None).share(look), 5) for look in (1, 2, 30)]
-    [0.49321, 0.13089, 0.0013]
+    >>> [round(Spending(None).share(look), 4) for look in (1, 2, 30)]
+    [0.4932, 0.1309, 0.0013]
     """
 
     looks: int | None
