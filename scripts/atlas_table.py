@@ -45,7 +45,7 @@ def measure(name: str, runs: Path) -> list[Kin]:
     study = ROOT / "workflows" / f"{OF_PAPERS.get(name, name)}.yaml"
     asked = (*ASKED, "resampling.unit=item") if name in ITEMS else ASKED
     settings = [word for one in asked for word in ("--set", one)]
-    command = [sys.executable, "-m", "pipeline", "run", study, "--runs", runs, "--quiet", "-b", "20000", *settings]
+    command = [sys.executable, "-m", "pipeline", "run", str(study), "--runs", str(runs), "--quiet", "-b", "20000", *settings]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (DONE, TURNED):
         sys.exit(f"{name}: exit {done.returncode}; the atlas is as it was\n{done.stderr}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -124,18 +124,19 @@ def measure_studentised(metric: Metric, statistics: list[Statistics], *, unequal
         values = np.resize(whole, (units, *whole.shape[1:]))
         measure = Measure(values, metric.scorer(statistics[0].decimals), metric.form, metric.higher_is_better, pairs, keep)
         # What the scores are changes no time; all of a replicate defined, no pair is capped.
-        given = {"scores": rng.random((whole.shape[1], AGAIN)), "floor": np.zeros(len(pairs))}
+        scores, floor = rng.random((whole.shape[1], AGAIN)), np.zeros(len(pairs))
         taken = []
         for _ in range(TIMES + 1):  # the first compiles
             machine, start = machine_factor(), time.process_time()
-            studentised_max_t(measure, observe(measure), draws=Draws(key=1, n_units=units, n_draws=units), **given)
+            draws = Draws(key=1, n_units=units, n_draws=units)
+            studentised_max_t(measure, observe(measure), draws=draws, scores=scores, floor=floor)
             taken.append((time.process_time() - start) / machine / (len(pairs) * AGAIN))
         seconds.append(float(np.median(taken[1:])))
     product = (seconds[1] - seconds[0]) / (AGAIN_UNITS[1] - AGAIN_UNITS[0])
     return product, max(seconds[0] - product * AGAIN_UNITS[0], 0.0)
 
 
-def _items(**columns: list[object]) -> Items:
+def _items(**columns: Sequence[object]) -> Items:
     count = len(next(iter(columns.values())))
     named = {name.replace("__", "."): values for name, values in columns.items()}
     return Items(tuple(map(str, range(count))), named, "made", tuple(range(1, count + 1)))

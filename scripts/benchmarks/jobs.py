@@ -139,8 +139,7 @@ def select_jobs(names: Sequence[str], systems: int | None, *, quick: bool = Fals
     chosen = [job for job in JOBS if job.name in names and (job.is_quick or not quick)]
     if systems is None:
         return chosen
-    untargeted = {"to_reference": None, "to_product": None, "in_floats": None}
-    once = {job.name: replace(job, systems=systems, **untargeted) for job in reversed(chosen)}
+    once = {job.name: replace(job, systems=systems, to_reference=None, to_product=None, in_floats=None) for job in reversed(chosen)}
     return [once[name] for name in sorted(once)]
 
 

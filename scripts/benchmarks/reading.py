@@ -101,7 +101,8 @@ def _read_letters(folder: Path) -> None:
     from pipeline.study.schema import Systems, TestSet
 
     columns = {"item": "question_id", "label": "answer", "source": "source"}
-    spec = TestSet(format={"name": "labels", "layout": "letters"}, gold="items.tsv", outputs="letters.tsv", columns=columns)
+    known = {"format": {"name": "labels", "layout": "letters"}, "gold": "items.tsv", "outputs": "letters.tsv", "columns": columns}
+    spec = TestSet.model_validate(known)
     found = survey_test_set("questions", spec, base=folder, systems=Systems(), unit="source")
     metric = load_metric("accuracy")
     prepared = metric.prepare(align_items(found.gold, found.frame)) if found.gold is not None else None

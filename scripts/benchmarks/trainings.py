@@ -127,13 +127,13 @@ class Trainings:
         values = {"seed": seed, "number": between.many, "model": self.model, "baseline": baseline}
         study.write_text(TEMPLATE.format(options=MODELS[self.model], **values), encoding="utf-8")
         with tempfile.TemporaryDirectory(dir=self.folder) as runs:
-            command = [sys.executable, "-m", "pipeline", "run", study, "--runs", runs, "--workers", str(workers), "--quiet"]
+            command = [sys.executable, "-m", "pipeline", "run", str(study), "--runs", runs, "--workers", str(workers), "--quiet"]
             return follow(command, Path(runs) / ".store" / "outputs", "*.zip", between)
 
     def loop(self, between: Between) -> Stretch:
         """Run a plain loop over the same trainings."""
         with tempfile.TemporaryDirectory(dir=self.folder) as outputs:
-            command = [sys.executable, "-m", "benchmarks.trainings", self.folder, self.model, str(between.many), outputs]
+            command = [sys.executable, "-m", "benchmarks.trainings", str(self.folder), self.model, str(between.many), outputs]
             return follow(command, Path(outputs), "*.txt", between)
 
 
@@ -218,7 +218,7 @@ def main(arguments: Sequence[str]) -> int:
     items, reader = read_training_items(spec, folder), load_reader("tagged")
     gold = reader.read_gold([folder / "test.txt"], {})
     assert gold is not None
-    asked = items_to_predict(TestSet(gold="test.txt", format="tagged"), gold)
+    asked = items_to_predict(TestSet.model_validate({"gold": "test.txt", "format": "tagged"}), gold)
     trainer = load_trainer("perceptron-tagger", {})
     digest = training_digest(spec, items)
     drawn_from = TrainingSet.of_items(digest, len(items))

@@ -1,5 +1,9 @@
 """How Sphinx builds the pages that `pages.py` has gathered; `./scripts/site` runs both."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from pipeline import __version__
 
 project = "pipeline"
@@ -25,9 +29,9 @@ napoleon_numpy_docstring = True
 suppress_warnings = ["misc.highlighting_failure"]
 
 
-def keep_examples_as_typed(app, context, lines):
+def keep_examples_as_typed(app: Any, context: Any, lines: list[str]) -> None:
     """Set the examples of a command's help as code: in running text their asterisks would be emphasis, and lines would join."""
-    result = []
+    result: list[str] = []
     for line in lines:
         example = line.startswith("| ")
         if example and not (result and result[-1].startswith("   ")):
@@ -38,6 +42,6 @@ def keep_examples_as_typed(app, context, lines):
     lines[:] = result
 
 
-def setup(app):
+def setup(app: Any) -> None:
     """Connect what is ours to the stages of Sphinx."""
     app.connect("sphinx-click-process-description", keep_examples_as_typed)

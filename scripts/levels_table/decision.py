@@ -57,8 +57,9 @@ def decide_as_compare(
     ``units`` are the effective ones; by default as many as there are.
     """
     seen = observe(measure)
-    asked = {"cells": range(count_cells(replicates)), "replicates": replicates, "keep_replicates": replicates}
-    scores = resample(draws, [measure], **asked, observed=[seen])[0].score
+    cells = range(count_cells(replicates))
+    counted = resample(draws, [measure], cells=cells, replicates=replicates, keep_replicates=replicates, observed=[seen])
+    scores = counted[0].score
     floor = evidence_floor(seen.discordant, sign_flips_of_few(measure, seen))
     found = studentised_max_t(measure, seen, draws=draws, scores=scores, floor=floor)
     moments = pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)

@@ -109,9 +109,12 @@ class _Trial:
         return corrected, plain
 
     def _count(self, tails: StudentTails | None, floor: NDArray[np.float64] | None = None) -> MaxT:
-        given = {"score": self.score, "delta": self.delta, "se": self.se}
-        reach = None if floor is None else reach_of_floors(self.scores, self.pairs, **given, floor=floor)
-        counts = StepDown(order_family(self.pairs, **given, identical=self.identical, tails=tails, reach=reach))
+        score, delta, se = self.score, self.delta, self.se
+        reach = None
+        if floor is not None:
+            reach = reach_of_floors(self.scores, self.pairs, score=score, delta=delta, se=se, floor=floor)
+        family = order_family(self.pairs, score=score, delta=delta, se=se, identical=self.identical, tails=tails, reach=reach)
+        counts = StepDown(family)
         counts.add(self.scores)
         return counts.result()
 

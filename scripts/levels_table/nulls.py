@@ -144,7 +144,8 @@ def make(null: Null, trials: int, generator: np.random.Generator) -> Measure:
 def expected_scores(null: Null) -> NDArray[np.float64]:
     """Return the expected score of each system, but for what all have in common."""
     if isinstance(null, Gaussian) and null.means:
-        return _STEPS * np.sqrt(2 / null.units) * np.array(null.means)
+        expected: NDArray[np.float64] = _STEPS * np.sqrt(2 / null.units) * np.array(null.means)
+        return expected
     return np.zeros(2 if isinstance(null, Binary | Precision) else null.systems)
 
 
@@ -181,7 +182,8 @@ def _alike(null: Alike, trials: int, generator: np.random.Generator) -> NDArray[
     # Two of them differ where one of the two is turned: 2q(1 − q).
     turned = generator.random((null.units, trials, null.systems)) < (1 - np.sqrt(1 - 2 * null.share)) / 2
     right = generator.random((null.units, trials, 1)) < 0.5
-    return (right ^ turned).reshape(null.units, -1).astype(np.int64)
+    correct: NDArray[np.int64] = (right ^ turned).reshape(null.units, -1).astype(np.int64)
+    return correct
 
 
 def _skewed(null: Skewed, trials: int, generator: np.random.Generator) -> NDArray[np.int64]:

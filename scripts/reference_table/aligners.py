@@ -17,7 +17,7 @@ from reference_systems.ibm1 import Ibm1Trainer
 
 __all__ = ["table"]
 
-TRAINERS: Mapping[str, Trainer] = {
+TRAINERS: Mapping[str, Any] = {
     "`ibm1`": Ibm1Trainer(),
     "`ibm1`, intersection": Ibm1Trainer(symmetrise="intersection"),
     "`fast-aligner`": FastAlignerTrainer(),

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from reference_systems.snow import SnowTrainer
 
 __all__ = ["table"]
 
-TRAINERS: Mapping[str, Trainer] = {
+TRAINERS: Mapping[str, Any] = {
     "`mbsl`, context 1": MbslTrainer(context=1),
     "`mbsl`, context 3": MbslTrainer(context=3),
     "`snow`": SnowTrainer(),

@@ -48,7 +48,7 @@ def fill_parts(text: str, parts: Mapping[str, Sequence[Block]]) -> str:
         mark = f"<!-- made by scripts/reference {family} -->"
         pattern = re.compile(re.escape(mark) + r"\n.*?<!-- end -->", flags=re.DOTALL)
         filled = f"{mark}\n{render_blocks(blocks)}\n<!-- end -->"
-        text, found = pattern.subn(lambda _, filled=filled: filled, text)
+        text, found = pattern.subn(filled.replace("\\", r"\\"), text)
         if found != 1:
             raise ValueError(f"the page has {found} parts that begin with {mark} and end with <!-- end -->, one is needed")
     return text

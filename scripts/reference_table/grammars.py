@@ -17,7 +17,7 @@ from reference_systems.pcfg import PcfgTrainer
 
 __all__ = ["table"]
 
-TRAINERS: Mapping[str, Trainer] = {
+TRAINERS: Mapping[str, Any] = {
     "`pcfg`": PcfgTrainer(),
     "`pcfg`, horizontal: 1": PcfgTrainer(horizontal=1),
     "`pcfg`, vertical: 2, horizontal: 1": PcfgTrainer(vertical=2, horizontal=1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from reference_systems.transition_parser import TransitionParserTrainer
 
 __all__ = ["table"]
 
-TRAINERS: Mapping[str, Trainer] = {
+TRAINERS: Mapping[str, Any] = {
     "`graph-parser`": GraphParserTrainer(),
     "`transition-parser`": TransitionParserTrainer(),
     "`ensemble-parser`": EnsembleParserTrainer(),

@@ -16,7 +16,7 @@ from reference_systems.perceptron_tagger import PerceptronTaggerTrainer
 
 __all__ = ["table"]
 
-TRAINERS: Mapping[str, Trainer] = {"`perceptron-tagger`": PerceptronTaggerTrainer(), "`hmm-tagger`": HmmTaggerTrainer()}
+TRAINERS: Mapping[str, Any] = {"`perceptron-tagger`": PerceptronTaggerTrainer(), "`hmm-tagger`": HmmTaggerTrainer()}
 SHARES = (0.25, 0.5, 1.0)
 IN_DOMAIN = 4000  # sentences of news that are trained on where the others are tested on
 SEED = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,7 +35,7 @@ CASES = (
     *(Case(replace(noise, gain=gain), runs, BOTH) for runs in (3, 5) for noise, gain in ((MIXED, 0.35), (Noise(), 0.25))),
 )
 """Sources of noise; with a gain the rate is power."""
-SPECIFIED = {
+SPECIFIED: Mapping[tuple[Noise, int], Mapping[str, float]] = {
     (Noise(system_unit=0.7), 5): {"r-of-2r": 22, "whole-run": 24, "segment-block": 6, "crossed": 2},
     (Noise(run=0.1), 5): {"segment-block": 14, "r-of-2r": 13, "whole-run": 3, "crossed": 1},
     (Noise(), 3): {"multeval": 7.4},

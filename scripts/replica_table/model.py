@@ -66,7 +66,8 @@ def simulate(noise: Noise, *, trials: int, units: int, runs: int, generator: np.
 
 
 def _mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    return sums[0] / sums[1] / _SCALE
+    mean: NDArray[np.float64] = sums[0] / sums[1] / _SCALE
+    return mean
 
 
 def gaussian_limit(null: str, noise: Noise, *, units: int, runs: int, alpha: float = 0.05) -> float | None:

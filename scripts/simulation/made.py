@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.items.frame import Frame
-from pipeline.items.stored import store_frame
+from pipeline.items.stored import frame_key, store_frame
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
@@ -65,11 +65,15 @@ class Made:
             "analyses": [],
         }
         outputs = tuple(OutputInputs(f"system-{i:04d}", digest(["made", i])) for i in range(self.systems))
-        frame = digest(["made", self.sizes[-1]])
-        test_set = TestSetInputs("made", frame, digest("gold"), self.sizes[-1], self.sizes[-1], outputs)
+        test_set = TestSetInputs("made", frame_key(self.frame()), digest("gold"), self.sizes[-1], self.sizes[-1], outputs)
         metric = load_metric(METRIC, {})
         known = MetricInputs(METRIC, {}, metric.signature, metric.higher_is_better)
         return study_from_value(value, base=Path("/")).study, Inputs("/", (test_set,), (known,), {})
+
+    def frame(self) -> Frame:
+        """Return the items, each a unit of its own."""
+        items = tuple(map(str, range(self.sizes[-1])))
+        return Frame("made", items, tuple(range(len(items))), items)
 
     def plan(self, *, block_cells: int = 1, workers: int = 1) -> tuple[Task, ...]:
         """Return all tasks of the study."""
@@ -81,14 +85,14 @@ class Made:
         manifest = Manifest(study, inputs, ())
         run = RunDirectory(runs / manifest.run_id)
         make_directory(run.root)
-        items = tuple(map(str, range(self.sizes[-1])))
+        items = self.sizes[-1]
         store = Store(runs / STORE_NAME)
-        store_frame(Frame("made", items, tuple(range(len(items))), items), inputs.test_sets[0].frame, store)
+        store_frame(self.frame(), store)
         with Ledger(run.ledger) as ledger:
             receipts = ReceiptWriter(ledger)
             for number, task in enumerate(t for t in self.plan() if t.kind == "extract"):
                 path = store.path("statistics", task.key, ".arrays")
-                arrays = {"values": _statistics(number, len(items)), "decimals": np.zeros(10, np.int64)}
+                arrays = {"values": _statistics(number, items), "decimals": np.zeros(10, np.int64)}
                 checksum = write_arrays(path, {**arrays, "rounding_error": np.zeros(1)})
                 receipts.append("done", Receipt("extract", task.key, task.label, store.relative(path), checksum, 0.0, ""))
         write_json(run.root / "versions.json", {})

@@ -20,6 +20,7 @@ from pipeline.engine import dask as engine
 from pipeline.engine.coordinator import coordinate
 from pipeline.engine.executor import Outcome
 from pipeline.engine.serial import SerialExecutor
+from pipeline.engine.signals import StopRequest
 from pipeline.interfaces import Items
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.footprint import STORED_BYTES
@@ -77,7 +78,7 @@ def run_serially(made: Made, runs: Path) -> list[Timing]:
     executor = Timed(runs)
 
     @contextmanager
-    def opened(stop: Callable[[], bool]) -> Iterator[Timed]:
+    def opened(stop: StopRequest) -> Iterator[Timed]:
         yield executor
 
     ending = coordinate(made.write(runs), opened, block_cells=1)

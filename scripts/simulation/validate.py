@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from pipeline.engine import dask as engine
 from pipeline.engine.coordinator import coordinate
 from pipeline.engine.dask import open_executor
 from pipeline.engine.executor import Executor
+from pipeline.engine.signals import StopRequest
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.record.manifest import read_inventory
 from pipeline.study.load import load_profile
@@ -66,7 +67,7 @@ def compare(measured: Measured, made: Made, *, workers: int, folder: Path | None
         apart: list[float] = []
 
         @contextmanager
-        def opened(stop: Callable[[], bool]) -> Iterator[Executor]:
+        def opened(stop: StopRequest) -> Iterator[Executor]:
             begin = time.perf_counter()
             with open_executor(
                 load_profile("local"), Path(runs), prefix=run.id, workers=workers, logs=run.root / "logs"

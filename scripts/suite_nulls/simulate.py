@@ -58,7 +58,8 @@ def _gains(law: str, shape: tuple[int, int], generator: np.random.Generator) -> 
     if law == "skewed":  # skewness √2
         return generator.gamma(2.0, size=shape) - 2.0
     if law == "lognormal":  # skewness 6.2
-        return np.exp(generator.normal(size=shape)) - np.exp(0.5)
+        gains: NDArray[np.float64] = np.exp(generator.normal(size=shape)) - np.exp(0.5)
+        return gains
     if law == "0/1":  # one in five differs
         chance = generator.random(shape)
         return (chance < 0.1).astype(np.float64) - (chance > 0.9)

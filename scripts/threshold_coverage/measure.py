@@ -41,7 +41,7 @@ def measure(
     seed : int
     say : callable
     """
-    records = {}
+    records: dict[str, dict[str, Any]] = {}
     for rule in RULES:
         truth = known_threshold(population.name, rule)
         counts = {method: {"studies": 0, "there": 0, "too_low": 0, "too_high": 0} for method in METHODS}
