@@ -27,7 +27,7 @@ def main() -> None:
     debug = "--debug" in sys.argv or bool(os.environ.get("PIPELINE_DEBUG"))
     try:
         # A run in this process listens by itself, and lets its tasks end.
-        with listen(stop, (signal.SIGTERM,)), stop.interrupting():
+        with listen(stop, (signal.SIGTERM, signal.SIGHUP)), stop.interrupting():
             code = cli.main(standalone_mode=False)
     except PipelineError as error:
         if debug:

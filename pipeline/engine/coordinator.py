@@ -25,7 +25,7 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import Plan, plan_study
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.record.manifest import Manifest, ReceiptWriter, failure_entry, read_manifest
-from pipeline.store.files import sweep_temporaries
+from pipeline.store.files import sweep_scratch, sweep_temporaries
 from pipeline.store.lease import Lease, hold_lease
 from pipeline.store.ledger import Ledger, last_fence
 from pipeline.store.runs import RunDirectory
@@ -159,6 +159,8 @@ class Coordinator:
             return self._drive(open_executor, stop, open_here, verify=verify)
         except StopAsked:
             return stopped(stop)
+        finally:
+            sweep_scratch()  # of workers that were ended amid a task: nobody may come after them who would
 
     def _drive(self, open_executor: OpenExecutor, stop: StopRequest, open_here: OpenExecutor | None, *, verify: bool) -> Ending:
         self.ledger.append({"event": "started"})

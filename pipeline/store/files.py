@@ -39,6 +39,7 @@ __all__ = [
     "replacing",
     "scratch_directory",
     "store_error",
+    "sweep_scratch",
     "sweep_temporaries",
     "sync_directory",
     "temporary_name",
@@ -264,7 +265,10 @@ def scratch_directory(kind: str, place: Path | None = None) -> Iterator[Path]:
         yield Path(made)
 
 
-@functools.cache
-def _sweep(place: str) -> None:
+def sweep_scratch(place: str | None = None) -> int:
+    """Remove the scratch folders of processes of this machine that are gone, and return how many there were."""
     # Whatever its age: a training may last for days, and what belongs to another machine is none of ours.
-    sweep_temporaries(place, prefix="pipeline-", deep=False, max_age_seconds=math.inf)
+    return sweep_temporaries(place or tempfile.gettempdir(), prefix="pipeline-", deep=False, max_age_seconds=math.inf)
+
+
+_sweep = functools.cache(sweep_scratch)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +22,7 @@ from pipeline.engine.launch import Launch, prepare
 from pipeline.engine.state import RunState
 from pipeline.errors import Problem, RunLocked, StoreError
 from pipeline.plan.task import Failure, Task
+from pipeline.store.files import make_directory, scratch_directory
 from pipeline.store.lease import hold_lease
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
@@ -82,6 +85,25 @@ def test_a_lost_worker_is_tried_again_under_another_name(run: RunDirectory) -> N
     assert ending == Ending("COMPLETED", 0, "")
     assert len(executor.names) == len(set(executor.names))
     assert executor.tries["resample news <2024> & co/文 [full] cells 0-0"] == 4
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_scratch_of_a_worker_that_was_ended_amid_a_task_goes_with_the_run(
+    run: RunDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(make_directory(tmp_path / "scratch")))
+    with scratch_directory("train") as mine:  # this process has swept: it will not do so again by itself
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        left = mine.with_name(mine.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-"))
+
+        def script(task: Task, n: int) -> Failure | None:
+            left.mkdir(exist_ok=True)
+            return failure(task, code, "P204") if code else None
+
+        drive(run, script)
+        assert mine.is_dir()
+        assert not left.exists()
 
 
 def test_a_task_that_kills_its_workers_is_quarantined(run: RunDirectory) -> None:

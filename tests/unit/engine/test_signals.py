@@ -18,6 +18,8 @@ import pytest
 from support.studies import text_study
 
 from pipeline import api
+from pipeline.cli.main import main
+from pipeline.cli.options import cli
 from pipeline.engine import serial, signals
 from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.signals import StopAsked, StopRequest, listen
@@ -176,6 +178,14 @@ def test_a_comparison_that_is_stopped_leaves_no_folder(tmp_path: Path, monkeypat
     with pytest.raises(Interrupted):
         api.compare([str(tmp_path / "scores.csv")], replicates=1000)
     assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_still_importing_can_be_asked_to_stop(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+    monkeypatch.setattr(cli, "main", lambda **options: (send(number), last()))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 75
 
 
 @pytest.mark.slow
