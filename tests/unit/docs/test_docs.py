@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -27,7 +28,9 @@ from pipeline.trainers.registry import load_trainer
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMPARING, STUDIES, COMMANDS = (
+    (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("comparing", "studies", "command_line")
+)
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "cluster").rglob("*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -60,8 +63,8 @@ def test_the_tables_of_cubes_are_the_declarations(name: str) -> None:
     assert found[2].strip() == table_of(TABLES[name])
 
 
-def test_the_readme_lists_every_command() -> None:
-    listed = re.findall(r"^\| `pipeline ([a-z]+)` \|", README, re.MULTILINE)
+def test_the_page_of_commands_lists_every_command() -> None:
+    listed = re.findall(r"^\| `pipeline ([a-z]+)` \|", COMMANDS, re.MULTILINE)
     assert listed == [name for name, command in cli.commands.items() if not command.hidden]
 
 
@@ -92,12 +95,12 @@ def test_what_errors_say_to_do_names_commands_and_pages_that_are_there() -> None
     assert [name for name in pages if not (ROOT / name).exists()] == []
 
 
-def test_the_readme_lists_every_exit_code_that_an_error_has() -> None:
+def test_the_page_of_commands_lists_every_exit_code_that_an_error_has() -> None:
     source = (ROOT / "pipeline" / "errors.py").read_text(encoding="utf-8")
-    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", COMMANDS, re.MULTILINE)}
     answers = {gate.WORSE, gate.INCONCLUSIVE}
     assert {int(code) for code in re.findall(r"exit_code.* = (\d+)$", source, re.MULTILINE)} | {0, 130} | answers == listed
-    rows = dict(re.findall(r"^\| (\d+) \| (.*) \|$", README, re.MULTILINE))
+    rows = dict(re.findall(r"^\| (\d+) \| (.*) \|$", COMMANDS, re.MULTILINE))
     plain = {int(code): re.sub(r"\[(.*?)\]\(.*?\)", r"\1", meaning) for code, meaning in rows.items()}
     assert plain == {status: ending.meaning for status, ending in EXIT_CODES.items()}
 
@@ -164,26 +167,35 @@ def test_every_analysis_is_described() -> None:
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The README's table of scores and its study file, made as a reader makes them."""
-    folder = tmp_path_factory.mktemp("readme")
-    make = next(code for code in fenced(README, "python") if "scores.csv" in code)
+    """The table of scores of docs/comparing.md and the study file of docs/studies.md, made as a reader makes them."""
+    folder = tmp_path_factory.mktemp("example")
+    make = next(code for code in fenced(COMPARING, "python") if "scores.csv" in code)
     subprocess.run([sys.executable, "-c", make], cwd=folder, check=True)
-    (study,) = (code for code in fenced(README, "yaml") if "study: first" in code)
+    (study,) = (code for code in fenced(STUDIES, "yaml") if "study: first" in code)
     (folder / "study.yaml").write_text(study, encoding="utf-8")
     return folder
 
 
-def test_compare_prints_what_the_readme_shows(example: Path) -> None:
-    (shown,) = fenced(README, "text")
+def test_compare_prints_what_the_page_shows(example: Path) -> None:
+    (shown,) = fenced(COMPARING, "text")
     printed = run_cli("compare", "scores.csv", "--format", "scores", "-q", cwd=example)
     assert printed.returncode == 0, printed.stderr
     assert printed.stdout == shown
 
 
-def test_the_study_of_the_readme_runs_and_its_cubes_open_as_shown(example: Path) -> None:
+def test_the_picture_of_a_terminal_shows_the_same_tables() -> None:
+    (shown,) = fenced(COMPARING, "text")
+    drawn = ElementTree.parse(DOCS / "images" / "terminal.svg").getroot().itertext()
+    pictured = {cell for text in drawn for cell in re.split(r" {2,}", text.replace("\N{NO-BREAK SPACE}", " ").strip())}
+    tables = "\n".join(shown.split("\n\n")[1:3])
+    missing = {cell for row in tables.splitlines() for cell in re.split(r" {2,}", row.strip())} - pictured
+    assert not missing, "python docs/images/draw_pictures.py terminal scores.csv"
+
+
+def test_the_study_of_the_page_runs_and_its_cubes_open_as_shown(example: Path) -> None:
     done = run_cli("run", "study.yaml", "--serial", "-b", 2000, "-q", cwd=example)
     assert done.returncode == 0, done.stderr
-    show = next(code for code in fenced(README, "python") if "open_run" in code).replace("runs/first-…", done.stdout.strip())
+    show = next(code for code in fenced(STUDIES, "python") if "open_run" in code).replace("runs/first-…", done.stdout.strip())
     printed = subprocess.run([sys.executable, "-c", show], cwd=example, check=True, capture_output=True, text=True).stdout
     assert "large" in printed
     assert "the p-value that the pair is judged by" in printed
@@ -222,8 +234,8 @@ if __name__ == "__main__":
     target.write_text(text, encoding="utf-8")
 
 
-def test_the_training_that_the_readme_shows_is_one_that_a_study_takes() -> None:
-    (excerpt,) = (yaml.safe_load(code) for code in fenced(README, "yaml") if "training:" in code)
+def test_the_training_that_the_page_shows_is_one_that_a_study_takes() -> None:
+    (excerpt,) = (yaml.safe_load(code) for code in fenced(STUDIES, "yaml") if "training:" in code)
     gold = {"format": "conllu", "gold": "test.conllu"}
     study = Study.model_validate({"schema": 1, "study": "shown", "test_sets": {"test": gold}, "metrics": ["uas"], **excerpt})
     assert study.training is not None
