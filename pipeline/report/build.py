@@ -110,7 +110,7 @@ def build_report(given: ReportInput) -> FullReport:
         pairs=list(chain.from_iterable(listed)),
         clusters=list(chain.from_iterable(family.clusters for family in families)),
         experiment_wise=[family.error for family in families if family.error is not None],
-        sections=list_sections(given.findings, of_models=bool(models)),
+        sections=list_sections(given.findings, of_models=bool(models), pairs=max(map(len, full.values()), default=0)),
         findings=describe_findings(given.findings),
         notes={finding.analysis: list(finding.notes) for finding in given.findings},
         reasons=(NO_RANKS if asked.baseline is not None else {}) | _reasons(given) | unit_reasons(given.cubes, units),
@@ -138,7 +138,7 @@ def _hold_to(report: FullReport, given: ReportInput) -> FullReport:
     findings = (*given.findings, found)
     return replace(
         report,
-        sections=list_sections(findings, of_models=bool(report.models)),
+        sections=list_sections(findings, of_models=bool(report.models), pairs=max(map(len, report.full.values()), default=0)),
         findings=describe_findings(findings),
         notes=dict(report.notes) | {found.analysis: list(found.notes)},
         held_to=found,

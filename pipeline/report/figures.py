@@ -1,30 +1,32 @@
-"""The figures of a report: ranks, confidence against gain as in Berg-Kirkpatrick and others, and those that analyses bring."""
+"""The figures of a report: standings, confidence against gain as in Berg-Kirkpatrick and others, and those that analyses bring."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import DIFFERENT, SAME, PairClass, Relation, find_relation
 from pipeline.analyses.pairs import PairTable, read_pairs
 from pipeline.interfaces import Finding, Mark
 from pipeline.interfaces.figures import GRID, INK, PALETTE, tidy_axes
-from pipeline.interfaces.wording import shorten
 from pipeline.report.cube_facts import FULL
 from pipeline.report.document import Report
 from pipeline.report.facts import FindingBlock
 from pipeline.report.input import ReportInput
+from pipeline.report.standings.figures import draw_models, draw_systems
 from pipeline.report.svg import Drawing, canvas, finish
 from pipeline.report.values import format_number
 
 __all__ = ["draw_all", "draw_finding"]
 
-MOST_SYSTEMS = 20
+FEWEST_POINTS = 6
+"""Pairs: a scatter of fewer shows nothing that their table does not."""
 MOST_POINTS = 4000
 POINTS_IN_ALL = 20_000
 SURE = 0.0005
@@ -36,12 +38,12 @@ NAMED = tuple(zip(PALETTE[2:] * 2, "DvPX*<hp", strict=True))
 
 def draw_all(given: ReportInput, report: Report) -> list[Drawing]:
     """Draw every figure in the order of the page; the report's own are numbered here, those of findings in the document."""
-    own = {"models": _models(report), "ranks": _leaderboards(report), "confidence": _scatters(given, report)}
-    drawings = [
-        replace(drawing, file=f"{name}-{number:02d}.svg")
-        for name, drawn in own.items()
-        for number, drawing in enumerate(drawn, start=1)
-    ]
+    scatters = (("confidence", drawing) for drawing in _scatters(given, report))
+    numbers: Counter[str] = Counter()
+    drawings = []
+    for name, drawing in chain(draw_models(report), draw_systems(report), scatters):
+        numbers[name] += 1
+        drawings.append(replace(drawing, file=f"{name}-{numbers[name]:02d}.svg"))
     for finding, described in zip(given.findings, report.findings, strict=True):
         drawings += draw_finding(finding, described)
     return drawings
@@ -57,62 +59,6 @@ def draw_finding(finding: Finding, described: FindingBlock) -> Iterator[Drawing]
             yield Drawing(**asdict(words), svg=finish(whole, title=figure.title, alt=figure.alt))
 
 
-def _models(report: Report) -> Iterator[Drawing]:
-    """Draw the runs of models, their means, and the spread of these."""
-    for test_set, metric in dict.fromkeys((place.test_set, place.metric) for place in report.places):
-        rows = [row for row in report.models if (row.test_set, row.metric) == (test_set, metric) and row.score is not None]
-        shown = rows[:MOST_SYSTEMS]
-        if len(shown) < 2:
-            continue
-        digits = report.decimals(metric)
-        title = f"Models on {test_set}, {metric}"
-        best = shown[0]
-        alt = f"{len(rows)} models; {best.model} has the best mean, {format_number(best.score, digits)}, over {best.runs} runs."
-        with canvas(7.2, 0.9 + 0.24 * len(shown)) as (figure, axes):
-            y = np.arange(len(shown))[::-1]
-            low, high = ([getattr(row, name) for row in shown] for name in ("lowest", "highest"))
-            axes.hlines(y, low, high, color=PALETTE[0], linewidth=1.2, alpha=0.6)
-            spread = np.array([row.sd or 0.0 for row in shown])
-            mean = np.array([row.score for row in shown], np.float64)
-            axes.hlines(y, mean - spread, mean + spread, color=PALETTE[0], linewidth=6, alpha=0.3)
-            axes.plot(mean, y, "o", color=PALETTE[0], markersize=4.5)
-            axes.set_yticks(y, [f"{shorten(row.model, 34)} · {row.runs}" for row in shown])
-            axes.set_ylim(-0.8, len(shown) - 0.2)
-            tidy_axes(axes, x=metric, y="")
-            axes.grid(False, axis="y")
-            svg = finish(figure, title=title, alt=alt)
-        caption = "Dot: mean over a model's runs, whose number stands beside its name. Bar: one standard deviation. Line: all runs."
-        caption += f" Shown: the first {len(shown)}." if len(rows) > len(shown) else ""
-        yield Drawing("models", "", title, alt, caption, svg, "models.csv")
-
-
-def _leaderboards(report: Report) -> Iterator[Drawing]:
-    for where in report.places:
-        rows = [row for row in report.board_of[where] if row.rank is not None]
-        shown = rows[:MOST_SYSTEMS]
-        if len(shown) < 3:
-            continue
-        title = f"Ranks on {where.test_set}, {where.metric}{report.name_procedure(where.procedure)}"
-        alt = f"Of {len(rows)} systems the first {len(shown)}; " if len(rows) > len(shown) else f"{len(rows)} systems; "
-        low, high = shown[0].rank_low, shown[0].rank_high
-        alt += f"{shown[0].name} " + (f"has rank {low}." if low == high else f"may have rank {low} to {high}.")
-        with canvas(7.2, 0.9 + 0.2 * len(shown)) as (figure, axes):
-            y = np.arange(len(shown))[::-1]
-            places, first, last = np.array([(row.rank, row.rank_low, row.rank_high) for row in shown]).T
-            axes.hlines(y, first, last, color=PALETTE[0], linewidth=5, alpha=0.3)
-            axes.plot(places, y, "o", color=PALETTE[0], markersize=4.5)
-            names = [f"{shorten(r.name, 28)} · {format_number(r.score, report.decimals(where.metric))}" for r in shown]
-            axes.set_yticks(y, names)
-            axes.set_ylim(-0.8, len(shown) - 0.2)
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-            tidy_axes(axes, x="rank", y="")
-            axes.grid(False, axis="y")
-            svg = finish(figure, title=title, alt=alt)
-        caption = "Dot: rank by score. Bar: the ranks that the separated pairs leave open, for all systems together."
-        caption += f" Shown: the first {len(shown)}." if len(rows) > len(shown) else ""
-        yield Drawing("leaderboard", "", title, alt, caption, svg, "leaderboard.csv")
-
-
 def _scatters(given: ReportInput, report: Report) -> Iterator[Drawing]:
     """Draw a scatter for each (test set, metric, procedure) that has p-values."""
     # A page holds every figure: above this many points a scatter becomes a picture, whose size no longer grows.
@@ -120,7 +66,7 @@ def _scatters(given: ReportInput, report: Report) -> Iterator[Drawing]:
     for where in report.places:
         cube = given.cubes[where.test_set]
         table = read_pairs(cube, metric=where.metric, test_size=FULL, procedure=where.procedure)
-        if not table.usable.any():
+        if int(table.usable.sum()) < FEWEST_POINTS:
             continue
         marks = [mark for finding in given.findings for mark in finding.marks if mark.where == where._asdict()]
         relation = find_relation(cube, next((mark.relation for mark in marks), None))

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
+from pipeline.analyses.registry import analyses_of_compare
 from pipeline.errors import PluginError, Problem
 from pipeline.interfaces import Column, Finding, Table
 from pipeline.report.facts import Cells, ChapterRow, FigureBlock, FindingBlock, HeadlineRow, TableBlock
@@ -21,17 +22,23 @@ __all__ = ["CHAPTERS", "describe_findings", "files_of", "list_sections", "refuse
 
 CHAPTERS = {
     "leaderboard": "Leaderboard",
+    "pairs": "Pairs",
     "figures": "Confidence against gain",
     "findings": "Findings",
     "trainings": "Trainings",
-    "pairs": "Pairs",
 }
-"""The report's own chapters in the order of the page."""
+"""The report's own chapters, in the order of the page of a comparison: who leads, then what the pairs show."""
+
+OF_PAIRS = ("figures", "findings")
+"""The chapters, with the sections after them, that come first where a study asks what pairs in general show."""
+
+MANY_PAIRS = 45
+"""Those of ten systems: of fewer a threshold says little."""
 
 OF_RUNS = {"leaderboard": "Single runs", "pairs": "Pairs of single runs"}
 """The chapters that are details where verdicts are about models: what they are called there."""
 
-_OWN_FIGURES = ("models", "ranks", "confidence")
+_OWN_FIGURES = ("models", "scores", "matrix", "confidence")
 _OWN_FILES = ("models", "model_pairs", "pairs", "pair_sizes", "systems", "leaderboard", "clusters", "alignment", "trainings")
 _FORMS: Mapping[str, Callable[[Any, int], str]] = {
     "text": lambda value, _: str(value),
@@ -146,12 +153,23 @@ def _strays(finding: Finding, places: Collection[FamilyKey]) -> Iterator[tuple[s
             yield f"{what}: {dict(where)}", f"say {', '.join(FamilyKey._fields)}, as the report has them"
 
 
-def list_sections(findings: Sequence[Finding], *, of_models: bool = False) -> list[ChapterRow]:
+def list_sections(findings: Sequence[Finding], *, of_models: bool = False, pairs: int = 0) -> list[ChapterRow]:
     """Return the chapters of the report and the sections of analyses in the order of the page.
 
-    Where verdicts are about models, the chapter on models comes first, and those on single runs last.
+    Where verdicts are about models, the chapter on models comes first, and those on single runs last. Where there are `MANY_PAIRS`
+    or more and an analysis asks what they show in general, beyond what a comparison is told of itself, this comes before who leads.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+    of_models : bool, optional
+    pairs : int, optional
+        Of the largest family.
     """
-    chapters = CHAPTERS
+    chapters, told = CHAPTERS, analyses_of_compare()
+    asked = (section for finding in findings if finding.analysis not in told for section in finding.sections)
+    if pairs >= MANY_PAIRS and any(section.after in OF_PAIRS for section in asked):
+        chapters = {key: CHAPTERS[key] for key in (*OF_PAIRS, *(key for key in CHAPTERS if key not in OF_PAIRS))}
     if of_models:
         chapters = {"models": "Models", **{key: title for key, title in CHAPTERS.items() if key not in OF_RUNS}, **OF_RUNS}
     opened = list(dict.fromkeys(section for finding in findings for section in finding.sections))

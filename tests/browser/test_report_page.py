@@ -200,7 +200,9 @@ def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(br
     other.send_keys("s1")
     row = next(row for row in shown(browser, table_of(browser, "pairs")) if set(row[:2]) == {"s1", "s3"})
     article = browser.find_element(By.CSS_SELECTOR, "#versus article")
-    assert article.find_element(By.CSS_SELECTOR, ".lead").text == f"{row[0]} scores better than {row[1]}."
+    gain = f"{row[0]} is ahead of {row[1]} by {row[2]} (95 % interval {row[3]}, p adjusted = 1.0000)"
+    equal = "they are not separated, which does not show that they are equal"
+    assert article.find_element(By.CSS_SELECTOR, ".lead").text == f"{gain}; {equal}."
     assert [fact.text for fact in article.find_elements(By.TAG_NAME, "dd")] == row[2:]
     other.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
     assert browser.find_element(By.CSS_SELECTOR, "#versus .answer").text == "Choose two different systems."

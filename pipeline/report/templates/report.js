@@ -107,8 +107,35 @@
     table.parentElement.before(tools);
   };
 
+  const offer = (place) => {
+    const button = make("button", { type: "button", className: "copy", textContent: "Copy " + place.dataset.copy });
+    button.addEventListener("click", () => copy([...place.querySelectorAll("p")].map(text).join(" "), "Text"));
+    place.append(button);
+  };
+
+  // What may be said of a pair: never more than its verdict, and what its marks mean.
+  const claim = (heads, [a, b, ...rest]) => {
+    const value = Object.fromEntries(heads.slice(2).map((head, k) => [head, rest[k]]));
+    const interval = heads.find((head) => head.endsWith("interval"));
+    const known = [[interval, ""], ["p adjusted", "= "]].filter(([head]) => /\d/.test(value[head])).map(([head, sign]) => head + " " + sign + value[head]);
+    const gain = value.gain + (known.length ? " (" + known.join(", ") + ")" : "");
+    const [, verdict, found] = value.verdict.match(/^(.*?)\s*([*†‡§]*)$/);
+    const ahead = numberIn(value.gain) === 0 ? a + " and " + b + " have the same score, to the digits shown" : a + " is ahead of " + b + " by " + gain;
+    const sentences = {
+      better: a + " is better than " + b + " by " + gain + ".",
+      equivalent: a + " and " + b + " are equivalent within the margin; they differ by " + gain + ".",
+      identical: a + " and " + b + " are identical on every unit.",
+      "not separated": ahead + "; they are not separated, which does not show that they are equal.",
+      inconclusive: ahead + "; neither a difference nor equivalence is shown.",
+    };
+    const said = [sentences[verdict] || ahead + "; " + (/\w/.test(verdict) ? verdict : "the pair has no verdict") + "."];
+    const meanings = JSON.parse(versus.dataset.marks);
+    for (const mark of found) said.push(meanings[mark][0].toUpperCase() + meanings[mark].slice(1) + ".");
+    return said.join(" ");
+  };
+
   // The pairs of all tables of pairs, under both orders of their names: the numbers are those of the tables.
-  const tables = [...document.querySelectorAll("#pairs table")];
+  const tables = [...document.querySelectorAll("table[data-pairs]")];
   const answer = (area, a, b) => {
     area.replaceChildren();
     if (a === b) {
@@ -124,9 +151,11 @@
       const cells = [...row.cells].map(text);
       const list = make("dl", { className: "facts" });
       heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: cells[k + 2] }))));
-      const lead = make("p", { className: "lead" }, make("strong", { textContent: cells[0] }), " scores better than ", make("strong", { textContent: cells[1] }), ".");
-      if (numberIn(cells[heads.indexOf("gain")]) === 0) lead.replaceChildren(make("strong", { textContent: cells[0] }), " and ", make("strong", { textContent: cells[1] }), " have the same score.");
-      area.append(make("article", {}, make("h3", { textContent: table.dataset.title }), lead, list));
+      const lead = make("p", { className: "lead", textContent: claim(heads, cells) });
+      const place = make("div", {}, lead);
+      place.dataset.copy = "this sentence";
+      area.append(make("article", {}, make("h3", { textContent: table.dataset.title }), place, list));
+      offer(place);
     }
     if (!found) area.append(make("p", { textContent: "This pair is not in the tables of this page; tables/pairs.csv has all pairs." }));
   };
@@ -153,9 +182,5 @@
     answer(area, one.value, other.value);
   }
 
-  document.querySelectorAll("[data-copy]").forEach((place) => {
-    const button = make("button", { type: "button", className: "copy", textContent: "Copy " + place.dataset.copy });
-    button.addEventListener("click", () => copy([...place.querySelectorAll("p")].map(text).join(" "), "Text"));
-    place.append(button);
-  });
+  document.querySelectorAll("[data-copy]").forEach((place) => place.closest(".answer") || offer(place));
 })();

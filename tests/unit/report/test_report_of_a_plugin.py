@@ -35,7 +35,7 @@ def render(*findings: Finding, cube: Any = None) -> dict[str, bytes]:
 
 def test_a_finding_without_a_section_stands_among_the_findings() -> None:
     page = render(FINDING)["index.html"].decode()
-    assert page.index('<section id="findings">') < page.index("A bar is a gap.") < page.index('<section id="pairs">')
+    assert page.index('<section id="pairs">') < page.index('<section id="findings">') < page.index("A bar is a gap.")
 
 
 def test_an_analysis_that_was_asked_twice_has_files_of_its_own_each_time() -> None:
@@ -102,7 +102,7 @@ def test_headlines_marks_and_checks_reach_verdict_scatter_and_trust() -> None:
     )
     checks = (Check("Calibration of the test", "ok", "It was looked into."),)
     found = replace(FINDING, headlines=(Headline(where, "The gap is small."),), marks=marks, checks=checks)
-    files = render(found)
+    files = render(found, cube=build_cube(np.array([50.0, 50.7, 51.4, 51.9]), list("abcd")))
     document = json.loads(files["report.json"])
     assert document["verdict"][0]["sentences"][-1] == "The gap is small."
     assert [row["status"] for row in document["trust"] if row["check"] == "Calibration of the test"] == ["ok"]
@@ -125,7 +125,7 @@ def test_an_analysis_that_was_asked_twice_says_once_what_is_the_same() -> None:
 
 
 def test_one_pair_beyond_the_axis_is_told_in_the_singular() -> None:
-    cube = build_cube(np.array([50.0, 51.5, 53.0]), list("abc"))
+    cube = build_cube(np.array([50.0, 50.7, 51.4, 51.9]), list("abcd"))
     assert "1 pair with a larger gain, with p < 0.0005, lies to the right of the axis." in render(cube=cube)[
         "index.html"
     ].decode().replace("&lt;", "<")

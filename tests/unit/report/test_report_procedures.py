@@ -194,7 +194,7 @@ def test_pages_name_the_procedure_of_every_figure_and_describe_both():
         assert words in page
     for name in (BOOTSTRAP, RANDOMIZATION):
         assert f"Confidence against gain on news, bleu, {name}" in page
-        assert f"Ranks on news, bleu, {name}" in page
+        assert f"Scores on news, bleu, {name}" in page
     assert page.count('<article class="card') == 1
 
     def refuse(constant):

@@ -1,0 +1,134 @@
+"""Forests and matrices show the rows of the report, neither more nor less; the page has them in the order of what is asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import ODD, make_report
+
+from pipeline.interfaces import Finding, Section
+from pipeline.report.build import build_report
+from pipeline.report.document import Report
+from pipeline.report.findings import list_sections
+from pipeline.report.standings.figures import MOST_LINES, draw_systems
+from pipeline.report.svg import Drawing
+from pipeline.report.values import format_number, format_p
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def report_of(scores: list[float], *, names: list[str] | None = None, se: float = 0.5, **asked: Any) -> Report:
+    names = names or [f"s{k}" for k in range(len(scores))]
+    cube = build_cube(np.array(scores), names, se=se)
+    errors = np.full((1, 1, len(scores)), 0.25)
+    return build_report(make_report({"news": cube.assign(score_se=(cube["observed_score"].dims, errors))}, analyses=(), **asked))
+
+
+def drawn(report: Report) -> dict[str, Drawing]:
+    return dict(draw_systems(report))
+
+
+def texts(figure: Drawing) -> list[str]:
+    return [element.text or "" for element in ElementTree.fromstring(figure.svg).iter(f"{SVG}text")]
+
+
+CLOSE = [53.0, 50.0, 52.6, 50.1]
+"""Two far ahead of two others."""
+
+
+def test_a_matrix_has_the_gain_and_the_adjusted_p_of_every_pair() -> None:
+    report = report_of(CLOSE)
+    figure = drawn(report)["matrix"]
+    rows = report.pairs
+    assert len(rows) == 6
+    written = texts(figure)[8:]  # after the names and numbers of four systems
+    expected = [format_number(row.delta, 3) for row in rows] + [format_p(row.p_adjusted) for row in rows]
+    assert sorted(written) == sorted(expected)
+    separated = sum(row.verdict == "better" for row in rows)
+    assert separated == 4
+    cells = {match[1]: match[2].count("M") for match in re.finditer(r'<path class="([^"]+)" d="([^"]+)"', figure.svg)}
+    assert cells == {"separated": separated, "not-separated": 6 - separated}
+    assert figure.alt == "4 by 4: 4 of 6 pairs are separated."
+
+
+def test_systems_stand_by_score_and_a_line_parts_all_above_from_all_below() -> None:
+    report = report_of(CLOSE)
+    figures = drawn(report)
+    order = [row.name for row in report.board_of[report.places[0]]]
+    assert order == ["s0", "s2", "s3", "s1"]
+    assert [text.split()[-1] for text in texts(figures["matrix"]) if re.fullmatch(r"\d s\d", text)] == order
+    assert [text for text in texts(figures["scores"]) if re.fullmatch(r"s\d", text)] == order
+    for figure in figures.values():
+        assert figure.svg.count('class="rule"') == 1
+    assert "A line across" in figures["scores"].caption
+    close = drawn(report_of([50.0, 50.1, 50.2, 50.3]))
+    assert all('class="rule"' not in figure.svg and "A line" not in figure.caption for figure in close.values())
+
+
+def test_a_forest_has_every_score_with_its_interval_to_scale() -> None:
+    report = report_of([50.0, 51.0, 54.0])
+    svg = ElementTree.fromstring(drawn(report)["scores"].svg)
+    board = report.board_of[report.places[0]]
+    dots = [float(dot.get("cx", "")) for dot in svg.iter(f"{SVG}circle")][::2]  # the others are ranks
+    scale = np.polyfit([row.score for row in board], dots, 1)
+    assert scale[0] > 0
+    assert np.polyval(scale, [row.score for row in board]) == pytest.approx(dots, abs=0.1)
+    lines = [line for line in svg.iter(f"{SVG}line") if line.get("stroke-width") == "1.6"]
+    ends = [(float(line.get("x1", "")), float(line.get("x2", ""))) for line in lines]
+    expected = [(np.polyval(scale, row.interval.lo), np.polyval(scale, row.interval.hi)) for row in board if row.interval]
+    assert len(ends) == 3
+    assert ends == [pytest.approx(of, abs=0.2) for of in expected]
+
+
+def test_the_top_group_is_marked() -> None:
+    report = report_of(CLOSE)
+    svg = ElementTree.fromstring(drawn(report)["scores"].svg)
+    assert [text.text for text in svg.iter(f"{SVG}text") if text.get("font-weight")] == ["s0", "s2"]
+
+
+def test_names_stay_names() -> None:
+    figures = drawn(report_of([50.0 + k for k in range(len(ODD))], names=ODD))
+    for figure in figures.values():
+        shown = texts(figure)
+        assert all(any(text.endswith(name) for text in shown) for name in ODD)
+
+
+def test_many_systems_take_little_room_and_captions_say_what_is_shown() -> None:
+    count = 150
+    rng = np.random.default_rng(2)
+    figures = drawn(report_of(rng.normal(50, 2, count).tolist()))
+    assert len(figures["matrix"].svg) < 60_000
+    assert len([text for text in texts(figures["scores"]) if re.fullmatch(r"s\d+", text)]) == MOST_LINES
+    assert figures["scores"].caption.endswith(f"Shown: the first {MOST_LINES} of 150.")
+    assert "Shown" not in figures["matrix"].caption
+    numbers = [int(text) for text in texts(figures["matrix"]) if text.isdigit()]
+    assert numbers[:2] == [1, 1 + numbers[1] - numbers[0]]
+    assert max(numbers) <= count
+
+
+def test_against_a_baseline_there_are_scores_and_no_ranks() -> None:
+    figures = drawn(report_of(CLOSE, resampling={"family": "against-baseline", "baseline": "s1"}))
+    assert list(figures) == ["scores"]
+    assert "rank" not in texts(figures["scores"])
+
+
+def test_a_page_begins_with_what_the_study_asks() -> None:
+    usual = Finding("thresholds", (), sections=(Section("thresholds", "Thresholds", after="figures"),))
+    asked = replace(usual, analysis="calibration-transfer", sections=(Section("calibration", "Calibration", after="figures"),))
+    beside = Finding("driving-items", (), sections=(Section("driving-items", "Items", after="pairs"),))
+
+    def keys(*findings: Finding, of_models: bool = False, pairs: int = 45) -> list[str]:
+        return [section.key for section in list_sections(findings, of_models=of_models, pairs=pairs)]
+
+    leaders = ["leaderboard", "pairs", "figures", "thresholds", "findings", "trainings"]
+    assert keys(usual) == leaders
+    assert keys(usual, beside) == ["leaderboard", "pairs", "driving-items", *leaders[2:]]
+    assert keys(usual, asked) == ["figures", "thresholds", "calibration", "findings", "leaderboard", "pairs", "trainings"]
+    assert keys(usual, asked, pairs=36)[:2] == ["leaderboard", "pairs"]
+    assert keys(usual, asked, of_models=True)[0] == "models"
