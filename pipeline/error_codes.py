@@ -227,6 +227,8 @@ CODES: dict[str, Code] = {
     "P731": Code(3, "an archive has what no archive of a run has, for example a path that leads elsewhere"),
     "P732": Code(3, "an archive would unpack to more than is allowed, or more than any run is packed"),
     "P733": Code(73, "an archive would be unpacked where the run is already, or beside runs that were computed here"),
+    "P735": Code(73, "an object store is named, and obstore, which reads and writes them, is not installed"),
+    "P736": Code(73, "an object store refuses, or is not there; its own words are in the message"),
     "P740": Code(2, "the history of `reanalyse` is of another study"),
     "P741": Code(2, "`reanalyse` is asked to share out α in another way than the looks before, in the middle of a period"),
     "P801": Code(74, "another process writes this run, or may do so: its lease is damaged and less than a minute old"),

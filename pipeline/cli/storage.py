@@ -67,25 +67,33 @@ def gc(runs: Path, dry_run: bool, to: float | None, linked_store: bool, as_json:
 
 @cli.command()
 @click.argument("run", shell_complete=complete_runs)
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False))
 @runs_option
 @quiet_option
-def export(run: str, file: Path, runs: Path, quiet: bool) -> None:
+def export(run: str, file: str, runs: Path, quiet: bool) -> None:
     """Pack a run into one file, to send or to keep.
+
+    \b
+    Examples:
+      pipeline export first run.zip
+      pipeline export first s3://bucket/runs/first.zip
+      pipeline export first s3://bucket/runs/     not packed: to be read there
 
     It holds the report, the cubes, the study, the plan and the ledger; the same run gives the same bytes. `pipeline import`
     unpacks it, and so does any program for zip files.
-    """
+    """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.inputs import size_text
-    from pipeline.store.archive import pack_run
+    from pipeline.store.archive import pack_run, send_run
+    from pipeline.store.objects import is_object
 
-    size = pack_run(find(runs, run), file)
+    found = find(runs, run)
+    size = send_run(found, file) if is_object(file) else pack_run(found, Path(file))
     if not quiet:
         click.echo(f"{file}: {size_text(size)}", err=True)
 
 
 @cli.command("import")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False))
 @click.option(
     "-o",
     "--output",
@@ -94,18 +102,22 @@ def export(run: str, file: Path, runs: Path, quiet: bool) -> None:
     help="A folder for runs from elsewhere. [imported]",
 )
 @click.option("--max-size", type=_Size(), help="How large the unpacked run may be. [20 GB]")
-def import_(file: Path, output: Path, max_size: float | None) -> None:
+def import_(file: str, output: Path, max_size: float | None) -> None:
     """Unpack a run that `pipeline export` has packed.
 
     \b
     Examples:
       pipeline import run.zip; pipeline list --runs imported
+      pipeline import s3://bucket/runs/first.zip
 
     Prints the run directory. Runs from elsewhere have a folder of their own: your studies take over nothing from them.
     """  # noqa: D301 - click reads \b as "keep these lines"
-    from pipeline.store.archive import LARGEST, unpack_run
+    from pipeline.store.archive import LARGEST, fetch_run, unpack_run
+    from pipeline.store.objects import is_object
 
-    click.echo(str(unpack_run(file, output, most=max_size or LARGEST).root))
+    most = max_size or LARGEST
+    run = fetch_run(file, output, most=most) if is_object(file) else unpack_run(Path(file), output, most=most)
+    click.echo(str(run.root))
 
 
 def _by_kind(garbage: Garbage) -> dict[str, dict[str, int]]:

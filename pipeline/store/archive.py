@@ -17,11 +17,12 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from pipeline.errors import DataError, RunNotFound, StoreError
-from pipeline.store.files import make_directory, open_private, replacing, store_error, temporary_name
+from pipeline.store.files import make_directory, open_private, replacing, scratch_directory, store_error, temporary_name
 from pipeline.store.lease import refuse_if_held
+from pipeline.store.objects import fetch_object, send_file, send_files
 from pipeline.store.runs import STORE_NAME, RunDirectory
 
-__all__ = ["LARGEST", "pack_run", "unpack_run"]
+__all__ = ["LARGEST", "fetch_run", "pack_run", "send_run", "unpack_run"]
 
 FORMAT = {"format": "pipeline run", "schema_version": 1}
 HEAD = "archive.json"
@@ -55,10 +56,7 @@ def pack_run(run: RunDirectory, file: Path) -> int:
     StoreError
         A file cannot be read or written.
     """
-    refuse_if_held(run.root)
-    if not run.cubes.is_dir() and not run.report.is_dir():
-        help = f"`pipeline resume {run.id}` computes them"
-        raise RunNotFound.of("P503", f"{run.id} has neither cubes nor a report yet", where=str(run.root), help=help)
+    _refuse_unfinished(run)
     try:
         with replacing(file) as target, zipfile.ZipFile(target, "w") as archive:
             _add(archive, run.id, HEAD, json.dumps(FORMAT).encode())
@@ -69,6 +67,40 @@ def pack_run(run: RunDirectory, file: Path) -> int:
     except OSError as error:
         raise store_error(error, error.filename or file) from error
     return file.stat().st_size
+
+
+def send_run(run: RunDirectory, url: str) -> int:
+    """Send a run to an object store, packed where the address ends in ``.zip``, else file by file; give how many bytes.
+
+    Raises
+    ------
+    RunNotFound, RunLocked, StoreError
+        As `pack_run` and `pipeline.store.objects.send_files` do.
+    """
+    if url.endswith(".zip"):
+        with scratch_directory("export") as folder:
+            size = pack_run(run, folder / "run.zip")
+            send_file(folder / "run.zip", url)
+        return size
+    _refuse_unfinished(run)
+    names = _members(run.root)
+    send_files(run.root, {name: f"{run.id}/{name}" for name in names}, url.rstrip("/"))
+    refuse_if_held(run.root)
+    return sum((run.root / name).stat().st_size for name in names)
+
+
+def fetch_run(url: str, folder: Path, *, most: float = LARGEST) -> RunDirectory:
+    """Unpack an archive that is in an object store; raises as `unpack_run` and `pipeline.store.objects.fetch_object` do."""
+    with scratch_directory("import") as scratch:
+        fetch_object(url, scratch / "run.zip", most=most)
+        return unpack_run(scratch / "run.zip", folder, most=most)
+
+
+def _refuse_unfinished(run: RunDirectory) -> None:
+    refuse_if_held(run.root)
+    if not run.cubes.is_dir() and not run.report.is_dir():
+        help = f"`pipeline resume {run.id}` computes them"
+        raise RunNotFound.of("P503", f"{run.id} has neither cubes nor a report yet", where=str(run.root), help=help)
 
 
 def _add(archive: zipfile.ZipFile, run: str, name: str, content: bytes | IO[bytes]) -> None:
