@@ -121,6 +121,11 @@ def gate(
             raise click.UsageError(
                 "--baseline-window chooses baselines and candidate itself: no --baseline, --candidate, --all-pairs"
             )
+        if confirm > baseline_window:
+            raise click.UsageError(
+                f"--confirm {confirm} asks for {confirm} builds in succession that are worse than the same earlier one, which the "
+                f"window of the last of them must still hold: --baseline-window {confirm} or more"
+            )
         *before, last = choose_window(loaded, baseline_window)
         overrides["settings"] = (*settings_of(last, margins, all_pairs=False), *own, *leave_out_others(loaded, (*before, last)))
         loaded = load(study, overrides)
@@ -140,8 +145,9 @@ def gate(
         refuse_unknown(report, (*against, *candidates))
     judged = [one for each in against for one in judge_candidates(report, each, candidates)]
     if confirm > 1 and not failed:
-        kept = History(history or place_of_history(runs, loaded))
-        judged = confirm_losses(judged, kept.note_answers(directory.id, list_answers(judged)), runs=confirm)
+        kept, window = History(history or place_of_history(runs, loaded)), baseline_window is not None
+        before_this = kept.note_answers(directory.id, list_answers(judged, window=window))
+        judged = confirm_losses(judged, before_this, runs=confirm, window=window)
     answer = conclude_gate(judged)
     text = render_gate(judged, run=directory.id)
     if summary is not None:

@@ -5,7 +5,7 @@ DIR/slots/<slot>/account.md      the same for people
 DIR/slots/<slot>/cube.zarr/      the numbers (`pipeline.cubes.history`)
 DIR/missed/<slot>.json           a slot that could not be measured, until it is
 DIR/gate/answers.json            what gates found that wait for confirmation (`pipeline gate --confirm`)
-DIR/lease.N                      who writes
+DIR/lease.N                      who adds a slot; DIR/gate/lease.N: who notes answers
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import math
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,10 @@ SCHEMA_VERSION = 1
 
 MOST_ANSWERS = 1000
 """Runs of a gate that are kept: no confirmation asks for more."""
+
+
+WAIT_SECONDS = 10.0
+"""A gate that finds another noting its answers waits so long: a note takes milliseconds."""
 
 
 def is_slot_name(text: str) -> bool:
@@ -118,13 +123,32 @@ class History:
 
     def note_answers(self, run: str, answers: Mapping[str, str]) -> list[dict[str, str]]:
         """Keep the answers of a gate, and return those of the runs before, the latest last; the same run again is one run."""
-        make_directory(self.root / "gate")
-        with self.writing():
-            path = self.root / "gate" / "answers.json"
+        folder = make_directory(self.root / "gate")
+        # A lease of its own: a slot that is being added takes as long as its run does.
+        with _waiting_for(folder):
+            path = folder / "answers.json"
             kept = read_json(path, help=f"remove {path}: confirmation starts again") if path.is_file() else []
             before = [one for one in kept if one["run"] != run]
             write_json(path, [*before, {"run": run, "answers": dict(answers)}][-MOST_ANSWERS:])
         return [one["answers"] for one in before]
+
+
+@contextmanager
+def _waiting_for(folder: Path) -> Iterator[None]:
+    """Hold the lease of a folder, and wait for it where another process has it."""
+    end = time.monotonic() + WAIT_SECONDS
+    while True:
+        with suppress(RunLocked), ExitStack() as stack:
+            stack.enter_context(hold_lease(folder))
+            held = stack.pop_all()
+            break
+        if time.monotonic() > end:
+            message = "another gate is noting its answers in this history"
+            help = "ask again: the run is kept, and nothing is computed twice"
+            raise RunLocked(Problem("P801", message, str(folder), help))
+        time.sleep(0.05)
+    with held:
+        yield
 
 
 def _cube_of(account: Mapping[str, Any]) -> SlotCube:

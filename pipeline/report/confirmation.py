@@ -13,9 +13,12 @@ from pipeline.report.values import format_p
 __all__ = ["answers_before", "confirm_losses", "hold_to_level", "list_answers"]
 
 
-def list_answers(judged: Sequence[Judged]) -> dict[str, Answer]:
-    """Return each answer by test set, metric, candidate and baseline, as a history keeps them."""
-    return {_name(one): one.answer for one in judged}
+def list_answers(judged: Sequence[Judged], *, window: bool = False) -> dict[str, Answer]:
+    """Return each answer by test set, metric, candidate and baseline, as a history keeps them.
+
+    With ``window`` the candidate is the last build, which has another name every time: it is left out.
+    """
+    return {_name(one, window): one.answer for one in judged}
 
 
 def hold_to_level(judged: Sequence[Judged], level: float) -> list[Judged]:
@@ -24,13 +27,18 @@ def hold_to_level(judged: Sequence[Judged], level: float) -> list[Judged]:
 
 
 def _held(one: Judged, level: float) -> Judged:
-    if one.answer not in {"better", "worse"} or (one.p is not None and one.p <= level):
+    if one.answer not in {"better", "worse", "equivalent"} or (one.answer == "equivalent" and one.p_equivalence is None):
+        return one  # identical outputs are equivalent without a test
+    p, what = (one.p_equivalence, "p of equivalence") if one.answer == "equivalent" else (one.p, "p")
+    if p is not None and p <= level:
         return one
-    why = f"{one.answer} by itself, but p is above {format_p(level)}, which this look may spend"
+    why = f"{one.answer} by itself, but {what} is above {format_p(level)}, which this look may spend"
     return replace(one, answer="inconclusive", why=why)
 
 
-def confirm_losses(judged: Sequence[Judged], earlier: Sequence[Mapping[str, str]], *, runs: int) -> list[Judged]:
+def confirm_losses(
+    judged: Sequence[Judged], earlier: Sequence[Mapping[str, str]], *, runs: int, window: bool = False
+) -> list[Judged]:
     """Return the answers with those losses open that fewer than so many runs in succession have found.
 
     Parameters
@@ -41,11 +49,14 @@ def confirm_losses(judged: Sequence[Judged], earlier: Sequence[Mapping[str, str]
         What `list_answers` returned of the runs before, the latest last, before anything was confirmed.
     runs : int
         How many runs must say it, this one among them.
+    window : bool
+        Whether the candidate is the last build, as for `list_answers`: builds in succession must then be worse than the same
+        earlier one.
     """
     confirmed = []
     for one in judged:
         before = 0
-        while one.answer == "worse" and before < len(earlier) and earlier[-1 - before].get(_name(one)) == "worse":
+        while one.answer == "worse" and before < len(earlier) and earlier[-1 - before].get(_name(one, window)) == "worse":
             before += 1
         if one.answer == "worse" and before + 1 < runs:
             one = replace(
@@ -55,8 +66,8 @@ def confirm_losses(judged: Sequence[Judged], earlier: Sequence[Mapping[str, str]
     return confirmed
 
 
-def _name(one: Judged) -> str:
-    return json.dumps([one.test_set, one.metric, one.candidate, one.baseline], ensure_ascii=False)
+def _name(one: Judged, window: bool) -> str:
+    return json.dumps([one.test_set, one.metric, None if window else one.candidate, one.baseline], ensure_ascii=False)
 
 
 def answers_before(accounts: Sequence[Mapping[str, Any]], run: str) -> list[Mapping[str, str]]:

@@ -53,6 +53,8 @@ class Judged:
         What a reader should know beside the answer; empty where there is nothing.
     digits : int
         Decimals of the metric.
+    p_equivalence : float, optional
+        Adjusted: what ``equivalent`` is by; none without a margin, and of identical outputs.
     """
 
     test_set: str
@@ -65,6 +67,7 @@ class Judged:
     p: float | None
     why: str
     digits: int
+    p_equivalence: float | None = None
 
     def say(self) -> str:
         """Return it as a sentence."""
@@ -139,7 +142,8 @@ def _judge(row: PairRow | ModelPairRow, place: FamilyKey, name: str, baseline: s
     interval = None
     if row.interval is not None and row.interval.lo is not None and row.interval.hi is not None:
         interval = (row.interval.lo, row.interval.hi) if ahead else (-row.interval.hi, -row.interval.lo)
-    return Judged(place.test_set, place.metric, name, baseline, answer, gain, interval, row.p_adjusted, _explain(row), digits)
+    tested = row.p_adjusted, _explain(row), digits, row.p_equivalence_holm
+    return Judged(place.test_set, place.metric, name, baseline, answer, gain, interval, *tested)
 
 
 def _explain(row: PairRow | ModelPairRow) -> str:

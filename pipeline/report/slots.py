@@ -164,15 +164,14 @@ def _read_pair(row: PairRow | ModelPairRow, place: FamilyKey, level: float) -> t
         side = "not measured"
     elif row.verdict == "better" and p is not None and p <= level:
         side = "second" if turned else "first"
-    elif row.verdict == "identical" or (row.verdict in _EQUAL and _shown_equal(row, level)):
+    elif row.verdict in _EQUAL and (row.identical or _shown_equal(row, level)):
         side = "equal"
     gain = row.delta if row.delta is None or not turned else -row.delta
     return _name(place.test_set, place.metric, *sorted((a, b))), PairFound(gain, p, side)  # type: ignore[arg-type]
 
 
 def _shown_equal(row: PairRow | ModelPairRow, level: float) -> bool:
-    p = getattr(row, "p_equivalence_holm", None)
-    return p is not None and p <= level
+    return row.p_equivalence_holm is not None and row.p_equivalence_holm <= level
 
 
 def _read_threshold(row: Mapping[str, Any]) -> tuple[str, ThresholdFound]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,10 @@ import numpy as np
 import pytest
 from support.studies import run_cli, write_study
 
+from pipeline.errors import RunLocked
+from pipeline.record.history import History
 from pipeline.report.gate import ANSWERS, Judged, conclude_gate, render_annotations, render_gate
+from pipeline.store.lease import hold_lease
 
 ITEMS = 400
 
@@ -178,6 +183,44 @@ def test_a_window_of_builds_is_the_baseline(tmp_path: Path) -> None:
     assert answers[2] == (1, [("build-11", "build-9", "worse"), ("build-11", "build-10", "inconclusive")])
     both = run_cli("gate", "study.yaml", "--baseline-window", "2", "--baseline", "build-8", cwd=tmp_path)
     assert (both.returncode, "chooses baselines and candidate itself" in both.stderr) == (2, True)
+
+
+def test_builds_of_a_window_confirm_a_loss_against_the_same_earlier_build(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    base = rng.normal(50, 5, ITEMS)
+    study(tmp_path, "study.yaml", resampling={"procedures": ["paired-t"], "replicates": 1000})
+    builds = {"build-8": base + 1 + rng.normal(0, 0.3, ITEMS)}
+    words = ("gate", "study.yaml", "--serial", "-q", "--baseline-window")
+    found = []
+    for k in (9, 10, 11):  # worse than build-8, and like one another: build-8 leaves the window at build-11
+        builds[f"build-{k}"] = base + rng.normal(0, 0.3, ITEMS)
+        write_table(tmp_path / "scores.csv", **builds)
+        done = run_cli(*words, 2, "--confirm", 2, cwd=tmp_path)
+        found.append((done.returncode, done.stdout.splitlines()[0]))
+    assert found == [(0, "inconclusive"), (1, "worse"), (0, "inconclusive")]
+    short = run_cli(*words, 2, "--confirm", 3, cwd=tmp_path)
+    assert (short.returncode, "--baseline-window 3 or more" in short.stderr) == (2, True)
+
+
+def test_a_gate_does_not_wait_for_a_slot_and_waits_for_another_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = History(tmp_path)
+    with kept.writing():
+        assert kept.note_answers("one", {}) == []
+    began = threading.Event()
+
+    def note_later() -> None:
+        with hold_lease(tmp_path / "gate"):
+            began.set()
+            time.sleep(0.2)
+
+    other = threading.Thread(target=note_later)
+    other.start()
+    began.wait()
+    assert kept.note_answers("two", {"a": "worse"}) == [{}]
+    other.join()
+    monkeypatch.setattr("pipeline.record.history.WAIT_SECONDS", 0.1)
+    with hold_lease(tmp_path / "gate"), pytest.raises(RunLocked, match=r"P801.*another gate is noting"):
+        kept.note_answers("three", {})
 
 
 ONE = Judged("news", "bleu", "new", "old", "better", 1.0, (0.5, 1.5), 0.01, "", 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import defaultdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +17,11 @@ from support.studies import files_of, run_cli, write_study
 
 from pipeline.cubes.history import SIDES, open_history
 from pipeline.errors import StoreError
-from pipeline.report.confirmation import answers_before
+from pipeline.report.confirmation import answers_before, hold_to_level
+from pipeline.report.gate import Judged
+from pipeline.report.rows import FamilyKey
 from pipeline.report.slot_text import list_limits
+from pipeline.report.slots import read_slot
 from pipeline.store.lease import hold_lease
 
 ITEMS = 120
@@ -268,6 +272,50 @@ def test_families_share_the_level_of_a_look_unless_p_is_corrected_across_them(ac
 
     report = SimpleNamespace(families=SimpleNamespace(across=across, judged=judged))
     assert level_of(Look(1, 3, 30, 0.05), report) == pytest.approx(level, rel=1e-12)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("answer", "p", "equivalence", "held"),
+    [
+        ("worse", 0.0016, None, "worse"),
+        ("worse", 0.0017, None, "inconclusive"),
+        ("better", 0.0017, None, "inconclusive"),
+        ("equivalent", 0.9, 0.0016, "equivalent"),
+        ("equivalent", 1e-9, 0.0017, "inconclusive"),
+        ("equivalent", None, None, "equivalent"),  # identical outputs
+        ("could not measure", None, None, "could not measure"),
+    ],
+)
+def test_every_answer_is_held_to_the_level_of_its_look(answer: Any, p: float | None, equivalence: float | None, held: str) -> None:
+    one = Judged("news", "bleu", "new", "old", answer, 1.0, None, p, "", 2, equivalence)
+    (found,) = hold_to_level([one], 0.00165)
+    assert found.answer == held
+    assert ("which this look may spend" in found.why) == (held != answer)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "identical", "p", "equivalence", "side"),
+    [
+        ("better", False, 0.001, None, "second"),
+        ("better", False, 0.01, None, "open"),
+        ("equivalent", False, 0.5, 0.001, "equal"),
+        ("equivalent", False, 0.5, 0.01, "open"),
+        ("equivalent", True, None, None, "equal"),  # with a margin, identical outputs have this word
+        ("identical", True, None, None, "equal"),
+        ("not testable", False, None, None, "not measured"),
+    ],
+)
+def test_a_side_is_that_of_the_level_of_its_look(
+    verdict: str, identical: bool, p: float | None, equivalence: float | None, side: str
+) -> None:
+    place = FamilyKey("news", "bleu", "paired-t")
+    row = SimpleNamespace(system_a="b", system_b="a", delta=1.0, p_adjusted=p, p_equivalence_holm=equivalence)
+    row.verdict, row.identical = verdict, identical
+    empty: dict[str, Any] = {"systems": [], "findings": [], "procedures": ["paired-t"]}
+    report: Any = SimpleNamespace(places=[place], model_pairs_of=lambda place: [], **empty)
+    report.pairs_of = defaultdict(lambda: [row])
+    (found,) = read_slot(report, 0.005, inputs={}, settings={}).pairs.values()
+    assert found == (-1.0, p, side)
 
 
 def test_a_run_that_comes_back_stands_where_it_was_last() -> None:
