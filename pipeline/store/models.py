@@ -1,7 +1,7 @@
 """Fitted models that are kept for other test sets: bundles of files, verified when they are read, in no more room than is given.
 
-A model is a file of the store under the address of its training. The SHA-256 of what it holds is in the file: a damaged one is
-removed, and is fitted again. When a new one needs room, those that were used longest ago go first.
+A model is a file of the store under the address of its training. The SHA-256 of that address and of what it holds is in the file:
+a damaged one, or that of another training, is removed, and the model is fitted again. When a new one needs room, those that were used longest ago go first.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def has_model(store: Store, key: str) -> bool:
 
 
 def forget_model(store: Store, key: str) -> None:
-    """Remove a model."""
-    _path(store, key).unlink(missing_ok=True)
+    """Remove a model, where this user may; else it is replaced, or found wanting again."""
+    with suppress(OSError):
+        _path(store, key).unlink(missing_ok=True)
 
 
 def keep_model(store: Store, key: str, folder: Path, *, room: float) -> bool:
@@ -62,7 +63,7 @@ def keep_model(store: Store, key: str, folder: Path, *, room: float) -> bool:
     if sum(part.stat().st_size for part in parts if part.is_file()) > room:
         return False
     path = _path(store, key)
-    seal = hashlib.sha256()
+    seal = hashlib.sha256(key.encode())
     with (
         replacing(path) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as bundle,
@@ -88,7 +89,10 @@ def take_model(store: Store, key: str, folder: Path, *, room: float) -> bool:
     path = _path(store, key)
     try:
         with zipfile.ZipFile(path) as bundle:
-            sound = sum(entry.file_size for entry in bundle.infolist()) <= room and _extract(bundle, folder)
+            entries = bundle.infolist()
+            # Of other kinds of compression each has errors of its own.
+            ours = all(entry.compress_type in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED) for entry in entries)
+            sound = ours and sum(entry.file_size for entry in entries) <= room and _extract(bundle, folder, key)
     except FileNotFoundError:
         return False
     except (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError, ValueError):
@@ -103,8 +107,8 @@ def take_model(store: Store, key: str, folder: Path, *, room: float) -> bool:
     return True
 
 
-def _extract(bundle: zipfile.ZipFile, folder: Path) -> bool:
-    seal = hashlib.sha256()
+def _extract(bundle: zipfile.ZipFile, folder: Path, key: str) -> bool:
+    seal = hashlib.sha256(key.encode())
     for name in bundle.namelist():
         _seal_name(seal, name)
         place, *parts = PurePosixPath(name).parts

@@ -137,3 +137,42 @@ def test_what_unpacks_to_more_than_there_is_room_for_is_not_unpacked(store: Stor
     taken.mkdir()
     assert not take_model(store, "ab1", taken, room=99_999)
     assert not any(taken.iterdir())
+
+
+def test_a_model_that_stands_in_the_place_of_another_is_not_taken(store: Store, tmp_path: Path) -> None:
+    keep_model(store, "ab1", model(tmp_path), room=ROOM)
+    stored(store, "ab2").parent.mkdir(parents=True, exist_ok=True)
+    stored(store, "ab2").write_bytes(stored(store, "ab1").read_bytes())
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    assert not take_model(store, "ab2", taken, room=ROOM)
+    assert not any(taken.iterdir())
+    assert [has_model(store, key) for key in ("ab1", "ab2")] == [True, False]
+
+
+def test_a_model_compressed_in_another_way_is_damage_and_no_error(store: Store, tmp_path: Path) -> None:
+    path = stored(store, "ab1")
+    path.parent.mkdir(parents=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as bundle:
+        bundle.writestr("files/weights", b"12" * 500)
+    data = bytearray(path.read_bytes())
+    data[52:60] = b"\xff" * 8
+    path.write_bytes(data)
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    assert not take_model(store, "ab1", taken, room=ROOM)
+    assert not has_model(store, "ab1")
+
+
+def test_a_damaged_model_that_cannot_be_removed_is_no_error(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = stored(store, "ab1")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no zip")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    assert not take_model(store, "ab1", taken, room=ROOM)
