@@ -3,6 +3,7 @@
 Each night a build is compared with the release on 200 items by a paired t-test, as a study with `procedures: [paired-t]` does.
 Gains of items have a standard deviation of 1; a share of their variance is the item's own and stays from night to night, as it does
 where the test set is the same. Without a regression nothing differs on any night; the regression is there from night 11 on.
+A second table tells how far the t-test keeps so small a level, with scores of several kinds.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from scipy import stats
 from pipeline.inference.spending import Spending
 
 NIGHTS, ITEMS, FROM, ALPHA = 30, 200, 11, 0.05
+SIZES = (50, 200, 1000)
+LEVELS = (ALPHA, ALPHA / NIGHTS)
 BATCH = 500
 
 
@@ -53,6 +56,32 @@ def alarms(t: NDArray[np.float64], levels: NDArray[np.float64], confirm: int, *,
     return confirmed
 
 
+def gains(rng: np.random.Generator, kind: str, items: int, trials: int) -> NDArray[np.float64]:
+    """Return gains of equal systems, (trial, item): their mean is expected to be 0."""
+    if kind == "Gaussian":
+        return rng.normal(size=(trials, items))
+    if kind == "right or wrong":  # one item in five differs
+        drawn = rng.random((trials, items))
+        return (drawn < 0.1).astype(float) - (drawn > 0.9)
+    if kind == "exponential":
+        return rng.exponential(size=(trials, items)) - 1
+    failed = rng.random((trials, items)) < 0.05  # one item in twenty fails totally, and the others are so much better
+    return rng.normal(0.05, 0.1, (trials, items)) - failed
+
+
+def tails(rng: np.random.Generator, trials: int) -> Iterator[tuple[str, int, list[float]]]:
+    """Go through scores and sizes: how many times its level a paired t-test of one night is wrong, at .05 and at a thirtieth."""
+    for kind in ("Gaussian", "right or wrong", "exponential", "total failures"):
+        for items in SIZES:
+            wrong = np.zeros(len(LEVELS))
+            for first in range(0, trials, BATCH):
+                found = gains(rng, kind, items, min(BATCH, trials - first))
+                t = found.mean(axis=1) / np.maximum(found.std(axis=1, ddof=1) / np.sqrt(items), 1e-300)
+                p = 2 * stats.t.sf(np.abs(t), items - 1)
+                wrong += [(p <= level).sum() for level in LEVELS]
+            yield kind, items, list(wrong / trials / LEVELS)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -73,6 +102,9 @@ def main() -> None:
             found = after.any(axis=1)
             cells += [f"{found.mean():.3f}", f"{np.median(after[found].argmax(axis=1)) + 1:.0f}"]
         print(f"| {name} | {' | '.join(cells)} |")
+    print("\n| gains | items | false alarms of a night at .05, in its level | at .05/30 |\n|---|--:|--:|--:|")
+    for kind, items, times in tails(rng, 10 * asked.histories):
+        print(f"| {kind} | {items} | {times[0]:.2f} | {times[1]:.2f} |")
 
 
 if __name__ == "__main__":

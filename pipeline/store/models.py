@@ -1,7 +1,8 @@
 """Fitted models that are kept for other test sets: bundles of files, verified when they are read, in no more room than is given.
 
 A model is a file of the store under the address of its training. The SHA-256 of that address and of what it holds is in the file:
-a damaged one, or that of another training, is removed, and the model is fitted again. When a new one needs room, those that were used longest ago go first.
+a damaged one, or that of another training, is removed, and the model is fitted again. When a new one needs room, those that were
+used longest ago go first.
 """
 
 from __future__ import annotations
