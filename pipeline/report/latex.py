@@ -66,10 +66,16 @@ def _table(view: View, caption: str) -> str:
         "    \\toprule",
         f"    {' & '.join(heads)} \\\\",
         "    \\midrule",
-        *(f"    {' & '.join(map(escape_latex, row))} \\\\" for row in view.rows),
+        *(f"    {_row(row)} \\\\" for row in view.rows),
         "    \\bottomrule",
         "  \\end{tabular}",
         f"  \\caption{{{escape_latex(caption)}}}",
         "\\end{table}",
     ]
     return "\n".join([*lines, ""])
+
+
+def _row(cells: Sequence[str]) -> str:
+    """Return a row, protected where it begins with what the end of the row before would take for an option of its own."""
+    row = " & ".join(map(escape_latex, cells))
+    return f"{{{row[0]}}}{row[1:]}" if row[:1] in {"[", "*"} else row

@@ -20,6 +20,9 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
+from pipeline.report.latex import escape_latex
+from pipeline.report.markdown import escape
+
 pytestmark = pytest.mark.browser
 
 WIDTHS = (400, 1280, 1920)
@@ -191,6 +194,25 @@ def test_what_is_shown_of_a_table_is_copied_as_csv_latex_and_markdown(browser, o
     assert r"a \& b" in latex
     markdown = copied(browser, "leaderboard", "Markdown").splitlines()
     assert len(markdown) == len(rows) + 2
+
+
+def test_names_that_are_copied_do_nothing_where_they_are_pasted(browser, odd_page):
+    open_page(browser, odd_page)
+    table = table_of(browser, "leaderboard")
+    column = [head.text for head in table.find_elements(By.CSS_SELECTOR, "th")].index("system")
+    names = ["=1+1", "@SUM(A1)", "-tuned", "-0.5", "[a](b) #1", "*<b> | x_y…"]
+    named = (
+        "[...arguments[0].tBodies[0].rows].forEach((row, k) => { row.cells[arguments[1]].textContent = arguments[2][k] || 'x' })"
+    )
+    browser.execute_script(named, table, column, names)
+    rows = list(csv.reader(io.StringIO(copied(browser, "leaderboard", "CSV"))))
+    assert [row[column] for row in rows[1:7]] == ["'=1+1", "'@SUM(A1)", "'-tuned", *names[3:]]
+    for what, heads, write in (("LaTeX", 3, escape_latex), ("Markdown", 2, escape)):
+        lines = copied(browser, "leaderboard", what).split("\n")[heads:]
+        assert [name for name, line in zip(names, lines, strict=False) if write(name) not in line] == []
+    # LaTeX takes a bracket or a star after the end of a row for an option of it.
+    browser.execute_script(named, table, 0, ["[1]"])
+    assert copied(browser, "leaderboard", "LaTeX").split("\n")[3].startswith("{[}1] & ")
 
 
 def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(browser, odd_page):

@@ -28,14 +28,19 @@
     say.textContent = what + " copied.";
   };
 
+  // As in the files beside the page: no spreadsheet takes a name for a formula; numbers stay numbers.
+  const inert = (cell) => (/^[=+\-@]./.test(cell) && Number.isNaN(Number(cell)) ? "'" + cell : cell);
   const quoted = (cell) => (/[",\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell);
-  const latexOf = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
-  const forLatex = (cell) => cell.replace(/[\\~^&%$#_{}]/g, (c) => latexOf[c] || "\\" + c).replace(/−/g, "$-$").replace(/–/g, "--");
-  const piped = (cell) => cell.replace(/[\\|*_<`]/g, "\\$&");
+  const latexOf = {
+    "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}",
+    "−": "$-$", "–": "--", "±": "$\\pm$", "≤": "$\\leq$", "≥": "$\\geq$", "·": "$\\cdot$", "α": "$\\alpha$", "…": "\\dots{}",
+  };
+  const forLatex = (cell) => cell.replace(/[\\~^&%$#_{}<>|−–±≤≥·α…]/g, (c) => latexOf[c] || "\\" + c);
+  const piped = (cell) => cell.replace(/&/g, "&amp;").replace(/[\\`*_[\]<>|#~$]/g, "\\$&");
   const formats = {
-    CSV: (heads, rows) => [heads, ...rows].map((row) => row.map(quoted).join(",") + "\n").join(""),
+    CSV: (heads, rows) => [heads, ...rows].map((row) => row.map(inert).map(quoted).join(",") + "\n").join(""),
     LaTeX: (heads, rows, words) => {
-      const lines = [heads, ...rows].map((row) => row.map(forLatex).join(" & ") + " \\\\");
+      const lines = [heads, ...rows].map((row) => row.map(forLatex).join(" & ").replace(/^[[*]/, "{$&}") + " \\\\"); // \\ reads [ and *
       const columns = words.map((isText) => (isText ? "l" : "r")).join("");
       lines.splice(1, 0, "\\hline");
       return "\\begin{tabular}" + "{" + columns + "}\n" + lines.join("\n") + "\n\\end{tabular}\n";

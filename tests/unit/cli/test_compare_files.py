@@ -152,6 +152,12 @@ def test_latex_is_escaped(text: str) -> None:
     assert not set(bare) & set("\\&%$#_{}~^<>≤α")
 
 
+@pytest.mark.parametrize("name", ["[1ex]", "*"])
+def test_the_name_that_begins_a_row_of_latex_is_no_option_of_the_row_before(name: str) -> None:
+    view = View("k", "t", ("x", "y"), (("a", "[0.1, 0.2]"), (name, "[0.1, 0.2]")))
+    assert f"    {{{name[0]}}}{name[1:]} & [0.1, 0.2] \\\\" in render_latex([(view, "")]).splitlines()
+
+
 @pytest.mark.parametrize(
     "value", ["no", "010", "1:30", "1e5", "0x1f", "true", "~", "", "- a", "a: b", "2026-01-01", "ü", "#", "=", "*x", "{a}"]
 )
