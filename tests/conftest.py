@@ -44,12 +44,11 @@ def data_dir() -> Path:
 
 @pytest.fixture(scope="module")
 def files_in_memory() -> Iterator[None]:
-    """Keep temporary files in memory where there is a file system for that, and sync none: for tests of many runs.
+    """Keep temporary files in memory where there is a file system for that: for tests of many runs.
 
     pytest's own ``tmp_path`` stays where it is.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda descriptor: None)
         if os.access("/dev/shm", os.W_OK):
             patch.setattr(tempfile, "tempdir", "/dev/shm")
         yield
@@ -72,6 +71,17 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield mount
     finally:
         subprocess.run(["umount", mount], check=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_synced() -> Iterator[None]:
+    """Sync no file of a test's own process to disk: no test cuts the power, and a slow disk would make each run of a study slow.
+
+    Processes that a test starts sync as ever.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
