@@ -6,6 +6,7 @@ import os
 import stat
 import zipfile
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,20 @@ def test_a_run_that_is_written_or_has_nothing_to_read_is_not_packed(tmp_path: Pa
     with pytest.raises(RunNotFound, match="neither cubes nor a report"):
         pack_run(RunDirectory(tmp_path / "empty"), tmp_path / "run.zip")
     assert not (tmp_path / "run.zip").exists()
+
+
+def test_a_run_that_is_written_since_packing_began_is_not_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = made(tmp_path / "small-0123")
+    with ExitStack() as other:
+
+        def begin_and_list(root: Path) -> list[str]:
+            other.enter_context(hold_lease(run.root))
+            return list(CONTENT)
+
+        monkeypatch.setattr(archive, "_members", begin_and_list)
+        with pytest.raises(RunLocked, match="P801"):
+            pack_run(run, tmp_path / "run.zip")
+    assert [part.name for part in tmp_path.iterdir()] == ["small-0123"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import StoreError
+from pipeline.store.files import temporary_name
 from pipeline.store.garbage import find_garbage, note_linked_store, remove_garbage
 from pipeline.store.lease import hold_lease
 from pipeline.store.runs import Store
@@ -93,6 +94,16 @@ def test_what_is_named_or_written_again_before_it_is_removed_stays(tmp_path: Pat
     written.write_bytes(b"again")
     assert remove_garbage(tmp_path, found) == 100
     assert [path.exists() for path in (named, written, gone)] == [True, True, False]
+
+
+def test_what_killed_writers_left_goes_and_what_is_being_written_stays(tmp_path: Path) -> None:
+    kept = stored(tmp_path, KEYS[0], hours=0)
+    name = temporary_name()
+    being, left = kept.parent / name, kept.parent / name.replace(f"-{os.getpid()}-", f"-{2**22 + 1}-")  # no such process
+    for path in (being, left):
+        path.write_bytes(b"half")
+    assert remove_garbage(tmp_path, find_garbage(tmp_path)) == 0
+    assert [path.exists() for path in (kept, being, left)] == [True, True, False]
 
 
 def test_what_is_no_result_of_ours_stays(tmp_path: Path) -> None:

@@ -119,6 +119,9 @@ def test_those_used_longest_ago_make_room(store: Store, tmp_path: Path) -> None:
 
 def test_what_is_too_large_or_no_file_is_not_kept(store: Store, tmp_path: Path) -> None:
     assert not keep_model(store, "aa1", model(tmp_path, size=10_000), room=9_000)
+    (tmp_path / "zeros").mkdir()
+    (tmp_path / "zeros" / "weights").write_bytes(bytes(10_000))  # small once it is packed, but nobody could unpack it
+    assert not keep_model(store, "aa1", tmp_path / "zeros", room=9_000)
     (tmp_path / "nothing").mkdir()
     assert not keep_model(store, "aa1", tmp_path / "nothing", room=ROOM)
     linked = model(tmp_path, seed=3)
