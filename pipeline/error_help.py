@@ -40,7 +40,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "P010",
         "What `compare` and `init` are given",
-        "Say what the files leave open: the metric with `-m`, references or gold with `-r`, the format with `--format`, names as "
+        "Add what the files do not say: the metric with `-m`, references or gold with `-r`, the format with `--format`, names as "
         "`NAME=PATH`; `pipeline compare --help` has examples.",
     ),
     Family(
@@ -70,7 +70,8 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "P275",
         "Tables, JSON and labels",
-        "Say what the file leaves open, or write a column in one way; docs/formats.md says what is recognised.",
+        "Add what the file does not say, or write all numbers of a column in the same form; docs/formats.md says what is "
+        "recognised.",
     ),
     Family(
         "P285",
@@ -82,8 +83,8 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "P301",
         "Metrics, formats, trainers, procedures, presets and analyses",
-        "`pipeline metrics`, `formats`, `procedures`, `presets` and `analyses` list what is installed; what another package brings "
-        "must be installed beside this one, and CONTRIBUTING.md says what your own must have.",
+        "`pipeline metrics`, `formats`, `procedures`, `presets` and `analyses` list what is installed; what another package "
+        "provides must be installed in the same environment, and CONTRIBUTING.md says what your own must have.",
     ),
     Family(
         "P401", "Tasks", "What is done is kept: `pipeline logs` says what happened, and `pipeline resume` computes what is missing."
@@ -102,7 +103,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "P501",
         "Runs",
-        "`pipeline list` shows the runs of a folder, `--runs` names another folder; without a name the latest is meant.",
+        "`pipeline list` shows the runs of a folder, `--runs` names another folder; without a name, commands take the latest.",
     ),
     Family(
         "P601",
@@ -129,7 +130,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "P801",
         "Runs that another process writes",
-        "One process at a time writes a run: wait until it ends (`pipeline status`), or stop it with `pipeline cancel`.",
+        "Only one process at a time may write a run: wait until it ends (`pipeline status`), or stop it with `pipeline cancel`.",
     ),
     Family(
         "P999",
@@ -143,30 +144,30 @@ OWN_HELP: dict[str, str] = {
     "P116": "Compare fewer systems, or ask for `bca` intervals, which are read off the kept scores.",
     "P117": "Choose another procedure with `--procedure`; `pipeline procedures` says what each tests.",
     "P125": "Ask for fewer replicates with `-b`: a million finds p-values down to 1e-6.",
-    "P128": "A study is a page or two: check that the file is the study, and name many systems by a pattern, not one by one.",
-    "P134": "Unset the variable: a form that suits the processor is then chosen, and no number depends on it.",
+    "P128": "A study is a page or two: check that the file is the study, and use a pattern to name many systems.",
+    "P134": "Unset the variable: a suitable form is then chosen, and no number depends on it.",
     "P203": "A line is lost, split or joined near the place that the message names; an empty output is an empty line.",
     "P204": "Write the file again as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`.",
-    "P209": "Leave one row for each item.",
-    "P213": "Units are what is resampled, and one alone says nothing of chance: add items, or take items in place of documents.",
+    "P209": "Keep one row for each item.",
+    "P213": "Units are what is resampled, and a single one says nothing about chance: add items, or use items as units.",
     "P214": "Find the line where the shift begins; leaving out the last lines would compare outputs of different items.",
     "P216": "Add the missing items, or say how to treat them: `missing: drop` or `missing: zero`.",
-    "P220": "Start the study again: the changed file makes it a new run, which reuses what still holds.",
-    "P270": "Start the study again: the changed data make it a new run, which reuses what still holds.",
+    "P220": "Start the study again: with the changed file it is a new run, which reuses what is still valid.",
+    "P270": "Start the study again: with the changed data it is a new run, which reuses what is still valid.",
     "P291": "Write `unit: document`, with sizes in documents, or `unit: item`.",
     "P401": "`pipeline logs` has the traceback; the fault is the program's or that of a plugin, and what is done is kept.",
     "P403": "Give workers more memory or fewer threads, or compare fewer systems at a time; then `pipeline resume`.",
     "P404": "Install the same versions on every worker, then `pipeline resume`.",
     "P405": "Install the same versions on every worker, then `pipeline resume`.",
-    "P414": "Free disk, or raise `limits: {disk: …}` of the model; then start the study again.",
+    "P414": "Free disk space, or raise `limits: {disk: …}` of the model; then start the study again.",
     "P415": "Raise `limits: {memory: …}` of the model, or give the command less to do.",
-    "P416": "Raise `limits: {minutes: …}` of the model if it is slow, and not stuck.",
+    "P416": "Raise `limits: {minutes: …}` of the model if it is slow but not stuck.",
     "P502": "Give more of the run's id; `pipeline list` shows them.",
     "P606": "Only a cluster with TLS is started: docs/clusters.md says what a profile needs.",
     "P610": "Correct `options:` of the profile: queue, account, memory, walltime; then `pipeline resume`.",
-    "P701": "Free disk, or name another place with `--runs`; then `pipeline resume`. What was written before is kept.",
-    "P702": "Make the folder writable for you, or name another place with `--runs`.",
-    "P620": "Do what stands below each line that begins with `fail`, then ask `pipeline doctor` again.",
+    "P701": "Free disk space, or name another folder with `--runs`; then `pipeline resume`. What was written before is kept.",
+    "P702": "Make the folder writable for you, or name another folder with `--runs`.",
+    "P620": "Do what it says below each line that begins with `fail`, then run `pipeline doctor` again.",
 }
 """Of codes about which more can be said than of their family."""
 
@@ -192,12 +193,14 @@ EXIT_CODES: dict[int, Ending] = {
         "the cluster cannot be reached or gives no workers", "Correct the profile (docs/clusters.md), then `pipeline resume`."
     ),
     70: Ending("internal error", "Report it with the command and what `pipeline --debug …` prints."),
-    73: Ending("disk full, not writable, or stored bytes damaged", "Make room or repair the place, then `pipeline resume`."),
+    73: Ending(
+        "disk full, not writable, or stored bytes damaged", "Free disk space or correct permissions, then `pipeline resume`."
+    ),
     74: Ending("another process writes this run", "Wait until it ends (`pipeline status`), or stop it with `pipeline cancel`."),
     75: Ending("interrupted or cancelled; `pipeline resume` continues it", "What is done is kept."),
     130: Ending("Ctrl-C", "What is done is kept: `pipeline resume` continues a run."),
 }
-"""All ways in which a command ends; the README lists them too."""
+"""All ways in which a command ends; docs/command_line.md lists them too."""
 
 
 def family_of(code: str) -> Family:
