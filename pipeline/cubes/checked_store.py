@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import numpy as np
 from zarr.abc.store import ByteRequest
 from zarr.core.buffer import Buffer, BufferPrototype
+from zarr.core.metadata.v3 import ArrayV3Metadata
 from zarr.storage import LocalStore
 
 from pipeline.cubes.checked import META, damaged, read_seal
 from pipeline.errors import StoreError
 
-__all__ = ["CheckedStore"]
+__all__ = ["CheckedStore", "check_descriptions"]
 
 
 class CheckedStore(LocalStore):
@@ -44,6 +46,24 @@ class CheckedStore(LocalStore):
         if expected is not None and (found is None or (whole and zlib.crc32(_bytes(found)) != expected)):
             raise StoreError(damaged(self.root, array, part, missing=found is None))
         return found
+
+
+def check_descriptions(group: Path) -> None:
+    """Raise what Zarr would raise of the first array of a group that has a bad description.
+
+    Zarr reads all of them at the same time and hears of the first error alone: those of the others, and what it was still
+    waiting for, are printed on standard error when the process ends.
+    """
+    for array in sorted(path for path in group.iterdir() if path.is_dir()):
+        try:
+            description = (array / META).read_bytes()
+        except FileNotFoundError:
+            description = b""
+        expected = (read_seal(array) or {}).get(META)
+        if expected is not None and zlib.crc32(description) != expected:
+            raise StoreError(damaged(group, array.name, META, missing=not description))
+        if description and (described := json.loads(description))["node_type"] == "array":
+            ArrayV3Metadata.from_dict(described)
 
 
 def _split(key: str) -> tuple[str, str | None]:

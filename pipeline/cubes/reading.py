@@ -124,13 +124,14 @@ def _unreadable(group: Path) -> StoreError:
 def _open(group: Path) -> xr.Dataset:
     import xarray as xr  # only now, as all that imports: cubes in memory need neither it nor Zarr
 
-    from pipeline.cubes.checked_store import CheckedStore
+    from pipeline.cubes.checked_store import CheckedStore, check_descriptions
 
     attributes = _attributes(group)
     try:
+        check_descriptions(group)
         # Decoding is off: nothing is a date, and the fill value of a count must not make it a float.
         dataset = xr.open_zarr(CheckedStore(group), consolidated=False, chunks=None, decode_times=False, mask_and_scale=False)
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
         raise _unreadable(group) from error
     missing = sorted(set(attributes["variables"]) - set(map(str, dataset.variables)))
     if missing:

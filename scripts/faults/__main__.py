@@ -37,7 +37,10 @@ def main(arguments: list[str]) -> int:
     # Every kind in turn, the turns shuffled: few faults are spread over many kinds.
     order = [name for _ in range(-(-asked.faults // len(names))) for name in rng.sample(names, len(names))][: asked.faults]
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    struck_since = time.monotonic()
     for number, name in enumerate(order):
+        if asked.seconds is not None and time.monotonic() - struck_since > asked.seconds:
+            break
         study = rng.choices(list(STUDIES), weights=[4, 1])[0]
         began = time.monotonic()
         episode = Episode(folder / f"{number:04d}-{name}-{study}", references[study], random.Random(rng.random()))
@@ -49,9 +52,9 @@ def main(arguments: list[str]) -> int:
         if not episode.complaints:
             shutil.rmtree(episode.folder)
     _print_table(counts)
-    failed = sum(row["failed"] for row in counts.values())
+    failed, struck = (sum(row[column] for row in counts.values()) for column in ("failed", "faults"))
     if failed:
-        print(f"{failed} of {asked.faults} faults did harm; their folders are in {folder}")
+        print(f"{failed} of {struck} faults did harm; their folders are in {folder}")
     elif not asked.keep:
         shutil.rmtree(folder)
     return int(bool(failed))
@@ -64,6 +67,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--kinds", type=lambda text: text.split(","), default=[], help="kinds by comma [all that this machine can do]"
     )
+    parser.add_argument("--seconds", type=float, help="after which no other fault is begun [none]")
     parser.add_argument("--keep", help="the folder to work in, which is kept")
     parser.add_argument("--list", action="store_true", help="list the kinds of faults")
     return parser.parse_args(arguments)
@@ -88,13 +92,14 @@ def _say(number: int, of: int, name: str, study: str, episode: Episode, seconds:
 
 
 def _print_table(counts: defaultdict[str, Counter[str]]) -> None:
-    print(f"\n{'kind':18} faults  failed")
+    """Print the table of docs/clusters.md."""
+    print("\n| kind | faults | failed |\n|---|---|---|")
     for name in KINDS:
         if counts[name]["faults"]:
-            print(f"{name:18} {counts[name]['faults']:6d}  {counts[name]['failed']:6d}")
+            print(f"| `{name}` | {counts[name]['faults']} | {counts[name]['failed']} |")
         elif (why := missing(KINDS[name])) is not None:
-            print(f"{name:18}      0       -  {why}")
-    print(f"{'all':18} {sum(row['faults'] for row in counts.values()):6d}  {sum(row['failed'] for row in counts.values()):6d}")
+            print(f"| `{name}` | 0 | {why} |")
+    print(f"| all | {sum(row['faults'] for row in counts.values())} | {sum(row['failed'] for row in counts.values())} |\n")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from faults.processes import MARK, Command, living
 
@@ -24,7 +24,17 @@ _REMOVE = re.compile(r"(?:remove|delete) (?:it|[^`]*`([^`]+)`)")
 _LONGEST = 240.0
 """Seconds after which a command hangs."""
 
-_LEFTOVERS = re.compile(r"\.tmp-|^pipeline-|^dask-")
+_LEFTOVERS = re.compile(r"\.tmp-|^pipeline-|^dask-(?!worker-\d+\.(?:out|err)$)")
+"""What is only there while a run is; the logs of jobs are for whoever asks what happened."""
+
+
+class Ended(Protocol):
+    """What can be waited for, a process or a job, and tells what it printed."""
+
+    def wait(self, seconds: float) -> int | None: ...
+
+    @property
+    def said(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -112,7 +122,7 @@ class Episode:
         """Put the undisturbed run in place, as if it had been made here."""
         shutil.copytree(self.reference.runs, self.runs, symlinks=True)
 
-    def end(self, command: Command, allowed: set[int], *, unbegun: set[int] | None = None) -> int | None:
+    def end(self, command: Ended, allowed: set[int], *, unbegun: set[int] | None = None) -> int | None:
         """Wait for a command, and complain of an exit code that its fault does not explain; others may where no run has begun."""
         code = command.wait(_LONGEST)
         if unbegun is not None and not self.run.is_dir():

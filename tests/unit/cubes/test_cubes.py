@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import os
 import shutil
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from zarr.core.sync import sync
 
 from pipeline.cubes import variables
 from pipeline.cubes.cube import CubeWriter
@@ -289,6 +293,26 @@ def test_a_harmed_coordinate_is_noticed_when_the_cube_is_opened(written: Path) -
     chunk.write_bytes(chunk.read_bytes()[:-1])
     with pytest.raises(StoreError, match="P707"):
         open_cubes(written)
+
+
+@pytest.mark.parametrize("hostile", [b"{", b"\xff", b"", b"[]", b'{"node_type": "array"}', b"[" * 100_000, "codec"])
+@pytest.mark.parametrize("sealed", [False, True])
+def test_hostile_descriptions_are_one_error_each_and_zarr_has_nothing_to_add(
+    written: Path, caplog: pytest.LogCaptureFixture, hostile: bytes | str, sealed: bool
+) -> None:
+    for array in ("se", "count_at_delta", "bias"):
+        description = written / cube_name("news/<1>") / array / "zarr.json"
+        evil = hostile if isinstance(hostile, bytes) else description.read_bytes().replace(b'"bytes"', b'"evil"')
+        description.write_bytes(evil)
+        if sealed:  # whoever made the description has made the checksum too
+            seal = description.with_name("checksums.json")
+            seal.write_text(json.dumps(json.loads(seal.read_bytes()) | {"zarr.json": zlib.crc32(evil)}))
+    with pytest.raises(StoreError, match="P708" if sealed else "P707"):
+        open_cubes(written)
+    # What Zarr has left undone ends in its thread, and tells of itself when it is collected.
+    sync(asyncio.sleep(0.1))
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 def test_no_cubes_is_an_error(tmp_path: Path) -> None:
