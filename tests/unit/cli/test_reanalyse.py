@@ -17,6 +17,7 @@ from support.studies import files_of, run_cli, write_study
 
 from pipeline.cubes.history import SIDES, open_history
 from pipeline.errors import StoreError
+from pipeline.record.history import History
 from pipeline.report.confirmation import answers_before, hold_to_level
 from pipeline.report.gate import Judged
 from pipeline.report.rows import FamilyKey
@@ -265,13 +266,47 @@ def test_a_loss_is_confirmed_by_looks_in_succession(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("across", "judged", "level"), [("none", 4, 0.05 / 30 / 4), ("holm", 4, 0.05 / 30), ("none", 0, 0.05 / 30)]
+    ("across", "judged", "looks", "level"),
+    [
+        ("none", 4, 30, 0.05 / 30 / 4),
+        ("holm", 4, 30, 0.05 / 30),
+        ("none", 0, 30, 0.05 / 30),
+        ("none", 1, None, 0.05 / (2.11 * 4 * np.log(4) ** 2)),
+    ],
 )
-def test_families_share_the_level_of_a_look_unless_p_is_corrected_across_them(across: str, judged: int, level: float) -> None:
+def test_families_share_the_level_of_a_look_unless_p_is_corrected_across_them(
+    across: str, judged: int, looks: int | None, level: float
+) -> None:
     from pipeline.report.slots import Look, level_of
 
     report = SimpleNamespace(families=SimpleNamespace(across=across, judged=judged))
-    assert level_of(Look(1, 3, 30, 0.05), report) == pytest.approx(level, rel=1e-12)  # type: ignore[arg-type]
+    assert level_of(Look(1, 3, looks, 0.05), report) == pytest.approx(level, rel=1e-12)  # type: ignore[arg-type]
+
+
+def test_slots_are_in_the_order_in_which_they_were_added_whatever_they_are_called(tmp_path: Path) -> None:
+    found = {"board": {}, "pairs": {}, "threshold": {}}
+    kept = History(tmp_path)
+    for number, slot in enumerate(("night-2", "night-10", "build"), 1):
+        kept.add({"slot": slot, "number": number, "run": "r", "level": 0.01, "found": found}, "")
+    assert [account["slot"] for account in kept.accounts()] == ["night-2", "night-10", "build"]
+    assert open_history(tmp_path)["slot"].values.tolist() == ["night-2", "night-10", "build"]
+    (tmp_path / "slots/build").rename(tmp_path / "slots/other")
+    with pytest.raises(StoreError, match="P705"):
+        kept.accounts()
+
+
+def test_a_slot_holds_what_the_first_procedure_found() -> None:
+    first, second = (FamilyKey("news", "bleu", name) for name in ("paired-t", "sign"))
+    same: dict[str, Any] = {"system_a": "a", "system_b": "b", "verdict": "better", "identical": False, "p_equivalence_holm": None}
+    rows = {place: [SimpleNamespace(delta=gain, p_adjusted=0.001, **same)] for place, gain in ((first, 1.0), (second, 2.0))}
+    place = {"test_set": "news", "metric": "bleu", "test_size": "full", "relation": "all", "relation_by": None, "values": ()}
+    thresholds = [{**place, "procedure": name, "gain": gain, "interval": None} for name, gain in (("paired-t", 1.0), ("sign", 2.0))]
+    findings = [SimpleNamespace(rows=thresholds)]
+    facts: dict[str, Any] = {"systems": [], "findings": findings, "procedures": ["paired-t", "sign"], "pairs_of": rows}
+    report: Any = SimpleNamespace(places=[first, second], model_pairs_of=lambda place: [], **facts)
+    found = read_slot(report, 0.005, inputs={}, settings={})
+    assert [pair.gain for pair in found.pairs.values()] == [1.0]
+    assert [threshold.gain for threshold in found.thresholds.values()] == [1.0]
 
 
 @pytest.mark.parametrize(
