@@ -117,7 +117,8 @@ def reanalyse(
     Exit codes:
       0  done, or the slot was done before
       1  with --baseline: a system is worse, at the level of this look
-      3, 4, 5  it could not be measured; nothing is spent, ask again
+      3, 4, 5  it could not be measured; nothing is spent, ask again;
+               4 also where some comparisons could, and the slot is done
     \b
     Examples:
       pipeline reanalyse study.yaml
@@ -219,6 +220,10 @@ def _conclude(kept: History, slot: str, ran: Ran, asked: Asked) -> dict[str, Any
     if asked.baseline is not None:
         refuse_unknown(report, (asked.baseline, *asked.candidates))
         judged = hold_to_level(judge_candidates(report, asked.baseline, asked.candidates), level)
+        if {one.answer for one in judged} == {"could not measure"}:  # nothing was seen of what was asked
+            kept.miss(slot, exit_code=INCOMPLETE, why="no comparison with the baseline could be measured")
+            click.echo("\n".join([NOT_MEASURED.format(slot=slot), *(f"  {one.say()}" for one in judged)]), err=True)
+            sys.exit(INCOMPLETE)
     answers = list_answers(judged)
     judged = confirm_losses(judged, answers_before(accounts, ran.directory.id), runs=asked.confirm)
     answer = conclude_gate(judged) if judged else None

@@ -161,6 +161,16 @@ def test_a_night_without_data_fails_nobody_and_spends_nothing(history: Path) -> 
     assert not (copy / "runs/.history/nightly/missed/n4.json").exists()
 
 
+def test_a_night_whose_comparison_cannot_be_tested_spends_nothing(folder: Path) -> None:
+    rows = ["item,release,build", *(f"q{i},{i},{i + 1}" for i in range(ITEMS))]  # the same gain everywhere
+    (folder / "scores.csv").write_text("\n".join(rows) + "\n")
+    told = ask(folder, "n1", "--baseline", "release", code=4).stderr
+    assert "slot n1 spends nothing, and may be asked for again\n  build could not be compared with release" in told
+    assert (folder / "runs/.history/nightly/missed/n1.json").is_file()
+    write_night(folder, np.random.default_rng(4))
+    assert ask_json(folder, "n1", "--baseline", "release")["look"]["look"] == 1
+
+
 def test_a_history_is_a_cube_along_slots(history: Path) -> None:
     found = open_history(history / "runs/.history/nightly")
     assert found["slot"].values.tolist() == ["n1", "n2", "n3"]
