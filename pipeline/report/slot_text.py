@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.report.document import Report
 from pipeline.report.gate import Judged, render_gate
 from pipeline.report.markdown import escape
+from pipeline.report.rows import PairRow
 from pipeline.report.values import format_p
 
 __all__ = ["describe_slot", "list_limits"]
@@ -23,17 +24,26 @@ _KINDS = {
 
 def list_limits(report: Report, level: float) -> list[str]:
     """Return what a look cannot show at its level: a p that is counted has a smallest value."""
-    counted = [row for row in report.pairs if row.adjustment.by == "max_t" and row.in_family and row.replicates]
-    if not counted:
+    floors = [floor for row in report.pairs if row.in_family and (floor := _floor_of(row)) is not None]
+    if not floors or level >= min(floors)[0]:
         return []
-    replicates = min(_MOST_KEPT, max(row.replicates or 0 for row in counted))
-    if level >= 1 / (replicates + 1):
-        return []
-    least = 1 / (replicates + 1)
+    least, replicates = min(floors)
     return [
         f"No difference can be shown at this look: adjusted p, counted on {replicates:,} replicates, are {least:.2g} at least, and "
         f"its level is {level:.2g}. Fewer --looks, fewer families, or `procedures: [paired-t]` help."
     ]
+
+
+def _floor_of(row: PairRow) -> tuple[float, int] | None:
+    """Return the smallest adjusted p that replicates of a pair can give, and how many they are; None where none are counted."""
+    if not row.replicates:
+        return None
+    if row.adjustment.by == "max_t":
+        kept = min(_MOST_KEPT, row.replicates)
+        return 1 / (kept + 1), kept
+    if row.adjustment.by == "holm" and row.method == "monte-carlo":
+        return row.adjustment.family_size / (row.replicates + 1), row.replicates
+    return None
 
 
 _MOST_KEPT = 9_999

@@ -260,7 +260,10 @@ def test_a_level_below_every_counted_p_is_told() -> None:
     assert list_limits(report, 1 / 501) == []
     (told,) = list_limits(report, 0.99 / 501)
     assert told.startswith("No difference can be shown at this look: adjusted p, counted on 500 replicates, are 0.002 at least")
-    counted.adjustment.by = "holm"
+    counted.adjustment, counted.method = SimpleNamespace(by="holm", family_size=3), "monte-carlo"
+    assert list_limits(report, 3 / 501) == []
+    assert len(list_limits(report, 0.99 * 3 / 501)) == 1
+    counted.method = "exact"
     assert list_limits(report, 1e-9) == []
 
 
