@@ -10,12 +10,12 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from faults.processes import MARK, Command, living
+from faults.processes import MARK, Command, command_line, end, living
 
 __all__ = ["Episode", "Reference", "digest_results"]
 
@@ -109,10 +109,11 @@ class Episode:
         """The folder of temporary files of all commands."""
         return self.folder / "tmp"
 
-    def start(self, *arguments: object) -> Command:
-        """Start a command of the package."""
+    def start(self, *arguments: object, within: Sequence[str] = ()) -> Command:
+        """Start a command of the package, or a command that starts it within something."""
         self.history.append("pipeline " + " ".join(map(str, arguments)))
-        return Command([str(argument) for argument in arguments], folder=self.folder, environment=self.environment)
+        given = [str(argument) for argument in arguments]
+        return Command(given, folder=self.folder, environment=self.environment, within=within)
 
     def start_run(self) -> Command:
         """Start the study on two workers, one cell a task."""
@@ -192,8 +193,8 @@ class Episode:
         while (orphans := living(self.mark)) and time.monotonic() < deadline:
             time.sleep(0.1)
         for process in orphans:
-            self.complain(f"process {process.pid} is left: {' '.join(process.cmdline())[:120]}")
-            process.kill()
+            self.complain(f"process {process.pid} is left: {command_line(process)[:120]}")
+            end(process)
         for left in self._leftovers():
             self.complain(f"left behind: {left}")
 

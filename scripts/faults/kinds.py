@@ -21,6 +21,7 @@ from faults.deaths import (
 )
 from faults.disks import clock, full_disk, read_only
 from faults.episode import Episode
+from faults.network import cut_network, has_namespaces
 from faults.slurm import cancel_coordinator_job, cancel_worker_jobs, end_walltime, has_slurm
 
 __all__ = ["KINDS", "Kind", "missing"]
@@ -34,13 +35,15 @@ class Kind:
     counted_once: bool = True
     """Whether no task may be done twice; damaged results are computed again."""
     needs: str = ""
-    """What the machine must have: "root" to mount a file system, or "slurm"."""
+    """What the machine must have: "root" to mount a file system, "namespaces" of networks, or "slurm"."""
 
 
 def missing(kind: Kind) -> str | None:
     """Say what this machine lacks for a kind, None where it has all."""
     if kind.needs == "root" and (os.geteuid() != 0 or shutil.which("mount") is None):
         return "needs root, to mount a small file system"
+    if kind.needs == "namespaces" and not has_namespaces():
+        return "needs root and iproute2, to make network namespaces"
     if kind.needs == "slurm" and not has_slurm():
         return "needs SLURM: apt-get install --no-install-recommends slurm-wlm munge"
     return None
@@ -70,6 +73,7 @@ KINDS: dict[str, Kind] = {
     "full-disk": Kind(full_disk, needs="root"),
     "read-only-disk": Kind(read_only, needs="root"),
     "clock": Kind(clock),
+    "cut-network": Kind(cut_network, needs="namespaces"),
     "scancel-worker": Kind(cancel_worker_jobs, needs="slurm"),
     "scancel-coordinator": Kind(cancel_coordinator_job, needs="slurm"),
     "walltime": Kind(end_walltime, needs="slurm"),

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
-__all__ = ["MARK", "Command", "living", "send", "workers_of"]
+__all__ = ["MARK", "Command", "command_line", "end", "living", "send", "workers_of"]
 
 MARK = "PIPELINE_CHAOS_EPISODE"
 """The variable that all processes of an episode inherit."""
@@ -21,12 +22,14 @@ MARK = "PIPELINE_CHAOS_EPISODE"
 class Command:
     """A command of the package that runs in a process group of its own, as one that a shell starts."""
 
-    def __init__(self, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], within: Sequence[str] = ()
+    ) -> None:
         self.arguments = list(arguments)
         self.out, self.err = (folder / f"{name}-{time.monotonic_ns()}.txt" for name in ("out", "err"))
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "pipeline", *arguments],
+                [*within, sys.executable, "-m", "pipeline", *arguments],
                 cwd=folder,
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
@@ -65,6 +68,20 @@ def living(mark: str) -> list[psutil.Process]:
         except psutil.Error:
             continue
     return found
+
+
+def command_line(process: psutil.Process) -> str:
+    """Return the command of a process, nothing of one that has just ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def end(process: psutil.Process) -> None:
+    """Kill a process that may have ended meanwhile."""
+    with suppress(psutil.Error):
+        process.kill()
 
 
 def workers_of(pid: int) -> list[int]:

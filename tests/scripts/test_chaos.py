@@ -119,5 +119,5 @@ def test_an_error_of_the_package_itself_is_never_explained_by_a_fault(episode: E
 def test_every_kind_can_be_done_here_or_says_what_is_missing() -> None:
     needs = {name: kind.needs for name, kind in KINDS.items() if kind.needs}
     slurm = dict.fromkeys(("scancel-worker", "scancel-coordinator", "walltime"), "slurm")
-    assert needs == {"full-disk": "root", "read-only-disk": "root", **slurm}
+    assert needs == {"full-disk": "root", "read-only-disk": "root", "cut-network": "namespaces", **slurm}
     assert all(missing(kind) is None for kind in KINDS.values() if not kind.needs)
