@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pipeline.analyses.replicas.models import ModelGains
 from pipeline.interfaces import Finding
 from pipeline.report.facts import Cells, Failure, TrainingRow
+from pipeline.report.provenance import Provenance
 from pipeline.study.schema import Study
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class ReportInput:
         By test set, why its format is the one it is, where the study left that open.
     unit_reasons : mapping of str to str
         By test set, why its units are what they are, where the study left that open.
+    provenance : Provenance
+        When the run began, how to run it again, and the digests of its inputs.
     """
 
     study: Study
@@ -59,3 +62,4 @@ class ReportInput:
     run_id: str = ""
     recognised: Mapping[str, str] = field(default_factory=dict)
     unit_reasons: Mapping[str, str] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=Provenance)

@@ -12,10 +12,13 @@ from dataclasses import asdict
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from pipeline.report.all_pairs import encode_all_pairs
+from pipeline.report.claims import claim_of
 from pipeline.report.document import Report
 from pipeline.report.markdown import escape
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.pair_table import MARKS
+from pipeline.report.provenance import Provenance
 from pipeline.report.svg import Drawing, inline_svg
 from pipeline.report.trainings import tell_failures
 from pipeline.report.view import View
@@ -28,7 +31,13 @@ _TRUST = {"check": "check", "unchecked": "not checked", "ok": "ok"}
 """How the checks are grouped on the page: what needs a look comes first, what is in order is folded."""
 
 
-def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawing], files: Collection[str] = ()) -> str:
+def render_html(
+    report: Report,
+    views: Sequence[View],
+    drawings: Sequence[Drawing],
+    files: Collection[str] = (),
+    provenance: Provenance = Provenance(),  # noqa: B008 - frozen
+) -> str:
     """Return the page as text; every name of the study is escaped.
 
     Parameters
@@ -37,6 +46,8 @@ def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawin
         What the page shows.
     files : collection of str
         Paths of the files that will lie beside the page, which it links to.
+    provenance : Provenance, optional
+        Where the numbers come from.
     """
     environment = Environment(
         loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -52,7 +63,11 @@ def render_html(report: Report, views: Sequence[View], drawings: Sequence[Drawin
             sections.append(asdict(section) | {"figures": shown, "more": max(0, more), "views": tables})
     text = environment.get_template("report.html.j2").render(
         report=report,
+        claims=[claim_of(report, verdict) for verdict in report.verdict],
         failures=tell_failures(report),
+        provenance=provenance,
+        # Made of JSON, in which no "<" is left: nothing in it ends the element or begins another.
+        all_pairs=Markup(encode_all_pairs(report, views)),
         trust={key: [row for row in report.trust if row.status == status] for key, status in _TRUST.items()},
         files=sorted(files),
         sections=sections,
@@ -72,12 +87,19 @@ def without_files(page: str) -> str:
     return re.sub(r'<a class="file"[^>]*>([^<]*)</a>', r"\1", page)
 
 
-def render_markdown(report: Report, views: Sequence[View], drawings: Sequence[Drawing]) -> str:
+def render_markdown(
+    report: Report,
+    views: Sequence[View],
+    drawings: Sequence[Drawing],
+    provenance: Provenance = Provenance(),  # noqa: B008 - frozen
+) -> str:
     """Return the whole report as Markdown."""
     lines = [f"# {escape(report.study)}", ""]
     lines += ["## Verdict", ""]
     for verdict in report.verdict:
         lines += [f"**{escape(verdict.test_set)} · {escape(verdict.metric)}.** {escape(' '.join(verdict.sentences))}", ""]
+        claim = claim_of(report, verdict)
+        lines += [f"> {escape(claim)}", ""] if claim else []
     for warning in report.warnings:
         lines += [f"> Warning: {escape(warning)}", ""]
     for failure in tell_failures(report):
@@ -97,6 +119,9 @@ def render_markdown(report: Report, views: Sequence[View], drawings: Sequence[Dr
     lines += ["", escape(" ".join(f"{mark} at a verdict: {meaning}." for mark, meaning in MARKS.items()))]
     lines += ["", "## Provenance", ""]
     lines += [f"- {escape(row.test_set)}: {escape(row.line)}" for row in report.signature]
+    if provenance.command:
+        began = f" Begun {provenance.started}." if provenance.started else ""
+        lines += ["", f"Made by `{provenance.command}`.{began}"]
     lines += ["", escape(" · ".join(f"{name} {version}" for name, version in report.versions.items())), ""]
     return "\n".join(lines)
 

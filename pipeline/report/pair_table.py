@@ -40,10 +40,12 @@ def mark_of(row: PairRow) -> str:
     return "".join(mark for mark, holds in marks.items() if holds)
 
 
-def pair_table(report: Report, where: FamilyKey, pairs: _Rows, title: str, *, digits: int, tables: int) -> View:
-    """Return the pairs of one family, at most so many that a page of ``tables`` of them can be read."""
+def pair_table(
+    report: Report, where: FamilyKey, pairs: _Rows, title: str, *, digits: int, tables: int, most: int | None = None
+) -> View:
+    """Return the pairs of one family: ``most`` of them, or so many that a page of ``tables`` such tables can be read."""
     rows = as_pairs(pairs)
-    shown = _choose(rows, report.board_of[where], report.alpha, max(20, MOST_PAIRS // max(1, tables)))
+    shown = _choose(rows, report.board_of[where], report.alpha, max(20, MOST_PAIRS // max(1, tables)) if most is None else most)
     columns = dict(_columns(report, where, rows, shown, digits))
     heads, cells = tuple(columns), tuple(tuple(tell(row) for tell in columns.values()) for row in shown)
     heads, cells = add_tool_column(report, shown, heads, cells)

@@ -40,9 +40,9 @@ def _render_pages(given: ReportInput, report: Report, beside: Sequence[str]) -> 
     views, drawings = view_all(report), draw_all(given, report)
     files = {f"figures/{drawing.file}": drawing.svg.encode() for drawing in drawings}
     if "markdown" in formats:
-        files["report.md"] = render_markdown(report, views, drawings).encode()
+        files["report.md"] = render_markdown(report, views, drawings, given.provenance).encode()
     if "html" in formats:
-        files["index.html"] = render_html(report, views, drawings, [*beside, *files]).encode()
+        files["index.html"] = render_html(report, views, drawings, [*beside, *files], given.provenance).encode()
     return files
 
 

@@ -32,6 +32,7 @@ from pipeline.store.files import read_json
 from pipeline.store.runs import RunDirectory
 from pipeline.study.schema import MetricSpec, Study
 from pipeline.survey.checks import refuse_baseline
+from pipeline.tasks.provenance import read_provenance
 
 __all__ = ["gather", "report", "scored_statistics"]
 
@@ -184,6 +185,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         run_id=run.id,
         recognised={t.name: t.recognised for t in manifest.inputs.test_sets if t.recognised},
         unit_reasons={t.name: t.unit_reason for t in manifest.inputs.test_sets if t.unit_reason},
+        provenance=read_provenance(run, manifest),
     )
 
 

@@ -230,6 +230,32 @@ def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(br
     assert browser.find_element(By.CSS_SELECTOR, "#versus .answer").text == "Choose two different systems."
 
 
+def test_a_pair_that_the_table_leaves_out_is_answered_too(browser, page_of_100):
+    open_page(browser, page_of_100)
+    listed = {frozenset(row[:2]) for row in shown(browser, table_of(browser, "pairs"))}
+    first = "system-0010"
+    last = next(name for name in (f"system-{k:04d}" for k in range(99, 50, -1)) if frozenset((first, name)) not in listed)
+    for field, name in zip(browser.find_elements(By.CSS_SELECTOR, "#versus select"), (last, first), strict=True):
+        field.send_keys(name)
+    article = browser.find_element(By.CSS_SELECTOR, "#versus article")
+    assert article.find_element(By.CSS_SELECTOR, ".lead").text.startswith(f"{first} is better than {last} by ")
+    heads = [fact.text for fact in article.find_elements(By.TAG_NAME, "dt")]
+    cells = dict(zip(heads, (fact.text for fact in article.find_elements(By.TAG_NAME, "dd")), strict=True))
+    lead = article.find_element(By.CSS_SELECTOR, ".lead").text
+    assert cells["gain"] in lead
+    assert ("another random seed" in lead) is (cells["verdict"] == "better *")
+
+
+def test_a_claim_is_copied_alone(browser, odd_page):
+    open_page(browser, odd_page)
+    place = browser.find_element(By.CSS_SELECTOR, ".claim")
+    browser.execute_script(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async w => { window.copied = w }}, configurable: true})"
+    )
+    place.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+    assert browser.execute_script("return window.copied") == place.find_element(By.TAG_NAME, "p").text
+
+
 def test_without_scripts_nothing_is_missing_but_tools(browser, odd_page):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
@@ -249,6 +275,7 @@ def test_axe_finds_nothing_serious(browser, odd_page, width, scheme):
     open_page(browser, odd_page, width=width, scheme=scheme)
     open_all(browser)
     browser.execute_script(axe.AXE_SCRIPT)
+    browser.set_script_timeout(120)  # axe looks at every word of the figures, and the machine may be busy
     found: dict[str, Any] = browser.execute_async_script(
         "axe.run({exclude: [['.plot svg g']]}, {resultTypes: ['violations']}).then(arguments[arguments.length - 1])"
     )

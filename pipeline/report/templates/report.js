@@ -6,7 +6,8 @@
     element.append(...children);
     return element;
   };
-  const text = (cell) => cell.textContent.trim().replace(/\s+/g, " ");
+  const squeeze = (words) => words.trim().replace(/\s+/g, " ");
+  const text = (cell) => squeeze(cell.textContent);
   const rowsOf = (table) => [...table.tBodies[0].rows];
   const headsOf = (table) => [...table.tHead.rows[0].cells].map((cell) => cell.dataset.head);
   const say = make("p", { className: "said" });
@@ -141,6 +142,15 @@
 
   // The pairs of all tables of pairs, under both orders of their names: the numbers are those of the tables.
   const tables = [...document.querySelectorAll("table[data-pairs]")];
+  const others = JSON.parse(document.getElementById("all-pairs")?.textContent ?? "[]");
+  const pairIn = (table, a, b) => {
+    const row = rowsOf(table).find(({ cells: [one, other] }) => [text(one), text(other)].sort().join("\n") === [a, b].sort().join("\n"));
+    if (row) return [headsOf(table), [...row.cells].map(text)];
+    const more = others.find(({ title }) => title === table.dataset.title);
+    const [i, j] = [a, b].map((name) => more?.names.findIndex((own) => squeeze(own) === name));
+    const found = more?.rows.find(([x, y]) => (x === i && y === j) || (x === j && y === i));
+    return found && [more.heads, [more.names[found[0]], more.names[found[1]], ...found.slice(2)]];
+  };
   const answer = (area, a, b) => {
     area.replaceChildren();
     if (a === b) {
@@ -149,11 +159,10 @@
     }
     let found = 0;
     for (const table of tables) {
-      const heads = headsOf(table);
-      const row = rowsOf(table).find(({ cells: [one, other] }) => [text(one), text(other)].sort().join("\n") === [a, b].sort().join("\n"));
-      if (!row) continue;
+      const there = pairIn(table, a, b);
+      if (!there) continue;
+      const [heads, cells] = there;
       found += 1;
-      const cells = [...row.cells].map(text);
       const list = make("dl", { className: "facts" });
       heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: cells[k + 2] }))));
       const lead = make("p", { className: "lead", textContent: claim(heads, cells) });
@@ -167,7 +176,8 @@
 
   document.querySelectorAll("table").forEach(equip);
   const versus = document.getElementById("versus");
-  const names = [...new Set(tables.flatMap((table) => rowsOf(table).flatMap((row) => [text(row.cells[0]), text(row.cells[1])])))];
+  const listed = tables.flatMap((table) => rowsOf(table).flatMap((row) => [text(row.cells[0]), text(row.cells[1])]));
+  const names = [...new Set([...listed, ...others.flatMap((more) => more.names.map(squeeze))])];
   if (versus && names.length > 1) {
     names.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     const first = tables[0].tBodies[0].rows[0].cells;

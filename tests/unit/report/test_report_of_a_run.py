@@ -1,11 +1,16 @@
 """A real run with systems that are identical, tied, and different: the cube and its report say the same of each pair."""
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from support.studies import write_study
 
 from pipeline.api import open_run, run
+from pipeline.record.manifest import read_manifest
+from pipeline.store.runs import RunDirectory
+from pipeline.tasks.provenance import read_provenance
 
 
 @pytest.fixture(scope="module")
@@ -51,3 +56,24 @@ def test_the_report_of_a_run_agrees_with_its_cube(finished):
     assert {row["name"]: row["rank"] for row in document["leaderboard"]} == {"up": 1, "twin": 1, "swapped": 1, "low": 4}
     assert any("(up = twin)" in note for note in document["notes"]["thresholds"])
     assert document["test_sets"][0]["effective_units"] == 80
+
+
+def test_provenance_has_the_time_the_command_and_a_digest_of_every_input(finished):
+    directory = RunDirectory(finished)
+    manifest = read_manifest(directory)
+    found = read_provenance(directory, manifest)
+    assert datetime.fromisoformat(found.started) <= datetime.now(UTC)
+    assert found.command == "pipeline run study.yaml"
+    digests = {row.what: row.digest for row in found.inputs}
+    assert set(digests) == {"up", "twin", "swapped", "low"}
+    assert digests["up"] == digests["twin"] != digests["low"]
+    asked = replace(manifest, overrides=("seed=7", "study=a b"))
+    assert read_provenance(directory, asked).command == "pipeline run study.yaml --set seed=7 --set 'study=a b'"
+
+
+@pytest.mark.parametrize("events", ["", "no JSON\n", "[]\n", '{"time": 7}\n'])
+def test_a_run_without_readable_events_has_no_time(finished, tmp_path, events):
+    directory = RunDirectory(tmp_path)
+    assert read_provenance(directory, read_manifest(RunDirectory(finished))).started == ""
+    directory.events.write_text(events, encoding="utf-8")
+    assert read_provenance(directory, read_manifest(RunDirectory(finished))).started == ""

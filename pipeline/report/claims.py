@@ -1,0 +1,96 @@
+"""What may be claimed of a test set and metric: a sentence to copy, which claims no more than the verdicts do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pipeline.report.adjustment import title_of
+from pipeline.report.document import Report
+from pipeline.report.model_text import say_claim
+from pipeline.report.rows import FamilyKey, Verdict, family_of
+from pipeline.report.units import count_size
+
+__all__ = ["claim_of"]
+
+MOST_NAMED = 8
+
+
+def claim_of(report: Report, verdict: Verdict) -> str:
+    """Return the sentence; nothing where the first sentence of the verdict is one already, or nobody leads.
+
+    Parameters
+    ----------
+    report : Report
+    verdict : Verdict
+        Of one of its families.
+    """
+    place = family_of(verdict)
+    if report.model_pairs_of(place):
+        return _of_models(report, place)
+    pairs = report.pairs_of[place]
+    pairs = pairs.where(pairs.holds("in_family"))
+    if len(pairs) < 2:
+        return ""
+    test_set = report.test_set(place.test_set)
+    size = count_size(test_set.items, test_set.units, test_set.unit)
+    how = f"{pairs[0].procedure}, two-sided, {title_of(pairs)}, α = {report.alpha:g}"
+    where = f"On {place.test_set}, {size}"
+    if report.family.baseline is not None:
+        return _against(report, place, where, how)
+    ranked = [row.name for row in report.board_of[place] if row.rank is not None]
+    leaders = [row.name for row in report.board_of[place] if row.rank == 1]
+    if len(leaders) != 1:
+        return ""
+    won = pairs.where(pairs.equal("system_a", leaders[0]) & pairs.equal("verdict", "better"))
+    beaten = {*won.values("system_b").tolist()}
+    return _lead(where, leaders[0], place.metric, beaten, ranked[1:], how)
+
+
+def _of_models(report: Report, place: FamilyKey) -> str:
+    pairs = report.model_pairs_of(place)
+    ranked = [row.model for row in report.models_of(place) if row.rank is not None]
+    leaders = [row.model for row in report.models_of(place) if row.rank == 1]
+    if len(pairs) < 2 or len(leaders) != 1:
+        return ""
+    beaten = {row.model_b for row in pairs if row.model_a == leaders[0] and row.verdict == "better"}
+    unit = report.test_set(place.test_set).unit
+    how = f"means over {pairs[0].repeated}s, two-sided, Holm over {pairs[0].family_size:,} pairs of models, α = {report.alpha:g}"
+    return _lead(f"On {place.test_set}", leaders[0], place.metric, beaten, ranked[1:], f"{how}; {say_claim(pairs[0].claim, unit)}")
+
+
+def _lead(where: str, best: str, metric: str, beaten: Iterable[str], others: Sequence[str], how: str) -> str:
+    there = {*beaten}
+    won, rest = ([name for name in others if (name in there) is held] for held in (True, False))
+    if not won:
+        return f"{where}, {best} has the best {metric}, but no difference from {_name(rest)} is shown ({how})."
+    if not rest and len(won) > 2:
+        return f"{where}, {best} is better in {metric} than all {len(won):,} others ({how})."
+    shown = f"; no difference from {_name(rest)} is shown" if rest else ""
+    return f"{where}, {best} is better in {metric} than {_name(won)}{shown} ({how})."
+
+
+def _against(report: Report, place: FamilyKey, where: str, how: str) -> str:
+    found: dict[str, list[str]] = {}
+    for row in report.board_of[place]:
+        if row.against_baseline is not None:
+            found.setdefault(row.against_baseline, []).append(row.name)
+    baseline = report.family.baseline
+    told = [f"better than {baseline}: {_name(found['better'])}"] if "better" in found else []
+    told += [f"worse: {_name(found['worse'])}"] if "worse" in found else []
+    if not told:
+        return f"{where}, no system is shown to be better or worse in {place.metric} than {baseline} ({how})."
+    rest = [name for verdict, names in found.items() if verdict not in {"better", "worse"} for name in names]
+    told += [f"no difference is shown for {_name(rest)}"] if rest else []
+    return f"{where}, by {place.metric}, {'; '.join(told)} ({how})."
+
+
+def _name(names: Sequence[str]) -> str:
+    """Name some systems, the last with *and*; of many the first.
+
+    Examples
+    --------
+    >>> _name(["a"]), _name(["a", "b", "c"]), _name(list("abcdefghij"))
+    ('a', 'a, b and c', 'a, b, c, d, e, f, g, h and 2 more')
+    """
+    shown = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else [*names]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
