@@ -65,7 +65,9 @@ def test_systems_stand_by_score_and_a_line_parts_all_above_from_all_below() -> N
     assert [text.split()[-1] for text in texts(figures["matrix"]) if re.fullmatch(r"\d s\d", text)] == order
     assert [text for text in texts(figures["scores"]) if re.fullmatch(r"s\d", text)] == order
     for figure in figures.values():
-        assert figure.svg.count('class="rule"') == 1
+        (height,) = re.findall(r'class="rule"[^y]* y1="([\d.]+)"', figure.svg)
+        named = [text for text in ElementTree.fromstring(figure.svg).iter(f"{SVG}text") if re.search(r"s\d$", text.text or "")]
+        assert [float(text.get("y", "")) < float(height) + 4 for text in named] == [True, True, False, False]
     assert "A line across" in figures["scores"].caption
     close = drawn(report_of([50.0, 50.1, 50.2, 50.3]))
     assert all('class="rule"' not in figure.svg and "A line" not in figure.caption for figure in close.values())
