@@ -71,6 +71,9 @@ def store_error(error: OSError, path: Path | str, *, lost: str = RECOMPUTE) -> S
         return StoreError(Problem("P702", f"cannot write: {cause}", where, help))
     if isinstance(error, FileNotFoundError):
         return StoreError(Problem("P704", "a stored file is not there", where, lost))
+    if isinstance(error, IsADirectoryError):
+        help = f"remove the folder `{where}`, then `pipeline resume` continues"
+        return StoreError(Problem("P703", "there is a folder where a file should be", where, help))
     return StoreError(Problem("P703", f"input or output failed: {error.strerror or error}", where, "check the file system"))
 
 
