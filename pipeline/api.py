@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError, UsageError
-from pipeline.store.files import read_json, write_bytes
+from pipeline.store.files import read_json, scratch_directory, write_bytes
 from pipeline.store.runs import RunDirectory
 
 if TYPE_CHECKING:
@@ -101,6 +98,8 @@ def compare_study(
     documents: str | Path | None = None,
     unit: str | None = None,
     columns: Mapping[str, str] | None = None,
+    filter: Mapping[str, str | Sequence[str]] | None = None,
+    exclude: str | Sequence[str] = (),
     replicates: int | None = None,
     seed: int | None = None,
     across_families: str = "none",
@@ -141,6 +140,10 @@ def compare_study(
         test_set["missing"] = missing
     if columns:
         test_set["columns"] = dict(columns)
+    if filter:
+        test_set["items"] = {
+            "include": {column: [kept] if isinstance(kept, str) else list(kept) for column, kept in filter.items()}
+        }
     if documents is not None:
         test_set["documents"] = str(documents)
     if replicates is not None and replicates > MOST_REPLICATES:
@@ -166,6 +169,8 @@ def compare_study(
     }
     if preset is None or preset not in PRESETS or ("analyses",) not in PRESETS[preset].values:
         value["analyses"] = list(analyses_of_compare())
+    if exclude:
+        value["systems"] = {"exclude": [exclude] if isinstance(exclude, str) else list(exclude)}
     value |= {key: found for key, found in {"seed": seed, "preset": preset}.items() if found is not None}
     return study_from_value(value, base=base)
 
@@ -181,6 +186,8 @@ def compare(
     documents: str | Path | None = None,
     unit: str | None = None,
     columns: Mapping[str, str] | None = None,
+    filter: Mapping[str, str | Sequence[str]] | None = None,
+    exclude: str | Sequence[str] = (),
     replicates: int | None = None,
     seed: int | None = None,
     across_families: str = "none",
@@ -214,6 +221,10 @@ def compare(
         What is drawn: ``item``, ``document``, or a column. By default documents where they are given or marked in the files.
     columns : mapping of str to str, optional
         Which columns of tables hold what: ``{"system": "llm", "item": "question"}``.
+    filter : mapping of str to str, or to sequence of them, optional
+        By column, the values of the items to keep: ``{"domain": ["news", "social"]}``.
+    exclude : str or sequence of str
+        Names or shell patterns of systems to leave out.
     replicates, seed : int, optional
         By default 100 000 and 20120712, or what the preset has.
     across_families : {"none", "holm", "benjamini-bogomolov"}
@@ -239,7 +250,7 @@ def compare(
     """
     from pipeline.survey.compare_arguments import in_words_of_compare, name_systems, speaking_of_compare
 
-    with speaking_of_compare(), _scratch() as scratch:
+    with speaking_of_compare(), scratch_directory("compare") as scratch:
         loaded = compare_study(
             name_systems(outputs),
             references,
@@ -250,6 +261,8 @@ def compare(
             documents=documents,
             unit=unit,
             columns=columns,
+            filter=filter,
+            exclude=exclude,
             replicates=replicates,
             seed=seed,
             across_families=across_families,
@@ -294,20 +307,6 @@ def _save(loaded: LoadedStudy, path: Path) -> None:
     from pipeline.study.writing import write_study
 
     write_bytes(path, write_study(loaded, path).encode())
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """Yield a folder that is removed when the block ends, even where threads of a task that was given up still write into it."""
-    folder = Path(tempfile.mkdtemp(prefix="pipeline-compare-"))
-    try:
-        yield folder
-    finally:
-        for _ in range(20):
-            shutil.rmtree(folder, ignore_errors=True)
-            if not folder.exists():
-                break
-            time.sleep(0.05)
 
 
 def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:

@@ -58,6 +58,14 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--unit", help="What is resampled: item, document, or a column. [documents where the files mark them, else items]")
 @click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")
+@click.option(
+    "--filter",
+    "filters",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="Keep only the items with this value; repeatable: of one column any value, of several columns each.",
+)
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave these systems out: a name, or a pattern such as 'ref*'.")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
 @click.option("--seed", type=int, help="Seed of all random draws. [20120712, or the preset's]")
 @click.option(
@@ -87,6 +95,8 @@ def compare(
     documents: str | None,
     unit: str | None,
     columns: str | None,
+    filters: tuple[str, ...],
+    exclude: tuple[str, ...],
     replicates: int | None,
     seed: int | None,
     across_families: str,
@@ -111,6 +121,7 @@ def compare(
       pipeline compare runs/*.txt -r ref.A.txt -r ref.B.txt -m bleu -m chrf --json
       pipeline compare ours=runs/17/out.txt base=runs/9/out.txt -r reference.txt
       pipeline compare scores.csv --baseline base --latex t.tex --html r.html
+      pipeline compare scores.csv --filter domain=news --exclude 'human*'
       pipeline compare scores.csv --procedure approximate-randomization
       pipeline compare a.conll b.conll -r gold.conll \\
         --format columns -m chunk-recall
@@ -122,12 +133,12 @@ def compare(
     from pipeline.engine.progress import show_progress
     from pipeline.study.load import parse_flow
     from pipeline.survey.compare import find_format, usual_metrics
-    from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
+    from pipeline.survey.compare_arguments import parse_columns, parse_filters, parse_named, speaking_of_compare
     from pipeline.survey.folders import expand_folders
 
     with speaking_of_compare():
         form = parse_flow(format_, "--format")
-        named = parse_columns(columns)
+        named, kept = parse_columns(columns), parse_filters(filters)
         files = expand_folders(outputs, references, base=Path.cwd())
         systems = parse_named(files.outputs, base=Path.cwd())
         found = find_format(form, list(systems.values()), files.references, base=Path.cwd(), columns=named)
@@ -152,6 +163,8 @@ def compare(
             documents=documents,
             unit=unit,
             columns=named,
+            filter=kept,
+            exclude=exclude,
             replicates=replicates,
             seed=seed,
             across_families=across_families,

@@ -265,7 +265,19 @@ def scratch_directory(kind: str, place: Path | None = None) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(
         prefix=f"pipeline-{kind}-", suffix=temporary_name(), dir=within, ignore_cleanup_errors=True
     ) as made:
-        yield Path(made)
+        try:
+            yield Path(made)
+        finally:
+            _remove_tree(made)
+
+
+def _remove_tree(folder: str) -> None:
+    """Remove a folder, even where threads of a task that was given up still write into it."""
+    for _ in range(20):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.exists(folder):
+            break
+        time.sleep(0.05)
 
 
 def sweep_scratch(place: str | None = None) -> int:

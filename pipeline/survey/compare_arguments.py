@@ -14,7 +14,16 @@ from pipeline.items.names import name_outputs
 from pipeline.metrics.registry import is_metric
 from pipeline.study.load import parse_flow
 
-__all__ = ["as_paths", "in_words_of_compare", "name_outputs", "name_systems", "parse_columns", "parse_named", "speaking_of_compare"]
+__all__ = [
+    "as_paths",
+    "in_words_of_compare",
+    "name_outputs",
+    "name_systems",
+    "parse_columns",
+    "parse_filters",
+    "parse_named",
+    "speaking_of_compare",
+]
 
 OneOrMore = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One path, or several."""
@@ -105,6 +114,30 @@ def parse_columns(text: str | None) -> dict[str, str]:
     return found
 
 
+def parse_filters(arguments: Sequence[str]) -> dict[str, list[str]]:
+    """Return the values that are kept by column, from ``COLUMN=VALUE`` as typed.
+
+    Raises
+    ------
+    UsageError
+        P018 where a column or a value is missing.
+
+    Examples
+    --------
+    >>> parse_filters(["domain=news", "domain=social", "kind=a=b"])
+    {'domain': ['news', 'social'], 'kind': ['a=b']}
+    """
+    kept: dict[str, list[str]] = {}
+    for argument in arguments:
+        column, _, value = argument.partition("=")
+        if not (column and value):
+            lacking = "value" if column else "column"
+            help_ = "write COLUMN=VALUE, for example --filter domain=news"
+            raise UsageError.of("P018", f"the {lacking} is missing", where=f"--filter {argument}", help=help_)
+        kept.setdefault(column, []).append(value)
+    return kept
+
+
 _NAMED = "give each system a file of its own, `NAME=PATH`"
 
 _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -174,4 +207,5 @@ def speaking_of_compare() -> Iterator[None]:
 
 def _translate(problem: Problem) -> Problem:
     said = {name: getattr(problem, name) for name in ("message", "help", "note")}
-    return replace(problem, **{name: text and in_words_of_compare(text) for name, text in said.items()})
+    where = "--filter" if problem.where == "items" else problem.where
+    return replace(problem, where=where, **{name: text and in_words_of_compare(text) for name, text in said.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -165,3 +166,35 @@ def test_yaml_that_is_written_is_read_back(value: str) -> None:
     document, problems = parse_yaml(format_yaml({"key": value, value or "k": [value, 10, 0.5, True, None]}), "x")
     assert not problems
     assert document.value == {"key": value, value or "k": [value, 10, 0.5, True, None]}
+
+
+def test_filter_and_exclude_compare_what_a_table_without_the_rest_would_have(tmp_path: Path) -> None:
+    rows = [(f"q{k}", ["news", "social", "talk"][k % 3], "ab"[k % 2], *((k * m) % 7 / 7 for m in (2, 3, 5))) for k in range(90)]
+    for name, kept in (("all", rows), ("some", [row for row in rows if row[1] != "talk" and row[2] == "a"])):
+        lines = [",".join(map(str, row if name == "all" else (row[0], *row[3:5]))) for row in kept]
+        head = "item,domain,kind,x,y,human-1" if name == "all" else "item,x,y"
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *lines, ""]))
+    chosen = ("--filter", "domain=news", "--filter", "domain=social", "--filter", "kind=a", "--exclude", "human*")
+    done = run_cli("compare", "all.csv", *chosen, "-b", 1000, "-q", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found, wanted = json.loads(done.stdout), pipeline.compare(tmp_path / "some.csv", replicates=1000)
+    assert [row["name"] for row in found["systems"]] == ["x", "y"]
+    assert found["pairs"][0]["units"] == 30
+    assert found["pairs"] == wanted["pairs"]
+    again = pipeline.compare(
+        tmp_path / "all.csv", filter={"domain": ["news", "social"], "kind": "a"}, exclude="human*", replicates=1000
+    )
+    assert again["pairs"] == wanted["pairs"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "words"),
+    [("domain", "P018", "write COLUMN=VALUE"), ("domain=nws", "P218", "did you mean 'news'"), ("dmain=news", "P223", "'domain'")],
+)
+def test_a_filter_that_keeps_nothing_is_an_error(tmp_path: Path, typed: str, code: str, words: str) -> None:
+    (tmp_path / "t.csv").write_text("item,domain,x,y\n" + "".join(f"q{k},news,{k % 2},{k % 3}\n" for k in range(12)))
+    done = run_cli("compare", "t.csv", "--filter", typed, cwd=tmp_path)
+    assert done.returncode in {2, 3}
+    assert f"error[{code}]" in done.stderr
+    assert words in done.stderr
+    assert "study" not in done.stderr
