@@ -1,4 +1,4 @@
-"""Whatever file of a complete run, its store or its report is gone or damaged, `pipeline resume` brings back the same cubes and the same report."""
+"""Whatever file of a complete run, its store or its report is damaged, `pipeline resume` brings back the same results."""
 
 from __future__ import annotations
 
