@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pipeline.resampling import studentise as studentising
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
@@ -188,6 +189,24 @@ def test_memory_and_other_pairs_change_no_bit(make):
     for name, values in whole.items():
         np.testing.assert_array_equal(values, pieces[name])
         np.testing.assert_array_equal(values[1], alone[name][0])
+
+
+@pytest.mark.parametrize("stratum", [None, np.arange(6) % 3])
+@pytest.mark.parametrize(("largest", "blocks_drawn"), [(255, 1), (1, 6)])
+def test_resamples_are_drawn_once_for_all_blocks_of_pairs_if_their_counts_can_be_kept(monkeypatch, stratum, largest, blocks_drawn):
+    draw = "draw_weights" if stratum is None else "draw_stratified_weights"
+    draws = Draws(9, 6, 6) if stratum is None else StratifiedDraws(9, stratum)
+    measure, drawn = make_measure(zeros_and_ones(np.random.default_rng(4), 6), stratum=stratum), []
+    own = getattr(studentising, draw)
+    monkeypatch.setattr(studentising, draw, lambda *args, **options: drawn.append(args[1]) or own(*args, **options))
+    monkeypatch.setattr(studentising, "_LARGEST_KEPT", largest)
+    whole = assemble(draws, measure, 1100)
+    assert drawn == [0, 1024]
+    drawn.clear()
+    pieces = assemble(draws, measure, 1100, memory_bytes=2**16)  # for one of the six pairs at a time
+    assert drawn == [*range(0, 1100, 227)] * blocks_drawn
+    for name, values in whole.items():
+        np.testing.assert_array_equal(values, pieces[name])
 
 
 def test_swapped_pairs_are_mirrored():
