@@ -242,8 +242,22 @@ def digest_items(items: Items, *, leave_out: Iterable[str] = ()) -> str:
     parts: Mapping[str, Sequence[Any]] = columns if items.numbered else {"": items.ids, **columns}
     for name, values in parts.items():
         content.update(b"%d\n" % (len(values) + 1))
-        content.update(b"".join(map(_encode, (name, *values))))
+        content.update(_encode(name) + _encode_all(values))
     return content.hexdigest()
+
+
+def _encode_all(values: Sequence[Any]) -> bytes:
+    """Return the bytes of all values of a column, one after the other, without a call for each where they are of one type."""
+    # Equal values of one type are encoded alike; 1 and True are equal too, and are not.
+    kinds = set(map(type, values))
+    if kinds <= {str} or kinds <= {int}:
+        distinct = set(values)
+        if 2 * len(distinct) <= len(values):  # labels: few of them, many times
+            known = {value: _encode(value) for value in distinct}
+            return b"".join([known[value] for value in values])
+    if kinds <= {str}:
+        return b"".join([b"%d:%s" % (len(data), data) for data in map(str.encode, values)])
+    return b"".join(map(_encode, values))
 
 
 def _encode(value: Any) -> bytes:

@@ -171,12 +171,17 @@ def to_document(report: Report, *, without: Collection[str] = ()) -> dict[str, A
 def _plain(value: Any) -> Any:
     if type(value) in _LEAVES:
         return value
+    # Most cells of a row are leaves: a call for each would take longer than all the rest.
     if is_dataclass(value):
-        cells = ((name, getattr(value, name), left_out) for name, left_out in _names(type(value)))
-        return {name: _plain(cell) for name, cell, left_out in cells if cell is not None or not left_out}
+        cells = [(name, getattr(value, name), left_out) for name, left_out in _names(type(value))]
+        return {
+            name: cell if type(cell) in _LEAVES else _plain(cell)
+            for name, cell, left_out in cells
+            if cell is not None or not left_out
+        }
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value]
+        return {key: item if type(item) in _LEAVES else _plain(item) for key, item in value.items()}
+    return [item if type(item) in _LEAVES else _plain(item) for item in value]
 
 
 _LEAVES = frozenset({str, int, float, bool, type(None)})

@@ -49,8 +49,14 @@ def digest_file(path: Path | str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
 
 
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+"""Types of values that JSON has as they are: nearly all that is given an address, so they are told without a call."""
+
+
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (str, bool)):
+    if type(value) in _LEAVES:
+        return value
+    if isinstance(value, str):
         return value
     if isinstance(value, int):
         return int(value)
@@ -61,7 +67,7 @@ def _plain(value: Any) -> Any:
             if not isinstance(key, str):
                 # JSON would write 1 and "1" alike.
                 raise TypeError(f"an address needs text keys, not {key!r}")
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): item if type(item) in _LEAVES else _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
-        return [_plain(item) for item in value]
+        return [item if type(item) in _LEAVES else _plain(item) for item in value]
     raise TypeError(f"an address cannot hold a {type(value).__name__}")

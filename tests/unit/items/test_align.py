@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pipeline.errors import DataError, NothingToCompare
 from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
-from pipeline.items.frame import Output, align_items
+from pipeline.items.frame import Output, align_items, digest_items
 from pipeline.items.gold import load_gold
 from pipeline.items.misalignment import locate_missing_line
 from pipeline.items.outputs import load_output
@@ -414,3 +415,27 @@ def test_aligning_what_is_not_there_is_an_error():
     with pytest.raises(DataError, match="P216"):
         align_items(survey_frame, Frame("t", ("a", "b"), (0, 1), ("a", "b")))
     assert align_items(frame, Frame("t", ("a", "b"), (0, 1), ("a", "b")), missing="zero", blank="-").columns["text"] == ("x", "-")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ("yes", "no", "größer", "") * 30,  # few, many times
+        ("one", "größer", "two", ""),
+        (1, -2, 10**30) * 30,
+        (1, 2, 3),
+        (True, 1, "1", ("1", 1, ("x",)), ()) * 30,  # equal and yet not alike
+        (True, False) * 30,
+        (),
+    ],
+)
+def test_the_digest_is_that_of_every_value_with_its_length_before_it(values):
+    def encode(value):
+        if isinstance(value, str):
+            return f"{len(value.encode())}:{value}".encode()
+        return b"(" + b"".join(map(encode, value)) + b")" if isinstance(value, tuple) else f"i{int(value)};".encode()
+
+    names = tuple(map(str, range(len(values))))
+    items = Items(names, {"label": values}, "a.txt", (), numbered=True)
+    content = b"pipeline-items-1\0" + f"{len(values) + 1}\n".encode() + encode("label") + b"".join(map(encode, values))
+    assert digest_items(items) == hashlib.sha256(content).hexdigest()
