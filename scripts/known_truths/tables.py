@@ -1,0 +1,36 @@
+"""Render the table of docs/truths.md, and write it between its marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["fill_tables", "truths_table"]
+
+
+def truths_table(records: Sequence[Mapping[str, Any]]) -> str:
+    """What is true, what was found, and the limits."""
+    head = ("truth", "number", "true", "found", "limits", "within")
+    rows = [
+        (
+            record["truth"],
+            record["what"],
+            f"{record['known']:g}",
+            f"{record['found']:.4g}",
+            f"{record['low']:g} to {record['high']:g}",
+            "yes" if record["low"] <= record["found"] <= record["high"] else "**no**",
+        )
+        for record in records
+    ]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
+
+
+def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
+    """Return a document with the table between ``<!-- truths -->`` and ``<!-- end -->`` written anew."""
+    return re.sub(
+        r"<!-- truths -->\n.*?<!-- end -->",
+        lambda _: f"<!-- truths -->\n{truths_table(records)}\n<!-- end -->",
+        text,
+        flags=re.DOTALL,
+    )
