@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -19,7 +20,7 @@ __all__ = ["KINDS", "Sample", "draw_sample", "true_gain"]
 _STEPS = 64  # a standard deviation of scores that are no counts, in whole numbers: rounding has 1/220 of it
 _GRADES = 1000  # graded scores lie between 0 and so much
 _FAILING = 0.7, 0.05, 0.05  # level, noise, share of failures
-_LOGNORMAL_SPREAD = float(np.sqrt((np.e - 1) * np.e))
+_LOGNORMAL_SPREAD = math.sqrt((math.e - 1) * math.e)
 _MANY = 2**21  # units
 
 
