@@ -128,6 +128,7 @@ def reanalyse(
     from pipeline.engine.launch import Launch
     from pipeline.record.history import History, is_slot_name
     from pipeline.report.gate import Judged
+    from pipeline.report.markdown import unescape
     from pipeline.store.files import write_bytes
     from pipeline.store.runs import RunDirectory
 
@@ -156,7 +157,8 @@ def reanalyse(
     else:
         if done_before:
             click.echo(f"slot {name} is done already; nothing was done again")
-        click.echo(text, nl=False)
+        # A pipe goes on getting Markdown, for a summary or a mail.
+        click.echo(unescape(text) if sys.stdout.isatty() else text, nl=False)
         print_report_path(RunDirectory(runs.resolve() / account["run"]), err=True)
     if account["comparisons"] and is_github(github) and not done_before:
         tell_github([Judged(**one) for one in account["comparisons"]], text)

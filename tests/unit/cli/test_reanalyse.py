@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +24,7 @@ from pipeline.errors import StoreError
 from pipeline.record.history import History
 from pipeline.report.confirmation import answers_before, hold_to_level
 from pipeline.report.gate import Judged
+from pipeline.report.markdown import escape, unescape
 from pipeline.report.rows import FamilyKey
 from pipeline.report.slot_text import list_limits
 from pipeline.report.slots import read_slot
@@ -99,6 +104,26 @@ def test_nothing_new_computes_nothing_and_spends_nothing(history: Path) -> None:
     assert (second["run"], second["tasks"], second["spends"], second["changes"]) == (first["run"], 0, False, [])
     assert [one["look"]["look"] for one in (first, second, third)] == [1, 1, 2]
     assert "Nothing is new since n1." in (history / "runs/.history/nightly/slots/n2/account.md").read_text()
+
+
+def test_a_terminal_is_shown_plain_text_and_a_pipe_gets_markdown(history: Path, tmp_path: Path) -> None:
+    history = Path(shutil.copytree(history, tmp_path / "copy"))
+    (account,) = history.rglob("n1/account.md")
+    account.write_text(account.read_text("utf-8") + escape("a_b | c & d ~ 1\n") + "\n", "utf-8")
+    piped = ask(history, "n1").stdout
+    assert r"a\_b \| c &amp; d \~ 1" in piped
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "pipeline", "reanalyse", "study.yaml", "--serial", "--quiet", "--slot", "n1"]
+    with subprocess.Popen(command, cwd=history, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE) as done:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # as a terminal says that nobody writes to it any more
+            while part := os.read(ours, 4096):
+                shown += part
+        os.close(ours)
+        assert done.wait() == 0
+    assert shown.decode().replace("\r\n", "\n") == unescape(piped)
+    assert b"a_b | c & d ~ 1" in shown
 
 
 def test_only_new_outputs_are_counted_again(folder: Path) -> None:
