@@ -183,8 +183,12 @@ def test_a_comparison_that_is_stopped_leaves_no_folder(tmp_path: Path, monkeypat
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_is_still_importing_can_be_asked_to_stop(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
     monkeypatch.setattr(cli, "main", lambda **options: (send(number), last()))
-    with pytest.raises(SystemExit) as ended:
-        main()
+    before = signal.signal(number, signal.SIG_DFL)  # who starts the tests by nohup has them ignore SIGHUP
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        signal.signal(number, before)
     assert ended.value.code == 75
 
 
