@@ -201,15 +201,16 @@ class DaskExecutor:
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Have one worker call a function, and return what it returns; ClusterError where no worker comes."""
-        future = self._client.submit(function, *arguments, pure=False)
+        future, limit = self._client.submit(function, *arguments, pure=False), LOOK_SECONDS
         try:
             while True:
                 self._look()
                 try:
-                    return future.result(timeout=LOOK_SECONDS)
+                    return future.result(timeout=limit)
                 except TimeoutError:
-                    if future.done():
+                    if future.status == "error":  # of the function, not of the wait for it
                         raise
+                    limit += LOOK_SECONDS * future.done()  # an answer is on its way, and slower than a look
         finally:
             future.release()
 

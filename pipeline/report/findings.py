@@ -156,8 +156,9 @@ def _strays(finding: Finding, places: Collection[FamilyKey]) -> Iterator[tuple[s
 def list_sections(findings: Sequence[Finding], *, of_models: bool = False, pairs: int = 0) -> list[ChapterRow]:
     """Return the chapters of the report and the sections of analyses in the order of the page.
 
-    Where verdicts are about models, the chapter on models comes first, and those on single runs last. Where there are `MANY_PAIRS`
-    or more and an analysis asks what they show in general, beyond what a comparison is told of itself, this comes before who leads.
+    Where verdicts are about models, the chapter on models comes first, and those on single runs last. With
+    `MANY_PAIRS` pairs or more, what all pairs show in general comes before the leaderboard, if an analysis beyond those of
+    `compare` asks for it.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def rank_systems(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, *, family: 
 def _score_intervals(cube: xr.Dataset, names: Sequence[str], metric: str, *, alpha: float) -> dict[str, ScoreInterval]:
     """Return the interval of the score of each system: Wilson's where units score 0 or one other value, else by Student's t."""
     where = {"metric": metric, "test_size": FULL}
-    known = [name for name in ("units_right", "score_se") if name in cube.variables]  # cubes of earlier versions lack them
+    known = [name for name in ("units_right", "score_se") if name in cube.variables]  # cubes of earlier versions do not have them
     of = {name: np.asarray(cube[name].sel(where).values) for name in (*known, "observed_score")}
     right, score, se = of.get("units_right"), of["observed_score"], of.get("score_se")
     units = int(cube["n_units"].sel(test_size=FULL))

@@ -19,6 +19,7 @@ __all__ = [
     "choose_one",
     "find_beside",
     "name_of",
+    "only_system",
     "score_of",
     "text_of",
     "twice",
@@ -167,3 +168,19 @@ def _is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def only_system(found: Mapping[str, _Value], system: str | None, source: str) -> dict[str, _Value]:
+    """Return what a file holds of its systems; where it is to hold one, what it has of that, whatever it calls its only one.
+
+    Raises
+    ------
+    DataError
+        P208 it holds several, and not this one.
+    """
+    if system is None:
+        return dict(found)
+    if system not in found and len(found) > 1:
+        message = f"the file of system '{system}' holds other systems: {', '.join(map(repr, list(found)[:5]))}"
+        raise DataError.of("P208", message, where=source, help="name the file once, without a placeholder")
+    return {system: found[system] if system in found else next(iter(found.values()))}

@@ -23,6 +23,7 @@ from pipeline.items.readers._json import (
     refuse_shape,
     show,
 )
+from pipeline.items.readers._records import only_system
 from pipeline.items.readers._tables import refuse
 from pipeline.study.grouping import ROLES
 
@@ -142,10 +143,7 @@ class JsonLinesReader(Reader):
             rows: dict[str, list[JsonLine]] = {}
             for line in lines:
                 rows.setdefault(_name(line, self.system, source), []).append(line)
-            if system is not None and system not in rows and len(rows) > 1:
-                message = f"the file of system '{system}' holds other systems: {', '.join(map(repr, list(rows)[:5]))}"
-                raise DataError.of("P208", message, where=source, help="name the file once, without a placeholder")
-            yield from rows.items() if system is None else [(system, rows.get(system) or next(iter(rows.values())))]
+            yield from only_system(rows, system, source).items()
         elif system is not None:
             yield system, lines
         else:

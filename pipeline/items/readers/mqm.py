@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, with_warnings
+from pipeline.items.readers._records import only_system
 from pipeline.items.readers._tables import NUMBER, Table, parse_table, refuse
 
 __all__ = ["WEIGHTS", "MqmReader"]
@@ -109,13 +110,7 @@ class MqmReader(Reader):
         lines = read_lines(path)
         table = parse_table(lines)
         self._told.extend([*lines.warnings, *table.warnings])
-        found = self._rate(table)
-        if system is None:
-            return found
-        if system not in found and len(found) > 1:
-            message = f"the file of system '{system}' holds other systems: {', '.join(map(repr, list(found)[:5]))}"
-            raise DataError.of("P208", message, where=str(path), help="name the file once, without a placeholder")
-        return {system: found.get(system) or next(iter(found.values()))}
+        return only_system(self._rate(table), system, str(path))
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
         """Refuse: nobody trains for this format."""

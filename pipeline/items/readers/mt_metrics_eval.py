@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines, with_warnings
+from pipeline.items.readers._records import only_system
 from pipeline.items.readers._tables import is_number, refuse
 
 __all__ = ["DocumentLines", "MtMetricsEvalReader", "read_documents"]
@@ -113,12 +114,7 @@ class MtMetricsEvalReader(Reader):
             place = tuple(line for _, _, line in kept)
             means = {"score": published[name]} if name in published else {}
             found[name] = Items(ids, values, str(path), place, numbered=False, published=means)
-        if system is None:
-            return found
-        if system not in found and len(found) > 1:
-            message = f"the file of system '{system}' holds other systems: {', '.join(map(repr, list(found)[:5]))}"
-            raise DataError.of("P208", message, where=str(path), help="name the file once, without a placeholder")
-        return {system: found.get(system) or next(iter(found.values()))}
+        return only_system(found, system, str(path))
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
         """Refuse: nobody trains for this format."""
