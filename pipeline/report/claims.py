@@ -62,7 +62,8 @@ def _lead(where: str, best: str, metric: str, beaten: Iterable[str], others: Seq
     there = {*beaten}
     won, rest = ([name for name in others if (name in there) is held] for held in (True, False))
     if not won:
-        return f"{where}, {best} has the best {metric}, but no difference from {_name(rest)} is shown ({how})."
+        whom = f"any of the {len(rest):,} others" if len(rest) > MOST_NAMED else _name(rest)
+        return f"{where}, {best} has the best {metric}, but no difference from {whom} is shown ({how})."
     if not rest and len(won) > 2:
         return f"{where}, {best} is better in {metric} than all {len(won):,} others ({how})."
     shown = f"; no difference from {_name(rest)} is shown" if rest else ""

@@ -274,16 +274,17 @@ def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
 def _describe_many(known: Pairs, digits: int, noun: str) -> str:
     found = known.floats("minimum_detectable_effect.gain")
     gains, none = found[np.isfinite(found)].tolist(), known.where(~np.isfinite(found))
-    why = "; ".join(dict.fromkeys(_say_why_at_first(none)))
+    why = "; ".join(dict.fromkeys(_say_why_at_first(none))) + "."
     needed = [units for units in none.values("minimum_detectable_effect.units_needed").tolist() if units]
     if needed:
-        least, most = f"{min(needed):,}", f"{max(needed):,}"
-        spread = least if least == most else f"{least} to {most} (median {math.ceil(median(needed)):,})"
-        why += f"; their gains, if true, need about {spread} {noun} for {SHOWN}"
+        least, most = min(needed), max(needed)
+        spread = f" (median of {least:,} to {most:,})" if least < most else ""
+        why += f" If true, their gains need about {math.ceil(median(needed)):,} {noun} for {SHOWN}{spread}."
     if not gains:
-        return f"None of these pairs could have shown a gain: {why}."
+        return f"None of these pairs could have shown a gain: {why}"
     told = f"The smallest gains that these pairs show with {SHOWN} (minimum detectable effects)"
-    return f"{told} are {spread_of(gains, digits)}{f'; {len(none):,} could have shown none: {why}' if len(none) else ''}."
+    told += f" are {spread_of(gains, digits)}."
+    return f"{told} {len(none):,} could have shown none: {why}" if len(none) else told
 
 
 def _say_why_at_first(pairs: Pairs) -> Iterator[str]:

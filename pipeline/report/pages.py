@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from markupsafe import escape as escape_markup
 
 from pipeline.report.all_pairs import encode_all_pairs
 from pipeline.report.claims import claim_of
@@ -52,6 +53,7 @@ def render_html(
     environment = Environment(
         loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["coded"] = _coded
     # The SVG is made by `pipeline.report.svg`, where matplotlib escapes all text; it is the only markup let through.
     inline = {drawing.file: Markup(inline_svg(drawing.svg, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
     sections = []
@@ -78,6 +80,11 @@ def render_html(
         paragraph=methods_paragraph(report),
     )
     return text.rstrip() + "\n"
+
+
+def _coded(text: str) -> Markup:
+    """Return a sentence with what stands between backticks as code: names of options and commands."""
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape_markup(text))))
 
 
 def without_files(page: str) -> str:

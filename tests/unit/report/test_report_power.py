@@ -188,7 +188,7 @@ def test_of_several_pairs_without_a_verdict_all_are_told_why() -> None:
     one = undecided(cube([50.4, 50.2, 50.0], sizes={"full": 12}, se=0.1, discordant=12), "few-units")
     sentences = built(one)["verdict"][0]["sentences"]
     (sentence,) = (s for s in sentences if s.startswith("None of these pairs could have shown a gain: graded scores get no"))
-    assert "their gains, if true, need about 20 to 32 (median 32) items for 80 % power" in sentence
+    assert "If true, their gains need about 32 items for 80 % power (median of 20 to 32)" in sentence
     assert not any("minimum detectable" in s for s in sentences)
 
 
