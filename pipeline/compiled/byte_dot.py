@@ -58,11 +58,29 @@ def _dot(builder: Any, form: str, lanes: int) -> Callable[[Any, Any, Any], Any]:
     )
 
 
+def _split_dot(builder: Any) -> Callable[[Any, Any, Any], Any]:
+    """Return what adds the products of 32 unsigned and signed bytes to 16 sums of 16 bits, two to a sum."""
+    sums, bytes_, name = ir.VectorType(_I16, 16), ir.VectorType(_I8, 32), "llvm.x86.avx2.pmadd.ub.sw"
+    dot = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(sums, [bytes_, bytes_]), name)
+    return lambda total, counts, digits: builder.add(total, builder.call(dot, [counts, digits]))
+
+
+def _widen(builder: Any, total: Any) -> Any:
+    """Return 8 sums of 32 bits of 16 sums of 16 bits, each of two neighbours."""
+    halves, name = ir.VectorType(_I16, 16), "llvm.x86.avx2.pmadd.wd"
+    add = builder.module.globals.get(name) or ir.Function(
+        builder.module, ir.FunctionType(ir.VectorType(_I32, 8), [halves, halves]), name
+    )
+    return builder.call(add, [total, ir.Constant(halves, [1] * 16)])
+
+
 def write_dot(builder: ir.IRBuilder, given: Sequence[Any], form: str, lanes: int, columns: int) -> None:
     """Write the loop of `pipeline.compiled.loops.byte_dot` where a builder stands; ``given`` are its arguments."""
     counts, apart, step, digits, stride, quads, out, across = given
     sums, bytes_ = ir.VectorType(_I32, lanes), ir.VectorType(_I8, 4 * lanes)
-    dot, zero = _dot(builder, form, lanes), ir.Constant(sums, [0] * lanes)
+    split = form == "avx2"
+    held = ir.VectorType(_I16, 2 * lanes) if split else sums
+    dot, zero = _split_dot(builder) if split else _dot(builder, form, lanes), ir.Constant(sums, [0] * lanes)
     address = lambda base, by, times: builder.add(base, builder.mul(by, _I64(times)))  # noqa: E731
     entry = builder.block
     loop, done = builder.append_basic_block("quads"), builder.append_basic_block("done")
@@ -70,14 +88,14 @@ def write_dot(builder: ir.IRBuilder, given: Sequence[Any], form: str, lanes: int
     builder.position_at_end(loop)
     quad = builder.phi(_I64)
     quad.add_incoming(_I64(0), entry)
-    totals = [builder.phi(sums) for _ in range(VECTORS * columns)]
+    totals = [builder.phi(held) for _ in range(VECTORS * columns)]
     for total in totals:
-        total.add_incoming(zero, entry)
+        total.add_incoming(ir.Constant(held, [0] * held.count), entry)
     drawn = []
     for vector in range(VECTORS):
         at = builder.add(address(counts, apart, vector), builder.mul(quad, step))
         drawn.append(builder.load(builder.inttoptr(at, bytes_.as_pointer())))
-        drawn[-1].align = 4 * lanes
+        drawn[-1].align = 1 if split else 4 * lanes
     added = []
     for column in range(columns):
         at = builder.add(address(digits, stride, column), builder.mul(quad, _I64(4)))
@@ -95,6 +113,11 @@ def write_dot(builder: ir.IRBuilder, given: Sequence[Any], form: str, lanes: int
     builder.position_at_end(done)
     for column in range(columns):
         for vector in range(VECTORS):
-            at = builder.add(address(out, across, column), _I64(4 * lanes * vector))
-            store = builder.store(added[VECTORS * column + vector], builder.inttoptr(at, sums.as_pointer()))
+            at = builder.inttoptr(builder.add(address(out, across, column), _I64(4 * lanes * vector)), sums.as_pointer())
+            found = added[VECTORS * column + vector]
+            if split:
+                before = builder.load(at)
+                before.align = 4
+                found = builder.add(before, _widen(builder, found))
+            store = builder.store(found, at)
             store.align = 4

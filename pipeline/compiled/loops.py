@@ -67,7 +67,8 @@ def byte_dot(form: str, lanes: int, columns: int) -> Any:
     Parameters
     ----------
     form : str
-        ``vnni-512``, ``vnni-256`` or ``arm-i8mm``.
+        ``vnni-512``, ``vnni-256``, ``arm-i8mm`` or ``avx2``. The last adds to the sums that are there, and has 16 bits for its own:
+        a call has no more quads than they hold.
     lanes : int
         Sums of 32 bits in a vector.
     columns : int

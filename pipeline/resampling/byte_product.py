@@ -2,11 +2,12 @@
 
 Processors since 2019 multiply four unsigned bytes by four signed ones and add the products to an integer of 32 bits, in one
 instruction: `vpdpbusd` of AVX-512 VNNI and AVX-VNNI, `usdot` of ARM's i8mm. That is four to five times as fast as single
-precision, and exact whatever the order: a sum of n_draws counts times a digit stays below 2³¹ up to 2²⁴ draws.
+precision, and exact whatever the order: a sum of n_draws counts times a digit stays below 2³¹ up to 2²⁴ draws. Older ones with
+AVX2 add two products to an integer of 16 bits (`vpmaddubsw`), two to four times as fast as single precision: counts and digits tell
+how many such sums fit before they are added to those of 32 bits.
 
-Numba does not choose these instructions by itself: the innermost loop of each form is from `pipeline.compiled.loops`. Each form
-has a kernel of its own, so that what is kept on disk of one is never taken for another. Which forms a processor has, and that they
-give the right sums here, is found out once a process (`forms`).
+`pipeline.resampling.byte_kernels` has a kernel for each of these forms. Which of them a processor has, and that they give the right
+sums here, is found out once a process (`forms`).
 
 Counts lie as the instruction wants them: (block, quad, lane, 4), four units of sixteen replicates side by side.
 """
@@ -16,13 +17,13 @@ from __future__ import annotations
 import functools
 import os
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.loops import VECTORS, byte_dot
+from pipeline.compiled.sizes import VECTORS
+from pipeline.resampling.byte_kernels import FORMS, KERNELS, Counts
 from pipeline.resampling.contract import FORM_VARIABLE
 
 __all__ = [
@@ -40,11 +41,6 @@ __all__ = [
 
 LANES = 16
 """Replicates side by side in a block."""
-
-FORMS = ("vnni-512", "vnni-256", "arm-i8mm")
-"""By preference: none is tried where a processor has an earlier one."""
-
-Counts = NDArray[np.uint8]
 
 
 def quads_of(units: int) -> int:
@@ -67,70 +63,6 @@ def blocks_of(replicates: int) -> int:
     (2, 4)
     """
     return -(-replicates // (LANES * VECTORS)) * VECTORS
-
-
-# Columns at a time: as many as leave registers for the counts and a column, 32 of 512 bits, 16 of 256, 32 of 128.
-_FULL_512, _FOUR_512, _ONE_512 = (byte_dot("vnni-512", 16, columns) for columns in (12, 4, 1))
-_FULL_256, _ONE_256 = (byte_dot("vnni-256", 8, columns) for columns in (6, 1))
-_FULL_ARM, _ONE_ARM = (byte_dot("arm-i8mm", 4, columns) for columns in (12, 1))
-
-
-@kernel
-def _multiply_512(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
-    quads, block = counts.shape[1], counts.shape[1] * 64
-    width, across, column = digits.shape[1], 4 * out.shape[1], 0
-    while column < len(digits):
-        left = len(digits) - column
-        step = 12 if left >= 12 else (4 if left >= 4 else 1)
-        for first in range(0, counts.shape[0], 2):
-            p, s = counts.ctypes.data + first * block, digits.ctypes.data + column * width
-            o = out.ctypes.data + column * across + 64 * first
-            if step == 12:
-                _FULL_512(p, block, 64, s, width, quads, o, across)
-            elif step == 4:
-                _FOUR_512(p, block, 64, s, width, quads, o, across)
-            else:
-                _ONE_512(p, block, 64, s, width, quads, o, across)
-        column += step
-
-
-@kernel
-def _multiply_256(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
-    quads, block = counts.shape[1], counts.shape[1] * 64
-    width, across, column = digits.shape[1], 4 * out.shape[1], 0
-    while column < len(digits):
-        step = 6 if len(digits) - column >= 6 else 1
-        for first in range(counts.shape[0]):
-            p, s = counts.ctypes.data + first * block, digits.ctypes.data + column * width
-            o = out.ctypes.data + column * across + 64 * first
-            if step == 6:
-                _FULL_256(p, 32, 64, s, width, quads, o, across)
-            else:
-                _ONE_256(p, 32, 64, s, width, quads, o, across)
-        column += step
-
-
-@kernel
-def _multiply_arm(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
-    quads, block = counts.shape[1], counts.shape[1] * 64
-    width, across, column = digits.shape[1], 4 * out.shape[1], 0
-    while column < len(digits):
-        step = 12 if len(digits) - column >= 12 else 1
-        for half in range(2 * counts.shape[0]):
-            p, s = counts.ctypes.data + half // 2 * block + half % 2 * 32, digits.ctypes.data + column * width
-            o = out.ctypes.data + column * across + 32 * half
-            if step == 12:
-                _FULL_ARM(p, 16, 64, s, width, quads, o, across)
-            else:
-                _ONE_ARM(p, 16, 64, s, width, quads, o, across)
-        column += step
-
-
-_KERNELS: dict[str, Callable[[Counts, NDArray[np.int8], NDArray[np.int32]], None]] = {
-    "vnni-512": _multiply_512,
-    "vnni-256": _multiply_256,
-    "arm-i8mm": _multiply_arm,
-}
 
 
 def multiply_bytes(
@@ -162,7 +94,7 @@ def multiply_bytes(
     if counts.size == 0:  # the innermost loop runs once at least
         out[: len(digits)] = 0
     else:
-        _KERNELS[form](counts, digits, out)
+        KERNELS[form](counts, digits, out)
     return out[: len(digits)]
 
 
@@ -207,6 +139,11 @@ def forms() -> tuple[str, ...]:
 @functools.cache
 def is_usable(form: str) -> bool:
     """Tell whether kernels are compiled for a processor that has a form, and whether it gives the right sums of small numbers."""
+    return has_form(form) and _is_right(form)
+
+
+def has_form(form: str) -> bool:
+    """Tell whether kernels are compiled for a processor that has a form."""
     from pipeline.compiled.byte_dot import can_compile, knows_partial_sums  # only now: they import Numba
 
     has = {
@@ -214,8 +151,9 @@ def is_usable(form: str) -> bool:
         # Without AVX-512 the same instruction has another encoding, which LLVM chooses.
         "vnni-256": can_compile("avxvnni") or can_compile("avx512vnni", "avx512vl"),
         "arm-i8mm": can_compile("i8mm") and knows_partial_sums(),
+        "avx2": can_compile("avx2"),
     }
-    return has[form] and _is_right(form)
+    return has[form]
 
 
 _LEAST_WORK = 2**33

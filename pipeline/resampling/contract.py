@@ -33,8 +33,8 @@ FLOAT64_LIMIT = 2**53
 _SPARSE_SHARE = 16  # a column that is not 0 in at most one unit of so many is summed over such units alone
 
 
-def largest_magnitude(values: NDArray[np.int64]) -> int:
-    """Return max|value| as a Python integer, 0 of nothing; ``abs`` of the smallest int64 would overflow."""
+def largest_magnitude(values: NDArray[np.signedinteger[Any]]) -> int:
+    """Return max|value| as a Python integer, 0 of nothing; ``abs`` of the smallest integer would overflow."""
     return max(int(values.max()), -int(values.min())) if values.size else 0
 
 

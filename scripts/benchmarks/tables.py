@@ -60,15 +60,18 @@ def _question(record: Record) -> str:
     return f"{record['metric']}, {record['systems']} systems, {record['procedure']}"
 
 
-def _in_floats(record: Record) -> str:
-    return ", ours in single precision" if record.get("product_form") == "float" else ""
+_SLOWER_FORMS = {"float": ", ours in single precision", "avx2": ", ours by AVX2"}
+
+
+def _form_of(record: Record) -> str:
+    return _SLOWER_FORMS.get(record.get("product_form", ""), "")
 
 
 def render_jobs(records: Sequence[Record]) -> str:
     """Marginal CPU seconds of ours, of plain NumPy and of the product alone, and both ratios."""
     rows = [
         [
-            f"{r['job']}: {_question(r)}{_in_floats(r)}",
+            f"{r['job']}: {_question(r)}{_form_of(r)}",
             seconds(r["ours"]["cpu_s"]["median"]),
             seconds(r["reference"]["cpu_s"]["median"]),
             seconds(r["product_cpu_s"]["median"]),
@@ -84,7 +87,7 @@ def render_outside(records: Sequence[Record]) -> str:
     """What is spent outside the blocks, apart from replicates, and in memory."""
     rows = [
         [
-            f"{r['job']}: {_question(r)}{_in_floats(r)}",
+            f"{r['job']}: {_question(r)}{_form_of(r)}",
             seconds(r["ours"]["wall_s"]["median"]),
             seconds(r["ours"]["fixed_cpu_s"]["median"]),
             _judged(r, "outside_blocks", f"{r['ours']['outside_blocks']['median']:.1%}", of="limits"),

@@ -69,7 +69,7 @@ def test_a_ratio_beyond_its_target_is_not_met(tmp_path: Path) -> None:
 def test_jobs_are_chosen_by_name_and_lose_their_targets_on_other_systems() -> None:
     assert [(job.name, job.systems) for job in select_jobs(["J3", "J1"], None)] == [("J1", 31), ("J3", 31), ("J3", 150)]
     (small,) = select_jobs(["J3"], 5)
-    assert small == replace(small, systems=5, to_reference=None, to_product=None, in_floats=None)
+    assert small == replace(small, systems=5, to_reference=None, to_product=None, without_dot=None)
     with pytest.raises(ValueError, match="J7"):
         select_jobs(["J7"], None)
 

@@ -10,6 +10,8 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from llvmlite import ir
 
 from pipeline.compiled.byte_dot import write_dot
@@ -30,6 +32,11 @@ def unpacked(counts: np.ndarray) -> np.ndarray:
     """(replicate, 4 · quad) counts."""
     blocks, quads, lanes, four = counts.shape
     return counts.transpose(0, 2, 1, 3).reshape(blocks * lanes, quads * four)
+
+
+def test_every_form_that_this_processor_has_gives_the_right_sums() -> None:
+    """One that does not would be left out by `forms`, and not be tested below."""
+    assert forms() == tuple(form for form in byte_product.FORMS if byte_product.has_form(form))
 
 
 @every_form
@@ -58,6 +65,30 @@ def test_the_largest_sum_of_the_most_draws_does_not_overflow(form: str) -> None:
     counts[0, : 2**16] = 255  # 2²⁴ draws
     found = multiply_bytes(form, pack_counts(counts), lay_out(np.full((1, units), -128)))
     assert found[0, 0] == -128 * 255 * 2**16
+
+
+@every_form
+@pytest.mark.parametrize(
+    ("count", "digit"), [(255, 1), (255, -1), (255, 2), (12, 44), (127, -128), (128, 127), (128, -128), (255, -128), (1, -128)]
+)
+def test_sums_that_fill_narrow_sums_to_the_last_are_exact(form: str, count: int, digit: int) -> None:
+    """Equal counts and digits are the most that sums of 16 bits hold before they are added to those of 32."""
+    counts, digits = np.full((3, 4001), count, np.float32), np.full((8, 4001), digit)
+    digits[1::2] *= -1 if digit > -128 else 1
+    found = multiply_bytes(form, pack_counts(counts), lay_out(digits))
+    np.testing.assert_array_equal(found[:, :3], np.repeat(4001 * count * digits[:, :1], 3, axis=1))
+
+
+@every_form
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_sums_of_any_bytes_are_those_of_whole_numbers(form: str, data: st.DataObject) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    most, least = data.draw(st.sampled_from([1, 2, 12, 127, 128, 255])), data.draw(st.sampled_from([-128, -127, -64, -1, 0]))
+    replicates, units, columns = (data.draw(st.integers(1, top)) for top in (40, 300, 14))
+    counts, digits = rng.integers(0, most + 1, (replicates, units)), rng.integers(least, -least + (least > -128), (columns, units))
+    found = multiply_bytes(form, pack_counts(counts.astype(np.float32)), lay_out(digits))
+    np.testing.assert_array_equal(found[:, :replicates], digits @ counts.T)
 
 
 @pytest.mark.parametrize(("n_units", "n_draws"), [(1, 1), (7, 7), (203, 203), (50, 9), (3, 700), (10**6, 10**6)])
@@ -189,6 +220,7 @@ PROCESSORS = {
     "vnni-512": ("x86_64-unknown-linux-gnu", "icelake-server", 16, "vpdpbusd", "zmm"),
     "vnni-256": ("x86_64-unknown-linux-gnu", "alderlake", 8, "vpdpbusd", "ymm"),
     "arm-i8mm": ("aarch64-unknown-linux-gnu", "neoverse-v1", 4, "usdot", ".16b"),
+    "avx2": ("x86_64-unknown-linux-gnu", "haswell", 8, "vpmaddubsw", "ymm"),
 }
 """A processor that has a form: its kind, its name, sums in a vector, the instruction, and what its registers are called."""
 
@@ -234,8 +266,8 @@ def test_a_form_that_gives_wrong_sums_or_fails_is_not_used(monkeypatch: pytest.M
     def fail(*given: Any) -> None:
         raise RuntimeError("not known here")
 
-    monkeypatch.setitem(byte_product._KERNELS, "vnni-512", fail)
-    monkeypatch.setitem(byte_product._KERNELS, "vnni-256", lambda counts, digits, out: out.fill(1))
+    monkeypatch.setitem(byte_product.KERNELS, "vnni-512", fail)
+    monkeypatch.setitem(byte_product.KERNELS, "vnni-256", lambda counts, digits, out: out.fill(1))
     byte_product.is_usable.cache_clear()
     try:
         with pytest.warns(RuntimeWarning, match="products in bytes by vnni-512 are not made here: not known here"):
