@@ -218,6 +218,10 @@ def test_names_that_are_copied_do_nothing_where_they_are_pasted(browser, odd_pag
 def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(browser, odd_page):
     open_page(browser, odd_page)
     one, other = browser.find_elements(By.CSS_SELECTOR, "#versus select")
+    rows = shown(browser, table_of(browser, "pairs"))
+    leader, *_ = rows[0]
+    _, second, *_ = min((row for row in rows if row[0] == leader), key=lambda row: float(row[2]))
+    assert [field.get_attribute("value") for field in (one, other)] == [leader, second]
     one.send_keys("s3")
     other.send_keys("s1")
     row = next(row for row in shown(browser, table_of(browser, "pairs")) if set(row[:2]) == {"s1", "s3"})

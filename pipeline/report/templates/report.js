@@ -180,7 +180,11 @@
   const names = [...new Set([...listed, ...others.flatMap((more) => more.names.map(squeeze))])];
   if (versus && names.length > 1) {
     names.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-    const first = tables[0].tBodies[0].rows[0].cells;
+    // The leader, who is better in the first row, against the next best: the smallest of the leader's gains.
+    const leader = text(rowsOf(tables[0])[0].cells[0]);
+    const gains = headsOf(tables[0]).indexOf("gain");
+    const led = rowsOf(tables[0]).filter(({ cells }) => text(cells[0]) === leader);
+    const next = led.reduce((least, row) => (numberIn(text(row.cells[gains])) < numberIn(text(least.cells[gains])) ? row : least));
     const area = make("div", { className: "answer" });
     area.setAttribute("aria-live", "polite");
     const choice = (label, chosen) => {
@@ -190,8 +194,8 @@
       versus.append(make("label", {}, label + " ", field));
       return field;
     };
-    const one = choice("System", text(first[0]));
-    const other = choice("against", text(first[1]));
+    const one = choice("System", leader);
+    const other = choice("against", text(next.cells[1]));
     versus.append(area);
     versus.closest("section").hidden = false;
     answer(area, one.value, other.value);
