@@ -6,21 +6,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
+from typing import Literal
 
 import numpy as np
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import DIFFERENT, SAME, PairClass, Relation, find_relation
 from pipeline.analyses.pairs import PairTable, read_pairs
-from pipeline.interfaces import Finding, Mark
-from pipeline.interfaces.figures import GRID, INK, PALETTE, tidy_axes
+from pipeline.interfaces import Figure, Finding, Mark
+from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.figures import GRID, INK, PALETTE
+from pipeline.report.charts.draw import draw_chart
 from pipeline.report.cube_facts import FULL
 from pipeline.report.document import Report
 from pipeline.report.facts import FindingBlock
 from pipeline.report.input import ReportInput
 from pipeline.report.standings.figures import draw_models, draw_systems
-from pipeline.report.svg import Drawing, canvas, finish
+from pipeline.report.svg import Drawing
 from pipeline.report.values import format_number
 
 __all__ = ["draw_all", "draw_finding"]
@@ -52,16 +54,29 @@ def draw_all(given: ReportInput, report: Report) -> list[Drawing]:
 def draw_finding(finding: Finding, described: FindingBlock) -> Iterator[Drawing]:
     """Draw the figures of a finding, which the document describes."""
     for figure, words in zip(finding.figures, described.figures, strict=True):
-        with canvas(*figure.size) as (whole, axes):
-            if figure.panels:
-                axes.remove()
-            figure.draw(whole if figure.panels else axes)
-            yield Drawing(**asdict(words), svg=finish(whole, title=figure.title, alt=figure.alt))
+        yield Drawing(**asdict(words), svg=_draw_plainly(figure) if figure.plain else _draw_with_matplotlib(figure))
+
+
+def _draw_plainly(figure: Figure) -> str:
+    chart = Chart()
+    figure.draw(chart)
+    return draw_chart(chart, figure.size, title=figure.title, alt=figure.alt)
+
+
+def _draw_with_matplotlib(figure: Figure) -> str:
+    # Importing it takes as long as all else that makes a report of a few systems.
+    from pipeline.report.matplotlib_figures import canvas, finish
+
+    with canvas(*figure.size) as (whole, axes):
+        if figure.panels:
+            axes.remove()
+        figure.draw(whole if figure.panels else axes)
+        return finish(whole, title=figure.title, alt=figure.alt)
 
 
 def _scatters(given: ReportInput, report: Report) -> Iterator[Drawing]:
     """Draw a scatter for each (test set, metric, procedure) that has p-values."""
-    # A page holds every figure: above this many points a scatter becomes a picture, whose size no longer grows.
+    # A page holds every figure: of more points than these, those that lie on others are left out.
     most_points = min(MOST_POINTS, POINTS_IN_ALL // max(1, len(report.signature)))
     for where in report.places:
         cube = given.cubes[where.test_set]
@@ -96,20 +111,19 @@ def _draw_scatter(
     right = _right_end(table)
     alt = " ".join([_describe_points(table, digits), *(mark.alt for mark in marks if mark.alt)])
     caption = " ".join([f"Each point is a {pair}.", *dict.fromkeys(mark.caption for mark in marks if mark.caption)])
-    with canvas(7.2, 4.4) as (figure, axes):
-        for mark in marks:
-            if isinstance(mark.at, tuple):
-                axes.axhspan(1 - mark.at[1], 1 - mark.at[0], color=GRID, alpha=0.28, linewidth=0)
-        _draw_points(axes, table, classes, relation, right, styles, rasterized=int(table.usable.sum()) > most_points)
-        lines = [mark for mark in marks if mark.pairs in classes or (mark.pairs == "all" and len(classes) == 1)]
-        at = [(mark.at, mark.label, styles[mark.pairs][0]) for mark in lines if isinstance(mark.at, float) and mark.at <= right]
-        for height, (gain, label, colour) in enumerate(at):
-            _draw_line(axes, gain, label, colour, left=gain > 0.7 * right, height=height)
-        axes.set_xlim(0, right)
-        axes.set_ylim(min(0.48, 1 - float(table.p[table.usable].max())), 1.008)
-        tidy_axes(axes, x=f"gain in {metric}", y="confidence, 1 − p (one-sided)")
-        axes.legend(loc="lower right", markerscale=1.4)
-        svg = finish(figure, title=title, alt=alt)
+    chart = Chart(legend="bottom right")
+    for mark in marks:
+        if isinstance(mark.at, tuple):
+            chart.span(1 - mark.at[1], 1 - mark.at[0], colour=GRID, opacity=0.28)
+    _draw_points(chart, table, classes, relation, styles)
+    lines = [mark for mark in marks if mark.pairs in classes or (mark.pairs == "all" and len(classes) == 1)]
+    at = [(mark.at, mark.label, styles[mark.pairs][0]) for mark in lines if isinstance(mark.at, float) and mark.at <= right]
+    for height, (gain, label, colour) in enumerate(at):
+        _draw_line(chart, gain, label, colour, left=gain > 0.7 * right, height=height)
+    chart.x.label, chart.x.low, chart.x.high = f"gain in {metric}", 0, right
+    chart.y.label = "confidence, 1 − p (one-sided)"
+    chart.y.low, chart.y.high = min(0.48, 1 - float(table.p[table.usable].max())), 1.008
+    svg = draw_chart(chart, (7.2, 4.4), title=title, alt=alt, most_points=most_points)
     if drawn:
         caption += " A pair of several named classes is drawn as the first of them."
     if len(named) > len(drawn):
@@ -159,42 +173,22 @@ def _right_end(table: PairTable) -> float:
 
 
 def _draw_points(
-    axes: Axes,
+    chart: Chart,
     table: PairTable,
     classes: Mapping[str, NDArray[np.bool_]],
     relation: Relation | None,
-    right: float,
     styles: Mapping[str, tuple[str, str]],
-    *,
-    rasterized: bool,
 ) -> None:
-    for number, (label, mask) in enumerate(classes.items()):
-        shown = mask & (table.gain <= right)
+    for label, mask in classes.items():
         words = f"{label} {relation.name}" if relation is not None and label in {"same", "different"} else f"{label} pairs"
-        axes.scatter(
-            table.gain[shown],
-            1 - table.p[shown],
-            s=13,
-            marker=styles[label][1],
-            facecolors="none",
-            edgecolors=styles[label][0],
-            linewidths=0.7,
-            alpha=0.75,
-            label=f"{words} ({int(mask.sum()):,})",
-            rasterized=rasterized,
-            zorder=2 + number,
-        )
+        colour, marker = styles[label]
+        gains, confidence = table.gain[mask].tolist(), (1 - table.p[mask]).tolist()
+        named = f"{words} ({int(mask.sum()):,})"
+        chart.points(gains, confidence, marker, colour=colour, size=5, filled=False, opacity=0.75, label=named)
 
 
-def _draw_line(axes: Axes, gain: float, label: str, colour: str, *, left: bool, height: int) -> None:
+def _draw_line(chart: Chart, gain: float, label: str, colour: str, *, left: bool, height: int) -> None:
     """Draw the line of a threshold; the labels of several lines stand one above the other."""
-    axes.axvline(gain, color=colour, linewidth=1.1, linestyle=(0, (4, 3)))
-    axes.annotate(
-        label,
-        (gain, 0.03),
-        xycoords=("data", "axes fraction"),
-        xytext=(-4 if left else 4, 12 * height),
-        textcoords="offset points",
-        ha="right" if left else "left",
-        color=colour,
-    )
+    chart.rule(x=gain, colour=colour, width=1.4)
+    anchor: Literal["start", "end"] = "end" if left else "start"
+    chart.words(gain, None, label, colour=colour, anchor=anchor, right=-5 if left else 5, up=4 + 15 * height, size=11)

@@ -54,7 +54,7 @@ def render_html(
         loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["coded"] = _coded
-    # The SVG is made by `pipeline.report.svg`, where matplotlib escapes all text; it is the only markup let through.
+    # The SVG is made by `pipeline.report.shapes` or by matplotlib, which escape all text; it is the only markup let through.
     inline = {drawing.file: Markup(inline_svg(drawing.svg, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
     sections = []
     for section in report.sections:

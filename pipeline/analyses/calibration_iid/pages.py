@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipeline.analyses.presentation import select
 from pipeline.interfaces import Column, Figure, Section, Table
-from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.figures import PALETTE
 
 __all__ = ["SECTION", "list_figures", "list_tables"]
 
@@ -55,7 +53,9 @@ def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
             f"p to {row['p_high']:g}: {100 * row['share']:.0f} % of {row['pairs']:,}." for row in own
         )
         caption = "Bars: found, with 95 % intervals and the number of pairs at the foot. Diamonds: expected of Gaussian gains."
-        yield Figure("calibration-iid", title, alt, caption, partial(_draw, own), "calibration_iid", SECTION.key, size=(7.2, 3.9))
+        yield Figure(
+            "calibration-iid", title, alt, caption, partial(_draw, own), "calibration_iid", SECTION.key, size=(7.2, 3.9), plain=True
+        )
 
 
 def _places(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -69,21 +69,21 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "edges": named.get(row["kind"], f"{row['p_low']:g} – {row['p_high']:g}"), "remark": remark or None}
 
 
-def _draw(rows: Sequence[Mapping[str, Any]], axes: Axes) -> None:
-    axes.axhline(50, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+def _draw(rows: Sequence[Mapping[str, Any]], chart: Chart) -> None:
+    chart.rule(y=50)
     for x, row in enumerate(rows):
-        axes.bar(x, 100 * row["share"], 0.7, color=PALETTE[0], alpha=0.45, label="found" if x == 0 else None)
+        ends, height = [x - 0.35, x + 0.35], [100 * row["share"]] * 2
+        chart.area(ends, [0, 0], height, colour=PALETTE[0], label="found" if x == 0 else None)
         if row["interval"] is not None:
-            axes.vlines(x, 100 * row["interval"]["lo"], 100 * row["interval"]["hi"], color=PALETTE[0], linewidth=1.8)
-        if row["expected"] is not None:
-            label = "expected" if x == 0 else None
-            axes.plot(x, 100 * row["expected"], "D", color=PALETTE[1], markersize=5.5, linestyle="none", label=label)
-        axes.annotate(f"{row['pairs']:,}", (x, 0), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7.5)
-    axes.set_xticks(range(len(rows)), [f"{_edge(row['p_low'])}–{_edge(row['p_high'])}" for row in rows], fontsize=8)
-    axes.set_ylim(0, 104)
-    tidy_axes(axes, x="one-sided p on a drawn test set", y="right sign, % of pairs")
-    axes.grid(False, axis="x")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+            chart.line([x, x], [100 * row["interval"][end] for end in ("lo", "hi")], colour=PALETTE[0], width=2.4)
+        chart.words(x, 0, f"{row['pairs']:,}", anchor="middle", up=9)
+    expected = [(x, 100 * row["expected"]) for x, row in enumerate(rows) if row["expected"] is not None]
+    if expected:
+        xs, heights = zip(*expected, strict=True)
+        chart.points(xs, heights, "D", colour=PALETTE[1], label="expected")
+    chart.x.ticks = [(x, f"{_edge(row['p_low'])}–{_edge(row['p_high'])}") for x, row in enumerate(rows)]
+    chart.x.label, chart.y.label = "one-sided p on a drawn test set", "right sign, % of pairs"
+    chart.y.low, chart.y.high, chart.x.grid, chart.legend = 0, 104, False, "above"
 
 
 def _edge(value: float) -> str:

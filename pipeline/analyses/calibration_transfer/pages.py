@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.analyses.presentation import in_parts, name_procedure, say_intervals, select
 from pipeline.interfaces import Column, Figure, Section, Table
-from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import shorten
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.axes import Axes
 
 __all__ = ["SECTION", "list_figures", "list_tables"]
 
@@ -130,13 +130,25 @@ def list_figures(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, An
             caption = "Share of pairs that keep their sign, and how many pairs; blue above 50 %, orange below, where p misleads."
             size = (7.2, 1.3 + 0.36 * len(others))
             alt = _tell("Share of pairs with the same sign, by p and test set.", here)
-            yield Figure("calibration-map", title, alt, caption, partial(_draw_map, here), "calibration", SECTION.key, size=size)
+            yield Figure(
+                "calibration-map", title, alt, caption, partial(_draw_map, here), "calibration", SECTION.key, size=size, plain=True
+            )
         title = f"What p on {where['test_set']} says of other test sets, {named}"
         for part, some in in_parts(title, others):
             drawn = [row for row in here if row["against"] in some]
             alt = _tell("Share of pairs with the same sign, by p.", drawn)
             caption = "Numbers at the foot are pairs; lines are 95 % intervals with the systems resampled; at 50 % p says nothing."
-            yield Figure("calibration", part, alt, caption, partial(_draw_bars, drawn), "calibration", SECTION.key, size=(7.2, 3.9))
+            yield Figure(
+                "calibration",
+                part,
+                alt,
+                caption,
+                partial(_draw_bars, drawn),
+                "calibration",
+                SECTION.key,
+                size=(7.2, 3.9),
+                plain=True,
+            )
 
 
 def _tell(what: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -149,44 +161,45 @@ def _edges(rows: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
     return sorted({(row["p_low"], row["p_high"]) for row in rows})
 
 
-def _draw_map(rows: Sequence[Mapping[str, Any]], axes: Axes) -> None:
+def _draw_map(rows: Sequence[Mapping[str, Any]], chart: Chart) -> None:
     others, edges = list(dict.fromkeys(row["against"] for row in rows)), _edges(rows)
     for row in rows:
         x, y = edges.index((row["p_low"], row["p_high"])), others.index(row["against"])
         colour = PALETTE[0] if row["share"] >= 0.5 else PALETTE[1]
-        axes.fill_between([x - 0.5, x + 0.5], y - 0.5, y + 0.5, color=colour, alpha=0.65 * abs(2 * row["share"] - 1), linewidth=0)
-        axes.annotate(f"{100 * row['share']:.0f} %", (x, y), xytext=(0, 1), textcoords="offset points", ha="center", fontsize=8.5)
-        axes.annotate(f"{_signed(row):,}", (x, y), xytext=(0, -2), textcoords="offset points", ha="center", va="top", fontsize=6.5)
-    axes.set_xlim(-0.5, len(edges) - 0.5)
-    axes.set_ylim(len(others) - 0.5, -0.5)
-    axes.set_yticks(range(len(others)), [shorten(other, _LONGEST) for other in others], fontsize=8)
-    _mark_bins(rows, edges, axes, y="")
-    axes.grid(False)
+        opacity = 0.65 * abs(2 * row["share"] - 1)
+        chart.area([x - 0.5, x + 0.5], [y - 0.5] * 2, [y + 0.5] * 2, colour=colour, opacity=opacity)
+        chart.words(x, y, f"{100 * row['share']:.0f} %", anchor="middle", up=6, size=11)
+        chart.words(x, y, f"{_signed(row):,}", anchor="middle", up=-7, size=9)
+    chart.x.low, chart.x.high = -0.5, len(edges) - 0.5
+    chart.y.low, chart.y.high = len(others) - 0.5, -0.5
+    chart.y.ticks = [(y, shorten(other, _LONGEST)) for y, other in enumerate(others)]
+    _mark_bins(rows, edges, chart)
+    chart.x.grid = chart.y.grid = False
 
 
-def _draw_bars(rows: Sequence[Mapping[str, Any]], axes: Axes) -> None:
+def _draw_bars(rows: Sequence[Mapping[str, Any]], chart: Chart) -> None:
     others, edges = list(dict.fromkeys(row["against"] for row in rows)), _edges(rows)
     width = 0.8 / len(others)
-    axes.axhline(50, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    chart.rule(y=50)
     for number, other in enumerate(others):
         own = select(rows, against=other)
         for row in own:
             x = edges.index((row["p_low"], row["p_high"])) + (number - (len(others) - 1) / 2) * width
             label = shorten(other, _LONGEST) if row is own[0] else None
-            axes.bar(x, 100 * row["share"], width * 0.9, color=PALETTE[number], alpha=0.45, label=label)
+            ends = [x - 0.45 * width, x + 0.45 * width]
+            chart.area(ends, [0, 0], [100 * row["share"]] * 2, colour=PALETTE[number], label=label)
             if row["interval"] is not None:
-                axes.vlines(x, 100 * row["interval"]["lo"], 100 * row["interval"]["hi"], color=PALETTE[number], linewidth=1.8)
-            count = f"{_signed(row):,}"
-            axes.annotate(count, (x, 0), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7.5)
-    axes.set_ylim(0, 104)
-    _mark_bins(rows, edges, axes, y="same sign, % of pairs")
-    axes.grid(False, axis="x")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+                heights = [100 * row["interval"][end] for end in ("lo", "hi")]
+                chart.line([x, x], heights, colour=PALETTE[number], width=2.4)
+            chart.words(x, 0, f"{_signed(row):,}", anchor="middle", up=9)
+    _mark_bins(rows, edges, chart)
+    chart.y.label, chart.y.low, chart.y.high = "same sign, % of pairs", 0, 104
+    chart.x.grid, chart.legend = False, "above"
 
 
-def _mark_bins(rows: Sequence[Mapping[str, Any]], edges: Sequence[tuple[float, float]], axes: Axes, *, y: str) -> None:
-    axes.set_xticks(range(len(edges)), [f"{_edge(a)}–{_edge(b)}" for a, b in edges], fontsize=8)
-    tidy_axes(axes, x=f"one-sided p on {shorten(rows[0]['test_set'], _LONGEST)}", y=y)
+def _mark_bins(rows: Sequence[Mapping[str, Any]], edges: Sequence[tuple[float, float]], chart: Chart) -> None:
+    chart.x.ticks = [(x, f"{_edge(a)}–{_edge(b)}") for x, (a, b) in enumerate(edges)]
+    chart.x.label = f"one-sided p on {shorten(rows[0]['test_set'], _LONGEST)}"
 
 
 def _signed(row: Mapping[str, Any]) -> int:

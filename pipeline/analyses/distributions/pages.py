@@ -10,7 +10,8 @@ import numpy as np
 
 from pipeline.analyses.presentation import select
 from pipeline.interfaces import Column, Figure, Section, Table
-from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.figures import INK, PALETTE
 from pipeline.interfaces.wording import format_number, shorten
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str
             caption = "A dot is a replica, the bar its mean ± one standard deviation, the diamond the whole training set."
             size = (7.2, 1.2 + 0.34 * len(shown))
             draw = partial(_draw_scores, shown, own, metric)
-            yield Figure("distributions", title, alt, caption, draw, "distributions_scores", SECTION.key, size=size)
+            yield Figure("distributions", title, alt, caption, draw, "distributions_scores", SECTION.key, size=size, plain=True)
     found = select(rows, kind="test-sets")
     for metric, model, sampling in dict.fromkeys((row["metric"], row["model"], row["sampling"]) for row in found):
         own = [row for row in select(found, metric=metric, model=model, sampling=sampling) if row["correlation"] is not None]
@@ -107,20 +108,19 @@ def list_figures(rows: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str
         )
 
 
-def _draw_scores(shown: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str, Any]], metric: str, axes: Axes) -> None:
+def _draw_scores(shown: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str, Any]], metric: str, chart: Chart) -> None:
     models = list(dict.fromkeys(row["model"] for row in shown))
     for y, row in enumerate(reversed(shown)):
         colour = PALETTE[models.index(row["model"]) % len(PALETTE)]
         own = [one["score"] for one in select(scores, model=row["model"], sampling=row["sampling"])]
-        axes.plot(own, [y] * len(own), "o", color=colour, markersize=4, alpha=0.35, linestyle="none", markeredgewidth=0)
-        axes.hlines(y + 0.24, row["mean"] - row["sd"], row["mean"] + row["sd"], color=colour, linewidth=2.4)
-        axes.plot(row["mean"], y + 0.24, "|", color=INK, markersize=8)
+        chart.points(own, [y] * len(own), "o", colour=colour, size=5.5, opacity=0.35)
+        chart.line([row["mean"] - row["sd"], row["mean"] + row["sd"]], [y + 0.24] * 2, colour=colour, width=3)
+        chart.points([row["mean"]], [y + 0.24], "|", colour=INK, size=11)
         if row["whole"] is not None:
-            axes.plot(row["whole"], y, "D", color=INK, markersize=4.5, linestyle="none", fillstyle="none")
-    axes.set_yticks(range(len(shown)), [shorten(f"{row['model']} · {row['sampling']}", _LONGEST) for row in reversed(shown)])
-    axes.set_ylim(-0.6, len(shown) - 0.2)
-    tidy_axes(axes, x=metric, y="")
-    axes.grid(False, axis="y")
+            chart.points([row["whole"]], [y], "D", colour=INK, size=6.5, filled=False)
+    chart.y.ticks = [(y, shorten(f"{row['model']} · {row['sampling']}", _LONGEST)) for y, row in enumerate(reversed(shown))]
+    chart.y.low, chart.y.high, chart.y.grid = -0.6, len(shown) - 0.2, False
+    chart.x.label = metric
 
 
 def _draw_map(rows: Sequence[Mapping[str, Any]], names: Sequence[str], axes: Axes) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from pipeline.analyses.confidence import draw_confidence
 from pipeline.analyses.presentation import decimals_of, in_parts, name_procedure, select
 from pipeline.interfaces import Column, Figure, Section, Table
-from pipeline.interfaces.figures import PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import format_number, format_p, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.axes import Axes
 
 __all__ = ["SECTION", "list_figures", "list_tables"]
 
@@ -83,7 +83,9 @@ def list_figures(
             )
             size = (7.2, 1.3 + 0.28 * len(there))
             title = f"Thresholds by test set, {metric}{added}"
-            yield Figure("domains", title, alt, caption, partial(_draw, there, metric), "domain_curve", SECTION.key, size=size)
+            yield Figure(
+                "domains", title, alt, caption, partial(_draw, there, metric), "domain_curve", SECTION.key, size=size, plain=True
+            )
         groups = {str(row["test_set"]): select(points, **where, test_set=row["test_set"]) for row in own}
         drawn = [(name, some) for name, some in groups.items() if some]
         for title, some in in_parts(f"Confidence against gain by test set, {metric}{added}", drawn):
@@ -97,21 +99,19 @@ def list_figures(
                 partial(draw_confidence, some, metric),
                 "domain_pairs",
                 SECTION.key,
+                plain=True,
             )
 
 
-def _draw(rows: Sequence[Mapping[str, Any]], metric: str, axes: Axes) -> None:
+def _draw(rows: Sequence[Mapping[str, Any]], metric: str, chart: Chart) -> None:
     for y, row in enumerate(reversed(rows)):
-        axes.plot(row["se_gain"], y, "o", color=PALETTE[0], markersize=6, linestyle="none")
+        chart.points([row["se_gain"]], [y], "o", colour=PALETTE[0], size=8)
         if row["gain"] is not None:
-            axes.plot(row["gain"], y, "o", color=PALETTE[0], markersize=6, fillstyle="none", linestyle="none")
+            chart.points([row["gain"]], [y], "o", colour=PALETTE[0], size=8, filled=False)
         if row["typical_se"] is not None:
-            axes.plot(row["gaussian_z"] * row["typical_se"], y, "D", color=PALETTE[1], markersize=5, linestyle="none")
+            chart.points([row["gaussian_z"] * row["typical_se"]], [y], "D", colour=PALETTE[1])
         if row["interval"] is not None:
-            ends = (row["gaussian_z"] * row["interval"][end] for end in ("lo", "hi"))
-            axes.hlines(y, *ends, color=PALETTE[1], linewidth=1.6)
-    axes.set_yticks(range(len(rows)), [shorten(str(row["test_set"]), _LONGEST) for row in reversed(rows)])
-    axes.set_ylim(-0.7, len(rows) - 0.3)
-    axes.set_xlim(left=0)
-    tidy_axes(axes, x=f"gain in {metric}", y="")
-    axes.grid(False, axis="y")
+            chart.line([row["gaussian_z"] * row["interval"][end] for end in ("lo", "hi")], [y, y], colour=PALETTE[1], width=2)
+    chart.y.ticks = [(y, shorten(str(row["test_set"]), _LONGEST)) for y, row in enumerate(reversed(rows))]
+    chart.y.low, chart.y.high, chart.y.grid = -0.7, len(rows) - 0.3, False
+    chart.x.label, chart.x.low = f"gain in {metric}", 0

@@ -10,12 +10,12 @@ import numpy as np
 
 from pipeline.analyses.presentation import select
 from pipeline.interfaces import Column, Figure, Section, Table
-from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import shorten
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.axes import Axes
 
 __all__ = ["SECTION", "list_figures", "list_tables"]
 
@@ -83,18 +83,17 @@ def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
         size = (7.2, 1.2 + 0.36 * len(pairs))
         title = f"Items that drive the gains on {row['test_set']}, {row['metric']}"
         draw = partial(_draw, pairs, items, row["metric"])
-        yield Figure("driving-items", title, alt, caption, draw, "driving_items_listed", SECTION.key, size=size)
+        yield Figure("driving-items", title, alt, caption, draw, "driving_items_listed", SECTION.key, size=size, plain=True)
 
 
-def _draw(pairs: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]], metric: str, axes: Axes) -> None:
+def _draw(pairs: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]], metric: str, chart: Chart) -> None:
     for y, pair in enumerate(reversed(pairs)):
         adds = np.array([row["adds"] for row in select(items, system_a=pair["system_a"], system_b=pair["system_b"])])
-        axes.barh(y, pair["gain"], 0.5, color=PALETTE[0], alpha=0.25)
+        chart.area([0, pair["gain"]], [y - 0.25] * 2, [y + 0.25] * 2, colour=PALETTE[0], opacity=0.25)
         for own, colour in ((adds[adds > 0], PALETTE[0]), (adds[adds < 0], PALETTE[1])):
-            axes.plot(own, [y] * len(own), "o", color=colour, markersize=4.5, alpha=0.6, linestyle="none", markeredgewidth=0)
-    axes.axvline(0, color=INK, linewidth=0.8)
+            chart.points(own.tolist(), [y] * len(own), "o", colour=colour, size=6, opacity=0.6)
+    chart.rule(x=0, width=1, dashes="")
     labels = [shorten(f"{pair['system_a']} – {pair['system_b']}", _LONGEST) for pair in reversed(pairs)]
-    axes.set_yticks(range(len(pairs)), labels)
-    axes.set_ylim(-0.6, len(pairs) - 0.4)
-    tidy_axes(axes, x=f"gain in {metric}", y="")
-    axes.grid(False, axis="y")
+    chart.y.ticks = list(enumerate(labels))
+    chart.y.low, chart.y.high, chart.y.grid = -0.6, len(pairs) - 0.4, False
+    chart.x.label = f"gain in {metric}"

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pipeline.analyses.presentation import select
 from pipeline.interfaces import Column, Figure, Section, Table
-from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.figures import INK, PALETTE
 from pipeline.interfaces.wording import shorten
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["SECTION", "list_figures", "list_tables"]
 
@@ -94,18 +92,18 @@ def list_figures(rows: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str
             caption = "A point is a pair, turned so that its gain by the first is positive. Dashed: equal. Dotted: 1.96."
             ratios = [[row["ratio"] for row in select(own, measure=name)] for name in (one, other)]
             draw = partial(_draw, ratios, (one, other))
-            yield Figure("sensitivity", title, alt, caption, draw, "sensitivity_pairs", SECTION.key, size=(5.2, 4.6))
+            yield Figure("sensitivity", title, alt, caption, draw, "sensitivity_pairs", SECTION.key, size=(5.2, 4.6), plain=True)
 
 
-def _draw(ratios: Sequence[Sequence[float]], names: tuple[str, str], axes: Axes) -> None:
+def _draw(ratios: Sequence[Sequence[float]], names: tuple[str, str], chart: Chart) -> None:
     x, y = (np.array(values) for values in ratios)
     turn = np.where(x < 0, -1.0, 1.0)
-    axes.plot(turn * x, turn * y, "o", color=PALETTE[0], markersize=4, alpha=0.55, markeredgewidth=0, rasterized=len(x) > 2000)
+    chart.points((turn * x).tolist(), (turn * y).tolist(), "o", colour=PALETTE[0], size=5.5, opacity=0.55)
     far = max(float(np.max(np.abs([x, y]))), 2.5)
-    axes.plot([0, far], [0, far], color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
-    axes.axvline(1.96, color=INK, linewidth=0.7, linestyle=":")
-    axes.axhline(1.96, color=INK, linewidth=0.7, linestyle=":")
-    axes.axhline(0, color=INK, linewidth=0.6)
-    axes.set_xlim(0, 1.03 * far)
+    chart.line([0, far], [0, far], colour=INK, width=1.2, dashes="5 4")
+    chart.rule(x=1.96, width=0.9, dashes="1 2")
+    chart.rule(y=1.96, width=0.9, dashes="1 2")
+    chart.rule(y=0, width=0.8, dashes="")
     first, second = (shorten(name, _LONGEST) for name in names)
-    tidy_axes(axes, x=f"|δ|/se by {first}", y=f"δ/se by {second}")
+    chart.x.label, chart.x.low, chart.x.high = f"|δ|/se by {first}", 0, 1.03 * far
+    chart.y.label = f"δ/se by {second}"

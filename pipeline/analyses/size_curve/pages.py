@@ -14,12 +14,12 @@ from pipeline.analyses.confidence import draw_confidence
 from pipeline.analyses.presentation import decimals_of, in_parts, name_procedure, select, title_of
 from pipeline.analyses.size_curve.fits import QUANTITIES
 from pipeline.interfaces import Column, Figure, Section, Table
-from pipeline.interfaces.figures import PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import MISSING, format_number, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.axes import Axes
 
 __all__ = ["SECTION", "list_figures", "list_tables"]
 
@@ -113,7 +113,7 @@ def list_figures(
                 f"Hollow: {some[0].points[0]['gaussian_z']:.3f} × the median standard error of the pairs that are not identical "
                 f"there. {_HOW[rule]}"
             )
-            yield Figure("size-curve", title, alt, caption, partial(_draw, some, metric), "size_curve", SECTION.key)
+            yield Figure("size-curve", title, alt, caption, partial(_draw, some, metric), "size_curve", SECTION.key, plain=True)
     for test_set, metric, procedure in dict.fromkeys((row["test_set"], row["metric"], row["procedure"]) for row in pairs):
         own = select(pairs, test_set=test_set, metric=metric, procedure=procedure)
         groups = [(f"{n:,} units", select(own, units=n)) for n in dict.fromkeys(row["units"] for row in own)]
@@ -123,7 +123,7 @@ def list_figures(
             alt += ", ".join(f"{name}: {len(of_size):,} pairs" for name, of_size in shown) + "."
             caption = "A point is a pair of systems. Band: p in [.04, .06]. The smaller the test set, the larger a gain must be."
             draw = partial(draw_confidence, shown, metric)
-            yield Figure("size-confidence", part, alt, caption, draw, "size_pairs", SECTION.key)
+            yield Figure("size-confidence", part, alt, caption, draw, "size_pairs", SECTION.key, plain=True)
 
 
 @dataclass(frozen=True)
@@ -133,30 +133,26 @@ class _Curve:
     fit: Mapping[str, Any]  # of the thresholds
 
 
-def _draw(curves: Sequence[_Curve], metric: str, axes: Axes) -> None:
+def _draw(curves: Sequence[_Curve], metric: str, chart: Chart) -> None:
     for curve, colour, marker in zip(curves, PALETTE, _MARKERS, strict=False):
-        _draw_curve(axes, curve, colour, marker)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+        _draw_curve(chart, curve, colour, marker)
     units = sorted({p["units"] for curve in curves for p in curve.points})
-    axes.set_xticks(units, [f"{n:,}" for n in units])
-    axes.xaxis.set_minor_formatter(lambda *_: "")
-    for which in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
-        which(lambda value, _: f"{value:g}")
-    tidy_axes(axes, x="units in the test set (log)", y=f"gain in {metric} (log)")
-    axes.legend(loc="upper right")
+    chart.x.label, chart.x.log, chart.x.ticks = "units in the test set (log)", True, [(n, f"{n:,}") for n in units]
+    chart.y.label, chart.y.log, chart.legend = f"gain in {metric} (log)", True, "top right"
 
 
-def _draw_curve(axes: Axes, curve: _Curve, colour: str, marker: str) -> None:
+def _draw_curve(chart: Chart, curve: _Curve, colour: str, marker: str) -> None:
     there = [(p["units"], p["gain"]) for p in curve.points if p["gain"]]
     label = shorten(curve.test_set, _LONGEST)
     # Drawn also when empty: the legend must name every test set.
-    axes.plot([n for n, _ in there], [gain for _, gain in there], marker, color=colour, markersize=6, label=label)
+    chart.points([n for n, _ in there], [gain for _, gain in there], marker, colour=colour, size=8, label=label)
     spread = [(p["units"], p["gaussian_z"] * p["median_se"]) for p in curve.points if p["median_se"]]
     if spread:
-        axes.plot(*zip(*spread, strict=True), marker, color=colour, markersize=5, fillstyle="none", linestyle=":", linewidth=0.8)
+        units, gains = zip(*spread, strict=True)
+        chart.points(units, gains, marker, colour=colour, filled=False)
+        chart.line(units, gains, colour=colour, width=1, dashes="1 2")
     if curve.fit["slope"] is not None:
         fitted = [p["units"] for p in curve.points if p[curve.fit["quantity"]]]
-        n = np.array([min(fitted), max(fitted)], dtype=float)
-        gains = np.exp(curve.fit["intercept"] + curve.fit["slope"] * np.log(n))
-        axes.plot(n, gains, color=colour, linewidth=1.2, alpha=0.8)
+        ends = (min(fitted), max(fitted))
+        heights = np.exp(curve.fit["intercept"] + curve.fit["slope"] * np.log(ends))
+        chart.line(ends, heights.tolist(), colour=colour, width=1.6, opacity=0.8)

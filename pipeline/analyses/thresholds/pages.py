@@ -11,12 +11,12 @@ from pipeline.analyses.pairs import FULL, Window
 from pipeline.analyses.presentation import baseline_of, decimals_of, name_procedure, say_intervals, select, title_of
 from pipeline.analyses.thresholds.kinship import KINSHIP_NOTES
 from pipeline.interfaces import Column, Figure, Headline, Mark, Section, Table
-from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.figures import INK, PALETTE
 from pipeline.interfaces.wording import format_interval, format_number, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.axes import Axes
 
 __all__ = ["SECTION", "describe_rules", "draw_thresholds", "mark_scatters", "show_tables", "state_thresholds"]
 
@@ -191,7 +191,7 @@ def draw_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str,
                 "cross: of those near borderline. Lines are 95 % intervals, where there are any."
             )
             draw, size = partial(_draw, some, where["metric"]), (7.2, 1.3 + 0.28 * len(some))
-            yield Figure("thresholds", title, alt, caption, draw, "thresholds", SECTION.key, size=size)
+            yield Figure("thresholds", title, alt, caption, draw, "thresholds", SECTION.key, size=size, plain=True)
 
 
 def _describe(row: Mapping[str, Any], digits: int) -> str:
@@ -199,7 +199,7 @@ def _describe(row: Mapping[str, Any], digits: int) -> str:
     return f"{_name(row)}: {window}, {format_number(row['se_gain'], digits)} by se."
 
 
-def _draw(rows: Sequence[Mapping[str, Any]], metric: str, axes: Axes) -> None:
+def _draw(rows: Sequence[Mapping[str, Any]], metric: str, chart: Chart) -> None:
     marks = (
         ("gain", "interval", "o", PALETTE[0], "borderline pairs"),
         ("se_gain", "se_interval", "s", PALETTE[1], "standard errors of all pairs"),
@@ -212,21 +212,11 @@ def _draw(rows: Sequence[Mapping[str, Any]], metric: str, axes: Axes) -> None:
         if not there:
             continue
         largest = max([largest, *(x for x, _, _ in there), *(ends["hi"] for _, _, ends in there if ends is not None)])
-        fill = colour if marker == "o" else "none"
-        axes.plot(
-            [x for x, _, _ in there],
-            [y for _, y, _ in there],
-            marker,
-            color=colour,
-            markerfacecolor=fill,
-            markersize=5,
-            label=label,
-        )
+        chart.points([x for x, _, _ in there], [y for _, y, _ in there], marker, colour=colour, filled=marker == "o", label=label)
         for _, y, ends in there:
             if ends is not None:
-                axes.hlines(y, ends["lo"], ends["hi"], color=colour, linewidth=1.4)
-    axes.set_yticks(range(len(rows)), [f"{shorten(_name(row), _LONGEST)} ({row['se_pairs']:,})" for row in rows][::-1])
-    axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.set_xlim(0, 1.06 * largest)
-    tidy_axes(axes, x=f"gain in {metric}", y="")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+                chart.line([ends["lo"], ends["hi"]], [y, y], colour=colour, width=1.9)
+    names = [f"{shorten(_name(row), _LONGEST)} ({row['se_pairs']:,})" for row in reversed(rows)]
+    chart.y.ticks, chart.y.low, chart.y.high = list(enumerate(names)), -0.6, len(rows) - 0.4
+    chart.x.label, chart.x.low, chart.x.high = f"gain in {metric}", 0, 1.06 * largest
+    chart.legend = "above"

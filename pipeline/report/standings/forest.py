@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.interfaces.figures import GRID, INK, PALETTE
 from pipeline.interfaces.wording import shorten
-from pipeline.report.standings.shapes import bar, dot, line, picture, rule, ticks, width_of, words
+from pipeline.report.shapes import bar, dot, line, picture, rule, ticks, width_of, words
 
 __all__ = ["Entry", "draw_forest"]
 

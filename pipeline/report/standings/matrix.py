@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.interfaces.figures import GRID, INK, PALETTE
 from pipeline.interfaces.wording import shorten
-from pipeline.report.standings.shapes import SIZE, bar, line, picture, width_of, words
+from pipeline.report.shapes import SIZE, bar, line, picture, width_of, words
 
 __all__ = ["STATES", "Grid", "draw_matrix"]
 

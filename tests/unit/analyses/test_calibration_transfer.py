@@ -1,4 +1,3 @@
-import matplotlib.figure
 import numpy as np
 import pytest
 import xarray as xr
@@ -9,6 +8,7 @@ from pipeline.analyses.calibration_transfer.analysis import CalibrationTransfer
 from pipeline.analyses.calibration_transfer.options import CalibrationOptions
 from pipeline.errors import StudyError
 from pipeline.interfaces import ScoredStatistics
+from pipeline.interfaces.charts import Chart, Words
 
 
 def bins_of(finding):
@@ -253,10 +253,10 @@ def test_one_table_has_all_test_sets_and_the_map_shows_each():
     cell = next(row for row in overview.rows if row["against"] == first["against"])[span]
     assert cell == f"{100 * first['share']:.0f} % of {first['pairs'] - first['ties']}"
     (drawn,) = [figure for figure in finding.figures if figure.name == "calibration-map"]
-    axes = matplotlib.figure.Figure().subplots()
-    drawn.draw(axes)
-    assert [label.get_text() for label in axes.get_yticklabels()] == list(more)
-    written = [text.get_text() for text in axes.texts]
+    chart = Chart()
+    drawn.draw(chart)
+    assert [text for _, text in chart.y.ticks] == list(more)
+    written = [mark.text for mark in chart.marks if isinstance(mark, Words)]
     bins = [row for row in finding.rows if row["kind"] == "bin" and row["share"] is not None]
     assert len(written) == 2 * len(bins)
     assert written[0] == f"{100 * bins[0]['share']:.0f} %"

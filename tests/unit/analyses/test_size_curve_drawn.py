@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from support.synthetic_cubes import build_cube
 
@@ -17,6 +16,7 @@ from pipeline.analyses.size_curve.options import SizeCurveOptions
 from pipeline.analyses.size_curve.points import DrawnSizes
 from pipeline.errors import StudyError
 from pipeline.interfaces import Finding, ScoredStatistics
+from pipeline.interfaces.charts import Chart, Line
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_order, draw_units
 
@@ -184,12 +184,17 @@ def test_the_figures_of_every_way_of_drawing_are_drawn_with_their_lines() -> Non
     finding = find(weighted(), draw=["random", "with-replacement"], sizes=[50, 100, 200, 400], repeats=2, replicates=2000)
     figures = [figure for figure in finding.figures if figure.name == "size-curve"]
     assert len(figures) == 2
+    fitted = []
     for figure, rule, quantity in zip(figures, ("random", "with-replacement"), ("gain", "se_gain"), strict=True):
-        axes = Figure().subplots()
-        figure.draw(axes)
+        chart = Chart()
+        figure.draw(chart)
         units = [row["units"] for row in rows_of(finding, rule) if row[quantity]]
-        lines = [line.get_xdata().tolist() for line in axes.lines]
-        assert [min(units), max(units)] in lines  # the fit goes from the smallest to the largest
+        (fit,) = [fit for fit in finding.details["fits"] if (fit["draw"], fit["quantity"]) == (rule, quantity)]
+        lines = [list(mark.x) for mark in chart.marks if isinstance(mark, Line)]
+        # The fit goes from the smallest to the largest.
+        assert ([min(units), max(units)] in lines) == (fit["slope"] is not None)
+        fitted.append(fit["slope"])
+    assert fitted[1] is not None
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from matplotlib.figure import Figure as Canvas
 from support.synthetic_cubes import build_cube, gaussian_cube
 
 from pipeline.analyses.pair_classes import PairClass, read_classes
@@ -9,6 +8,7 @@ from pipeline.analyses.system_bootstrap import SystemBootstrap, system_interval
 from pipeline.analyses.system_sample import sample_systems
 from pipeline.analyses.thresholds.analysis import Thresholds, fit_logistic
 from pipeline.errors import StudyError
+from pipeline.interfaces.charts import Chart
 
 
 def row_of(finding, relation="all", size="full"):
@@ -301,9 +301,12 @@ def test_any_classes_of_pairs_have_rows_marks_and_ratios():
     assert marked.keys() == pairs.keys()
     (figure,) = finding.figures
     assert all(f"{label}:" in figure.alt for label in ("a and others", "b × c"))
-    axes = Canvas().subplots()
-    figure.draw(axes)
-    assert len(axes.get_yticklabels()) == len(pairs)
+    chart = Chart()
+    figure.draw(chart)
+    assert chart.y.ticks is not None
+    assert [text.rpartition(" (")[0] for _, text in reversed(chart.y.ticks)] == [
+        f"{name} model" if name in {"same", "different"} else name for name in pairs
+    ]
 
 
 def test_the_line_of_a_class_without_borderline_pairs_is_at_its_threshold_by_standard_errors():

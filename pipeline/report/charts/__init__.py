@@ -1,0 +1,1 @@
+"""Charts of points, lines and areas, drawn as SVG."""

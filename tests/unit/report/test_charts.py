@@ -1,0 +1,177 @@
+"""Charts show the values that they were given, to scale, and are the same text each time."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report, odd_cubes
+
+from pipeline.interfaces.charts import MARKERS, Axis, Chart
+from pipeline.interfaces.figures import PALETTE
+from pipeline.report.build import build_report
+from pipeline.report.charts.draw import draw_chart
+from pipeline.report.charts.markers import path_of, thin_out
+from pipeline.report.figures import draw_all
+from pipeline.report.svg import inline_svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+BLUE, ORANGE = PALETTE[:2]
+
+
+def draw(chart: Chart, **options: Any) -> ElementTree.Element:
+    return ElementTree.fromstring(draw_chart(chart, title="Title", alt="Alt", **options))
+
+
+def centres(svg: ElementTree.Element, colour: str) -> NDArray[np.float64]:
+    """Return where the shapes of a colour stand, (point, 2)."""
+    paths = [path.get("d", "") for path in svg.iter(f"{SVG}path") if colour in (path.get("fill"), path.get("stroke"))]
+    return np.array(re.findall(r"M(-?[\d.]+) (-?[\d.]+)", "".join(paths)), dtype=float).reshape(-1, 2)
+
+
+def texts(svg: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    return {text.text or "": text for text in svg.iter(f"{SVG}text")}
+
+
+def place_of(svg: ElementTree.Element, text: str, along: str) -> float:
+    """Return the pixel of an axis's mark; letters stand a little below their middle."""
+    return float(texts(svg)[text].get(along, "")) - (0.36 * 11 if along == "y" else 0)
+
+
+def test_points_lie_where_the_marks_of_the_axes_say() -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.uniform(0.5, 3.5, 30), rng.uniform(-1, 1, 30)
+    chart = Chart()
+    chart.points(x.tolist(), y.tolist(), "D", colour=BLUE)
+    chart.x.ticks, chart.y.ticks = [(1, "one"), (3, "three")], [(-0.5, "low"), (0.5, "high")]
+    svg = draw(chart)
+    left, right = place_of(svg, "one", "x"), place_of(svg, "three", "x")
+    low, high = place_of(svg, "low", "y"), place_of(svg, "high", "y")
+    found = centres(svg, BLUE)
+    assert 1 + 2 * (found[:, 0] - left) / (right - left) == pytest.approx(x, abs=0.002)
+    assert (found[:, 1] - low) / (high - low) - 0.5 == pytest.approx(y, abs=0.002)
+
+
+def test_on_logarithmic_axes_equal_ratios_are_equal_lengths() -> None:
+    chart = Chart(x=Axis(log=True), y=Axis(log=True))
+    chart.points([10, 100, 1000], [8, 4, 2], colour=BLUE)
+    chart.line([10, 1000], [8, 2], colour=ORANGE)
+    svg = draw(chart)
+    assert np.diff(centres(svg, BLUE), n=2, axis=0) == pytest.approx(np.zeros((1, 2)), abs=0.21)
+    assert {"10", "100", "1000", "2", "5"} <= texts(svg).keys()
+    (line,) = svg.iter(f"{SVG}polyline")
+    ends = np.array([pair.split(",") for pair in line.get("points", "").split()], dtype=float)
+    assert ends == pytest.approx(centres(svg, BLUE)[[0, 2]], abs=0.1)
+
+
+def test_an_axis_may_go_down_and_points_beyond_its_ends_are_left_out() -> None:
+    chart = Chart(y=Axis(low=10, high=0), x=Axis(low=0, high=1))
+    chart.points([0.5, 0.5, 0.5, 2.0], [1, 9, 11, 5], colour=BLUE)
+    found = centres(draw(chart), BLUE)
+    assert len(found) == 2
+    assert found[0, 1] < found[1, 1]
+
+
+def test_an_area_has_its_ends_and_a_rule_crosses_the_chart() -> None:
+    chart = Chart(x=Axis(low=0, high=4, ticks=[(1, "a"), (2, "b")]), y=Axis(low=0, high=10, ticks=[(0, "c"), (5, "d")]))
+    chart.area([1, 2], [0, 0], [5, 5], colour=BLUE)
+    chart.rule(x=2, colour=ORANGE)
+    chart.rule(y=5, colour=ORANGE, dashes="")
+    svg = draw(chart)
+    corners = re.findall(r"([\d.]+),([\d.]+)", next(svg.iter(f"{SVG}polygon")).get("points", ""))
+    expected = [(place_of(svg, x, "x"), place_of(svg, y, "y")) for x, y in ("ac", "bc", "bd", "ad")]
+    assert np.array(corners, dtype=float) == pytest.approx(np.array(expected), abs=0.11)
+    upright, across = [line for line in svg.iter(f"{SVG}line") if line.get("stroke") == ORANGE]
+    assert float(upright.get("x1", "")) == float(upright.get("x2", "")) == pytest.approx(expected[2][0], abs=0.11)
+    assert float(across.get("y1", "")) == float(across.get("y2", "")) == pytest.approx(expected[2][1], abs=0.11)
+    assert (upright.get("stroke-dasharray"), across.get("stroke-dasharray")) == ("5 4", None)
+
+
+@pytest.mark.parametrize("legend", ["above", "top right", "bottom left"])
+def test_the_legend_names_what_has_a_label_even_where_nothing_is_drawn(legend: Any) -> None:
+    chart = Chart(legend=legend)
+    chart.points([1, 2], [1, 2], colour=BLUE, label="<found> & more")
+    chart.points([], [], "s", colour=ORANGE, label="none")
+    chart.area([1, 2], [0, 0], [1, 1], colour=PALETTE[2], label="area")
+    chart.points([1], [1], colour=PALETTE[3])
+    assert {"<found> & more", "none", "area"} <= texts(draw(chart)).keys()
+
+
+def test_every_marker_is_drawn_about_its_point() -> None:
+    for marker in MARKERS:
+        steps = path_of(marker, np.array([50.0]), np.array([50.0]), 10)
+        assert steps.startswith("M50 50m")
+        shapes = {path_of(other, np.array([50.0]), np.array([50.0]), 10) for other in MARKERS}
+        assert len(shapes) == len(MARKERS)
+    corners = re.findall(r"(-?[\d.]+) (-?[\d.]+)", path_of("^", np.array([0.0]), np.array([0.0]), 10)[4:])
+    assert np.cumsum(np.array(corners, dtype=float), axis=0).mean(axis=0) == pytest.approx([0, 0], abs=0.15)
+
+
+def test_of_too_many_points_those_that_lie_on_others_are_left_out() -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.uniform(0, 600, 20_000), rng.uniform(0, 20, 20_000)
+    kept = thin_out(x, y, 4000)
+    assert 1000 < len(kept) <= 4000
+    # Wherever a point was, one is left within the width of a mark.
+    apart, _ = cKDTree(np.stack([x[kept], y[kept]], axis=1)).query(np.stack([x, y], axis=1))
+    assert apart.max() < 5
+    assert thin_out(x[:100], y[:100], 100).tolist() == [*range(100)]
+
+
+@pytest.mark.parametrize("y", [[], [3.0, 3.0], [float("nan"), 3.0], [0.0, 0.0]])
+def test_a_chart_of_nothing_or_of_one_value_is_drawn(y: list[float]) -> None:
+    for log in (False, True):
+        chart = Chart(y=Axis(log=log))
+        chart.points([1.0, 2.0][: len(y)], y, colour=BLUE)
+        assert "nan" not in ElementTree.tostring(draw(chart), encoding="unicode")
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    chart = Chart()
+    with pytest.raises(ValueError, match="2 values of x and 1 of y"):
+        chart.points([1, 2], [1], colour=BLUE)
+    with pytest.raises(ValueError, match="no marker"):
+        chart.points([1], [1], "Q", colour=BLUE)
+    with pytest.raises(ValueError, match="x or of y"):
+        chart.rule()
+
+
+def test_two_charts_of_one_page_do_not_share_their_clips() -> None:
+    chart = Chart()
+    chart.line([0, 1], [0, 1], colour=BLUE)
+    inline = inline_svg(draw_chart(chart, title="t", alt="a"), "f7")
+    assert 'id="f7-inside"' in inline
+    assert "url(#f7-inside)" in inline
+    assert BLUE not in inline.replace(f"var(--c1, {BLUE})", "")
+
+
+def test_the_scatter_of_a_report_has_every_pair_at_its_gain_and_confidence() -> None:
+    rng = np.random.default_rng(3)
+    given = make_report({"news": build_cube(rng.normal(50, 0.25, 8), [f"s{k}" for k in range(8)], se=0.5)}, analyses=())
+    report = build_report(given)
+    (scatter,) = [drawing for drawing in draw_all(given, report) if drawing.file.startswith("confidence")]
+    svg = ElementTree.fromstring(scatter.svg)
+    found = centres(svg, "#1f2933")[:-1]  # the last is the legend's
+    rows = report.pairs
+    assert len(rows) == len(found) == 28
+    expected = np.array([(row.delta, 1 - row.p_raw.one_sided) for row in rows])
+    for along in (0, 1):
+        slope, start = np.polyfit(np.sort(expected[:, along]), np.sort(found[:, along] * (1, -1)[along]), 1)
+        assert slope > 0
+        assert np.sort(found[:, along] * (1, -1)[along]) == pytest.approx(start + slope * np.sort(expected[:, along]), abs=0.11)
+
+
+def test_the_figures_of_the_usual_analyses_need_no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pipeline.report.matplotlib_figures", None)  # importing it would fail
+    given = make_report(
+        odd_cubes(), analyses=("thresholds", "size-curve", "calibration-iid", "calibration-transfer", "domain-curve")
+    )
+    names = {drawing.file.rpartition("-")[0] for drawing in draw_all(given, build_report(given))}
+    assert {"confidence", "size-curve", "size-confidence", "domains", "domain-confidence", "calibration"} <= names
