@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pipeline.cubes.held import HeldGroup, is_held
 from pipeline.cubes.layout import chunk_shape
 from pipeline.cubes.variables import COORDINATES, VARIABLES, Variable
+from pipeline.cubes.zarr_files import FilesInFolder, ZarrGroup
 from pipeline.store import digest
-
-if TYPE_CHECKING:
-    import zarr
 
 __all__ = ["create_array", "create_filled", "create_group", "known_of_systems", "path_of"]
 
@@ -41,39 +39,24 @@ def path_of(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_]{1,64}", name) else f"column_{digest(name)[:16]}"
 
 
-def create_group(path: Path, attributes: Mapping[str, Any]) -> zarr.Group | HeldGroup:
+def create_group(path: Path, attributes: Mapping[str, Any]) -> ZarrGroup | HeldGroup:
     """Make the group of a cube."""
-    if is_held(path.parent):
-        return HeldGroup(attributes)
-    import zarr  # only now: cubes in memory do without
-
-    return zarr.create_group(path, zarr_format=3, attributes=dict(attributes))
+    return HeldGroup(attributes) if is_held(path.parent) else ZarrGroup(FilesInFolder(path), attributes)
 
 
-def create_array(group: zarr.Group | HeldGroup, variable: Variable, shape: tuple[int, ...]) -> Any:
+def create_array(group: ZarrGroup | HeldGroup, variable: Variable, shape: tuple[int, ...]) -> Any:
     """Make the array of a variable, filled with its fill value."""
-    attributes = variable.attributes
-    if path_of(variable.name) != variable.name:
+    path, attributes = path_of(variable.name), variable.attributes
+    if path != variable.name:
         attributes["name"] = variable.name
     if isinstance(group, HeldGroup):
         dtype = np.dtype(object if variable.dtype == "str" else variable.dtype)
-        return group.create_array(path_of(variable.name), variable.dims, np.full(shape, variable.fill, dtype), attributes)
-    from zarr.codecs import ZstdCodec
-
-    return group.create_array(
-        path_of(variable.name),
-        shape=shape,
-        dtype=str if variable.dtype == "str" else np.dtype(variable.dtype).newbyteorder("<"),
-        chunks=chunk_shape(variable, shape),
-        fill_value=variable.fill,
-        compressors=ZstdCodec(level=3, checksum=True),
-        dimension_names=variable.dims,
-        attributes=attributes,
-        config={"write_empty_chunks": True},
-    )
+        return group.create_array(path, variable.dims, np.full(shape, variable.fill, dtype), attributes)
+    chunks = chunk_shape(variable, shape)
+    return group.create_array(path, variable.dims, shape, chunks, variable.dtype, variable.fill, attributes)
 
 
-def create_filled(group: zarr.Group | HeldGroup, variable: Variable, values: Sequence[Any]) -> None:
+def create_filled(group: ZarrGroup | HeldGroup, variable: Variable, values: Sequence[Any]) -> None:
     """Make the array of a coordinate, with its values."""
     array = create_array(group, variable, (len(values),))
-    array[:] = np.array(values, dtype=object if variable.dtype == "str" else variable.dtype)
+    array[(slice(None),)] = np.array(values, dtype=object if variable.dtype == "str" else variable.dtype)

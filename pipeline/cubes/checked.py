@@ -7,11 +7,12 @@ numbers nobody computed, so each array carries a list of its chunks (``checksums
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from pathlib import Path
 
 from pipeline.errors import Problem, StoreError
-from pipeline.store import canonical_json, write_bytes
+from pipeline.store import canonical_json
 
 __all__ = ["META", "damaged", "group_is_sound", "read_seal", "seal", "verify_group"]
 
@@ -25,13 +26,13 @@ REBUILD = "`pipeline resume RUN` builds the cube again from the stored results"
 
 def seal(group: Path) -> None:
     """Write the list of checksums of every array of a group and of the groups below it, with that of its group's attributes."""
-    for meta in sorted(group.rglob(META)):
-        array = meta.parent
-        if json.loads(meta.read_bytes())["node_type"] == "array":
-            sums = {key: zlib.crc32((array / key).read_bytes()) for key in _keys(array)}
+    for name, _, files in sorted(os.walk(group)):
+        folder = Path(name)
+        if META in files and json.loads((folder / META).read_bytes())["node_type"] == "array":
+            sums = {key: zlib.crc32((folder / key).read_bytes()) for key in _keys(name)}
             # A group has no list of its own: Zarr would warn of a file there that it does not know.
-            sums[GROUP] = zlib.crc32((array / GROUP).read_bytes())
-            write_bytes(array / SEAL, canonical_json(sums))
+            sums[GROUP] = zlib.crc32((folder / GROUP).read_bytes())
+            (folder / SEAL).write_bytes(canonical_json(sums))
 
 
 def read_seal(array: Path) -> dict[str, int] | None:
@@ -82,8 +83,9 @@ def damaged(group: Path, array: str, part: str, *, missing: bool) -> Problem:
     return Problem("P707", message, str(group / array / part), REBUILD)
 
 
-def _keys(array: Path) -> list[str]:
-    return sorted(path.relative_to(array).as_posix() for path in array.rglob("*") if path.is_file() and path.name != SEAL)
+def _keys(array: str) -> list[str]:
+    found = (os.path.relpath(os.path.join(folder, name), array) for folder, _, names in os.walk(array) for name in names)
+    return sorted(Path(key).as_posix() for key in found if key != SEAL)
 
 
 def _owner(group: Path) -> str:

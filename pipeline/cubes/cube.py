@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +20,6 @@ from pipeline.cubes.layout import CubeLayout, cube_name
 from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, UNIT_EFFECTS, VARIABLES
 from pipeline.store import digest, write_json
 from pipeline.store.files import make_directory, make_tree_private, store_error, sync_directory, temporary_name
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["CubeWriter", "Pieces"]
 
@@ -222,8 +219,6 @@ class CubeWriter:
         path = f"statistics/{digest(metric)[:16]}"
         sizes = (len(self.layout.systems), len(ids), len(statistics))
         if path not in self._group:
-            if not isinstance(self._group, HeldGroup):
-                self._group.require_group("statistics")
             coordinates: dict[str, list[Any]] = {
                 "system": list(self.layout.systems),
                 "item": list(ids),
@@ -263,7 +258,7 @@ class CubeWriter:
             self._group.hold(self.path.parent, self.layout.test_set)
             return
         seal(self._temporary)
-        make_tree_private(self._temporary, like=self.path)  # Zarr goes by the umask
+        make_tree_private(self._temporary, like=self.path)
         root = self.path.parent / "zarr.json"
         if not root.exists():
             write_json(root, {"zarr_format": 3, "node_type": "group", "attributes": {}})

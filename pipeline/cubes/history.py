@@ -78,7 +78,7 @@ def write_slot(path: Path, slot: str, cube: SlotCube) -> None:
             create_filled(group, Variable(axis, (axis,), "str", "", "1", meaning), list(cube.names[axis]))
         for name, variable in _VARIABLES.items():
             values = np.asarray(cube.columns[name], np.dtype(variable.dtype))
-            create_array(group, variable, values.shape)[:] = values
+            create_array(group, variable, values.shape)[(slice(None),)] = values
         seal(path)
         for folder, _, files in os.walk(path):
             for name in files:

@@ -14,6 +14,7 @@ from pipeline.cubes.arrays import create_array
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import VARIABLES
+from pipeline.cubes.zarr_files import FilesInMemory, ZarrGroup
 
 __all__ = ["EncodedPieces", "PieceWriter"]
 
@@ -34,11 +35,8 @@ class PieceWriter(CubeWriter):
         super().__init__(Path(), layout)
 
     def __enter__(self) -> Self:
-        import zarr  # only now: cubes in memory do without
-        from zarr.storage import MemoryStore
-
-        self._store = MemoryStore()
-        self._group = zarr.create_group(self._store, zarr_format=3)
+        self._files = FilesInMemory()
+        self._group = ZarrGroup(self._files, {})
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -46,22 +44,16 @@ class PieceWriter(CubeWriter):
 
     def chunks(self) -> dict[str, NDArray[np.uint8]]:
         """Return the bytes of each chunk by its path in the cube, sorted."""
-        held = self._store._store_dict
-        return {key: np.frombuffer(held[key].to_bytes(), np.uint8) for key in sorted(held) if "/c" in key}
+        return {path: np.frombuffer(self._files[path], np.uint8) for path in sorted(self._files) if "/c/" in path}
 
     def decode(self, chunks: Mapping[str, NDArray[np.uint8]]) -> Iterator[tuple[str, tuple[slice, ...], NDArray[Any]]]:
         """Yield the values of encoded chunks, with the variable and the region they belong to."""
-        from zarr.core.buffer import default_buffer_prototype
-
-        make = default_buffer_prototype().buffer.from_bytes
         for path, content in chunks.items():
-            self._store._store_dict[path] = make(content.tobytes())
-            name, _, *places = path.split("/")
+            self._files[path] = content.tobytes()
+            name, _, _ = path.partition("/")
             array = self._array(name)
-            starts = [int(place) * length for place, length in zip(places, array.chunks, strict=True)]
-            ends = [min(start + length, n) for start, length, n in zip(starts, array.chunks, array.shape, strict=True)]
-            region = tuple(map(slice, starts, ends))
-            yield name, region, np.asarray(array[region])
+            region = array.place_of(path)
+            yield name, region, array[region]
 
     def _array(self, name: str) -> Any:
         if name not in self._group:
