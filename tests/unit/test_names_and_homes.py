@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from pipeline.plugins import in_tree, list_plugins
@@ -13,6 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "pipeline"
 PRESET_NAMES_OF_NULLS = {"multeval"}  # a preset that is called as the null of replicas whose number it prints
 
 
+@cache
 def strings(path: Path) -> set[str]:
     """Return what a module has as text, without docstrings and comments."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
