@@ -11,9 +11,9 @@ from pipeline.interfaces import Items
 from pipeline.items.compare import Candidate
 from pipeline.items.frame import Frame
 from pipeline.items.item_table import ItemTable
-from pipeline.items.readers._arrow import is_columnar, read_columnar
 from pipeline.items.readers._files import read_lines
 from pipeline.items.readers._tables import find_delimiter, is_number, refuse
+from pipeline.items.readers._typed_tables import read_typed
 from pipeline.options import suggest
 from pipeline.study.grouping import DOCUMENT, WITHOUT_DOCUMENTS, group_columns
 from pipeline.study.schema import TestSet
@@ -204,8 +204,9 @@ def _unknown(column: str, of: Sources) -> Problem:
 
 def _header(path: Path) -> Sequence[str]:
     """Return the names of the columns of a file of outputs; none where it is no table."""
-    if is_columnar(path):
-        return read_columnar(path).header
+    typed = read_typed(path)
+    if typed is not None:
+        return typed.header
     first = read_lines(path).values[0]
     delimiter = find_delimiter(first)
     return first.split(delimiter) if delimiter else ()

@@ -14,6 +14,7 @@ from pipeline.interfaces import FileSample, Recognised
 from pipeline.items.discover import find_outputs
 from pipeline.items.names import COMPRESSIONS
 from pipeline.items.readers._files import read_head, read_text
+from pipeline.items.readers._typed_tables import begins_split
 from pipeline.items.readers._zip import open_zip
 from pipeline.items.readers.registry import import_reader
 from pipeline.plugins import list_plugins
@@ -80,7 +81,8 @@ def recognise_file(
     sample = take_sample(path, gold=gold, references=references)
     answers, failed = _ask_all(sample)
     if _is_json(path, sample.head):
-        answers = [answer for answer in answers if _reads_json(answer[0])]
+        split = begins_split(sample.head)  # a table, which readers of tables read
+        answers = [answer for answer in answers if split or _reads_json(answer[0])]
         if not answers:
             raise DataError(_refuse_json(path, sample.head))
     found = sorted(answers, key=lambda answer: (-answer[1].confidence, answer[0]))
@@ -120,7 +122,7 @@ def refuse_json(paths: Iterable[Path], form: str) -> None:
     for path in paths:
         with suppress(DataError):  # one that cannot be read is told by its reader
             head, _ = read_head(path, _HEAD)
-            if _is_json(path, head):
+            if _is_json(path, head) and not begins_split(head):
                 problems.append(_refuse_json(path, head))
     if problems:
         raise DataError(*problems)

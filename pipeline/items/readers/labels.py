@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
 from pipeline.items.readers._files import Lines, read_lines, with_warnings
 from pipeline.items.readers._join import join_items
 from pipeline.items.readers._layouts import LAYOUTS, check_layout, find_systems, only_rows, refuse_twice, split_systems
 from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_table, write_table
+from pipeline.items.readers._typed_tables import SPLIT_ENDING, read_typed, recognise_typed
 
 __all__ = ["LETTERS", "LabelReader"]
 
@@ -143,6 +143,7 @@ class LabelReader(Reader):
         ".parquet",
         ".arrow",
         ".feather",
+        SPLIT_ENDING,
     )
     targets: ClassVar[tuple[str, ...]] = ("label",)
     compares_with: Literal["references", "gold", "nothing"] = "gold"
@@ -163,9 +164,9 @@ class LabelReader(Reader):
         """Take lines of one word each, or a table with a column of labels, where there is a gold."""
         if not sample.gold:
             return None
-        columnar = recognise_columnar(sample, "beside a gold")
-        if columnar is not None or not sample.lines:
-            return columnar
+        typed = recognise_typed(sample, "beside a gold")
+        if typed is not None or not sample.lines:
+            return typed
         if _looks_like_letters(sample):
             return Recognised(0.7, "each row is a name and one long string, beside a gold", {"layout": LETTERS})
         header = sample.lines[0].split(find_delimiter(sample.lines[0]))
@@ -252,9 +253,8 @@ class LabelReader(Reader):
 
     def _read_table(self, path: Path, columns: Mapping[str, str], *, need: bool) -> Table | Lines:
         """Return a file as a table where it is one; ``need`` takes every file of several fields for one."""
-        if is_columnar(path):
-            table = read_columnar(path)
-        else:
+        table = read_typed(path)
+        if table is None:
             lines = read_lines(path)
             self._told.extend(lines.warnings)
             several = find_delimiter(lines.values[0]) is not None

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
 from pipeline.items.readers._files import read_lines, with_warnings
 from pipeline.items.readers._layouts import check_layout, split_systems
 from pipeline.items.readers._tables import Table, find_delimiter, is_number, parse_table, refuse, write_table
+from pipeline.items.readers._typed_tables import SPLIT_ENDING, read_typed, recognise_typed
 
 __all__ = ["MISSING", "ScoreReader", "Spelling"]
 
@@ -142,7 +142,7 @@ class ScoreReader(Reader):
     """
 
     name: ClassVar[str] = "scores"
-    endings: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".score", ".scores", ".parquet", ".arrow", ".feather")
+    endings: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".score", ".scores", ".parquet", ".arrow", ".feather", SPLIT_ENDING)
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: Literal["references", "gold", "nothing"] = "nothing"
     usual_metric: str | None = "mean"
@@ -159,9 +159,9 @@ class ScoreReader(Reader):
         """Take a table with numbers in it, where nothing is to be compared with a gold."""
         if sample.gold or sample.references:
             return None
-        columnar = recognise_columnar(sample, "with nothing to compare it with")
-        if columnar is not None or len(sample.lines) < 2:
-            return columnar
+        typed = recognise_typed(sample, "with nothing to compare it with")
+        if typed is not None or len(sample.lines) < 2:
+            return typed
         delimiter = find_delimiter(sample.lines[0])
         rows = [[field.strip().strip('"') for field in line.split(delimiter)] for line in sample.lines[:2]] if delimiter else []
         if not rows or len(rows[0]) != len(rows[1]) or all(map(is_number, rows[0])):
@@ -212,9 +212,8 @@ class ScoreReader(Reader):
         write_table(path, {"item": ids, **columns})
 
     def _read(self, path: Path) -> Table:
-        if is_columnar(path):
-            table = read_columnar(path)
-        else:
+        table = read_typed(path)
+        if table is None:
             lines = read_lines(path)
             self._told.extend(lines.warnings)
             table = parse_table(lines)

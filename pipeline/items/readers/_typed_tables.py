@@ -1,0 +1,114 @@
+"""Tables that are not written in lines: Parquet, Arrow and Feather, and JSON of column names and rows.
+
+Such JSON, ``{"columns": […], "data": [[…], …]}``, is what pandas writes with ``orient="split"``, and what Weights & Biases keeps of
+a logged table (``….table.json``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import DataError, Problem
+from pipeline.interfaces import FileSample, Recognised
+from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
+from pipeline.items.readers._files import read_head
+from pipeline.items.readers._json import need, number_text, read_json, refuse_shape
+from pipeline.items.readers._tables import Table, find_column, refuse
+
+__all__ = ["SPLIT_ENDING", "begins_split", "read_typed", "recognise_typed"]
+
+SPLIT_ENDING = ".table.json"
+"""How Weights & Biases names its tables."""
+
+_HEAD = 1 << 12
+_SPLIT = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"columns"\s*:\s*\[')
+
+
+def begins_split(head: bytes) -> bool:
+    """Tell by its first bytes whether a file is JSON of column names and rows."""
+    return _SPLIT.match(head) is not None
+
+
+def recognise_typed(sample: FileSample, beside: str) -> Recognised | None:
+    """Take a sample that begins as such files do."""
+    if begins_split(sample.head):
+        return Recognised(0.6, f"it begins as JSON of column names and rows does, {beside}")
+    return recognise_columnar(sample, beside)
+
+
+def read_typed(path: Path) -> Table | None:
+    """Read a table; None where the file is written in lines, or cannot be opened.
+
+    Rows are numbered from 1, as if they were lines; names that pandas gives them are the column ``item``. Numbers are written with
+    the fewest digits that are no other number, true is ``1``, false ``0``, nothing is an empty field. Columns of lists and objects
+    are left out, and told.
+
+    Raises
+    ------
+    DataError
+        P206 a damaged file, or pyarrow is missing; P211 a column name twice, or no column of single values; P212 no rows, or one of
+        another length; P257 JSON of another shape; P286 more than is read.
+    """
+    if is_columnar(path):
+        return read_columnar(path)
+    try:
+        head, _ = read_head(path, _HEAD)
+    except DataError:
+        return None  # what reads the lines says why
+    return _read_split(path) if begins_split(head) else None
+
+
+def _read_split(path: Path) -> Table:
+    source = str(path)
+    value, told = read_json(path)
+    names: list[Any] = need(value, "columns", list, source)
+    rows: list[Any] = need(value, "data", list, source)
+    for name in names:
+        if not isinstance(name, str):
+            raise refuse_shape(source, 0, "a name of a column", "a text", name)
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise DataError.of("P211", f"the table names a column twice: {', '.join(map(repr, repeated))}", where=source)
+    if not rows:
+        raise DataError.of("P212", "the table has no rows", where=source)
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, list):
+            raise refuse_shape(source, 0, f"row {number} of `data`", "a list", row)
+    refuse(
+        Problem("P212", f"the row has {len(row)} fields, there are {len(names)} columns", f"{source}:{number}")
+        for number, row in enumerate(rows, start=1)
+        if len(row) != len(names)
+    )
+    columns: dict[str, Sequence[str]] = _index(value, len(rows)) if find_column("item", names, {}, source) is None else {}
+    nested = []
+    for place, name in enumerate(names):
+        values = [row[place] for row in rows]
+        if any(isinstance(one, list | dict) for one in values):
+            nested.append(repr(name))
+        else:
+            columns[name] = [_text(one) for one in values]
+    if not columns:
+        message = f"every column of the table holds lists or objects: {', '.join(nested)[:300]}"
+        raise DataError.of("P211", message, where=source, help="write the values as columns of their own")
+    if nested:
+        told.append(f"{source}: columns of lists or objects were left out: {', '.join(nested)[:300]}")
+    found = tuple(zip(*columns.values(), strict=True))
+    return Table(tuple(columns), found, tuple(range(1, len(found) + 1)), source, tuple(told))
+
+
+def _index(value: Mapping[str, Any], rows: int) -> dict[str, Sequence[str]]:
+    """Return names of rows that pandas keeps beside them, as the column ``item``; nothing where they are just numbered."""
+    index = value.get("index")
+    if not isinstance(index, list) or len(index) != rows or index == list(range(rows)):
+        return {}
+    return {"item": [_text(name) for name in index]}
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else (number_text(value) or str(value))
