@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from pipeline.cli.terminal import link_to, screen_of, show_problems, tell
 
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
@@ -29,7 +30,6 @@ __all__ = [
     "print_report_path",
     "refuse_turned",
     "tell_report",
-    "width_of",
 ]
 
 MOST_PROBLEMS = 10
@@ -63,18 +63,18 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
     """Run tasks in this process until the run ends, and exit with its code."""
     from pipeline.engine.launch import execute
     from pipeline.engine.progress import show_progress
-    from pipeline.errors import join_alike, render_problems, visible
+    from pipeline.errors import join_alike, visible
 
     begun = time.time()
     with show_progress(quiet=quiet) as progress:
         ending = execute(directory, launch, progress=progress, verify=verify)
     if ending.message:
-        click.echo(visible(f"{ending.state.lower()}: {ending.message}"), err=True)
+        tell(visible(f"{ending.state.lower()}: {ending.message}"))
     if ending.problems:
         told = join_alike(ending.problems)
-        click.echo(render_problems(told[:MOST_PROBLEMS]), err=True)
+        show_problems(told[:MOST_PROBLEMS])
         if len(told) > MOST_PROBLEMS:
-            click.echo(f"… and {len(told) - MOST_PROBLEMS} more failures: the report lists them all, `pipeline logs` too", err=True)
+            tell(f"… and {len(told) - MOST_PROBLEMS} more failures: the report lists them all, `pipeline logs` too")
     # A run that is incomplete may have the report of an earlier attempt.
     page = directory.page
     if not quiet and page is not None and (not ending.exit_code or page.stat().st_mtime >= begun):
@@ -119,13 +119,15 @@ def exit_if_turned(directory: RunDirectory) -> None:
 def tell_report(directory: RunDirectory) -> None:
     """Say on stderr what a run found, what is not in order, and where its report is; nothing where there is no report."""
     from pipeline.report.document import read_checks, read_verdicts
-    from pipeline.report.summary import conclude, fit, list_doubts
+    from pipeline.report.summary import conclude, list_doubts, tint
 
     path = directory.report / "report.json"
     if path.is_file() and path.stat().st_size <= MOST_BYTES:
         document = json.loads(path.read_bytes())
-        for line in (*conclude(read_verdicts(document)), *list_doubts(read_checks(document))):
-            click.echo(fit(line, width_of(sys.stderr)), err=True)
+        screen = screen_of(sys.stderr)
+        found = [screen.paint(screen.fit(line), "bold") for line in conclude(read_verdicts(document))]
+        for line in (*found, *(tint(line, screen) for line in list_doubts(read_checks(document)))):
+            click.echo(line, err=True, color=screen.colour or None)
     print_report_path(directory, err=True)
 
 
@@ -133,7 +135,7 @@ def print_report_path(directory: RunDirectory, *, err: bool) -> None:
     """Say where the report of a run is, on stderr or on stdout; nothing where there is none."""
     page = directory.page
     if page is not None:
-        click.echo(f"report: {_link(page, sys.stderr if err else sys.stdout)}", err=err)
+        click.echo(f"report: {link_to(page, sys.stderr if err else sys.stdout)}", err=err)
 
 
 def open_page(page: Path) -> bool:
@@ -147,18 +149,6 @@ def open_page(page: Path) -> bool:
         return webbrowser.open(page.absolute().as_uri())
     except webbrowser.Error:
         return False
-
-
-def width_of(stream: TextIO) -> int | None:
-    """Return the columns of a terminal; None where a stream is none, so that no line is broken."""
-    return shutil.get_terminal_size().columns if stream.isatty() else None
-
-
-def _link(path: Path, stream: TextIO) -> str:
-    """Return a path that can be clicked on where a stream is a terminal that knows links (OSC 8), else the path."""
-    if not stream.isatty() or os.environ.get("TERM", "dumb") in {"dumb", "linux"}:
-        return str(path)
-    return f"\x1b]8;;{path.absolute().as_uri()}\x1b\\{path}\x1b]8;;\x1b\\"
 
 
 def print_json(value: dict[str, Any], *, indent: int | None = 2) -> None:

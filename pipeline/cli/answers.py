@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from pipeline.cli.terminal import show_problems
+
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
     from pipeline.report.document import Report
@@ -96,7 +98,6 @@ def run_what_is_open(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: boo
     """Run what is open of a study, or exit where it ends without a report."""
     from pipeline.engine.launch import execute, forget_cancel, is_complete, prepare
     from pipeline.engine.progress import show_progress
-    from pipeline.errors import render_problems
 
     directory = prepare(loaded, runs, launch)
     if is_complete(directory):
@@ -109,7 +110,7 @@ def run_what_is_open(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: boo
         click.echo(f"could not measure: {ending.message}", err=True)
         sys.exit(ending.exit_code)
     if ending.problems:
-        click.echo(render_problems(ending.problems[:10]), err=True)
+        show_problems(ending.problems[:10])
     return Ran(directory, ending.exit_code, _count_done(directory) - before)
 
 

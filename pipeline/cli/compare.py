@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.actions import print_report_path, width_of
+from pipeline.cli.actions import print_report_path
 from pipeline.cli.options import COUNT, CommandWithNames, cli, complete_files, json_option, quiet_option
+from pipeline.cli.terminal import screen_of, tell
 
 __all__: list[str] = []
 
@@ -150,7 +151,7 @@ def compare(
             told.append(usual.told)
     for line in filter(None, told):
         if not quiet:
-            click.echo(line, err=True)
+            tell(line)
     with show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
             systems,
@@ -185,7 +186,8 @@ def compare(
         rest = "are in the report" if runs else "are not shown: `--json` prints them all, `--runs DIR` keeps a report"
         if not runs and document["all_pairs"]["rule"] is not None:
             rest = "are not shown: `--runs DIR` keeps a report with tables of all pairs"
-        click.echo(summarise(document.report, rest=rest, width=width_of(sys.stdout)))
+        screen = screen_of(sys.stdout)
+        click.echo(summarise(document.report, rest=rest, screen=screen), color=screen.colour or None)
     for path, render in ((markdown, document.to_markdown), (latex, document.to_latex)):
         if path is not None:
             write_bytes(path, render().encode())

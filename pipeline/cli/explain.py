@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.actions import print_json, width_of
+from pipeline.cli.actions import print_json
 from pipeline.cli.options import cli, json_option
+from pipeline.cli.terminal import width_of
 
 __all__: list[str] = []
 

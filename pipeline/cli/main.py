@@ -9,6 +9,7 @@ import sys
 import click
 
 from pipeline.cli.options import cli
+from pipeline.cli.terminal import show_problems
 from pipeline.engine.signals import StopAsked, StopRequest, listen
 
 __all__ = ["main"]
@@ -21,7 +22,7 @@ def main() -> None:
     """Run the command line; every ending has its exit code."""
     import traceback
 
-    from pipeline.errors import Interrupted, PipelineError, join_files, render_problems
+    from pipeline.errors import Interrupted, PipelineError, join_files
 
     stop = StopRequest()
     debug = "--debug" in sys.argv or bool(os.environ.get("PIPELINE_DEBUG"))
@@ -33,7 +34,7 @@ def main() -> None:
         if debug:
             traceback.print_exc()
         problems = join_files(error.problems)
-        click.echo(render_problems(problems[:MOST_PROBLEMS]), err=True)
+        show_problems(problems[:MOST_PROBLEMS])
         if len(problems) > MOST_PROBLEMS:
             click.echo(f"… and {len(problems) - MOST_PROBLEMS} more problems", err=True)
         sys.exit(error.exit_code)
@@ -44,7 +45,7 @@ def main() -> None:
         if misuse is None:
             error.show()
         else:
-            click.echo(render_problems([misuse]), err=True)
+            show_problems([misuse])
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

@@ -99,10 +99,15 @@ class Group(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.option("--color/--no-color", default=None, help="Colours or none. [on a terminal, unless NO_COLOR is set]")
 @click.version_option(package_name="pipeline", message="%(package)s %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, debug: bool) -> None:
+def cli(ctx: click.Context, debug: bool, color: bool | None) -> None:
     """Hold what all commands share."""
+    if color is not None:  # where progress bars and the processes that are started look, too
+        asked, other = ("FORCE_COLOR", "NO_COLOR") if color else ("NO_COLOR", "FORCE_COLOR")
+        os.environ[asked] = "1"
+        os.environ.pop(other, None)
     ctx.obj = {"debug": debug}
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.actions import load, print_json, width_of
+from pipeline.cli.actions import load, print_json
 from pipeline.cli.options import cli, complete_files, json_option, override_options, study_argument
+from pipeline.cli.terminal import tell, width_of
 
 __all__: list[str] = []
 
@@ -98,7 +99,7 @@ def init(
         *(f"warning: {warning}" for warning in found.warnings),
     ):
         if line:
-            click.echo(line, err=True)
+            tell(line)
     if not yes and sys.stdin.isatty():
         click.confirm(f"Write {output}?", default=True, abort=True, err=True)
     text = write_starter(loaded, output, counted=counted, unit=found.unit, systems=systems, baseline=guess)
@@ -106,7 +107,7 @@ def init(
     schema = output.parent / SCHEMA_FILE
     if not schema.exists():
         write_bytes(schema, (schema_text() + "\n").encode())
-        click.echo(f"written: {schema}, from which an editor proposes keys and names", err=True)
+        tell(f"written: {schema}, from which an editor proposes keys and names")
     click.echo(str(output))
 
 

@@ -82,14 +82,15 @@ def _bars() -> Iterator[Callable[[Any], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description:<10}"),
-        BarColumn(),
+        BarColumn(max(8, min(40, console.width - 52))),  # the longest text beside it, with the time that is left, takes 52 columns
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.fields[left]}"),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=console) as progress:
         bars: dict[str, Any] = {}
 
         def update(state: Any) -> None:

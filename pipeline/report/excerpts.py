@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from pipeline.report.document import Report
 from pipeline.report.listing import are_among, list_systems_first
 from pipeline.report.model_text import model_views
@@ -43,6 +45,8 @@ class Excerpt:
         What the marks at verdicts mean, one a line.
     sentences : sequence of str
         The verdict.
+    first : frozenset of str
+        The names that no other is known to be better than.
     """
 
     place: FamilyKey
@@ -53,6 +57,7 @@ class Excerpt:
     more: list[str]
     marks: list[str]
     sentences: Sequence[str]
+    first: frozenset[str] = frozenset()
 
 
 def list_excerpts(report: Report, *, most_pairs: int = 20) -> Iterator[Excerpt]:
@@ -61,7 +66,7 @@ def list_excerpts(report: Report, *, most_pairs: int = 20) -> Iterator[Excerpt]:
     Parameters
     ----------
     most_pairs : int
-        Where there are more pairs, those of the best system and of neighbours in rank are listed, and the rest is counted.
+        Where there are more pairs, those that a reader looks for first are listed (`first_pairs`), and the rest is counted.
     """
     boards = dict(zip(report.places, (view for view in view_all(report) if view.kind == "leaderboard"), strict=True))
     lower = {family_of(row) for row in report.signature if "|higher:worse" in row.line}
@@ -78,20 +83,22 @@ def _of_systems(report: Report, place: FamilyKey, verdict: Verdict, most: int, b
     total = report.count_of[place].pairs
     if report.family.baseline is not None:  # other pairs have no verdict
         rows, total = [row for row in rows if row.in_family], report.count_of[place].in_family
-    listed = first_pairs(rows, report.board_of[place], most)
+    listed = first_pairs(rows, report.board_of[place], most, alpha=report.alpha)
     pairs = pair_table(report, place, listed, "", digits=report.decimals(place.metric), tables=1)
     # There is room for the adjustment that decides, and not for the others.
-    asked = {*SHOWN, f"{100 * (1 - report.alpha):g} % interval", *([report.preset.name] if report.preset else [])}
+    ends = f"{100 * (1 - report.alpha):g} % interval"
+    asked = {*SHOWN, ends, *([report.preset.name] if report.preset else [])}
     marks = {mark for row in listed for mark in mark_of(row)}
     return Excerpt(
         place,
         "systems",
         f"{board.title} · {_count(report, place)}{lower}",
-        board.pick([column for column in board.columns if column in BOARD or column.startswith("than ")]),
+        board.pick([column for column in board.columns if column in {*BOARD, ends} or column.startswith("than ")]),
         pairs.pick(tuple(column for column in pairs.columns if column in asked)),
         [f"{total - len(listed):,} more pairs"] if total > len(listed) else [],
         [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in marks],
         verdict.sentences,
+        frozenset(row.name for row in report.board_of[place] if row.rank_low == 1),
     )
 
 
@@ -111,6 +118,7 @@ def _of_models(report: Report, place: FamilyKey, verdict: Verdict, most: int) ->
         [*more, f"{report.count_of[place].pairs:,} pairs of single {run}s"],
         [f"‡ {MARKS['‡']}"] if marked else [],
         verdict.sentences,
+        frozenset(row[board.columns.index("model")] for row in board.rows if row[board.columns.index("rank interval")][:2] == "1–"),
     )
 
 
@@ -119,8 +127,10 @@ def _count(report: Report, place: FamilyKey) -> str:
     return count_units(test_set.items, test_set.units, test_set.unit, test_set.format)
 
 
-def first_pairs(rows: Sequence[PairRow], board: Sequence[BoardRow], most: int) -> Sequence[PairRow]:
-    """Return the pairs that a reader looks for first: the best system with each other one, then neighbours in rank.
+def first_pairs(rows: Sequence[PairRow], board: Sequence[BoardRow], most: int, *, alpha: float) -> Sequence[PairRow]:
+    """Return the pairs that a reader looks for first.
+
+    They are those of the best system with each other one; of neighbours in rank; and those whose verdict is the closest.
 
     Parameters
     ----------
@@ -129,11 +139,20 @@ def first_pairs(rows: Sequence[PairRow], board: Sequence[BoardRow], most: int) -
     board : sequence of BoardRow
         Its leaderboard.
     most : int
-        All pairs are given where they are no more; of more than that many systems the first ones have theirs.
+        All pairs are given where they are no more; of more than that many systems the first ones have theirs. Of close verdicts
+        there are a quarter as many.
+    alpha : float
+        Significance level: p adjusted is compared with it on a log scale.
     """
     wanted = [frozenset(pair) for pair in list_systems_first(board, most)]
     if len(rows) <= most or not wanted:
         return rows[:most]
     pairs = as_pairs(rows)
-    known = {frozenset((row.system_a, row.system_b)): row for row in pairs.where(are_among(pairs, frozenset(wanted)))}
-    return [known[pair] for pair in dict.fromkeys(wanted) if pair in known]
+    among = are_among(pairs, frozenset(wanted))
+    known = {frozenset((row.system_a, row.system_b)): row for row in pairs.where(among)}
+    first = [known[pair] for pair in dict.fromkeys(wanted) if pair in known]
+    distance = np.abs(np.log(pairs.floats("p_adjusted").clip(np.finfo(np.float64).tiny) / alpha))
+    distance[among | np.isnan(distance)] = np.inf
+    close = np.zeros(len(rows), np.bool_)
+    close[np.argsort(distance, kind="stable")[: most // 4]] = True
+    return [*first, *pairs.where(close & np.isfinite(distance))]

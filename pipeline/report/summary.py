@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pipeline.interfaces import Check
 from pipeline.report.document import Report
-from pipeline.report.excerpts import list_excerpts
+from pipeline.report.excerpts import Excerpt, list_excerpts
 from pipeline.report.presets import tell_preset, trust_preset
 from pipeline.report.rows import Verdict
+from pipeline.report.terminal import Screen, lay_out
 from pipeline.report.trust import FAMILIES
-from pipeline.report.view import View, align_text
 
-__all__ = ["conclude", "fit", "list_doubts", "summarise"]
+__all__ = ["conclude", "list_doubts", "summarise", "tint"]
 
 
 MOST_CHARACTERS = 400
 """Of a check's detail on a terminal; a report has all of it."""
 
-COLUMNS = 80
-"""Of a terminal."""
+DISPENSABLE = ("exact", "p")
+"""Columns of pairs that p adjusted makes dispensable where there is little room: it is at least as large as either."""
+
+ON_FILES = Screen()
 
 
 def conclude(verdicts: Sequence[Verdict], *, most: int = 5) -> list[str]:
@@ -60,43 +61,44 @@ def _cut(detail: str) -> str:
     return f"{detail[: end + 1].rstrip(' ;,')} …" if end > 0 else f"{detail[:MOST_CHARACTERS]}…"
 
 
-def fit(line: str, width: int | None) -> str:
-    """Break a line between words where a terminal of some columns would break it within one; None leaves it whole."""
-    if width is None:
-        return line
-    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+def tint(line: str, screen: Screen) -> str:
+    """Fit a line to a terminal, and stress what kind of line it is by the word that it begins with."""
+    kind, stop, _ = line.partition(": ")
+    styles = {"check": ("yellow",), "warning": ("yellow",), "not checked": ("dim",)}.get(kind)
+    fitted = screen.fit(line)
+    return screen.paint(kind + ":", *styles) + fitted[len(kind) + 1 :] if styles and stop else fitted
 
 
-def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the report", width: int | None = None) -> str:
+def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the report", screen: Screen = ON_FILES) -> str:
     """Return systems by score, the pairs and the verdict of each test set and metric, and what is not in order, as aligned text.
 
     Parameters
     ----------
     most_pairs : int
-        Where there are more pairs, those of the best system and of neighbours in rank are listed, and the rest is counted.
+        Where there are more pairs, those that a reader looks for first are listed, and the rest is counted.
     rest : str
         Where the rest is.
-    width : int, optional
-        Columns of the terminal that sentences are broken for.
+    screen : Screen
+        What the text is written for.
     """
-    blocks = []
-    for one in list_excerpts(report, most_pairs=most_pairs):
-        pairs = _narrow(one.pairs) if one.about == "systems" else one.pairs
-        lines = [one.heading, "", *align_text(one.board), "", *align_text(pairs)]
-        lines += [f"… {more} {rest}" for more in one.more if one.about == "systems"] + one.marks
-        lines += [f"… {more} {rest}" for more in one.more if one.about != "systems"]
-        blocks.append("\n".join([*lines, "", *(fit(sentence, width) for sentence in one.sentences)]))
+    blocks = ["\n".join(_tell(one, rest, screen)) for one in list_excerpts(report, most_pairs=most_pairs)]
     own = {row.check for row in trust_preset(report)}  # said with the preset itself
     doubts = list_doubts([row for row in report.trust if row.check not in own])
     warned = [f"warning: {warning}" for warning in report.warnings]
-    told = ["\n".join(fit(line, width) for line in lines) for lines in (doubts, warned) if lines]
-    return "\n\n".join([*blocks, *told, *(fit(line, width) for line in tell_preset(report))])
+    told = ["\n".join(tint(line, screen) for line in lines) for lines in (doubts, warned) if lines]
+    return "\n\n".join([*blocks, *told, *(screen.fit(line) for line in tell_preset(report))])
 
 
-def _narrow(table: View) -> View:
-    """Return a table of pairs without what the p that decides makes dispensable, where that brings it within 80 columns."""
-    for left_out in ((), ("exact",), ("exact", "p")):  # p adjusted is at least the exact p
-        narrower = table.pick(tuple(column for column in table.columns if column not in left_out))
-        if max(map(len, align_text(narrower))) <= COLUMNS:
-            return narrower
-    return table
+def _tell(one: Excerpt, rest: str, screen: Screen) -> Iterator[str]:
+    """Yield the lines of a family: where it is, its tables, what is not listed, its marks, its verdict."""
+    yield screen.paint(screen.fit(one.heading), "bold")
+    for view in (one.board, one.pairs):
+        yield ""
+        yield from lay_out(view, screen, dispensable=DISPENSABLE, first=one.first)
+    more = [screen.fit(f"… {more} {rest}") for more in one.more]
+    marks = [screen.fit(mark) for mark in one.marks]
+    yield from (*more, *marks) if one.about == "systems" else (*marks, *more)
+    yield ""
+    first, *others = one.sentences
+    yield screen.paint(screen.fit(first), "bold")
+    yield from (screen.fit(sentence) for sentence in others)

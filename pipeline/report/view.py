@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["View", "align_text"]
+__all__ = ["View", "align_text", "text_width"]
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class View:
 def align_text(view: View) -> Iterator[str]:
     """Yield the lines of a table for a terminal, its columns aligned."""
     rows = [view.columns, *view.rows]
-    widths = [max(_width(row[k]) for row in rows) for k in range(len(view.columns))]
+    widths = [max(text_width(row[k]) for row in rows) for k in range(len(view.columns))]
     for row in rows:
         cells = []
         for cell, width, column in zip(row, widths, view.columns, strict=True):
-            space = " " * (width - _width(cell))
+            space = " " * (width - text_width(cell))
             cells.append(cell + space if column in view.text else space + cell)
         yield "  ".join(cells).rstrip()
 
 
-def _width(text: str) -> int:
+def text_width(text: str) -> int:
     """Count the columns a text takes on a terminal: wide characters take two, combining ones none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -29,10 +29,12 @@ from pipeline.report.build import build_report
 from pipeline.report.document import read_report
 from pipeline.report.excerpts import first_pairs
 from pipeline.report.rows import Verdict
-from pipeline.report.summary import MOST_CHARACTERS, conclude, fit, list_doubts, summarise
+from pipeline.report.summary import MOST_CHARACTERS, conclude, list_doubts, summarise
+from pipeline.report.terminal import Screen
 from pipeline.store.runs import RunDirectory
 
 VERDICT = re.compile(r"(new|old) is (ahead of|better than) (old|new) by ")
+CODES = re.compile(r"\x1b\[[\d;]*m")
 LINK = re.compile(r"\x1b]8;;(file://[^\x1b]*)\x1b\\([^\x1b]*)\x1b]8;;\x1b\\")
 
 
@@ -105,7 +107,7 @@ def test_resume_status_and_list_say_where_the_report_is(done: tuple[Path, Any]) 
 def test_a_terminal_gets_a_link_to_the_report_and_lines_that_fit(done: tuple[Path, Any]) -> None:
     """The command in a terminal of its own, as a person would run it again."""
     folder, _ = done
-    told = in_terminal(folder, "run", "study.yaml", "--serial", term="xterm-256color")
+    told = CODES.sub("", in_terminal(folder, "run", "study.yaml", "--serial", term="xterm-256color"))
     page = page_of(folder)
     assert LINK.findall(told) == [(page.as_uri(), str(page))]
     assert "done already" in told
@@ -149,8 +151,8 @@ def test_what_is_not_in_order_is_told_in_lines_that_fit() -> None:
     assert len(first) < MOST_CHARACTERS + 40
     assert second == "not checked: Level. x"
     for width in (60, 80, 200):
-        assert all(len(line) <= width for line in fit(first, width).splitlines())
-    assert fit(first, None) == first
+        assert all(len(line) <= width for line in Screen(width).fit(first).splitlines())
+    assert Screen().fit(first) == first
 
 
 def test_compare_tells_what_is_not_in_order_below_the_verdict(tmp_path: Path) -> None:
@@ -158,7 +160,7 @@ def test_compare_tells_what_is_not_in_order_below_the_verdict(tmp_path: Path) ->
     bad = {row["check"]: row["status"] for row in document["trust"] if row["status"] != "ok"}
     assert bad["Monte-Carlo error"] == "check"
     for width in (60, None):
-        text = summarise(read_report(document), width=width)
+        text = summarise(read_report(document), screen=Screen(width))
         lines = text.partition("verdict\n")[2].splitlines()[1:]
         assert all(f"{status}: {name}." in text for name, status in bad.items())
         assert [line.partition(":")[0] for line in lines if line.startswith(("check:", "not checked:"))] == sorted(bad.values())
@@ -184,10 +186,10 @@ def test_compare_speaks_of_a_report_only_where_it_keeps_one(tmp_path: Path, monk
     write_scores(tmp_path / "scores.csv", [f"s{k}" for k in range(8)])
     ended = invoke("compare", "scores.csv", "-b", "500", "-q")
     assert "in the report" not in ended.stdout
-    assert "… 15 more pairs are not shown: `--json` prints them all, `--runs DIR` keeps a report" in ended.stdout
+    assert "… 10 more pairs are not shown: `--json` prints them all, `--runs DIR` keeps a report" in ended.stdout
     kept = invoke("compare", "scores.csv", "-b", "500", "-q", "--runs", "kept")
     (page,) = (tmp_path / "kept").glob("compare-*/report/index.html")
-    assert "… 15 more pairs are in the report" in kept.stdout
+    assert "… 10 more pairs are in the report" in kept.stdout
     assert kept.stdout.splitlines()[-1] == f"report: {page}"
 
 
@@ -207,11 +209,14 @@ def test_pairs_of_the_best_and_of_neighbours_come_before_large_gains() -> None:
     cube = build_cube(60.0 - np.arange(8.0), names)
     report = build_report(make_report({"news": cube}, analyses=()))
     board, rows = report.leaderboard, report.pairs  # the largest gain first
-    chosen = [(row.system_a, row.system_b) for row in first_pairs(rows, board, 20)]
+    chosen = [(row.system_a, row.system_b) for row in first_pairs(rows, board, 20, alpha=0.05)]
     assert chosen[:7] == [("s0", name) for name in names[1:]]
-    assert chosen[7:] == list(pairwise(names[1:]))
-    assert first_pairs(rows[:20], board, 20) == rows[:20]
-    assert len(first_pairs(rows, board, 3)) == 5  # of the first four systems
+    assert chosen[7:13] == list(pairwise(names[1:]))
+    distance = {(row.system_a, row.system_b): abs(np.log(row.p_adjusted / 0.05)) for row in rows}
+    others = sorted((far, pair) for pair, far in distance.items() if pair not in chosen[:13])
+    assert sorted(distance[pair] for pair in chosen[13:]) == [far for far, _ in others[:5]]  # the closest verdicts
+    assert first_pairs(rows[:20], board, 20, alpha=0.05) == rows[:20]
+    assert len(first_pairs(rows, board, 3, alpha=0.05)) == 5  # of the first four systems
 
 
 def test_the_document_says_how_many_there_are(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pipeline.errors import StudyError
 from pipeline.plan.inputs import Inputs
 from pipeline.report.document import read_report
 from pipeline.report.summary import summarise
+from pipeline.report.terminal import Screen
 from pipeline.study.load import load_study
 from pipeline.survey.survey import survey_study
 
@@ -75,7 +76,7 @@ def test_no_verdict_rests_on_items_where_documents_are_known(folder: Path, tmp_p
     assert carried.startswith("This verdict is on items, which stand in 50 documents: drawing these multiplies the variance by ")
     assert carried.endswith("; by documents the difference is not separated.")
     assert "design effect" in items["pairs"][0]["note"]
-    text = summarise(read_report(items), width=80)
+    text = summarise(read_report(items), screen=Screen(80))
     assert "better §\n" in text
     assert "\ncheck: Items in documents. " in text
     # Of documents, how large a gain they could have shown, and how many a gain as large needs.

@@ -1,0 +1,91 @@
+"""What a terminal can show: its width, colours and links; and how lines and problems are written for it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from pipeline.errors import Problem
+    from pipeline.report.terminal import Screen
+
+__all__ = ["has_colour", "link_to", "screen_of", "show_problems", "tell", "width_of"]
+
+NARROWEST = 20
+"""Columns: of a terminal that says it has fewer, the lines are longer than that."""
+
+
+def width_of(stream: TextIO) -> int | None:
+    """Return the columns of a terminal; None where a stream is none, so that no line is broken."""
+    if not stream.isatty():
+        return None
+    if os.environ.get("COLUMNS", "").isdecimal():
+        return max(NARROWEST, shutil.get_terminal_size().columns)
+    try:  # of this stream: the other one may go into a file
+        return max(NARROWEST, os.get_terminal_size(stream.fileno()).columns or 80)
+    except OSError:
+        return shutil.get_terminal_size().columns
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Say whether colours are wanted: on a terminal that has them, unless NO_COLOR is set, and where FORCE_COLOR is."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM", "dumb") not in {"dumb", ""}
+
+
+def screen_of(stream: TextIO) -> Screen:
+    """Return what the tables and sentences of a report are written for."""
+    from pipeline.report.terminal import Screen
+
+    return Screen(width_of(stream), has_colour(stream))
+
+
+def tell(line: str, *, err: bool = True) -> None:
+    """Print a line of prose, broken between words on a terminal."""
+    click.echo(_fill(line, width_of(sys.stderr if err else sys.stdout), "  "), err=err)
+
+
+def show_problems(problems: Iterable[Problem]) -> None:
+    """Print problems on stderr: on a terminal their lines fit, and their kind is in colour."""
+    from pipeline.errors import render_problems
+
+    width, colour = width_of(sys.stderr), has_colour(sys.stderr)
+    lines = []
+    for line in render_problems(problems).split("\n"):
+        found = _HEAD.match(line)
+        indent = " " * (len(found[0]) if found and line.startswith(" ") else 2)
+        filled = line if "-->" in line[:6] else _fill(line, width, indent)  # a place is one word, to be copied or clicked on
+        if found and colour:
+            code = _COLOURS.get(found[1][:4].strip(), "1")
+            filled = f"\x1b[{code}m{filled[: found.end()]}\x1b[0m{filled[found.end() :]}"
+        lines.append(filled)
+    click.echo("\n".join(lines), err=True, color=colour or None)
+
+
+_HEAD = re.compile(r" *(error\[\w+\]:|-->|= help:|= note:)")
+_COLOURS = {"erro": "1;31", "-->": "34", "= he": "32"}
+
+
+def _fill(line: str, width: int | None, indent: str) -> str:
+    import textwrap
+
+    if width is None or len(line) <= width:
+        return line
+    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def link_to(path: Path, stream: TextIO) -> str:
+    """Return a path that can be clicked on where a stream is a terminal that knows links (OSC 8), else the path."""
+    if not stream.isatty() or os.environ.get("TERM", "dumb") in {"dumb", "linux"}:
+        return str(path)
+    return f"\x1b]8;;{path.absolute().as_uri()}\x1b\\{path}\x1b]8;;\x1b\\"

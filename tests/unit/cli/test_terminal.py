@@ -1,0 +1,145 @@
+"""What commands write to a pseudo-terminal of 60, 80 and 120 columns, with and without colour."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import sys
+import termios
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline.cli.main import main
+from pipeline.report.terminal import Screen, lay_out
+from pipeline.report.view import View, text_width
+
+CODES = re.compile(r"\x1b\[[\d;]*m")
+WIDTHS = (60, 80, 120)
+NAMES = ("the-large-model-v2", "the-small-model-v2", "旧系统", "new", "old")
+
+InTerminal = Callable[..., str]
+
+
+@pytest.fixture
+def in_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InTerminal:
+    """Run a command in this process, with both streams on a pseudo-terminal of some columns; gives what it wrote."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with open("scores.csv", "w", encoding="utf-8") as file:
+        print("item", *NAMES, sep=",", file=file)
+        for k in range(80):
+            print(k, *(int((k * 7 + 3 * s * (k % 5)) % 11 > 2 + s) for s in range(len(NAMES))), sep=",", file=file)
+
+    def call(*arguments: str, width: int) -> str:
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+        parts: list[bytes] = []
+
+        def listen() -> None:
+            while True:
+                try:
+                    part = os.read(ours, 65536)
+                except OSError:  # Linux says so that the other end is closed
+                    return
+                if not part:
+                    return
+                parts.append(part)
+
+        listener = threading.Thread(target=listen)
+        listener.start()
+        with open(theirs, "w", encoding="utf-8") as stream, monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["pipeline", *arguments])
+            patch.setattr(sys, "stdout", stream)
+            patch.setattr(sys, "stderr", stream)
+            with pytest.raises(SystemExit):
+                main()
+        listener.join(timeout=30)
+        os.close(ours)
+        return b"".join(parts).decode().replace("\r\n", "\n")
+
+    return call
+
+
+COMPARED = ("compare", "scores.csv", "-b", "200", "-q")
+
+
+def test_a_comparison_fits_with_and_without_colour_and_breaks_no_word(
+    in_terminal: InTerminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = {}
+    for width in WIDTHS:
+        coloured = in_terminal(*COMPARED, width=width)
+        plain = CODES.sub("", coloured)
+        assert "\x1b[32mbetter" in coloured
+        assert f"\x1b[1m{NAMES[0]}\x1b[0m" in coloured
+        assert max(map(text_width, plain.splitlines())) <= width
+        assert "95 % interval" in plain
+        words[width] = set(plain.split())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert in_terminal(*COMPARED, width=width) == plain
+    # What takes more lines says no less: scores, gains, intervals, p, names and sentences are whole.
+    assert words[60] == words[80] == words[120]
+
+
+def test_an_error_and_its_help_fit(in_terminal: InTerminal) -> None:
+    told = in_terminal("compare", "scores.csv", "-m", "a-metric-that-nobody-has-ever-heard-of", "-q", width=60)
+    plain = CODES.sub("", told)
+    assert "\x1b[1;31merror[P226]:\x1b[0m" in told
+    assert "\x1b[32m   = help:\x1b[0m" in told
+    assert all(len(line) <= 60 for line in plain.splitlines() if "-->" not in line)  # a path is one word
+
+
+def test_the_option_decides_before_the_environment(in_terminal: InTerminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[1;31merror" in in_terminal("--color", "compare", "missing.csv", width=80)
+    assert "\x1b" not in in_terminal("--no-color", "compare", "missing.csv", width=80)
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.delenv("NO_COLOR")
+    assert "\x1b" not in in_terminal("compare", "missing.csv", width=80)
+
+
+TABLE = View(
+    "pairs",
+    "",
+    ("better", "worse", "gain", "95 % interval", "p", "p adjusted", "verdict"),
+    (("a" * 12, "b" * 12, "0.1000", "[0.0100, 0.2000]", "0.0100", "0.0200", "better"),),
+    "",
+    frozenset({"better", "worse", "verdict"}),
+)
+
+
+def test_what_is_left_out_is_said() -> None:
+    lines = list(lay_out(TABLE, Screen(72), dispensable=("exact", "p")))
+    assert lines[-1] == "left out for lack of room: p"
+    assert lines[0].strip() == "p"  # the head of p adjusted takes two lines
+    assert "0.0100" not in lines[2].split()
+    whole = list(lay_out(TABLE, Screen(90), dispensable=("exact", "p")))
+    assert [len(whole), whole[1].split()] == [2, [*TABLE.rows[0][:3], "[0.0100,", "0.2000]", *TABLE.rows[0][4:]]]
+
+
+def test_a_row_that_has_no_room_takes_several_lines_with_all_columns() -> None:
+    lines = list(lay_out(TABLE, Screen(60), dispensable=("p",)))
+    assert max(map(len, lines)) <= 60
+    assert " ".join(lines[-2:]).split() == " ".join(TABLE.rows[0]).split()
+
+
+def test_of_a_name_that_is_wider_than_the_terminal_the_middle_is_left_out() -> None:
+    name = f"start-{'很' * 50}-end"
+    lines = list(lay_out(View("", "", ("system", "score"), ((name, "1.0"),), "", frozenset({"system"})), Screen(60)))
+    assert max(map(text_width, lines)) <= 60
+    assert lines[2].startswith("start-很")
+    assert lines[2].endswith("很-end")
+    assert "…" in lines[2]
+
+
+def test_a_file_has_the_same_lines_whatever_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert list(lay_out(TABLE, Screen())) == list(lay_out(TABLE, Screen(500)))
