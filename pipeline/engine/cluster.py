@@ -45,6 +45,8 @@ CONFIG: dict[str, Any] = {
     "distributed.client.scheduler-info-interval": "10s",
     "distributed.comm.timeouts.connect": "30s",
     "distributed.admin.log-length": 0,
+    # Nor is the last thousand messages to each worker, with the tasks in them, or of changes of state, which nobody looks at.
+    "distributed.admin.low-level-log-length": 0,
     # Pages for whoever asks, without a password: there are none unless the profile wants a dashboard.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],

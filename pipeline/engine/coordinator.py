@@ -25,6 +25,7 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import Plan, plan_study
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.record.manifest import Manifest, ReceiptWriter, failure_entry, read_manifest
+from pipeline.record.versions import versions_here
 from pipeline.store.files import sweep_scratch, sweep_temporaries
 from pipeline.store.lease import Lease, hold_lease
 from pipeline.store.ledger import Ledger, last_fence
@@ -163,7 +164,7 @@ class Coordinator:
             sweep_scratch()  # of workers that were ended amid a task: nobody may come after them who would
 
     def _drive(self, open_executor: OpenExecutor, stop: StopRequest, open_here: OpenExecutor | None, *, verify: bool) -> Ending:
-        self.ledger.append({"event": "started"})
+        self.ledger.append({"event": "started", "versions": versions_here()})
         self.state.event("started", f"attempt {self.lease.fence}")
         if self.ledger.torn:
             self.state.event("torn", "the last line of the ledger was torn and is dropped")

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pipeline.engine.launch import PACKAGES
 from pipeline.engine.placement import offer_of_machine
 from pipeline.errors import PipelineError
+from pipeline.record.versions import PACKAGES
 from pipeline.store.files import scratch_directory, temporary_name, write_bytes
 from pipeline.study.load import ClusterProfile
 

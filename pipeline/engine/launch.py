@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -34,15 +32,13 @@ from pipeline.store.runs import RunDirectory
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
 from pipeline.survey.survey import survey_study
 
-__all__ = ["PACKAGES", "Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "start_detached"]
+__all__ = ["Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "start_detached"]
 
 BEGIN_SECONDS = 60.0
 """How long a coordinator that was started may take to begin before this process no longer waits for it."""
 
 MOST_WORDS = 12
 """Lines of a log that are repeated."""
-
-PACKAGES = ("dask", "distributed", "numba", "numpy", "sacrebleu", "scikit-learn", "scipy", "xarray", "zarr")
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,6 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
     if known and is_held(run):
         return run
     if not known:
-        write_json(run.versions, _versions())
         write_pending(run, study=loaded.study.study)
     if not known or read_launch(run) is None:
         write_json(run.launch, asdict(launch))
@@ -106,13 +101,6 @@ def is_held(run: RunDirectory) -> bool:
     """Say whether a process writes the run."""
     holder = read_holder(run.root)
     return holder is not None and holder.in_force
-
-
-def _versions() -> dict[str, str]:
-    import pipeline
-
-    packages = {name: importlib.metadata.version(name) for name in PACKAGES}
-    return {"pipeline": pipeline.__version__, "python": platform.python_version(), **packages}
 
 
 def is_complete(run: RunDirectory) -> bool:

@@ -6,15 +6,16 @@ in a ledger they name it by its digest.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.plan.task import Failure, Receipt, triangle, unpack_mask
+from pipeline.plan.task import Failure, Kind, Receipt, triangle, unpack_mask
 from pipeline.resampling.address import cell_bounds, count_cells
 from pipeline.store.addresses import digest
 
@@ -141,6 +142,7 @@ class Inventory:
     failures: dict[str, Failure] = field(default_factory=dict)
     _columns: dict[str, list[tuple[Receipt, int, int]]] = field(default_factory=dict)
     _groups: Groups = field(default_factory=Groups)
+    _shared: dict[tuple[tuple[str, int], ...], list[dict[str, Any]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, receipts: Iterable[Receipt]) -> Inventory:
@@ -155,20 +157,22 @@ class Inventory:
         if receipt.key in self.receipts:
             return
         self.failures.pop(receipt.key, None)
+        # What came from a worker or a ledger has strings of its own for every word, and nothing here shrinks before the run ends.
+        covers: dict[str, Any] = {sys.intern(name): value for name, value in receipt.covers.items()}
+        columns: list[tuple[str, int]] = []
         if receipt.kind == "resample":
-            numbers = [self._groups.number(entry) for entry in receipt.covers["columns"]]
-            receipt = self._sharing(receipt, numbers)
-            for slot, (entry, number) in enumerate(zip(receipt.covers["columns"], numbers, strict=True)):
-                self._columns.setdefault(entry["column"], []).append((receipt, slot, number))
+            columns = [(entry["column"], self._groups.number(entry)) for entry in receipt.covers["columns"]]
+            covers["columns"] = self._sharing(tuple(columns))
+        receipt = replace(receipt, kind=cast(Kind, sys.intern(receipt.kind)), worker=sys.intern(receipt.worker), covers=covers)
+        for slot, (entry, (_, number)) in enumerate(zip(covers.get("columns", ()), columns, strict=True)):
+            self._columns.setdefault(entry["column"], []).append((receipt, slot, number))
         self.receipts[receipt.key] = receipt
 
-    def _sharing(self, receipt: Receipt, numbers: list[int]) -> Receipt:
-        """Let a receipt name its systems by the one tuple that all of its group share: each brings its own thousand strings."""
-        columns = [
-            {**entry, "systems": self._groups[number].systems}
-            for entry, number in zip(receipt.covers["columns"], numbers, strict=True)
-        ]
-        return replace(receipt, covers={**receipt.covers, "columns": columns})
+    def _sharing(self, columns: tuple[tuple[str, int], ...]) -> list[dict[str, Any]]:
+        """Return what all receipts of these columns and groups say that they cover: each brings its own thousand strings."""
+        if columns not in self._shared:
+            self._shared[columns] = [{"column": column, **self._groups[number].to_json()} for column, number in columns]
+        return self._shared[columns]
 
     def fail(self, failure: Failure) -> None:
         """Note that a task failed for good."""

@@ -22,6 +22,7 @@ __all__ = [
     "ComparisonSpec",
     "ExtractSpec",
     "Failure",
+    "Kind",
     "Receipt",
     "ReportSpec",
     "ResampleSpec",
@@ -202,7 +203,7 @@ class Task:
     resources: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # a run holds one of every task that it has done
 class Receipt:
     """What a finished task leaves: where its result is, how to recognise it, and what it covered.
 

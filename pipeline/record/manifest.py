@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -51,7 +51,7 @@ class ReceiptWriter:
 
     def append(self, event: Literal["done", "reused"], receipt: Receipt) -> None:
         """Write a receipt, and before it the groups it is the first to name; when this returns it is on disk."""
-        value = {**vars(receipt)}
+        value = {field.name: getattr(receipt, field.name) for field in fields(receipt)}
         if "columns" in receipt.covers:
             columns = [{"column": entry["column"], "group": self._name(entry)} for entry in receipt.covers["columns"]]
             value["covers"] = {**receipt.covers, "columns": columns}

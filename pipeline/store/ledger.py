@@ -20,7 +20,7 @@ from pipeline.errors import Problem, StoreError
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import FILE_MODE, store_error, sync_directory
 
-__all__ = ["Ledger", "last_fence", "read_ledger"]
+__all__ = ["Ledger", "first_entry", "last_fence", "read_ledger"]
 
 MOST_LINES = 3
 """Damaged lines that a person may be asked to delete."""
@@ -91,6 +91,17 @@ def read_ledger(path: Path | str) -> tuple[tuple[dict[str, Any], ...], int]:
     """
     entries, dropped, _ = _scan(Path(path))
     return entries, dropped
+
+
+def first_entry(path: Path | str, event: str) -> dict[str, Any] | None:
+    """Return the first sound entry of a kind; None where there is none. Nothing after it is read."""
+    try:
+        with open(path, "rb") as lines:
+            return next((entry for line in lines if (entry := _entry(line.rstrip(b"\n"))) and entry.get("event") == event), None)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise store_error(error, path) from error
 
 
 def last_fence(path: Path | str) -> int:

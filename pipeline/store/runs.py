@@ -65,7 +65,7 @@ class RunDirectory:
 
     @property
     def versions(self) -> Path:
-        """The versions of packages that the run was made with."""
+        """The versions of packages that a run was made with, where an earlier version of this package wrote it."""
         return self.root / "versions.json"
 
     @property

@@ -15,7 +15,7 @@ from pipeline.analyses.registry import accept_finding, load_analysis
 from pipeline.analyses.replicas.models import ModelGains, compare_models
 from pipeline.analyses.single_runs import find_run, say_single_runs
 from pipeline.cubes.reading import open_cubes, open_statistics
-from pipeline.errors import StoreError, name_some
+from pipeline.errors import name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.comparisons import statistics_key
@@ -25,10 +25,10 @@ from pipeline.plan.open_tasks import plan_study, plan_trainings, present_outputs
 from pipeline.plan.task import Failure as TaskFailure
 from pipeline.plan.task import Receipt, ReportSpec, Task, TrainSpec
 from pipeline.record.manifest import Manifest, read_inventory, read_manifest
+from pipeline.record.versions import read_versions
 from pipeline.report.facts import AbsentSystem, FailedTask, Failure, ProblemRow, TrainingRow
 from pipeline.report.input import ReportInput
 from pipeline.report.write import write_report
-from pipeline.store.files import read_json
 from pipeline.store.runs import RunDirectory
 from pipeline.study.schema import MetricSpec, Study
 from pipeline.survey.checks import refuse_baseline
@@ -181,22 +181,12 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         warnings=warnings,
         failures=failures,
         trainings=tuple(_list_trainings(manifest, inventory)),
-        versions=_versions(run),
+        versions=read_versions(run),
         run_id=run.id,
         recognised={t.name: t.recognised for t in manifest.inputs.test_sets if t.recognised},
         unit_reasons={t.name: t.unit_reason for t in manifest.inputs.test_sets if t.unit_reason},
         provenance=read_provenance(run, manifest),
     )
-
-
-def _versions(run: RunDirectory) -> dict[str, str]:
-    """Return the versions that the run was made with; none where they cannot be read: no number depends on them."""
-    try:
-        versions = read_json(run.versions)
-    except StoreError:
-        return {}
-    sound = isinstance(versions, dict) and all(isinstance(version, str) for version in versions.values())
-    return versions if sound else {}
 
 
 def _models(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> Iterator[ModelGains]:

@@ -22,7 +22,6 @@ _RUN_FILES = (
     "events.jsonl",
     "study.yaml",
     "origin.json",
-    "versions.json",
 )
 
 

@@ -95,7 +95,6 @@ class Made:
                 arrays = {"values": _statistics(number, items), "decimals": np.zeros(10, np.int64)}
                 checksum = write_arrays(path, {**arrays, "rounding_error": np.zeros(1)})
                 receipts.append("done", Receipt("extract", task.key, task.label, store.relative(path), checksum, 0.0, ""))
-        write_json(run.root / "versions.json", {})
         write_json(run.plan, manifest.to_json())
         return run
 

@@ -34,7 +34,6 @@ def test_a_run_directory_holds_what_the_interface_names(done: tuple[Path, Path])
     assert {
         "study.yaml",
         "plan.json",
-        "versions.json",
         "state.json",
         "ledger.jsonl",
         "events.jsonl",

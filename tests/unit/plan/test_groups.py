@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import tracemalloc
 from itertools import combinations
 from pathlib import Path
 
@@ -11,10 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plans import all_done, made_study, plan_tasks, receipt_of
 
+from pipeline.plan.inputs import Inputs
 from pipeline.plan.inventory import Group, Inventory
 from pipeline.plan.task import Receipt, pack_mask
 from pipeline.record.manifest import ReceiptWriter, list_receipts
+from pipeline.resampling.address import CELL
 from pipeline.store.ledger import Ledger, read_ledger
+from pipeline.study.schema import Study
 
 KEYS = list("abcdefgh")
 
@@ -45,6 +50,23 @@ def test_receipts_that_cover_the_same_share_it_in_memory() -> None:
     covered = inventory.coverage(address, systems, 200_000)
     assert len(covered) == 13
     assert all(c.pairs is covered[0].pairs for c in covered)
+
+
+def test_little_is_kept_in_memory_of_a_task_that_is_done() -> None:
+    few, many = ([pickle.dumps(receipt) for receipt in all_done(asked_of(cells), block_cells=1)] for cells in (10, 400))
+    inventory = Inventory.of(pickle.loads(receipt) for receipt in few)
+    tracemalloc.start()
+    try:
+        for receipt in many:
+            inventory.add(pickle.loads(receipt))
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1100 * (len(inventory.receipts) - len(few))
+
+
+def asked_of(cells: int) -> tuple[Study, Inputs]:
+    return made_study(sizes=(20,), replicates=cells * CELL)
 
 
 def plain(receipts: list[Receipt]) -> list[dict[str, object]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import StoreError
-from pipeline.store.ledger import Ledger, read_ledger
+from pipeline.store.ledger import Ledger, first_entry, read_ledger
 
 ENTRIES = [{"task": f"t{n}", "name": "<日 & \n>", "files": [n, None]} for n in range(5)]
 
@@ -96,3 +96,18 @@ def test_a_full_disk_leaves_the_ledger_as_it_was(small_disk: Path) -> None:
 def test_keys_of_the_ledger_itself_are_refused(path: Path) -> None:
     with Ledger(path) as ledger, pytest.raises(ValueError, match="'fence'"):
         ledger.append({"fence": 1})
+
+
+def test_the_first_entry_of_a_kind_is_what_was_written_or_is_not_given(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    assert first_entry(path, "started") is None
+    entries = [{"event": "done", "n": 1}, {"event": "started", "versions": {"numpy": "2.1"}}, {"event": "started", "versions": {}}]
+    with Ledger(path) as ledger:
+        for entry in entries:
+            ledger.append(entry)
+    assert first_entry(path, "started") == {**entries[1], "fence": 0}
+    assert first_entry(path, "dropped") is None
+    whole = path.read_bytes()
+    for place in range(whole.index(b"\n") + 1, whole.index(b"\n", whole.index(b"2.1"))):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert first_entry(path, "started") == {**entries[2], "fence": 0}, place
