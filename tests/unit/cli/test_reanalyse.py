@@ -253,8 +253,10 @@ def test_one_writer_at_a_time(folder: Path) -> None:
 def test_a_plan_or_a_study_that_changes_is_refused(folder: Path) -> None:
     ask(folder, "n1", "--looks", "2")
     write_night(folder, np.random.default_rng(6))
+    runs = sorted((folder / "runs").glob("nightly-*"))
     assert "P741" in ask(folder, "n2", "--looks", "endless", code=2).stderr
     assert "P741" in ask(folder, "n2", "--looks", "2", "--set", "resampling.alpha=0.2", code=2).stderr
+    assert sorted((folder / "runs").glob("nightly-*")) == runs  # it is said before anything runs
     ask(folder, "n2", "--looks", "2")
     write_night(folder, np.random.default_rng(7))
     third = ask_json(folder, "n3", "--looks", "endless")  # the period is over
