@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -212,6 +213,20 @@ def test_all_events_of_a_run_that_met_much_have_the_keys_of_the_schema_and_no_ot
     for event in events:
         assert [error.message for error in valid.iter_errors(event)] == []
         assert set(event) == {*schema["required"], *EVENTS[event["event"]].keys}, event
+
+
+def test_a_task_that_has_ended_is_not_kept(run: RunDirectory) -> None:
+    ended: list[weakref.ref[Task]] = []
+    kept: list[int] = []
+
+    def script(task: Task, n: int) -> Failure | None:
+        kept.append(sum(one() is not None for one in ended))
+        ended.append(weakref.ref(task))
+        return None
+
+    assert drive(run, script)[0].state == "COMPLETED"
+    assert len(kept) >= 7
+    assert max(kept) <= 1  # that whose outcome was taken last
 
 
 def test_nothing_is_written_once_another_process_has_taken_over(run: RunDirectory) -> None:
