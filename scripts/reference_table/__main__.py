@@ -18,7 +18,7 @@ import pipeline
 from pipeline.store.files import write_bytes
 from reference_table.document import fill_parts, parse_blocks, render_blocks
 
-FAMILIES = ("chunkers", "taggers", "parsers", "aligners", "grammars")
+FAMILIES = ("chunkers", "winnows", "taggers", "parsers", "parser_settings", "aligners", "grammars")
 """Each is a module of this package with ``table(data: Path) -> str``, Markdown."""
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

@@ -20,7 +20,7 @@ from reference_systems.crf import CrfTrainer
 from reference_systems.mbsl import MbslTrainer
 from reference_systems.snow import SnowTrainer
 
-__all__ = ["table"]
+__all__ = ["read_gold", "table", "test_sample"]
 
 TRAINERS: Mapping[str, Any] = {
     "`mbsl`, context 1": MbslTrainer(context=1),
@@ -46,8 +46,8 @@ FRACTIONS, DRAWS, SEED = (0.25, 0.5, 1.0), 3, 1
 def table(data: Path) -> str:
     """Return the figures of the chunkers on the whole training set, and their learning curves by bootstrap samples."""
     reader = ColumnsReader()
-    training = _read(reader, data / "conll2000" / "train.txt.gz")
-    tests = [_read(reader, data / "conll2000" / "test.txt.gz"), _read(reader, data / "twitter-chunks" / "test.txt.gz")]
+    training = read_gold(reader, data / "conll2000" / "train.txt.gz")
+    tests = [read_gold(reader, data / "conll2000" / "test.txt.gz"), read_gold(reader, data / "twitter-chunks" / "test.txt.gz")]
     items = TrainingItems(training.ids, training.columns)
     whole = [
         ["all 8936 sentences", "recall", "precision", "F1", "recall in the paper: all; bootstrap", "recall, tweets", "CPU seconds"]
@@ -56,7 +56,7 @@ def table(data: Path) -> str:
     curve = [["recall, bootstrap samples", *("¼", "½", "1")], ["---"] + ["---:"] * 3]
     for name, trainer in TRAINERS.items():
         begin = time.process_time()
-        (recall, precision), (abroad, _) = _test(trainer, items, np.arange(len(items)), tests)
+        (recall, precision), (abroad, _) = test_sample(trainer, items, np.arange(len(items)), tests)
         spent = time.process_time() - begin
         scores = (recall, precision, 2 * recall * precision / (recall + precision))
         whole.append([name, *(f"{score:.2f}" for score in scores), PUBLISHED.get(name, "–"), f"{abroad:.2f}", f"{spent:.0f}"])
@@ -69,11 +69,12 @@ def _point(trainer: Trainer, items: TrainingItems, tests: list[Items], fraction:
     rule, drawn_from = Rule("bootstrap", fraction=fraction), TrainingSet.of_items("conll2000", len(items))
     draws = range(1 if isinstance(trainer, CrfTrainer) else DRAWS)  # half a minute each
     samples = [draw_sample(rule, drawn_from, seed=SEED, replica=replica).items for replica in draws]
-    recalls = np.array([_test(trainer, items, sample, tests)[0][0] for sample in samples])
+    recalls = np.array([test_sample(trainer, items, sample, tests)[0][0] for sample in samples])
     return f"{recalls.mean():.2f}" + (f" ± {recalls.std(ddof=1):.2f}" if len(recalls) > 1 else "")
 
 
-def _test(trainer: Trainer, items: TrainingItems, sample: NDArray[np.int64], tests: list[Items]) -> list[tuple[float, float]]:
+def test_sample(trainer: Trainer, items: TrainingItems, sample: NDArray[np.int64], tests: list[Items]) -> list[tuple[float, float]]:
+    """Return recall and precision on each test set of what is learnt from a sample."""
     with tempfile.TemporaryDirectory() as workdir:
         model = trainer.fit(items, sample, seed=0, workdir=Path(workdir))
         return [_rates(gold, trainer, model) for gold in tests]
@@ -89,7 +90,8 @@ def _rates(gold: Items, trainer: Trainer, model: object) -> tuple[float, float]:
     return rates[0], rates[1]
 
 
-def _read(reader: ColumnsReader, path: Path) -> Items:
+def read_gold(reader: ColumnsReader, path: Path) -> Items:
+    """Return the sentences of a file of columns."""
     items = reader.read_gold([path], {})
     assert items is not None
     return items

@@ -17,7 +17,7 @@ from reference_systems.ensemble_parser import EnsembleParserTrainer
 from reference_systems.graph_parser import GraphParserTrainer
 from reference_systems.transition_parser import TransitionParserTrainer
 
-__all__ = ["table"]
+__all__ = ["predict_trees", "read_trees", "table"]
 
 TRAINERS: Mapping[str, Any] = {
     "`graph-parser`": GraphParserTrainer(),
@@ -35,15 +35,16 @@ HEAD = ["UAS / LAS, %", "each 12th sentence", "each 4th", "each 2nd", "all", "al
 
 def table(data: Path) -> str:
     """Return the learning curves of the parsers, another one beside them, and what the full training takes on one core."""
-    train = _read(data / "ud-english-ewt" / "train.conllu.gz")
-    tests = [_read(data / f"ud-english-{name}" / "test.conllu.gz") for name in ("ewt", "atis")]
+    train = read_trees(data / "ud-english-ewt" / "train.conllu.gz")
+    tests = [read_trees(data / f"ud-english-{name}" / "test.conllu.gz") for name in ("ewt", "atis")]
     items = TrainingItems(train.ids, train.columns)
     rows = [[name, *_curve(trainer, items, tests)] for name, trainer in TRAINERS.items()]
     rows += [[name, *cells] for name, cells in OTHERS.items()]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (HEAD, ["---"] + ["---:"] * (len(HEAD) - 1), *rows))
 
 
-def _read(path: Path) -> Items:
+def read_trees(path: Path) -> Items:
+    """Return the sentences of a treebank."""
     items = ConlluReader().read_gold([path], {})
     assert items is not None
     return items
@@ -63,12 +64,17 @@ def _scores(trainer: Trainer, items: TrainingItems, sample: NDArray[np.int64], t
     model = trainer.fit(items, sample, seed=1, workdir=Path())
     cells = []
     for gold in tests:
-        shown = {name: values for name, values in gold.columns.items() if name not in trainer.gives}
-        predicted = trainer.predict(model, TrainingItems(gold.ids, shown))
-        output = Items(gold.ids, {**shown, **predicted}, "parses", gold.lines, gold.numbered)
+        output = predict_trees(trainer, model, gold)
         values = []
         for metric in (Uas(), Las()):
             counts = metric.extract(metric.prepare(gold), output).values.sum(axis=0)
             values.append(100 * counts[0] / counts[1])
         cells.append(f"{values[0]:.1f} / {values[1]:.1f}")
     return cells
+
+
+def predict_trees(trainer: Trainer, model: Any, gold: Items) -> Items:
+    """Return what a parser makes of sentences whose trees it is not shown."""
+    shown = {name: values for name, values in gold.columns.items() if name not in trainer.gives}
+    predicted = trainer.predict(model, TrainingItems(gold.ids, shown))
+    return Items(gold.ids, {**shown, **predicted}, "parses", gold.lines, gold.numbered)

@@ -71,6 +71,8 @@ def rows_of(what: str) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("what", sorted(FAMILIES))
 def test_the_page_of_a_member_is_there_and_says_its_name(what: str) -> None:
     for name, row in rows_of(what).items():
+        if row["page"] is None and not list_plugins(FAMILIES[what])[name].value.startswith("pipeline."):
+            continue  # another package's
         page = ROOT / row["page"]
         assert page.parent == ROOT / "docs" / what
         assert re.search(rf"(?<![\w-]){name}(?![\w-])", page.read_text(encoding="utf-8")), row["page"]
