@@ -36,6 +36,7 @@ TRAINERS: Mapping[tuple[str, str], Any] = {
     (ENSEMBLE, "defaults"): EnsembleParserTrainer(),
     (ENSEMBLE, "`tags: upos`"): EnsembleParserTrainer(tags="upos"),
 }
+FACTOR = Uas.factor
 HEAD = ["each 12th sentence", "", "UAS, development", "less its defaults", "less `graph-parser`", "UAS, test"]
 
 
@@ -65,12 +66,12 @@ def compare_counts(ours: NDArray[np.float64], other: NDArray[np.float64]) -> tup
     Parameters
     ----------
     ours, other : (sentence, 2) float64
-        Right words and all words of each sentence, which are the same for both.
+        Right words of each sentence, and its words of gold and parser together, which are the same for both.
     """
     gains, words = ours[:, 0] - other[:, 0], ours[:, 1]
     share = gains.sum() / words.sum()
     rest = gains - share * words
-    return 100.0 * float(share), 100.0 * math.sqrt(float((rest**2).sum())) / float(words.sum())
+    return FACTOR * float(share), FACTOR * math.sqrt(float((rest**2).sum())) / float(words.sum())
 
 
 def _show(ours: NDArray[np.float64], other: NDArray[np.float64]) -> str:
@@ -79,4 +80,4 @@ def _show(ours: NDArray[np.float64], other: NDArray[np.float64]) -> str:
 
 
 def _score(counts: NDArray[np.float64]) -> float:
-    return float(100.0 * counts[:, 0].sum() / counts[:, 1].sum())
+    return float(FACTOR * counts[:, 0].sum() / counts[:, 1].sum())

@@ -68,7 +68,7 @@ def _scores(trainer: Trainer, items: TrainingItems, sample: NDArray[np.int64], t
         values = []
         for metric in (Uas(), Las()):
             counts = metric.extract(metric.prepare(gold), output).values.sum(axis=0)
-            values.append(100 * counts[0] / counts[1])
+            values.append(metric.factor * counts[0] / counts[1])
         cells.append(f"{values[0]:.1f} / {values[1]:.1f}")
     return cells
 

@@ -87,7 +87,8 @@ def test_the_page_of_this_package_is_what_its_records_say():
 def test_the_difference_of_two_settings_has_the_error_of_its_sentences():
     from reference_table.parser_settings import compare_counts
 
-    ours, other = np.array([[3.0, 4.0], [2.0, 4.0]]), np.array([[2.0, 4.0], [2.0, 4.0]])
+    ours, other = np.array([[3.0, 8.0], [2.0, 8.0]]), np.array([[2.0, 8.0], [2.0, 8.0]])
     # One word of eight is gained, in one of two sentences: the residuals are ±1/2, and √(1/4 + 1/4) / 8 is their error.
+    # The words of gold and parser are counted together, twice eight.
     assert compare_counts(ours, other) == pytest.approx((12.5, 100 * 0.5**0.5 / 8))
     assert compare_counts(ours, ours) == (0.0, 0.0)
