@@ -22,6 +22,7 @@ LONG = (
     "07-constituency",
     "09-domains",
     "11-calibration-transfer",
+    "15d-optimizer-metrics",
     "16-chunkers",
     "16b-chunkers-domains",
 )
