@@ -86,11 +86,11 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(sound: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The run, whose folder of runs is the default; afterwards its own files are as before, its cubes as resume left them."""
+    """The run, whose folder of runs is the default; its files and report are put back, its cubes are as resume left them."""
     monkeypatch.chdir(sound)
     monkeypatch.delenv("PIPELINE_RUNS", raising=False)
     (run,) = (sound / "runs").glob("small-*")
-    kept = {path: path.read_bytes() for path in run.iterdir() if path.is_file()}
+    kept = {path: path.read_bytes() for path in (*run.iterdir(), run / "report" / "report.json") if path.is_file()}
     yield run
     for path in run.iterdir():
         if path.is_file():
