@@ -18,7 +18,6 @@ PAGE = ROOT / "docs" / "papers.md"
 LONG = (
     "02-parsing-chinese",
     "04-parsing-trained",
-    "05-translation-trained",
     "07-constituency",
     "09-domains",
     "11-calibration-transfer",
