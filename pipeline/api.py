@@ -291,7 +291,7 @@ def compare(
                 _raise_unless_done(execute(directory, launch, progress=progress or (lambda state: None)), directory)
         document: dict[str, Any] = read_json(directory.report / "report.json")
         if page is not None:
-            from pipeline.report.pages import without_files
+            from pipeline.report.layout.pages import without_files
 
             write_bytes(Path(page), without_files((directory.report / "index.html").read_text("utf-8")).encode())
     if runs is None:  # nothing is kept: there is no study that a warning could speak of

@@ -128,7 +128,7 @@ ONLY_IN = {
     "llvmlite": {"compiled"},
     "sacrebleu": {"metrics", "presets"},
     "sklearn": {"trainers", "items/datasets.py"},
-    "matplotlib": {"report/matplotlib_figures.py", "analyses", "interfaces"},
+    "matplotlib": {"report/drawing/matplotlib_figures.py", "analyses", "interfaces"},
     "jinja2": {"report"},
     "rich": {"cli", "engine/progress.py", "report"},
 }
@@ -374,7 +374,7 @@ def test_matplotlib_is_loaded_by_the_first_figure_that_asks_for_it() -> None:
     # Analyses and interfaces name its types; axes are handed to them by the report.
     code = """
 import importlib, pkgutil, sys
-import pipeline.analyses, pipeline.interfaces, pipeline.report.figures, pipeline.report.pages
+import pipeline.analyses, pipeline.interfaces, pipeline.report.drawing.figures, pipeline.report.layout.pages
 for package in (pipeline.analyses, pipeline.interfaces):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)

@@ -119,7 +119,7 @@ def exit_if_turned(directory: RunDirectory) -> None:
 def tell_report(directory: RunDirectory) -> None:
     """Say on stderr what a run found, what is not in order, and where its report is; nothing where there is no report."""
     from pipeline.report.document import read_checks, read_verdicts
-    from pipeline.report.summary import conclude, list_doubts, tint
+    from pipeline.report.layout.summary import conclude, list_doubts, tint
 
     path = directory.report / "report.json"
     if path.is_file() and path.stat().st_size <= MOST_BYTES:

@@ -18,7 +18,7 @@ from pipeline.cli.terminal import show_problems
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
     from pipeline.report.document import Report
-    from pipeline.report.gate import Judged
+    from pipeline.report.history.gate import Judged
     from pipeline.store.runs import RunDirectory
     from pipeline.study.load import LoadedStudy
 
@@ -145,7 +145,7 @@ def is_github(asked: bool | None) -> bool:
 
 def tell_github(judged: Sequence[Judged], text: str) -> None:
     """Print annotations, on stderr, and append the answers to the job's summary where there is one."""
-    from pipeline.report.gate import render_annotations
+    from pipeline.report.history.gate import render_annotations
 
     click.echo("\n".join(render_annotations(judged)), err=True)
     path = os.environ.get("GITHUB_STEP_SUMMARY")

@@ -176,7 +176,7 @@ def compare(
             save_study=save_study,
             progress=progress,
         )
-    from pipeline.report.summary import summarise  # only now: a refusal should not wait for what draws results
+    from pipeline.report.layout.summary import summarise  # only now: a refusal should not wait for what draws results
     from pipeline.store.files import write_bytes
     from pipeline.store.runs import RunDirectory
 

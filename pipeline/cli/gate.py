@@ -108,9 +108,9 @@ def gate(
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.engine.launch import Launch
     from pipeline.record.history import History
-    from pipeline.report.confirmation import confirm_losses, list_answers
     from pipeline.report.document import read_report
-    from pipeline.report.gate import conclude_gate, judge_candidates, render_gate
+    from pipeline.report.history.confirmation import confirm_losses, list_answers
+    from pipeline.report.history.gate import conclude_gate, judge_candidates, render_gate
     from pipeline.store.files import read_json, write_bytes
 
     own = tuple(overrides.get("settings", ()))

@@ -127,8 +127,8 @@ def reanalyse(
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.engine.launch import Launch
     from pipeline.record.history import History, is_slot_name
-    from pipeline.report.gate import Judged
-    from pipeline.report.markdown import unescape
+    from pipeline.report.history.gate import Judged
+    from pipeline.report.layout.markdown import unescape
     from pipeline.store.files import write_bytes
     from pipeline.store.runs import RunDirectory
 
@@ -201,11 +201,11 @@ def _measure(kept: History, slot: str, loaded: LoadedStudy, runs: Path, launch: 
 def _conclude(kept: History, slot: str, ran: Ran, asked: Asked) -> dict[str, Any]:
     """Read the run's report at the level of this look, and add the slot to the history."""
     from pipeline.record.manifest import read_manifest
-    from pipeline.report.confirmation import answers_before, confirm_losses, hold_to_level, list_answers
     from pipeline.report.document import read_report
-    from pipeline.report.gate import conclude_gate, judge_candidates
-    from pipeline.report.slot_text import describe_slot, list_limits
-    from pipeline.report.slots import Look, SlotFound, level_of, list_changes, next_look, read_slot
+    from pipeline.report.history.confirmation import answers_before, confirm_losses, hold_to_level, list_answers
+    from pipeline.report.history.gate import conclude_gate, judge_candidates
+    from pipeline.report.history.slot_text import describe_slot, list_limits
+    from pipeline.report.history.slots import Look, SlotFound, level_of, list_changes, next_look, read_slot
     from pipeline.store.files import read_json
 
     accounts = kept.accounts()

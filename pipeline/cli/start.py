@@ -63,7 +63,7 @@ def init(
     from pipeline.api import compare_study
     from pipeline.cli.catalogue import schema_text
     from pipeline.errors import UsageError
-    from pipeline.report.units import count_units
+    from pipeline.report.trust.units import count_units
     from pipeline.store.files import write_bytes
     from pipeline.study.load import parse_flow
     from pipeline.study.starter import SCHEMA_FILE, write_starter

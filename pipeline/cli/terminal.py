@@ -14,7 +14,7 @@ import click
 
 if TYPE_CHECKING:
     from pipeline.errors import Problem
-    from pipeline.report.terminal import Screen
+    from pipeline.report.layout.terminal import Screen
 
 __all__ = ["has_colour", "link_to", "screen_of", "show_problems", "tell", "width_of"]
 
@@ -45,7 +45,7 @@ def has_colour(stream: TextIO) -> bool:
 
 def screen_of(stream: TextIO) -> Screen:
     """Return what the tables and sentences of a report are written for."""
-    from pipeline.report.terminal import Screen
+    from pipeline.report.layout.terminal import Screen
 
     return Screen(width_of(stream), has_colour(stream))
 

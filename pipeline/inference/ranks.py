@@ -1,8 +1,8 @@
 """Ranks that a family of pairs allows: intervals, lines, ties and letters.
 
 All of it is read off adjusted p-values; nothing is tested here: which pairs are separated is decided in
-`pipeline.inference.decision` and worded in `pipeline.report.verdicts`. Letters are the compact display, found by insert and
-absorb: two systems share one exactly where they are not separated.
+`pipeline.inference.decision` and worded in `pipeline.report.families.verdicts`. Letters are the compact display, found by insert
+and absorb: two systems share one exactly where they are not separated.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def write_points(points: Sequence[Point]) -> str:
 
 def draw_charts(points: Sequence[Point]) -> str:
     """Return the charts as SVG."""
-    from pipeline.report.matplotlib_figures import canvas, finish
+    from pipeline.report.drawing.matplotlib_figures import canvas, finish
 
     items = list(dict.fromkeys(point.items for point in points))
     title = "p against the share of items hurt"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.report.facts import Cells
-from pipeline.report.units import count_units
-from pipeline.report.view import View, align_text
+from pipeline.report.layout.view import View, align_text
+from pipeline.report.trust.units import count_units
 
 __all__ = ["count_missing", "format_alignment", "spread_published"]
 

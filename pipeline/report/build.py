@@ -11,29 +11,29 @@ from pipeline.analyses.exact import is_exact
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.analyses.replicas.models import ModelGains
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.across_families import Correction, correct_across, count_families
-from pipeline.report.adjustment import FamilyOf
 from pipeline.report.alignment import spread_published
-from pipeline.report.cube_facts import FULL, count_of, metric_fact
-from pipeline.report.detectable import add_detectable
 from pipeline.report.document import SCHEMA_VERSION, FullReport, Report
 from pipeline.report.expectations import digest_of, judge_expectations
-from pipeline.report.experiment_wise import count_errors
 from pipeline.report.facts import FamilyName, ItemClusters, MetricRow, Strata, TestSetRow, TestSizeRow
+from pipeline.report.families.across_families import Correction, correct_across, count_families
+from pipeline.report.families.adjustment import FamilyOf
+from pipeline.report.families.experiment_wise import count_errors
+from pipeline.report.families.leaderboard import list_systems, rank_systems
 from pipeline.report.findings import describe_findings, list_sections, refuse_unshowable
 from pipeline.report.input import ReportInput
-from pipeline.report.leaderboard import list_systems, rank_systems
-from pipeline.report.listing import choose_pairs, count_pairs, locate_pairs, share_of_list
-from pipeline.report.model_detectable import add_model_effects
-from pipeline.report.model_text import describe_models
-from pipeline.report.models import judge_all, trust_models
-from pipeline.report.pair_rows import list_pairs
-from pipeline.report.pair_set import PairSet
+from pipeline.report.layout.tables import make_tables
+from pipeline.report.models.model_detectable import add_model_effects
+from pipeline.report.models.model_text import describe_models
+from pipeline.report.models.models import judge_all, trust_models
+from pipeline.report.pairs.cube_facts import FULL, count_of, metric_fact
+from pipeline.report.pairs.detectable import add_detectable
+from pipeline.report.pairs.listing import choose_pairs, count_pairs, locate_pairs, share_of_list
+from pipeline.report.pairs.pair_rows import list_pairs
+from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
 from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, PairRow, SignatureRow, Verdict
-from pipeline.report.tables import make_tables
-from pipeline.report.trust import describe_trust
-from pipeline.report.units import expect_rejection, sign_strata, unit_reasons
+from pipeline.report.trust.trust import describe_trust
+from pipeline.report.trust.units import expect_rejection, sign_strata, unit_reasons
 from pipeline.report.values import plain
 from pipeline.report.verdict_text import describe_verdict
 

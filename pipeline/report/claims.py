@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pipeline.report.adjustment import title_of
 from pipeline.report.document import Report
-from pipeline.report.model_text import say_claim
+from pipeline.report.families.adjustment import title_of
+from pipeline.report.models.model_text import say_claim
 from pipeline.report.rows import FamilyKey, Verdict, family_of
-from pipeline.report.units import count_size
+from pipeline.report.trust.units import count_size
 
 __all__ = ["claim_of"]
 

@@ -26,9 +26,9 @@ from pipeline.report.facts import (
     TestSetRow,
     TrainingRow,
 )
-from pipeline.report.model_rows import ModelPairRow, ModelRow
-from pipeline.report.pair_set import PairSet
-from pipeline.report.pairs import ListedPairs, Pairs
+from pipeline.report.models.model_rows import ModelPairRow, ModelRow
+from pipeline.report.pairs.pair_set import PairSet
+from pipeline.report.pairs.pairs import ListedPairs, Pairs
 from pipeline.report.rows import (
     BoardRow,
     ClusterRow,

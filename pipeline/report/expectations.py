@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.interfaces import Check, Column, Finding, Section, Table
-from pipeline.report.files import Files
+from pipeline.report.layout.files import Files
 from pipeline.report.selection import Selected, select_numbers
 from pipeline.study.schema import Expectation, Study
 

@@ -8,14 +8,14 @@ from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Method
 from pipeline.interfaces.procedures import Procedure
 from pipeline.procedures.registry import PROCEDURES, exact_limit, formula_of
-from pipeline.report.adjustment import ACROSS_TITLES, references
-from pipeline.report.cube_facts import BEYOND_THE_BUDGET
 from pipeline.report.document import Report
-from pipeline.report.pair_rows import exact_procedures
-from pipeline.report.pairs import join_pairs
+from pipeline.report.families.adjustment import ACROSS_TITLES, references
+from pipeline.report.pairs.cube_facts import BEYOND_THE_BUDGET
+from pipeline.report.pairs.pair_rows import exact_procedures
+from pipeline.report.pairs.pairs import join_pairs
 from pipeline.report.presets import preset_methods
 from pipeline.report.rows import FamilyKey
-from pipeline.report.units import count_units
+from pipeline.report.trust.units import count_units
 
 __all__ = ["Method", "describe_methods", "methods_paragraph"]
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from pipeline.interfaces import Check, Method
 from pipeline.presets.registry import PRESETS
-from pipeline.report.columns import coded, numbers
-from pipeline.report.cube_facts import read_variable
 from pipeline.report.document import Report
 from pipeline.report.facts import PresetFacts
 from pipeline.report.input import ReportInput
-from pipeline.report.pair_set import PairSet
+from pipeline.report.pairs.columns import coded, numbers
+from pipeline.report.pairs.cube_facts import read_variable
+from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.rows import PairRow
 from pipeline.report.values import MISSING, format_p, plain
 

@@ -8,11 +8,11 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pipeline.report.document import Report, read_report
-from pipeline.report.excerpts import Excerpt, list_excerpts
-from pipeline.report.latex import render_latex
-from pipeline.report.markdown import escape as escape_markdown
-from pipeline.report.summary import summarise
-from pipeline.report.view import View
+from pipeline.report.layout.excerpts import Excerpt, list_excerpts
+from pipeline.report.layout.latex import render_latex
+from pipeline.report.layout.markdown import escape as escape_markdown
+from pipeline.report.layout.summary import summarise
+from pipeline.report.layout.view import View
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]

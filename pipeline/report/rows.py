@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from pipeline.report.facts import AcrossFamilies
-from pipeline.report.pair_parts import Interval, Leverage, MethodInterval, MethodIntervalWithP, MinimumDetectableEffect
+from pipeline.report.pairs.pair_parts import Interval, Leverage, MethodInterval, MethodIntervalWithP, MinimumDetectableEffect
 
 __all__ = [
     "Adjustment",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.options import suggest
-from pipeline.report.files import Files
+from pipeline.report.layout.files import Files
 from pipeline.study.expectations import COMPARISON
 from pipeline.study.schema import Expectation
 

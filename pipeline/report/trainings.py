@@ -8,8 +8,8 @@ from statistics import median
 
 from pipeline.report.document import Report
 from pipeline.report.facts import AbsentSystem, Failure, TrainingRow
+from pipeline.report.layout.view import View
 from pipeline.report.values import MISSING, format_share
-from pipeline.report.view import View
 
 __all__ = ["count_failures", "tell_failures", "training_views"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.interfaces.wording import MISSING, format_interval, format_number, format_p, format_share
-from pipeline.report.pair_parts import Interval
+from pipeline.report.pairs.pair_parts import Interval
 from pipeline.report.rows import ScoreInterval
 
 __all__ = ["MISSING", "format_ends", "format_interval", "format_number", "format_p", "format_share", "plain"]

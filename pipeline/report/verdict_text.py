@@ -1,7 +1,7 @@
 """What the numbers say, in sentences written from the document's own rows.
 
-A verdict and the number beside it come from one place: the two-sided p, adjusted as `pipeline.report.adjustment` chooses for the
-family, against the study's α.
+A verdict and the number beside it come from one place: the two-sided p, adjusted as `pipeline.report.families.adjustment` chooses
+for the family, against the study's α.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from itertools import chain
 import numpy as np
 
 from pipeline.inference.undecided import explain_undecided
-from pipeline.report.adjustment import title_of
-from pipeline.report.cube_facts import NO_SPREAD, NOT_TESTABLE
-from pipeline.report.detectable import describe_detectable
 from pipeline.report.document import Report
-from pipeline.report.doubts import (
+from pipeline.report.families.adjustment import title_of
+from pipeline.report.pairs.cube_facts import NO_SPREAD, NOT_TESTABLE
+from pipeline.report.pairs.detectable import describe_detectable
+from pipeline.report.pairs.pair_rows import beside_exact
+from pipeline.report.pairs.pairs import Pairs
+from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
+from pipeline.report.trust.doubts import (
     MOST_NAMED,
     describe_agreement,
     doubts_of_many,
@@ -27,10 +30,7 @@ from pipeline.report.doubts import (
     say_missing,
     say_p,
 )
-from pipeline.report.pair_rows import beside_exact
-from pipeline.report.pairs import Pairs
-from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
-from pipeline.report.units import count_size, describe_design_effect
+from pipeline.report.trust.units import count_size, describe_design_effect
 from pipeline.report.values import format_ends, format_number, format_p
 
 __all__ = ["count_phrase", "describe_verdict", "say_standing"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pipeline.report.build import build_report
 from pipeline.report.document import Report, encode_document, to_document
-from pipeline.report.files import Files
 from pipeline.report.input import ReportInput
-from pipeline.report.tables import make_tables
-from pipeline.report.views import view_all
+from pipeline.report.layout.files import Files
+from pipeline.report.layout.tables import make_tables
+from pipeline.report.layout.views import view_all
 from pipeline.store.files import replacing, write_bytes
 
 __all__ = ["ReportInput", "render_report", "write_report"]
@@ -33,8 +33,8 @@ def render_report(given: ReportInput, report: Report) -> Files:
 
 def _render_pages(given: ReportInput, report: Report, beside: Sequence[str]) -> dict[str, bytes]:
     # A comparison without a page draws nothing: matplotlib is half of what it would load.
-    from pipeline.report.figures import draw_all
-    from pipeline.report.pages import render_html, render_markdown
+    from pipeline.report.drawing.figures import draw_all
+    from pipeline.report.layout.pages import render_html, render_markdown
 
     formats = given.study.report.formats
     views, drawings = view_all(report), draw_all(given, report)

@@ -8,7 +8,7 @@ from pipeline.presets.registry import PRESETS
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.study.grouping import DOCUMENT, ITEM, ROLES, WITHOUT_DOCUMENTS, choosing_columns
 from pipeline.study.resampling import Resampling
-from pipeline.study.test_sets import TestSet
+from pipeline.study.sets import TestSet
 from pipeline.study.training_schema import Training, doubled_systems
 
 __all__ = ["Disagreement", "Disagreements", "check_family", "check_groups", "check_margins", "check_metrics", "check_trainings"]

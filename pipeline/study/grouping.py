@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.study.resampling import Resampling
-from pipeline.study.test_sets import TestSet
+from pipeline.study.sets import TestSet
 
 __all__ = [
     "DOCUMENT",

@@ -28,7 +28,7 @@ from pipeline.study.frozen import Frozen, name_alone
 from pipeline.study.grouping import with_asked_columns
 from pipeline.study.presets import PresetName, list_deviations
 from pipeline.study.resampling import IntervalName, Resampling, TestSizes
-from pipeline.study.test_sets import FormatSpec, ItemChoice, TestSet
+from pipeline.study.sets import FormatSpec, ItemChoice, TestSet
 from pipeline.study.training_schema import DataFiles, DatasetSpec, ModelSpec, Training
 
 __all__ = [

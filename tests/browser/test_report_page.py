@@ -20,8 +20,8 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from pipeline.report.latex import escape_latex
-from pipeline.report.markdown import escape
+from pipeline.report.layout.latex import escape_latex
+from pipeline.report.layout.markdown import escape
 
 pytestmark = pytest.mark.browser
 

@@ -21,8 +21,8 @@ from pipeline.inference.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
 from pipeline.inference.studentised_max_t import StudentisedMaxT, critical_value, studentised_max_t
-from pipeline.report.pair_fields import read_columns
-from pipeline.report.pair_rows import list_pairs
+from pipeline.report.pairs.pair_fields import read_columns
+from pipeline.report.pairs.pair_rows import list_pairs
 from pipeline.report.rows import FamilyKey
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws

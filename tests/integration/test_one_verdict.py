@@ -16,7 +16,7 @@ from support.studies import write_study
 from pipeline import api
 from pipeline.api import open_run
 from pipeline.report.document import read_report
-from pipeline.report.summary import summarise
+from pipeline.report.layout.summary import summarise
 from pipeline.report.values import format_p
 
 pytestmark = pytest.mark.usefixtures("files_in_memory")

@@ -16,8 +16,8 @@ from support.studies import PAGES, run_cli, text_study, write_study
 from pipeline.api import open_run, run
 from pipeline.cli import main
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T
-from pipeline.report.adjustment import FamilyOf
-from pipeline.report.pair_fields import read_columns
+from pipeline.report.families.adjustment import FamilyOf
+from pipeline.report.pairs.pair_fields import read_columns
 from pipeline.resampling import studentise_budget
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_weights

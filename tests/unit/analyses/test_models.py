@@ -15,8 +15,8 @@ from pipeline.analyses.replicas.shapes import shape_of_models
 from pipeline.inference.equivalence import two_one_sided
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.undecided import UNDECIDED, find_undecided
-from pipeline.report.model_text import count_pairs
-from pipeline.report.models import judge_all, judge_models
+from pipeline.report.models.model_text import count_pairs
+from pipeline.report.models.models import judge_all, judge_models
 from pipeline.resampling.replicas.outputs import Replicas, observe_replicas
 from pipeline.resampling.replicas.quasi_f import quasi_f
 

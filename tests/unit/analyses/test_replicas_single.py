@@ -19,7 +19,7 @@ from pipeline.analyses.replicas.nulls import Draw
 from pipeline.analyses.replicas.run_figures import list_p_figures, list_score_figures
 from pipeline.analyses.replicas.single import list_scores, pick_runs, rank_runs, single_rows
 from pipeline.interfaces import Figure, Finding
-from pipeline.report.figures import draw_finding
+from pipeline.report.drawing.figures import draw_finding
 from pipeline.report.findings import describe_findings
 from pipeline.resampling.replicas.outputs import Replicas, observe_replicas
 

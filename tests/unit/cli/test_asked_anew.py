@@ -130,7 +130,7 @@ def replicates_of(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return the number that a command would start with, and start nothing."""
     seen: list[Any] = []
     monkeypatch.setattr("pipeline.api.compare", lambda *_, replicates, **__: seen.append(replicates) or {})
-    monkeypatch.setattr("pipeline.report.summary.summarise", lambda document, **_: "")
+    monkeypatch.setattr("pipeline.report.layout.summary.summarise", lambda document, **_: "")
     monkeypatch.setattr("pipeline.cli.studies._execute", lambda loaded, *_: seen.append(loaded.study.resampling.replicates))
     ended = CliRunner().invoke(cli, arguments)
     return seen[0] if seen else ended

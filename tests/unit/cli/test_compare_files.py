@@ -12,10 +12,10 @@ from support.studies import run_cli, write_scores
 
 import pipeline
 from pipeline.errors import PipelineError
-from pipeline.report.latex import escape_latex, render_latex
-from pipeline.report.markdown import escape as escape_markdown
+from pipeline.report.layout.latex import escape_latex, render_latex
+from pipeline.report.layout.markdown import escape as escape_markdown
+from pipeline.report.layout.view import View
 from pipeline.report.results import Results
-from pipeline.report.view import View
 from pipeline.study.load import load_study
 from pipeline.study.yaml_values import format_yaml, parse_yaml
 

@@ -27,10 +27,10 @@ from pipeline.engine.progress import format_line
 from pipeline.interfaces import Check
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report
-from pipeline.report.excerpts import first_pairs
+from pipeline.report.layout.excerpts import first_pairs
+from pipeline.report.layout.summary import MOST_CHARACTERS, conclude, list_doubts, summarise
+from pipeline.report.layout.terminal import Screen
 from pipeline.report.rows import Verdict
-from pipeline.report.summary import MOST_CHARACTERS, conclude, list_doubts, summarise
-from pipeline.report.terminal import Screen
 from pipeline.store.runs import RunDirectory
 
 VERDICT = re.compile(r"(new|old) is (ahead of|better than) (old|new) by ")

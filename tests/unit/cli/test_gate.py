@@ -15,7 +15,7 @@ from support.studies import run_cli, write_study
 
 from pipeline.errors import RunLocked
 from pipeline.record.history import History
-from pipeline.report.gate import ANSWERS, Judged, conclude_gate, render_annotations, render_gate
+from pipeline.report.history.gate import ANSWERS, Judged, conclude_gate, render_annotations, render_gate
 from pipeline.store.lease import hold_lease
 
 ITEMS = 400

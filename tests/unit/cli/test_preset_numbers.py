@@ -23,7 +23,7 @@ from pipeline.inference.convention_levels import null_p
 from pipeline.presets import sacrebleu_paired as tool
 from pipeline.presets.registry import PRESETS
 from pipeline.report.document import read_report
-from pipeline.report.summary import summarise
+from pipeline.report.layout.summary import summarise
 
 TOOL_METRICS = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
 SYSTEMS = ("base", "sys1", "sys2", "copy")

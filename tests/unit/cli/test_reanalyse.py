@@ -22,12 +22,12 @@ from support.studies import files_of, run_cli, write_study
 from pipeline.cubes.history import SIDES, open_history
 from pipeline.errors import StoreError
 from pipeline.record.history import History
-from pipeline.report.confirmation import answers_before, hold_to_level
-from pipeline.report.gate import Judged
-from pipeline.report.markdown import escape, unescape
+from pipeline.report.history.confirmation import answers_before, hold_to_level
+from pipeline.report.history.gate import Judged
+from pipeline.report.history.slot_text import list_limits
+from pipeline.report.history.slots import read_slot
+from pipeline.report.layout.markdown import escape, unescape
 from pipeline.report.rows import FamilyKey
-from pipeline.report.slot_text import list_limits
-from pipeline.report.slots import read_slot
 from pipeline.store.lease import hold_lease
 
 ITEMS = 120
@@ -143,7 +143,7 @@ def test_what_changed_is_said_in_words(history: Path) -> None:
 
 
 def test_thresholds_settings_and_systems_that_go_are_told() -> None:
-    from pipeline.report.slots import PairFound, SlotFound, ThresholdFound, list_changes
+    from pipeline.report.history.slots import PairFound, SlotFound, ThresholdFound, list_changes
 
     key = json.dumps(["news", "bleu", "full", "same", "group", "a"])
     pair = json.dumps(["news", "bleu", "a", "b"])
@@ -315,7 +315,7 @@ def test_a_loss_is_confirmed_by_looks_in_succession(folder: Path) -> None:
 def test_families_share_the_level_of_a_look_unless_p_is_corrected_across_them(
     across: str, judged: int, looks: int | None, level: float
 ) -> None:
-    from pipeline.report.slots import Look, level_of
+    from pipeline.report.history.slots import Look, level_of
 
     report = SimpleNamespace(families=SimpleNamespace(across=across, judged=judged))
     assert level_of(Look(1, 3, looks, 0.05), report) == pytest.approx(level, rel=1e-12)  # type: ignore[arg-type]

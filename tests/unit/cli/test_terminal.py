@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli.main import main
-from pipeline.report.terminal import Screen, lay_out
-from pipeline.report.view import View, text_width
+from pipeline.report.layout.terminal import Screen, lay_out
+from pipeline.report.layout.view import View, text_width
 
 CODES = re.compile(r"\x1b\[[\d;]*m")
 WIDTHS = (60, 80, 120)

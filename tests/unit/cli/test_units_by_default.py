@@ -18,8 +18,8 @@ from pipeline.cli import cli
 from pipeline.errors import StudyError
 from pipeline.plan.inputs import Inputs
 from pipeline.report.document import read_report
-from pipeline.report.summary import summarise
-from pipeline.report.terminal import Screen
+from pipeline.report.layout.summary import summarise
+from pipeline.report.layout.terminal import Screen
 from pipeline.study.load import load_study
 from pipeline.survey.survey import survey_study
 

@@ -13,7 +13,7 @@ from pipeline.inference.equivalence import VERDICTS
 from pipeline.inference.families import FAMILIES
 from pipeline.inference.multiplicity import ADJUSTMENTS
 from pipeline.inference.ranks import CLUSTERS
-from pipeline.report.cube_facts import NOT_TESTABLE
+from pipeline.report.pairs.cube_facts import NOT_TESTABLE
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("multiplicity", "ranks", "equivalence")}

@@ -101,7 +101,7 @@ def test_the_page_of_the_bootstrap_has_all_conventions() -> None:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of the time of an example goes into figures and the disk; no figure is printed, and nobody pulls the plug."""
-    monkeypatch.setattr("pipeline.report.figures.draw_all", lambda report, document: [])
+    monkeypatch.setattr("pipeline.report.drawing.figures.draw_all", lambda report, document: [])
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 

@@ -22,7 +22,7 @@ PAGES = {path.stem: path for path in sorted((ROOT / "docs" / "tools").glob("*.md
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures and the disk take most of the time of a run, and no page shows a figure."""
     monkeypatch.setattr("pipeline.engine.coordinator.machine_factor", lambda: 100.0)
-    monkeypatch.setattr("pipeline.report.figures.draw_all", lambda report, document: [])
+    monkeypatch.setattr("pipeline.report.drawing.figures.draw_all", lambda report, document: [])
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
 

@@ -17,10 +17,10 @@ from support.synthetic_reports import make_report, odd_cubes
 from pipeline.interfaces.charts import MARKERS, Axis, Chart
 from pipeline.interfaces.figures import PALETTE
 from pipeline.report.build import build_report
-from pipeline.report.charts.draw import draw_chart
-from pipeline.report.charts.markers import path_of, thin_out
-from pipeline.report.figures import draw_all
-from pipeline.report.svg import inline_svg
+from pipeline.report.drawing.charts.draw import draw_chart
+from pipeline.report.drawing.charts.markers import path_of, thin_out
+from pipeline.report.drawing.figures import draw_all
+from pipeline.report.drawing.svg import inline_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 BLUE, ORANGE = PALETTE[:2]
@@ -169,7 +169,7 @@ def test_the_scatter_of_a_report_has_every_pair_at_its_gain_and_confidence() -> 
 
 
 def test_the_figures_of_the_usual_analyses_need_no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pipeline.report.matplotlib_figures", None)  # importing it would fail
+    monkeypatch.setitem(sys.modules, "pipeline.report.drawing.matplotlib_figures", None)  # importing it would fail
     given = make_report(
         odd_cubes(), analyses=("thresholds", "size-curve", "calibration-iid", "calibration-transfer", "domain-curve")
     )

@@ -11,11 +11,11 @@ from support.synthetic_reports import build_document, make_report
 
 from pipeline.cubes.declarations import METHODS, P_LABELS, P_REASONS, TAIL_REASONS
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.report.cube_facts import MISSING_TAILS
 from pipeline.report.document import read_report
-from pipeline.report.summary import summarise
-from pipeline.report.tables import make_tables
-from pipeline.report.views import view_all
+from pipeline.report.layout.summary import summarise
+from pipeline.report.layout.tables import make_tables
+from pipeline.report.layout.views import view_all
+from pipeline.report.pairs.cube_facts import MISSING_TAILS
 from pipeline.report.write import render_report
 
 TESTS = ("procedure", "convention", "metric", "test_size", "pair")

@@ -10,14 +10,14 @@ import pytest
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import ODD, make_report
 
-from pipeline.report import all_pairs
-from pipeline.report.all_pairs import encode_all_pairs
 from pipeline.report.build import build_report
 from pipeline.report.claims import claim_of
 from pipeline.report.document import FullReport
-from pipeline.report.pair_table import pair_table
+from pipeline.report.layout.views import view_all
+from pipeline.report.pairs import all_pairs
+from pipeline.report.pairs.all_pairs import encode_all_pairs
+from pipeline.report.pairs.pair_table import pair_table
 from pipeline.report.provenance import InputDigest, Provenance
-from pipeline.report.views import view_all
 from pipeline.report.write import render_report
 
 

@@ -11,9 +11,9 @@ from support.synthetic_reports import build_document, make_report, odd_cubes
 from pipeline.inference.multiplicity import holm
 from pipeline.report.alignment import format_alignment
 from pipeline.report.document import encode_document, read_report
-from pipeline.report.summary import summarise
-from pipeline.report.trust import describe_trust
-from pipeline.report.views import view_all
+from pipeline.report.layout.summary import summarise
+from pipeline.report.layout.views import view_all
+from pipeline.report.trust.trust import describe_trust
 
 PAIR_FIELDS = [
     "test_set",

@@ -6,12 +6,12 @@ from support.synthetic_cubes import build_cube, uncorrected, undecide
 from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.multiplicity import adjust_across_families
-from pipeline.report.across_families import correct_across
 from pipeline.report.build import build_report
-from pipeline.report.columns import constant
 from pipeline.report.document import read_report
+from pipeline.report.families.across_families import correct_across
+from pipeline.report.layout.views import view_all
 from pipeline.report.methods import describe_methods, methods_paragraph
-from pipeline.report.views import view_all
+from pipeline.report.pairs.columns import constant
 
 SCORES = {"news": [50, 50.2, 53.0], "talks": [50, 51.2, 50.4], "web": [50, 51.3, 50.1]}
 

@@ -18,7 +18,7 @@ from pipeline.analyses.type_one.pairs import SWAPPED
 from pipeline.analyses.type_one.rows import PROBABILITIES, band_of, describe
 from pipeline.analyses.type_one.runs import SPLIT
 from pipeline.interfaces import Figure, Finding
-from pipeline.report.figures import draw_finding
+from pipeline.report.drawing.figures import draw_finding
 from pipeline.report.findings import describe_findings
 
 

@@ -13,7 +13,7 @@ from support.synthetic_reports import ODD, build_document, make_report
 from pipeline.inference.multiplicity import holm
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report
-from pipeline.report.listing import MOST_LISTED
+from pipeline.report.pairs.listing import MOST_LISTED
 from pipeline.report.values import format_number, format_p
 from pipeline.report.write import render_report, write_report
 

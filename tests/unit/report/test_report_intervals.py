@@ -16,12 +16,12 @@ from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.proportions import tango
 from pipeline.inference.studentised_max_t import studentised_max_t
-from pipeline.report.adjustment import FamilyOf
 from pipeline.report.document import read_report
-from pipeline.report.pair_fields import read_columns
-from pipeline.report.pair_parts import Interval
+from pipeline.report.families.adjustment import FamilyOf
+from pipeline.report.layout.views import view_all
+from pipeline.report.pairs.pair_fields import read_columns
+from pipeline.report.pairs.pair_parts import Interval
 from pipeline.report.values import MISSING
-from pipeline.report.views import view_all
 from pipeline.resampling.draws import Draws, draw_units
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe

@@ -6,12 +6,12 @@ from support.synthetic_cubes import build_cube, uncorrected, undecide
 from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.equivalence import VERDICTS, equivalence
-from pipeline.report.adjustment import FamilyOf
 from pipeline.report.document import read_report
-from pipeline.report.pair_rows import list_pairs
+from pipeline.report.families.adjustment import FamilyOf
+from pipeline.report.layout.tables import make_tables
+from pipeline.report.layout.views import view_all
+from pipeline.report.pairs.pair_rows import list_pairs
 from pipeline.report.rows import FamilyKey
-from pipeline.report.tables import make_tables
-from pipeline.report.views import view_all
 
 B = 1_000_000
 

@@ -8,8 +8,8 @@ from scipy import stats
 
 from pipeline.analyses.replicas.models import ModelGains
 from pipeline.analyses.replicas.variance import Variances
-from pipeline.report.model_detectable import add_model_effects, describe_model_effects
-from pipeline.report.models import judge_all
+from pipeline.report.models.model_detectable import add_model_effects, describe_model_effects
+from pipeline.report.models.models import judge_all
 from pipeline.resampling.replicas.components import Components
 
 

@@ -15,17 +15,18 @@ import xarray as xr
 from support.synthetic_cubes import build_cube, undecide
 from support.synthetic_reports import build_document, hold_to_schema, make_report, odd_cubes
 
-from pipeline.report import csv_cells, listing, pair_files, pair_set
 from pipeline.report.build import build_report
-from pipeline.report.columns import coded, constant, counts, flags, numbers
-from pipeline.report.csv_cells import cells_of, lines_of
 from pipeline.report.document import FullReport, read_report, to_document
-from pipeline.report.files import Files, csv_lines
-from pipeline.report.listing import choose_pairs
-from pipeline.report.pairs import ListedPairs, as_pairs
+from pipeline.report.layout import csv_cells
+from pipeline.report.layout.csv_cells import cells_of, lines_of
+from pipeline.report.layout.files import Files, csv_lines
+from pipeline.report.layout.summary import summarise
+from pipeline.report.layout.tables import encode_csv, make_tables
+from pipeline.report.pairs import listing, pair_files, pair_set
+from pipeline.report.pairs.columns import coded, constant, counts, flags, numbers
+from pipeline.report.pairs.listing import choose_pairs
+from pipeline.report.pairs.pairs import ListedPairs, as_pairs
 from pipeline.report.rows import PairRow
-from pipeline.report.summary import summarise
-from pipeline.report.tables import encode_csv, make_tables
 from pipeline.report.write import write_report
 
 PATHS = (

@@ -11,9 +11,9 @@ from support.synthetic_cubes import build_cube
 from support.synthetic_reports import build_document, make_report
 
 from pipeline.report.document import read_report
-from pipeline.report.influence import noise_of_acceleration
+from pipeline.report.layout.views import view_all
 from pipeline.report.methods import methods_paragraph
-from pipeline.report.views import view_all
+from pipeline.report.trust.influence import noise_of_acceleration
 
 PAIR = ("metric", "test_size", "pair")
 

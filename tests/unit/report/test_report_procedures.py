@@ -11,8 +11,8 @@ from support.synthetic_reports import build_document, make_report
 from pipeline.inference.multiplicity import holm
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import read_report
-from pipeline.report.summary import summarise
-from pipeline.report.views import view_all
+from pipeline.report.layout.summary import summarise
+from pipeline.report.layout.views import view_all
 from pipeline.report.write import render_report
 
 BOOTSTRAP, RANDOMIZATION = "paired-bootstrap", "approximate-randomization"

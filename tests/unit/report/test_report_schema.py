@@ -85,7 +85,7 @@ try:
 except SystemExit as ended:
     assert not ended.code, ended.code
 assert "pipeline.report.document" in sys.modules
-found = {"matplotlib", "pipeline.report.figures", "pipeline.report.pages"} & set(sys.modules)
+found = {"matplotlib", "pipeline.report.drawing.figures", "pipeline.report.layout.pages"} & set(sys.modules)
 assert not found, found
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -9,8 +9,8 @@ from pipeline.analyses.thresholds.analysis import Thresholds
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report
-from pipeline.report.figures import draw_all
-from pipeline.report.views import view_all
+from pipeline.report.drawing.figures import draw_all
+from pipeline.report.layout.views import view_all
 
 
 def build(cube, **extra):

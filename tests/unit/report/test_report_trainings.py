@@ -11,10 +11,10 @@ from support.synthetic_reports import make_report
 from pipeline.report.build import build_report
 from pipeline.report.document import Report
 from pipeline.report.facts import AbsentSystem, FailedTask, ProblemRow, TrainingRow
-from pipeline.report.pages import render_html
-from pipeline.report.tables import make_tables
+from pipeline.report.layout.pages import render_html
+from pipeline.report.layout.tables import make_tables
+from pipeline.report.layout.views import view_all
 from pipeline.report.trainings import count_failures, tell_failures, training_views
-from pipeline.report.views import view_all
 
 
 def training(system: str, **changes: Any) -> TrainingRow:

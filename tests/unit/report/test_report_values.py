@@ -5,7 +5,7 @@ import pytest
 
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.report.document import encode_document
-from pipeline.report.tables import encode_csv
+from pipeline.report.layout.tables import encode_csv
 from pipeline.report.values import format_p, plain
 
 

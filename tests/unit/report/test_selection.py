@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from pipeline.interfaces import Finding
 from pipeline.report.expectations import digest_of, judge_expectations, list_turned
-from pipeline.report.files import Files
+from pipeline.report.layout.files import Files
 from pipeline.report.selection import select_numbers
 from pipeline.study.expectations import Expectation
 from pipeline.study.schema import Study

@@ -15,9 +15,9 @@ from support.synthetic_reports import ODD, make_report
 from pipeline.interfaces import Finding, Section
 from pipeline.report.build import build_report
 from pipeline.report.document import Report
+from pipeline.report.drawing.standings.figures import MOST_LINES, draw_systems
+from pipeline.report.drawing.svg import Drawing
 from pipeline.report.findings import list_sections
-from pipeline.report.standings.figures import MOST_LINES, draw_systems
-from pipeline.report.svg import Drawing
 from pipeline.report.values import format_number, format_p
 
 SVG = "{http://www.w3.org/2000/svg}"

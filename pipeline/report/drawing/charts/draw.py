@@ -1,0 +1,209 @@
+"""Draw a chart as SVG: axes with their grid, what lies over them in order, and the legend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from pipeline.interfaces.charts import Area, Chart, Line, Points, Rule, Span, Words
+from pipeline.interfaces.figures import GRID, INK
+from pipeline.report.drawing.charts.markers import STROKES, path_of, thin_out
+from pipeline.report.drawing.charts.scales import Scale, scale_of, ticks_of
+from pipeline.report.drawing.shapes import SIZE, bar, line, picture, width_of
+
+__all__ = ["MOST_POINTS", "draw_chart"]
+
+MOST_POINTS = 4000
+"""Of one shape and colour; of more, those that lie on others are left out, since a page holds every figure."""
+
+_INCH = 100.0
+_TICK = 11.0
+_LEGEND_ROW = 19.0
+_SAMPLE = 22.0
+_RIGHT = 16.0
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Where the chart lies in its picture."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def draw_chart(
+    chart: Chart, size: tuple[float, float] = (7.2, 4.0), *, title: str, alt: str, most_points: int = MOST_POINTS
+) -> str:
+    """Return a chart as SVG.
+
+    Parameters
+    ----------
+    chart : Chart
+    size : tuple of float
+        Width and height in inches, of a hundred pixels each.
+    title, alt : str
+        For who cannot see it.
+    most_points : int
+        Of one shape and colour; of more, those that lie on others are left out.
+    """
+    width, height = (_INCH * inches for inches in size)
+    named = [mark for mark in chart.marks if isinstance(mark, Points | Area) and mark.label]
+    rows = _rows(named, width - 20) if chart.legend == "above" else []
+    top = 10.0 + _LEGEND_ROW * len(rows)
+    bottom = height - 14 - _TICK - (SIZE + 8) * bool(chart.x.label)
+    upright = scale_of(chart, "y", bottom, top)
+    marks_up = ticks_of(chart.y, upright)
+    left = 14 + width_of(text for _, text in marks_up) * _TICK / SIZE + (SIZE + 8) * bool(chart.y.label)
+    across = scale_of(chart, "x", left, width - _RIGHT)
+    marks_across = ticks_of(chart.x, across, most=8)
+    frame = _Frame(left, top, width - _RIGHT, bottom)
+    parts = [*_axes(chart, frame, across, upright, marks_across, marks_up)]
+    # Points and words may reach over the edge; lines and areas end there.
+    inside = [mark for mark in chart.marks if not isinstance(mark, Points | Words)]
+    outside = [mark for mark in chart.marks if isinstance(mark, Points | Words)]
+    cut = [part for mark in inside for part in _draw(mark, frame, across, upright, most_points)]
+    parts += [
+        f'<clipPath id="inside"><rect x="{left:.1f}" y="{top:.1f}" width="{frame.right - left:.1f}" height="{bottom - top:.1f}"/>'
+        '</clipPath><g clip-path="url(#inside)">',
+        *cut,
+        "</g>",
+    ]
+    parts += [part for mark in outside for part in _draw(mark, frame, across, upright, most_points)]
+    parts += _legend(chart, named, rows, frame)
+    return picture(width, height, parts, title=title, alt=alt)
+
+
+def _axes(
+    chart: Chart,
+    frame: _Frame,
+    across: Scale,
+    upright: Scale,
+    marks_across: Sequence[tuple[float, str]],
+    marks_up: Sequence[tuple[float, str]],
+) -> Iterator[str]:
+    for x, text in _placed(across, marks_across):
+        if chart.x.grid:
+            yield line(x, frame.top, x, frame.bottom, colour=GRID, width=0.8, opacity=0.3)
+        yield line(x, frame.bottom, x, frame.bottom + 4, colour=GRID)
+        yield _text(x, frame.bottom + 13, text, anchor="middle", size=_TICK)
+    for y, text in _placed(upright, marks_up):
+        if chart.y.grid:
+            yield line(frame.left, y, frame.right, y, colour=GRID, width=0.8, opacity=0.3)
+        yield line(frame.left - 4, y, frame.left, y, colour=GRID)
+        yield _text(frame.left - 7, y, text, anchor="end", size=_TICK)
+    yield line(frame.left, frame.top, frame.left, frame.bottom, colour=GRID)
+    yield line(frame.left, frame.bottom, frame.right, frame.bottom, colour=GRID)
+    if chart.x.label:
+        yield _text((frame.left + frame.right) / 2, frame.bottom + 30, chart.x.label, anchor="middle")
+    if chart.y.label:
+        middle = (frame.top + frame.bottom) / 2
+        turned = f' transform="translate({SIZE * 0.5 + 4:.1f} {middle:.1f}) rotate(-90)"'
+        yield f'<text{turned} y="{0.36 * SIZE:.1f}" text-anchor="middle">{escape(chart.y.label)}</text>'
+
+
+def _placed(scale: Scale, marks: Sequence[tuple[float, str]]) -> Iterator[tuple[float, str]]:
+    values, texts = [value for value, _ in marks], [text for _, text in marks]
+    return zip(scale.at(values).tolist(), texts, strict=True)
+
+
+def _draw(
+    mark: Points | Line | Area | Rule | Span | Words, frame: _Frame, across: Scale, upright: Scale, most_points: int
+) -> Iterator[str]:
+    match mark:
+        case Points():
+            shown = np.flatnonzero(across.shows(mark.x) & upright.shows(mark.y))
+            x, y = across.at(mark.x)[shown], upright.at(mark.y)[shown]
+            kept = thin_out(x, y, most_points)
+            if len(kept):
+                yield f'<path d="{path_of(mark.marker, x[kept], y[kept], mark.size)}"{_look(mark)}/>'
+        case Line():
+            points = " ".join(_places(across, mark.x, upright, mark.y))
+            if points:
+                dashes = f' stroke-dasharray="{mark.dashes}"' if mark.dashes else ""
+                look = f'stroke="{mark.colour}" stroke-width="{mark.width:g}" stroke-opacity="{mark.opacity:g}"{dashes}'
+                yield f'<polyline points="{points}" fill="none" {look}/>'
+        case Area():
+            there, back = _places(across, mark.x, upright, mark.low), _places(across, mark.x, upright, mark.high)
+            points = " ".join([*there, *reversed(back)])
+            yield f'<polygon points="{points}" fill="{mark.colour}" fill-opacity="{mark.opacity:g}"/>'
+        case Rule():
+            at = float((across if mark.along == "x" else upright).at(mark.at))
+            ends = (at, frame.top, at, frame.bottom) if mark.along == "x" else (frame.left, at, frame.right, at)
+            drawn = line(*ends, colour=mark.colour, width=mark.width)
+            yield drawn.replace("/>", f' stroke-dasharray="{mark.dashes}"/>') if mark.dashes else drawn
+        case Span():
+            a, b = sorted(upright.at([mark.low, mark.high]).tolist())
+            yield bar(frame.left, a, frame.right - frame.left, b - a, colour=mark.colour, opacity=mark.opacity)
+        case Words():
+            place = float(across.at(mark.x)) + mark.right
+            height = frame.bottom - 6 if mark.y is None else float(upright.at(mark.y))
+            yield _text(place, height - mark.up, mark.text, anchor=mark.anchor, size=mark.size, colour=mark.colour)
+
+
+def _places(across: Scale, x: Sequence[float], upright: Scale, y: Sequence[float]) -> list[str]:
+    # A place far outside of the picture would be a number of many digits, and of no use.
+    bounded = (np.clip(scale.at(values), -1e5, 1e5).tolist() for scale, values in ((across, x), (upright, y)))
+    return [f"{a:.1f},{b:.1f}" for a, b in zip(*bounded, strict=True)]
+
+
+def _look(mark: Points | Area) -> str:
+    if isinstance(mark, Points) and mark.marker in STROKES:
+        return f' fill="none" stroke="{mark.colour}" stroke-width="1.6" stroke-opacity="{mark.opacity:g}"'
+    if isinstance(mark, Points) and not mark.filled:
+        return f' fill="none" stroke="{mark.colour}" stroke-width="1.1" stroke-opacity="{mark.opacity:g}"'
+    return f' fill="{mark.colour}" fill-opacity="{mark.opacity:g}"'
+
+
+def _rows(named: Sequence[Points | Area], width: float) -> list[list[Points | Area]]:
+    """Distribute the entries of a legend among rows."""
+    rows: list[list[Points | Area]] = []
+    used = width
+    for mark in named:
+        own = _SAMPLE + width_of([mark.label or ""]) + 10
+        if not rows or used + own > width:
+            rows.append([])
+            used = 0.0
+        rows[-1].append(mark)
+        used += own
+    return rows
+
+
+def _legend(chart: Chart, named: Sequence[Points | Area], rows: Sequence[Sequence[Points | Area]], frame: _Frame) -> Iterator[str]:
+    if chart.legend is None:
+        return
+    for number, row in enumerate(rows):
+        x = frame.left
+        for mark in row:
+            yield from _entry(mark, x, 10 + _LEGEND_ROW * number)
+            x += _SAMPLE + width_of([mark.label or ""]) + 10
+    if chart.legend != "above":
+        low, left = chart.legend.startswith("bottom"), chart.legend.endswith("left")
+        x = frame.left + 8 if left else frame.right - 8 - _SAMPLE - width_of(mark.label or "" for mark in named)
+        y = frame.bottom - 6 - _LEGEND_ROW * (len(named) - 0.5) if low else frame.top + 6 + _LEGEND_ROW * 0.5
+        for number, mark in enumerate(named):
+            yield from _entry(mark, x, y + _LEGEND_ROW * number)
+
+
+def _entry(mark: Points | Area, x: float, y: float) -> Iterator[str]:
+    if isinstance(mark, Points):
+        shape = path_of(mark.marker, np.array([x + 8]), np.array([y]), max(mark.size, 7.0))
+        yield f'<path d="{shape}"{_look(mark)}/>'
+    else:
+        yield bar(x, y - 5, 16, 10, colour=mark.colour, opacity=mark.opacity)
+    yield _text(x + _SAMPLE, y, mark.label or "")
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", size: float = SIZE, colour: str = INK) -> str:
+    """Return text whose middle is at the height ``y``."""
+    look = f' text-anchor="{anchor}"' * (anchor != "start") + f' font-size="{size:g}"' * (size != SIZE)
+    look += f' fill="{colour}"' * (colour != INK)
+    lines = text.split("\n")
+    return "".join(
+        f'<text x="{x:.1f}" y="{y + 0.36 * size + 1.15 * size * (number - (len(lines) - 1) / 2):.1f}"{look}>{escape(words)}</text>'
+        for number, words in enumerate(lines)
+    )

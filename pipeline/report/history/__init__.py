@@ -1,0 +1,1 @@
+"""Answers of a gate, and what one slot of a history found."""

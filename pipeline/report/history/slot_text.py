@@ -1,0 +1,88 @@
+"""The account of a slot for people: what changed, what it may claim, and what it spent; the same bytes for the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline.report.document import Report
+from pipeline.report.history.gate import Judged, render_gate
+from pipeline.report.layout.markdown import escape
+from pipeline.report.rows import PairRow
+from pipeline.report.values import format_p
+
+__all__ = ["describe_slot", "list_limits"]
+
+_KINDS = {
+    "settings": "Settings",
+    "input": "Inputs",
+    "system": "Systems",
+    "pair": "Pairs that changed side",
+    "threshold": "Thresholds beyond their interval",
+}
+
+
+def list_limits(report: Report, level: float) -> list[str]:
+    """Return what a look cannot show at its level: a p that is counted has a smallest value."""
+    floors = [floor for row in report.pairs if row.in_family and (floor := _floor_of(row)) is not None]
+    if not floors or level >= min(floors)[0]:
+        return []
+    least, replicates = min(floors)
+    return [
+        f"No difference can be shown at this look: adjusted p, counted on {replicates:,} replicates, are {least:.2g} at least, and "
+        f"its level is {level:.2g}. Fewer --looks, fewer families, or `procedures: [paired-t]` help."
+    ]
+
+
+def _floor_of(row: PairRow) -> tuple[float, int] | None:
+    """Return the smallest adjusted p that replicates of a pair can give, and how many they are; None where none are counted."""
+    if not row.replicates:
+        return None
+    if row.adjustment.by == "max_t":
+        kept = min(_MOST_KEPT, row.replicates)
+        return 1 / (kept + 1), kept
+    if row.adjustment.by == "holm" and row.method == "monte-carlo":
+        return row.adjustment.family_size / (row.replicates + 1), row.replicates
+    return None
+
+
+_MOST_KEPT = 9_999
+"""Replicates that max-T reads at most."""
+
+
+def describe_slot(account: Mapping[str, Any], judged: Sequence[Judged]) -> str:
+    """Return the account of a slot as Markdown."""
+    lines = [f"## {escape(account['study'])}, slot {escape(account['slot'])}", "", _say_changed(account), ""]
+    for kind, title in _KINDS.items():
+        found = [change["text"] for change in account["changes"] if change["kind"] == kind]
+        if found:
+            lines += [f"{title}:", "", *(f"- {escape(text)}" for text in found), ""]
+    lines += [_say_level(account), *(f"\n{note}" for note in account["notes"]), ""]
+    if judged:
+        lines.append(render_gate(judged, run=account["run"]))
+    else:
+        lines += [f"Run `{account['run']}`.", ""]
+    return "\n".join(lines)
+
+
+def _say_changed(account: Mapping[str, Any]) -> str:
+    if account["before"] is None:
+        return "The first slot of this history."
+    count = len(account["changes"])
+    if not account["spends"] and not count:
+        return f"Nothing is new since {account['before']}."
+    things = "Nothing" if not count else f"{count} thing" + ("s" if count > 1 else "")
+    return f"{things} changed since {account['before']}."
+
+
+def _say_level(account: Mapping[str, Any]) -> str:
+    look, level = account["look"], format_p(account["level"])
+    of = "without an end" if look["looks"] is None else f"of {look['looks']}"
+    period = f" of period {look['period']}" if look["period"] > 1 else ""
+    shares = (
+        f"differences are shown where the adjusted p is at most {level}, so that all looks together are wrong with a chance of "
+    )
+    shares += f"at most {look['alpha']:g}"
+    if not account["spends"]:
+        return f"This run was looked at before, as look {look['look']} {of}{period}: {shares}. Nothing is spent again."
+    return f"Look {look['look']} {of}{period}: {shares}."

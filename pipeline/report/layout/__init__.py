@@ -1,0 +1,1 @@
+"""The document laid out: as a page, Markdown, LaTeX, CSV, and on a terminal."""

@@ -1,0 +1,81 @@
+"""Tables for a paper: LaTeX with booktabs, from the very cells that the page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.report.layout.view import View
+
+__all__ = ["escape_latex", "render_latex"]
+
+_WRITTEN = {
+    "\\": r"\textbackslash{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "–": "--",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "·": r"$\cdot$",
+    "α": r"$\alpha$",
+    "δ": r"$\delta$",
+    "≈": r"$\approx$",
+    "→": r"$\rightarrow$",
+    "∞": r"$\infty$",
+    "…": r"\dots{}",
+    "\u202f": r"\,",
+    "\u00a0": "~",
+}
+
+
+def escape_latex(text: str) -> str:
+    r"""Return text that LaTeX prints as it is.
+
+    Examples
+    --------
+    >>> escape_latex("50 % of a_b ≤ .05")
+    '50 \\% of a\\_b $\\leq$ .05'
+    """
+    return "".join(_WRITTEN.get(character, character) for character in " ".join(text.split()))
+
+
+def render_latex(tables: Sequence[tuple[View, str]]) -> str:
+    r"""Return tables as LaTeX, one ``table`` environment each; numbers are set right, words left.
+
+    Parameters
+    ----------
+    tables : sequence of (View, str)
+        Each with its caption.
+    """
+    return "\n".join(["% needs \\usepackage{booktabs}", *(_table(view, caption) for view, caption in tables)])
+
+
+def _table(view: View, caption: str) -> str:
+    sides = "".join("l" if column in view.text else "r" for column in view.columns)
+    heads = (f"\\multicolumn{{1}}{{l}}{{{escape_latex(column)}}}" for column in view.columns)
+    lines = [
+        "\\begin{table}",
+        "  \\centering",
+        f"  \\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
+        "    \\toprule",
+        f"    {' & '.join(heads)} \\\\",
+        "    \\midrule",
+        *(f"    {_row(row)} \\\\" for row in view.rows),
+        "    \\bottomrule",
+        "  \\end{tabular}",
+        f"  \\caption{{{escape_latex(caption)}}}",
+        "\\end{table}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _row(cells: Sequence[str]) -> str:
+    """Return a row, protected where it begins with what the end of the row before would take for an option of its own."""
+    row = " & ".join(map(escape_latex, cells))
+    return f"{{{row[0]}}}{row[1:]}" if row[:1] in {"[", "*"} else row

@@ -1,0 +1,155 @@
+"""The report as a page and as Markdown: the same sentences, tables and digits.
+
+The page is one file that loads nothing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from markupsafe import escape as escape_markup
+
+from pipeline.report.claims import claim_of
+from pipeline.report.document import Report
+from pipeline.report.drawing.svg import Drawing, inline_svg
+from pipeline.report.layout.markdown import escape
+from pipeline.report.layout.view import View
+from pipeline.report.methods import describe_methods, methods_paragraph
+from pipeline.report.pairs.all_pairs import encode_all_pairs
+from pipeline.report.pairs.pair_table import MARKS
+from pipeline.report.provenance import Provenance
+from pipeline.report.trainings import tell_failures
+
+__all__ = ["render_html", "render_markdown", "without_files"]
+
+LONG = 25
+MOST_FIGURES = 10
+_TRUST = {"check": "check", "unchecked": "not checked", "ok": "ok"}
+"""How the checks are grouped on the page: what needs a look comes first, what is in order is folded."""
+
+
+def render_html(
+    report: Report,
+    views: Sequence[View],
+    drawings: Sequence[Drawing],
+    files: Collection[str] = (),
+    provenance: Provenance = Provenance(),  # noqa: B008 - frozen
+) -> str:
+    """Return the page as text; every name of the study is escaped.
+
+    Parameters
+    ----------
+    report, views, drawings
+        What the page shows.
+    files : collection of str
+        Paths of the files that will lie beside the page, which it links to.
+    provenance : Provenance, optional
+        Where the numbers come from.
+    """
+    environment = Environment(
+        loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["coded"] = _coded
+    # The SVG is made by `pipeline.report.drawing` or by matplotlib, which escape all text; it is the only markup let through.
+    inline = {drawing.file: Markup(inline_svg(drawing.svg, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
+    sections = []
+    for section in report.sections:
+        figures = [drawing for drawing in drawings if drawing.section == section.key]
+        tables = [view for view in views if view.kind == section.key]
+        if figures or tables:
+            shown, more = figures[:MOST_FIGURES], len(figures) - MOST_FIGURES
+            sections.append(asdict(section) | {"figures": shown, "more": max(0, more), "views": tables})
+    text = environment.get_template("report.html.j2").render(
+        report=report,
+        claims=[claim_of(report, verdict) for verdict in report.verdict],
+        failures=tell_failures(report),
+        provenance=provenance,
+        # Made of JSON, in which no "<" is left: nothing in it ends the element or begins another.
+        all_pairs=Markup(encode_all_pairs(report, views)),
+        trust={key: [row for row in report.trust if row.status == status] for key, status in _TRUST.items()},
+        files=sorted(files),
+        sections=sections,
+        inline=inline,
+        long=LONG,
+        marks=MARKS,
+        methods=describe_methods(report),
+        paragraph=methods_paragraph(report),
+    )
+    return text.rstrip() + "\n"
+
+
+def _coded(text: str) -> Markup:
+    """Return a sentence with what stands between backticks as code: names of options and commands."""
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape_markup(text))))
+
+
+def without_files(page: str) -> str:
+    """Return a page that will lie by itself: nothing links to files beside it."""
+    page = re.sub(r"<!-- files -->.*?<!-- end of files -->\s*", "", page, flags=re.DOTALL)
+    page = re.sub(r' <span class="quiet">Numbers: <a class="file"[^>]*>[^<]*</a>\.</span>', "", page)
+    return re.sub(r'<a class="file"[^>]*>([^<]*)</a>', r"\1", page)
+
+
+def render_markdown(
+    report: Report,
+    views: Sequence[View],
+    drawings: Sequence[Drawing],
+    provenance: Provenance = Provenance(),  # noqa: B008 - frozen
+) -> str:
+    """Return the whole report as Markdown."""
+    lines = [f"# {escape(report.study)}", ""]
+    lines += ["## Verdict", ""]
+    for verdict in report.verdict:
+        lines += [f"**{escape(verdict.test_set)} · {escape(verdict.metric)}.** {escape(' '.join(verdict.sentences))}", ""]
+        claim = claim_of(report, verdict)
+        lines += [f"> {escape(claim)}", ""] if claim else []
+    for warning in report.warnings:
+        lines += [f"> Warning: {escape(warning)}", ""]
+    for failure in tell_failures(report):
+        lines += [f"> Failed: {escape(failure)}", ""]
+    lines += ["## How far to trust it", ""]
+    lines += [f"- {row.status}: {escape(row.check)}. {escape(row.detail)}" for row in report.trust]
+    lines.append("")
+    for section in report.sections:
+        figures = [drawing for drawing in drawings if drawing.section == section.key]
+        tables = [view for view in views if view.kind == section.key]
+        if figures or tables:
+            lines += [f"## {escape(section.title)}", "", *_section(figures, tables)]
+    lines += ["## Method", "", escape(methods_paragraph(report)), ""]
+    for method in describe_methods(report):
+        reference = f"[{escape(method.reference)}]({method.link})" if method.link else escape(method.reference)
+        lines.append(f"- {method.name}: `{method.formula}`. {escape(method.words)} {reference}")
+    lines += ["", escape(" ".join(f"{mark} at a verdict: {meaning}." for mark, meaning in MARKS.items()))]
+    lines += ["", "## Provenance", ""]
+    lines += [f"- {escape(row.test_set)}: {escape(row.line)}" for row in report.signature]
+    if provenance.command:
+        began = f" Begun {provenance.started}." if provenance.started else ""
+        lines += ["", f"Made by `{provenance.command}`.{began}"]
+    lines += ["", escape(" · ".join(f"{name} {version}" for name, version in report.versions.items())), ""]
+    return "\n".join(lines)
+
+
+def _section(figures: Sequence[Drawing], tables: Sequence[View]) -> list[str]:
+    lines = []
+    for drawing in figures:
+        lines += [
+            f"![{escape(drawing.alt)}](figures/{drawing.file})",
+            "",
+            f"{escape(drawing.title)}. {escape(drawing.caption)} Numbers: [{escape(drawing.table)}](tables/{drawing.table}).",
+            "",
+        ]
+    caption = None
+    for view in tables:
+        lines += [f"### {escape(view.title)}", ""]
+        lines.append("| " + " | ".join(escape(column) for column in view.columns) + " |")
+        lines.append("|" + "|".join(" :-- " if column in view.text else " --: " for column in view.columns) + "|")
+        lines += ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in view.rows]
+        lines.append("")
+        if view.caption and view.caption != caption:
+            lines += [escape(view.caption), ""]
+        caption = view.caption
+    return lines

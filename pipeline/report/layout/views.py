@@ -1,0 +1,103 @@
+"""Tables as text, once for every page: the document's rows are formatted here; HTML and Markdown only lay them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from pipeline.report.document import Report
+from pipeline.report.families.adjustment import name_adjustment
+from pipeline.report.families.leaderboard import LETTERS
+from pipeline.report.findings import table_cells
+from pipeline.report.layout.view import View
+from pipeline.report.models.model_text import model_views
+from pipeline.report.pairs.pair_table import pair_table
+from pipeline.report.rows import FamilyKey, Label, SystemRow, family_of
+from pipeline.report.trainings import training_views
+from pipeline.report.values import MISSING, format_ends, format_number
+
+__all__ = ["view_all"]
+
+_FACTS: Mapping[str, Callable[[SystemRow], Label]] = {"model": lambda row: row.model, "group": lambda row: row.group}
+"""What stands beside the names of systems, where it says more than they do."""
+
+
+_INTERVALS: Mapping[str, str] = {
+    "wilson": "The interval is Wilson's, of a system's own score: whether two overlap says little about their difference.",
+    "jackknife-t": "The interval is of a system's own score, by its jackknife standard error and Student's t: whether two overlap "
+    "says little about their difference.",
+}
+
+
+def view_all(report: Report) -> list[View]:
+    """Return every table of a report; those of a section are in its order."""
+    places = {(place.test_set, place.metric): place for place in reversed(report.places)}
+    return [
+        *(view for place in reversed(places.values()) if report.model_pairs_of(place) for view in model_views(report, place)),
+        *_leaderboards(report),
+        *_findings(report),
+        *training_views(report),
+        *_pairs(report),
+    ]
+
+
+def _title(where: FamilyKey) -> str:
+    return f"{where.test_set} · {where.metric} · {where.procedure}"
+
+
+def _leaderboards(report: Report) -> Iterator[View]:
+    known = {(row.test_set, row.name): row for row in report.systems}
+    facts = [fact for fact, tell in _FACTS.items() if any(tell(row) and tell(row) != row.name for row in report.systems)]
+    baseline = report.family.baseline
+    for where in report.places:
+        digits = report.decimals(where.metric)
+        name = name_adjustment(report.pairs_of[where])
+        at, rows = f"by {name} at α = {report.alpha:g}", []
+        board = report.board_of[where]
+        method = next((row.interval.method for row in board if row.interval), None)
+        scored = ("score", f"{100 * (1 - report.alpha):g} % interval") if method else ("score",)
+        for row in board:
+            system = known[row.test_set, row.name]
+            own = (format_number(row.score, digits), format_ends(row.interval, digits))
+            cells = (row.name, *(str(_FACTS[fact](system) or MISSING) for fact in facts), *own[: len(scored)])
+            if baseline is not None:
+                rows.append((*cells, row.against_baseline or MISSING))
+                continue
+            ranks = MISSING if row.rank is None else f"{row.rank_low}–{row.rank_high}"
+            ends = (str(row.beats), str(row.beaten_by), row.letters or MISSING)
+            rows.append((MISSING if row.rank is None else str(row.rank), *cells, ranks, *ends))
+        if baseline is not None:
+            columns: tuple[str, ...] = ("system", *facts, *scored, f"than {baseline}")
+            caption = f"Than {baseline}: the verdict {at}, over the pairs of {baseline} alone, which give no ranks."
+            caption += f" {_INTERVALS[method]}" if method else ""
+            yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, columns[-1]}))
+            continue
+        columns = ("rank", "system", *facts, *scored, "rank interval", "better than", "worse than", "letters")
+        caption = (
+            f"Rank interval: the ranks that pairs separated {at} leave open, for all systems together. "
+            "Better than, worse than: how many systems it is separated from. Systems with the same score share a rank. "
+        )
+        caption += f"{_INTERVALS[method]} " if method else ""
+        refused = [row.reason for row in report.clusters if family_of(row) == where and row.definition == LETTERS and row.reason]
+        lettered = len(rows) > 2 and not refused  # of two systems the verdict says as much
+        if lettered:
+            caption += "Systems share a letter exactly where they are not separated."
+        elif refused:
+            caption += f"No letters: {refused[0]}."
+        if not lettered:
+            columns, rows = columns[:-1], [row[:-1] for row in rows]
+        yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, "letters"}))
+
+
+def _findings(report: Report) -> Iterator[View]:
+    for finding in report.findings:
+        for table in finding.tables:
+            cells = tuple(table_cells(finding.rows, table, report.decimals(table.where.get("metric"))))
+            heads = tuple(column.head for column in table.columns)
+            words = frozenset(column.head for column in table.columns if column.form == "text")
+            yield View(table.section, table.title, heads, cells, table.caption, words)
+
+
+def _pairs(report: Report) -> Iterator[View]:
+    for where in report.places:
+        rows = report.pairs_of[where]
+        yield pair_table(report, where, rows, _title(where), digits=report.decimals(where.metric), tables=len(report.places))

@@ -1,0 +1,1 @@
+"""Models, whose systems are runs: rows about them, and what is said of them."""

@@ -1,0 +1,1 @@
+"""Pairs of systems: as columns, as rows, as tables and files."""

@@ -1,0 +1,318 @@
+"""What the pairs of a family could have shown, and on which single units they hang, as rows and in sentences.
+
+All of it is about the test that decides. Where max-T does, a gain is found beyond ``critical`` standard errors, the 1 − α quantile
+of the largest |t*| of the family; max-T steps down, and so finds at least what this single step does. Where Holm does, a pair has
+level α over the number of pairs that are not separated, which is where its last step stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.inference.binomial_power import exact_detectable_gain, exact_units_for_gain
+from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
+from pipeline.inference.studentised_max_t import critical_value as max_t_critical
+from pipeline.inference.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS, units_to_decide
+from pipeline.procedures.registry import PROCEDURES
+from pipeline.report.pairs.columns import Column, coded, counts, numbers, unless
+from pipeline.report.pairs.cube_facts import FULL, pair_positions, read_floats, read_variable
+from pipeline.report.pairs.pair_set import PairSet
+from pipeline.report.pairs.pairs import Pairs, as_pairs
+from pipeline.report.rows import FamilyKey, PairRow
+from pipeline.report.values import format_number
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "name_discordant", "spread_of", "why_no_gain"]
+
+OPEN = ("not separated", "not decided", "inconclusive")
+"""Verdicts beside which the smallest gain that could have been shown is told."""
+
+SHOWN = f"{100 * POWER:.0f} % power"
+
+_NO_VERDICT = {
+    "few units": f"graded scores get no verdict from fewer than {FEWEST_UNITS} units, or from units worth fewer than "
+    f"{FEWEST_EFFECTIVE:g} of equal size",
+    "rare losses": "a gain that comes with large losses on a few units gets no verdict, however large it is",
+    "failures of others": "where other systems fail on single units, so few units give no verdict, however large the gain is",
+}
+_NO_BOUND = "max-T separates nothing at this level: too few replicates are kept, or too many are without scores or their spread"
+_FEW_DISCORDANT = "so few discordant units can show none"
+_FEW_AT_FIRST = "so few discordant units can show none before other pairs are separated"
+_FIRST_STEP = "are not beyond the critical value"
+
+_ENDLESS = 1e200  # standard errors of replicates that have no spread
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """The test that decides a family: of each pair gain and standard error, of all the critical value and what it is worth.
+
+    ``level`` is two-sided, by the law with ``freedom`` degrees, if any; ``mcnemar`` what an exact p of scores of two values is held
+    against. ``by_t`` tells whether t decides about these too, or McNemar's exact test alone does; ``bounded`` whether any gain is
+    large enough for max-T.
+    """
+
+    gain: _Floats
+    se: _Floats
+    critical: float
+    level: float
+    mcnemar: float
+    freedom: float | None
+    by_t: bool
+    bounded: bool = True
+
+
+def add_detectable(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, *, alpha: float) -> PairSet:
+    """Return the pairs of one family with the minimum detectable effect, acceleration and leverage of each.
+
+    Parameters
+    ----------
+    pairs : PairSet
+    cube : Dataset
+    place : FamilyKey
+    alpha : float
+        Level of the family.
+    """
+    if not len(pairs):
+        return pairs
+    columns, where = pairs.columns, {"metric": place.metric, "test_size": FULL}
+    better, first = (columns["system_a"].values, pair_positions(cube)[0])
+    sign = np.where(better == first, 1.0, -1.0)
+    share, unit, without, win, bend = (
+        read_floats(cube, name, **where)
+        for name in ("largest_share", "largest_unit", "delta_without", "gain_of_a_win", "acceleration")
+    )
+    strata = int((cube.attrs.get("strata") or {}).get("count", 1))
+    critical = _critical(pairs, cube, place, alpha)
+    test = _test_of(
+        pairs, place.procedure, strata, alpha, critical, read_floats(cube, "max_t_se", procedure=place.procedure, **where)
+    )
+    if cube.attrs.get("strata"):
+        win = np.full(len(win), np.nan)
+    there = np.isfinite(share) & np.isfinite(without)
+    number = partial(numbers, pairs=len(win))
+    return pairs.with_columns(
+        {
+            "acceleration": number(sign * bend),
+            "leverage.unit": counts(np.where(there, unit, -1), len(win)),
+            "leverage.share": number(np.where(there, share, np.nan)),
+            "leverage.delta_without": number(np.where(there, sign * without, np.nan)),
+            **_effects(_Known.of(columns), test, win, sign * bend, place.procedure),
+        }
+    )
+
+
+def _critical(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, alpha: float) -> float | None:
+    """Return how many standard errors max-T asks of a gain at a level; None where Holm decides, infinite where none is enough."""
+    where = {"metric": place.metric, "test_size": FULL, "procedure": place.procedure}
+    by_max_t = pairs.columns["adjustment.by"].words == ("max_t",)
+    largest = read_variable(cube, "max_t_largest", **where) if by_max_t else None
+    if largest is None:
+        return None
+    found = max_t_critical(np.asarray(largest, np.float64), alpha)
+    return found if found < _ENDLESS else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What is known of all pairs of a family, in the order of the cube."""
+
+    units: int
+    effective_units: float | None
+    discordant: NDArray[np.int64]
+    few_discordant: NDArray[np.bool_]
+    tested: NDArray[np.bool_]
+    undecided: Column
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Column]) -> _Known:
+        everything = slice(None)
+        (units,), (effective,) = (columns[name].words or (None,) for name in ("units", "effective_units"))
+        return cls(
+            units=units,
+            effective_units=effective,
+            discordant=np.maximum(columns["discordant"].values, 0),
+            few_discordant=columns["few_discordant"].equal(everything, True),
+            tested=_are_tested(columns),
+            undecided=columns["undecided"],
+        )
+
+
+def _are_tested(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
+    everything = slice(None)
+    member, same = (columns[name].equal(everything, True) for name in ("in_family", "identical"))
+    return member & ~same & columns["p"].known(everything)
+
+
+def _test_of(pairs: PairSet, procedure: str, strata: int, alpha: float, critical: float | None, max_t_se: _Floats) -> _Test:
+    columns, everything = pairs.columns, slice(None)
+    (worth,) = columns["effective_units"].words or (None,)
+    freedom = max(worth - strata, 0.0) if worth is not None and PROCEDURES[procedure].few_units else None
+    gain, own = (columns[name].floats(everything) for name in ("delta", "se"))
+    if critical is not None and math.isfinite(critical):
+        return _Test(gain, max_t_se, critical, float(level_of(np.array(critical), freedom)), alpha, freedom, by_t=True)
+    # Copies are among those that Holm counts, and last of them.
+    counted = columns["in_family"].equal(everything, True) & columns["p"].known(everything)
+    open_ = ~columns["separated"].equal(everything, True) & ~columns["verdict"].equal(everything, "not decided")
+    still = int((counted & open_).sum())
+    level = alpha / max(still, 1)
+    asked = float(critical_value(level, freedom))
+    return _Test(gain, own, asked, level, level, freedom, by_t=False, bounded=critical is None)
+
+
+def _effects(known: _Known, test: _Test, win: _Floats, acceleration: _Floats, procedure: str) -> dict[str, Column]:
+    """Return the columns of the minimum detectable effect; none where a pair is not tested."""
+    pairs, discordant = len(win), known.discordant
+    units = np.full(pairs, known.units)
+    exact = np.isfinite(win) & (discordant > 0)
+    critical = test.critical if test.by_t else None
+    gains = detectable_gain(test.se, level=test.level, freedom=test.freedom)
+    needed = units_for_gain(test.gain, test.se, units, level=test.level, student=test.freedom is not None)
+    if exact.any():
+        m, n = discordant[exact], units[exact]
+        gains[exact] = exact_detectable_gain(m, n, level=test.mcnemar, critical=critical) * n * win[exact]
+        wins = np.rint((m + test.gain[exact] / win[exact]) / 2)
+        needed[exact] = exact_units_for_gain(wins, m - wins, n, level=test.mcnemar, critical=critical)
+    # No p of few discordant units is below that of an exact test, whatever the law of the gain.
+    floor = np.where(known.few_discordant, 2.0 ** (1 - discordant), 0.0)
+    barred = np.where(exact, np.isnan(gains), floor > test.level)
+    enough = np.ceil(1 - np.log2(test.level)) / np.maximum(discordant, 1)  # discordant units with 2^(1 − m) at the level
+    needed = np.where(barred & ~exact, np.fmax(needed, np.ceil(units * enough)), needed)
+    level = np.where(exact, _level_of_wins(test, units, discordant), test.level)
+    by_floor = floor > np.where(exact, test.mcnemar, test.level)
+    reason = _why_none(known, barred=barred, by_floor=by_floor, test=test)
+    there = known.tested & (reason.known(slice(None)) | np.isfinite(gains))
+    law = "Gaussian" if test.freedom is None else "Student"
+    least = _fewest_units(known, exact=exact, acceleration=acceleration, procedure=procedure)
+    asked = np.where(there & np.isfinite(needed), np.maximum(np.ceil(needed), least), np.nan)
+    by_law = np.where(exact, np.nan if critical is None else critical, test.critical)
+    number = partial(numbers, pairs=pairs)
+    columns = {
+        "gain": number(np.where(there & ~reason.known(slice(None)), gains, np.nan)),
+        "power": coded(np.where(there, 0, -1).astype(np.int8), (POWER,)),
+        "level": number(np.where(there, level, np.nan)),
+        "critical": number(np.where(there & test.bounded, by_law, np.nan)),
+        "law": coded(np.where(there, exact, -1).astype(np.int8), (law, "binomial")),
+        "units_needed": number(asked, whole=True),
+        "reason": unless(~there, reason),
+    }
+    return {f"minimum_detectable_effect.{name}": column for name, column in columns.items()}
+
+
+def _level_of_wins(test: _Test, units: NDArray[np.int64], discordant: NDArray[np.int64]) -> _Floats:
+    """Return the two-sided level of a binomial test of each pair: of many wins by their Gaussian t, of few by their exact p."""
+    if not test.by_t:
+        return np.full(len(units), test.mcnemar)
+    critical = np.full(len(units), test.critical)
+    return np.where(discordant < FEW_DISCORDANT, level_of(critical, np.asarray(units - 1, np.float64)), level_of(critical))
+
+
+def _why_none(known: _Known, *, barred: NDArray[np.bool_], by_floor: NDArray[np.bool_], test: _Test) -> Column:
+    """Say why no gain could have been shown on these units, where there are steps down at the first; nothing where one could."""
+    m, undecided = known.discordant, known.undecided.known(slice(None))
+    said = Column(known.undecided.values, tuple(_NO_VERDICT.get(word) for word in known.undecided.words or ()))
+    if not test.bounded:
+        return unless(~undecided, said, _NO_BOUND)
+    steps = " of all pairs together, which falls once others are separated" if test.by_t and len(m) > 1 else ""
+    floored, barred = by_floor & ~undecided, barred & ~by_floor & ~undecided
+    for few in np.unique(m[floored]).tolist():
+        words = f"with {name_discordant(few)} no exact p is below {2.0 ** (1 - few):.2g}"
+        said = unless(floored & (m == few), said, words)
+    for few in np.unique(m[barred]).tolist():
+        words = f"{few:,} win{'' if few == 1 else 's'} on {name_discordant(few)} {_FIRST_STEP}{steps}"
+        said = unless(barred & (m == few), said, words)
+    return said
+
+
+def _fewest_units(known: _Known, *, exact: NDArray[np.bool_], acceleration: _Floats, procedure: str) -> _Floats:
+    """Return below how many units there is no verdict, whatever the gain is."""
+    least = np.zeros(len(exact))
+    graded = ~exact & PROCEDURES[procedure].needs_units
+    of_few = units_to_decide("few units", units=known.units, effective=known.effective_units, acceleration=None)
+    for word in filter(None, known.undecided.words or ()):
+        here = np.flatnonzero(known.undecided.equal(slice(None), word))
+        bends = [0.0 if math.isnan(bend) else bend for bend in acceleration[here].tolist()]
+        least[here] = [
+            units_to_decide(word, units=known.units, effective=known.effective_units, acceleration=bend) for bend in bends
+        ]
+    return np.where(graded, np.maximum(least, of_few), least)
+
+
+def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
+    """Return a sentence on what pairs that are not separated could have shown; nothing where that is not known."""
+    pairs = as_pairs(rows)
+    still = np.any([pairs.equal("verdict", word) for word in OPEN], axis=0)
+    known = pairs.where(pairs.known("minimum_detectable_effect") & still)
+    noun = f"{unit}s" if unit in ("item", "document") else f"units of {unit}"
+    if not len(known):
+        return ""
+    if len(known) > 1:
+        return _describe_many(known, digits, noun)
+    row, effect = known[0], known[0].minimum_detectable_effect
+    assert effect is not None
+    whose = f" of {row.system_a} over {row.system_b}" if len(rows) > 1 else ""
+    needed = f"; a true gain of {format_number(row.delta, digits)}{whose} needs about {effect.units_needed or 0:,} {noun}"
+    needed = needed if effect.units_needed else ""
+    if effect.gain is None:
+        return f"No gain could have been shown: {effect.reason}{needed and f'{needed} for {SHOWN}'}."
+    return f"The smallest gain shown here with {SHOWN} (minimum detectable effect) is {format_number(effect.gain, digits)}{needed}."
+
+
+def _describe_many(known: Pairs, digits: int, noun: str) -> str:
+    found = known.floats("minimum_detectable_effect.gain")
+    gains, none = found[np.isfinite(found)].tolist(), known.where(~np.isfinite(found))
+    why = "; ".join(dict.fromkeys(_say_why_at_first(none))) + "."
+    needed = [units for units in none.values("minimum_detectable_effect.units_needed").tolist() if units]
+    if needed:
+        least, most = min(needed), max(needed)
+        spread = f" (median of {least:,} to {most:,})" if least < most else ""
+        why += f" If true, their gains need about {math.ceil(median(needed)):,} {noun} for {SHOWN}{spread}."
+    if not gains:
+        return f"None of these pairs could have shown a gain: {why}"
+    told = f"The smallest gains that these pairs show with {SHOWN} (minimum detectable effects)"
+    told += f" are {spread_of(gains, digits)}."
+    return f"{told} {len(none):,} could have shown none: {why}" if len(none) else told
+
+
+def _say_why_at_first(pairs: Pairs) -> Iterator[str]:
+    """Yield why each pair can show no gain, in few words."""
+    effect = "minimum_detectable_effect"
+    cells = (pairs.values(path).tolist() for path in ("undecided", f"{effect}.critical", f"{effect}.reason"))
+    for undecided, critical, reason in zip(*cells, strict=True):
+        steps = undecided is None and critical is not None and _FIRST_STEP in (reason or "")
+        yield _FEW_AT_FIRST if steps else why_no_gain([undecided])
+
+
+def name_discordant(m: int) -> str:
+    """Return a number of discordant units with their name.
+
+    Examples
+    --------
+    >>> name_discordant(1), name_discordant(1200)
+    ('1 discordant unit', '1,200 discordant units')
+    """
+    return f"{m:,} discordant unit{'' if m == 1 else 's'}"
+
+
+def why_no_gain(undecided: Iterable[str | None]) -> str:
+    """Say why pairs can show no gain: each reason once, of those that are not decided, and of others that too few units differ."""
+    return "; ".join(dict.fromkeys(_NO_VERDICT.get(reason or "", _FEW_DISCORDANT) for reason in undecided))
+
+
+def spread_of(gains: Sequence[float], digits: int) -> str:
+    """Return the smallest, largest and median of several gains, or the one that all of them are."""
+    least, most = (format_number(end, digits) for end in (min(gains), max(gains)))
+    return f"{least} to {most} (median {format_number(median(gains), digits)})" if least != most else least

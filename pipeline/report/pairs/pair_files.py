@@ -1,0 +1,197 @@
+"""All pairs of a report as CSV and as Parquet, a chunk at a time; rows are made for their notes only.
+
+The columns are the fields of a row of ``report.json``; those of a part of it are named ``part.field``. The CSV leaves out what no
+pair has. Parquet has every column, whatever is known (``docs/pairs_table.md``).
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.report.document import SCHEMA_VERSION, FullReport
+from pipeline.report.layout.csv_cells import cells_of, lines_of, quote
+from pipeline.report.pairs.columns import Column
+from pipeline.report.pairs.pair_set import CHUNK, OPTIONAL, PairSet, names_of
+from pipeline.report.rows import PairRow
+
+__all__ = ["METADATA", "pair_files"]
+
+METADATA = "pipeline.schema_version"
+"""The key in the metadata of a Parquet file under which the version of ``report.json`` stands."""
+
+GROUP = 2**16
+"""Rows of a group in Parquet."""
+
+
+def pair_files(report: FullReport) -> dict[str, Callable[[], Iterable[bytes]]]:
+    """Return the files of ``tables/`` with all pairs: CSV, and Parquet where the document does not list them all."""
+    families = [pairs for pairs in report.full.values() if len(pairs)]
+    files: dict[str, Callable[[], Iterable[bytes]]] = {}
+    if families:
+        files["pairs.csv"] = partial(_as_csv, families)
+    if report.all_pairs.parquet is not None:
+        files["pairs.parquet"] = partial(_as_parquet, families)
+    return files
+
+
+class _Leaf(NamedTuple):
+    """A column: its path, and the first row that has it."""
+
+    path: str
+    first: int
+
+
+def _as_csv(families: Sequence[PairSet]) -> Iterator[bytes]:
+    # In the order in which rows bring them: an interval that the first row lacks has its columns at the end.
+    paths = [leaf.path for leaf in sorted(_leaves(families), key=lambda leaf: leaf.first)]
+    yield lines_of([[path] for path in map(quote, paths)])
+    for pairs in families:
+        for first in range(0, len(pairs), CHUNK):
+            at = pairs.order[first : first + CHUNK]
+            notes = ["" if note is None else quote(note) for note in pairs.write_notes(at)]
+            yield lines_of([notes if path == "note" else cells_of(pairs.columns.get(path), at, len(at)) for path in paths])
+
+
+def _leaves(families: Sequence[PairSet]) -> Iterator[_Leaf]:
+    """Yield the columns of a CSV file: the fields of a row, and in place of its parts their fields, where any pair has the part."""
+    for name in names_of(PairRow):
+        yield from _below(families, name)
+
+
+def _below(families: Sequence[PairSet], path: str) -> Iterator[_Leaf]:
+    below = dict.fromkeys(name for pairs in families for name in pairs.below(path))
+    if path in _FIELDS_OF:
+        below = {name: None for name in _FIELDS_OF[path] if name in below}
+    first = _first_with(families, path) if path in OPTIONAL else 0
+    if not below or first is None:
+        # A part that no pair has is a column of nothing, but for parts of which nothing is said where there are none.
+        if OPTIONAL.get(path) != "left out":
+            yield _Leaf(path, _first_with(families, path.rpartition(".")[0]) or 0 if path.count(".") else 0)
+        return
+    for name in below:
+        own = f"{path}.{name}"
+        if any(pairs.below(own) for pairs in families) or own in OPTIONAL:
+            yield from _below(families, own)
+        else:
+            yield _Leaf(own, first)
+
+
+def _first_with(families: Sequence[PairSet], path: str) -> int | None:
+    """Return the first row of all that has a part; None where no row has it."""
+    before = 0
+    for pairs in families:
+        known = pairs.known(path) if path in OPTIONAL else np.ones(len(pairs), np.bool_)
+        if known.any():
+            return before + int(known.argmax())
+        before += len(pairs)
+    return None
+
+
+def _types(kind: type, prefix: str = "") -> Iterator[tuple[str, type]]:
+    """Yield the fields of a row and of its parts with the type of what they hold, where the study does not name them."""
+    for name, hint in get_type_hints(kind).items():
+        union = get_origin(hint) in (Union, types.UnionType)
+        (held,) = (of for of in get_args(hint) if of is not types.NoneType) if union else (hint,)
+        held = str if get_origin(held) is Literal else held
+        if is_dataclass(held):
+            assert isinstance(held, type)
+            yield from _types(held, f"{prefix}{name}.")
+        elif not get_args(held):
+            yield prefix + name, held
+
+
+_FIELDS_OF: dict[str, dict[str, None]] = {}
+"""The fields of each part of a row, in their order, by path."""
+for _leaf, _ in _types(PairRow):
+    for _depth, _field in enumerate(_leaf.split(".")[1:], start=1):
+        _FIELDS_OF.setdefault(".".join(_leaf.split(".")[:_depth]), {})[_field] = None
+
+
+def _schema(families: Sequence[PairSet]) -> dict[str, type]:
+    """Return every column with its type: those of a row, then the intervals and numbers of tools that the study has."""
+    columns = dict(_types(PairRow))
+    for pairs in families:
+        for path in pairs.columns:
+            if path.startswith(("intervals.", "tool_p.")):
+                columns.setdefault(path, str if path == "tool_p.reason" else float)
+    columns["minimum_detectable_effect.units_needed"] = float  # some are beyond 64 bits
+    return columns
+
+
+def _as_parquet(families: Sequence[PairSet]) -> Iterator[bytes]:
+    # Only here: a report of few pairs does not wait for it. It has no types of its own.
+    pa: Any = importlib.import_module("pyarrow")
+    parquet: Any = importlib.import_module("pyarrow.parquet")
+    kinds: Mapping[type, Any] = {
+        float: pa.float64(),
+        int: pa.int64(),
+        bool: pa.bool_(),
+        str: pa.dictionary(pa.int32(), pa.string()),
+    }
+    columns = _schema(families)
+    fields = [(path, pa.string() if path == "note" else kinds[kind]) for path, kind in columns.items()]
+    schema = pa.schema(fields, metadata={METADATA: str(SCHEMA_VERSION)})
+    sink = _Sink()
+    with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for pairs in families:
+            for first in range(0, len(pairs), GROUP):
+                at = pairs.order[first : first + GROUP]
+                arrays = [
+                    pa.array(pairs.write_notes(at), pa.string())
+                    if path == "note"
+                    else _arrow(pa, pairs.columns.get(path), at, kind, kinds[kind])
+                    for path, kind in columns.items()
+                ]
+                writer.write_batch(pa.record_batch(arrays, schema=schema))
+                yield sink.drain()
+    yield sink.drain()
+    pa.default_memory_pool().release_unused()  # what follows is not Arrow's, and needs the room
+
+
+def _arrow(pa: Any, column: Column | None, at: NDArray[np.int64], kind: type, as_type: Any) -> Any:
+    if column is None:
+        return pa.nulls(len(at), as_type)
+    if kind is float:
+        numbers = column.floats(at)
+        return pa.array(numbers, as_type, mask=np.isnan(numbers))
+    if kind is not str:
+        return pa.array(column.take(at), as_type)
+    words = column.words or ()
+    there = column.known(at)
+    dictionary = pa.array(["" if word is None else str(word) for word in words] or [""], pa.string())
+    codes = np.where(there, column.values[at], 0).astype(np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32(), mask=~there), dictionary)
+
+
+class _Sink(io.RawIOBase):
+    """A file that hands on what is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[bytes] = []
+        self._written = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._parts.append(bytes(data))
+        self._written += len(self._parts[-1])
+        return len(self._parts[-1])
+
+    def tell(self) -> int:
+        return self._written
+
+    def drain(self) -> bytes:
+        """Return what was written since it was last asked."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
