@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from pipeline.cli.actions import print_report_path
-from pipeline.cli.options import COUNT, CommandWithNames, cli, complete_files, json_option, quiet_option
+from pipeline.cli.options import COUNT, CommandWithNames, cli, complete_files, quiet_option
 from pipeline.cli.terminal import screen_of, tell
 
 __all__: list[str] = []
@@ -18,7 +18,14 @@ __all__: list[str] = []
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@cli.command(cls=CommandWithNames, kinds=("procedures", "presets", "metrics", "formats"))
+class _Compare(CommandWithNames):
+    """`--json` prints; with a file behind an equals sign it writes: without the sign an output would be taken for that file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f"--json-file{arg[6:]}" if arg.startswith("--json=") else arg for arg in args])
+
+
+@cli.command(cls=_Compare, kinds=("procedures", "presets", "metrics", "formats"))
 @click.argument("outputs", nargs=-1, required=True, metavar="[[NAME=]OUTPUT|FOLDER]...", shell_complete=complete_files)
 @click.option(
     "-r",
@@ -83,7 +90,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--latex", type=_FILE, help="Write the tables there, as LaTeX (booktabs).")
 @click.option("--save-study", type=_FILE, help="Write the study file of this comparison, to change and run again.")
 @click.option("--runs", type=click.Path(file_okay=False, path_type=Path), help="Keep the run in this folder. [nothing is kept]")
-@json_option
+@click.option("--json-file", type=_FILE, hidden=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout; --json=FILE writes it there.")
 @quiet_option
 def compare(
     outputs: tuple[str, ...],
@@ -108,6 +116,7 @@ def compare(
     latex: Path | None,
     save_study: Path | None,
     runs: Path | None,
+    json_file: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -181,18 +190,26 @@ def compare(
     from pipeline.store.runs import RunDirectory
 
     if as_json:
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        click.echo(_as_json(document))
     else:
         rest = "are in the report" if runs else "are not shown: `--json` prints them all, `--runs DIR` keeps a report"
         if not runs and document["all_pairs"]["rule"] is not None:
             rest = "are not shown: `--runs DIR` keeps a report with tables of all pairs"
         screen = screen_of(sys.stdout)
         click.echo(summarise(document.report, rest=rest, screen=screen), color=screen.colour or None)
-    for path, render in ((markdown, document.to_markdown), (latex, document.to_latex)):
+    for path, render in (
+        (markdown, document.to_markdown),
+        (latex, document.to_latex),
+        (json_file, lambda: f"{_as_json(document)}\n"),
+    ):
         if path is not None:
             write_bytes(path, render().encode())
-    for path in (page, markdown, latex, save_study):
+    for path in (page, markdown, latex, json_file, save_study):
         if path is not None and not quiet:
             click.echo(f"written: {path}", err=True)
     if runs and not (as_json and quiet):
         print_report_path(RunDirectory(runs.absolute() / document["run_id"]), err=as_json)
+
+
+def _as_json(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2)

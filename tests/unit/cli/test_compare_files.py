@@ -198,3 +198,13 @@ def test_a_filter_that_keeps_nothing_is_an_error(tmp_path: Path, typed: str, cod
     assert f"error[{code}]" in done.stderr
     assert words in done.stderr
     assert "study" not in done.stderr
+
+
+def test_json_goes_into_a_file_behind_an_equals_sign_only(tmp_path: Path) -> None:
+    write_scores(tmp_path / "scores.csv", ["one", "two"], items=20)
+    told = run_cli("compare", "scores.csv", "-b", "100", "--json=found.json", cwd=tmp_path)
+    found = (tmp_path / "found.json").read_text(encoding="utf-8")
+    assert "written: found.json" in told.stderr
+    assert told.stdout.startswith("test set · mean")
+    printed = run_cli("compare", "--json", "scores.csv", "-b", "100", "-q", cwd=tmp_path)
+    assert json.loads(printed.stdout)["pairs"] == json.loads(found)["pairs"]
