@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
 from pipeline.interfaces.figures import INK
 
-__all__ = ["bar", "dot", "line", "picture", "rule", "ticks", "width_of", "words"]
+__all__ = ["bar", "dot", "escape_text", "line", "picture", "rule", "ticks", "width_of", "words"]
 
 SIZE = 12
 """Of the letters, in the units of the figure, which are pixels where there is room."""
+
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def escape_text(text: str) -> str:
+    """Return text as XML can hold it: escaped, with U+FFFD for control characters, which no file of XML may have.
+
+    Examples
+    --------
+    >>> escape_text("a<b" + chr(27))
+    'a&lt;b�'
+    """
+    return escape(_NOT_IN_XML.sub("\ufffd", text))
 
 
 def picture(width: float, height: float, parts: Iterable[str], *, title: str, alt: str) -> str:
@@ -20,7 +35,7 @@ def picture(width: float, height: float, parts: Iterable[str], *, title: str, al
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
         f'class="drawn" font-family="system-ui, sans-serif" font-size="{SIZE}" fill="{INK}" '
-        f'role="img" style="background: #ffffff" ><title>{escape(title)}</title><desc>{escape(alt)}</desc>\n'
+        f'role="img" style="background: #ffffff" ><title>{escape_text(title)}</title><desc>{escape_text(alt)}</desc>\n'
         + "\n".join(parts)
         + "\n</svg>\n"
     )
@@ -30,7 +45,7 @@ def words(x: float, y: float, text: str, *, anchor: str = "start", quiet: bool =
     """Return text whose middle is at the height ``y``."""
     style = ' opacity=".75"' * quiet + ' font-weight="650"' * bold
     side = f' text-anchor="{anchor}"' if anchor != "start" else ""
-    return f'<text x="{x:.1f}" y="{y + 0.36 * SIZE:.1f}"{side}{style}>{escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y + 0.36 * SIZE:.1f}"{side}{style}>{escape_text(text)}</text>'
 
 
 def line(x: float, y: float, to_x: float, to_y: float, *, colour: str = INK, width: float = 1.0, opacity: float = 1.0) -> str:

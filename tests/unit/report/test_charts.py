@@ -175,3 +175,31 @@ def test_the_figures_of_the_usual_analyses_need_no_matplotlib(monkeypatch: pytes
     )
     names = {drawing.file.rpartition("-")[0] for drawing in draw_all(given, build_report(given))}
     assert {"confidence", "size-curve", "size-confidence", "domains", "domain-confidence", "calibration"} <= names
+
+
+def test_a_line_and_an_area_end_where_a_value_is_unknown_and_go_on_behind_it() -> None:
+    unknown = float("nan")
+    chart = Chart()
+    chart.line([1, 2, 3, 4, 5], [1, 2, unknown, 4, 5], colour=BLUE)
+    chart.area([1, 2, 3, 4], [1, unknown, 1, 1], [2, 2, 2, 2], colour=ORANGE)
+    svg = draw(chart)
+    assert [len(line.get("points", "").split()) for line in svg.iter(f"{SVG}polyline")] == [2, 2]
+    assert [len(area.get("points", "").split()) for area in svg.iter(f"{SVG}polygon")] == [2, 4]
+    assert "nan" not in ElementTree.tostring(svg, "unicode")
+
+
+def test_the_rows_of_a_legend_end_within_the_picture() -> None:
+    chart = Chart(legend="above")
+    for number in range(9):
+        chart.points([0], [1e6 + 1e-3 * number], colour=BLUE, label=f"system{number:0{number % 4 + 6}}")
+    ends = [
+        float(text.get("x", "")) + 0.66 * 12 * len(name) for name, text in texts(draw(chart)).items() if name.startswith("system")
+    ]
+    assert len(ends) == 9
+    assert max(ends) <= 720
+
+
+def test_names_with_control_characters_leave_a_figure_readable_as_xml() -> None:
+    chart = Chart(legend="above")
+    chart.points([1], [1], colour=BLUE, label="a\x1b[1m<b>\x00")
+    assert "a\ufffd[1m<b>\ufffd" in texts(draw(chart))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from pipeline.interfaces.charts import Area, Chart, Line, Points, Rule, Span, Wo
 from pipeline.interfaces.figures import GRID, INK
 from pipeline.report.drawing.charts.markers import STROKES, path_of, thin_out
 from pipeline.report.drawing.charts.scales import Scale, scale_of, ticks_of
-from pipeline.report.drawing.shapes import SIZE, bar, line, picture, width_of
+from pipeline.report.drawing.shapes import SIZE, bar, escape_text, line, picture, width_of
 
 __all__ = ["MOST_POINTS", "draw_chart"]
 
@@ -103,7 +102,7 @@ def _axes(
     if chart.y.label:
         middle = (frame.top + frame.bottom) / 2
         turned = f' transform="translate({SIZE * 0.5 + 4:.1f} {middle:.1f}) rotate(-90)"'
-        yield f'<text{turned} y="{0.36 * SIZE:.1f}" text-anchor="middle">{escape(chart.y.label)}</text>'
+        yield f'<text{turned} y="{0.36 * SIZE:.1f}" text-anchor="middle">{escape_text(chart.y.label)}</text>'
 
 
 def _placed(scale: Scale, marks: Sequence[tuple[float, str]]) -> Iterator[tuple[float, str]]:
@@ -122,15 +121,16 @@ def _draw(
             if len(kept):
                 yield f'<path d="{path_of(mark.marker, x[kept], y[kept], mark.size)}"{_look(mark)}/>'
         case Line():
-            points = " ".join(_places(across, mark.x, upright, mark.y))
-            if points:
-                dashes = f' stroke-dasharray="{mark.dashes}"' if mark.dashes else ""
-                look = f'stroke="{mark.colour}" stroke-width="{mark.width:g}" stroke-opacity="{mark.opacity:g}"{dashes}'
+            dashes = f' stroke-dasharray="{mark.dashes}"' if mark.dashes else ""
+            look = f'stroke="{mark.colour}" stroke-width="{mark.width:g}" stroke-opacity="{mark.opacity:g}"{dashes}'
+            for part in _known_parts(mark.x, mark.y):
+                points = " ".join(_places(across, mark.x[part], upright, mark.y[part]))
                 yield f'<polyline points="{points}" fill="none" {look}/>'
         case Area():
-            there, back = _places(across, mark.x, upright, mark.low), _places(across, mark.x, upright, mark.high)
-            points = " ".join([*there, *reversed(back)])
-            yield f'<polygon points="{points}" fill="{mark.colour}" fill-opacity="{mark.opacity:g}"/>'
+            for part in _known_parts(mark.x, mark.low, mark.high):
+                there, back = (_places(across, mark.x[part], upright, curve[part]) for curve in (mark.low, mark.high))
+                points = " ".join([*there, *reversed(back)])
+                yield f'<polygon points="{points}" fill="{mark.colour}" fill-opacity="{mark.opacity:g}"/>'
         case Rule():
             at = float((across if mark.along == "x" else upright).at(mark.at))
             ends = (at, frame.top, at, frame.bottom) if mark.along == "x" else (frame.left, at, frame.right, at)
@@ -143,6 +143,13 @@ def _draw(
             place = float(across.at(mark.x)) + mark.right
             height = frame.bottom - 6 if mark.y is None else float(upright.at(mark.y))
             yield _text(place, height - mark.up, mark.text, anchor=mark.anchor, size=mark.size, colour=mark.colour)
+
+
+def _known_parts(*columns: Sequence[float]) -> list[slice]:
+    """Return the stretches without NaN: a browser draws nothing of a line after the first place that is no number."""
+    known = ~np.isnan(np.asarray(columns, dtype=np.float64)).any(axis=0)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]))).tolist()
+    return [slice(start, stop) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _places(across: Scale, x: Sequence[float], upright: Scale, y: Sequence[float]) -> list[str]:
@@ -177,7 +184,7 @@ def _legend(chart: Chart, named: Sequence[Points | Area], rows: Sequence[Sequenc
     if chart.legend is None:
         return
     for number, row in enumerate(rows):
-        x = frame.left
+        x = 10.0  # not where the axis begins: the rows are as wide as the picture
         for mark in row:
             yield from _entry(mark, x, 10 + _LEGEND_ROW * number)
             x += _SAMPLE + width_of([mark.label or ""]) + 10
@@ -203,7 +210,8 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", size: float =
     look = f' text-anchor="{anchor}"' * (anchor != "start") + f' font-size="{size:g}"' * (size != SIZE)
     look += f' fill="{colour}"' * (colour != INK)
     lines = text.split("\n")
+    first = y + 0.36 * size - 1.15 * size * (len(lines) - 1) / 2
     return "".join(
-        f'<text x="{x:.1f}" y="{y + 0.36 * size + 1.15 * size * (number - (len(lines) - 1) / 2):.1f}"{look}>{escape(words)}</text>'
+        f'<text x="{x:.1f}" y="{first + 1.15 * size * number:.1f}"{look}>{escape_text(words)}</text>'
         for number, words in enumerate(lines)
     )
