@@ -8,7 +8,7 @@ from typing import Literal
 
 from pipeline.interfaces.figures import INK
 
-__all__ = ["Area", "Axis", "Chart", "Corner", "Line", "Points", "Rule", "Span", "Words"]
+__all__ = ["Area", "Axis", "Chart", "Corner", "Line", "Panels", "Points", "Rule", "Span", "Words"]
 
 Corner = Literal["above", "top left", "top right", "bottom left", "bottom right"]
 """Where a legend stands: above the chart, or in a corner of it."""
@@ -134,6 +134,8 @@ class Chart:
     x, y : Axis
     legend : Corner, optional
         Where the marks that have a label are named.
+    title : str
+        Above the chart, where a figure has several.
 
     Examples
     --------
@@ -148,6 +150,7 @@ class Chart:
     x: Axis = field(default_factory=Axis)
     y: Axis = field(default_factory=Axis)
     legend: Corner | None = None
+    title: str = ""
     marks: list[Points | Line | Area | Rule | Span | Words] = field(default_factory=list)
 
     def points(
@@ -212,6 +215,33 @@ class Chart:
     ) -> None:
         """Add words whose middle is at the height of a point, moved by some pixels."""
         self.marks.append(Words(x, y, text, colour, anchor, right, up, size))
+
+
+@dataclass
+class Panels:
+    """Charts of one size side by side, row after row; empty at first.
+
+    Parameters
+    ----------
+    columns : int
+        Charts in a row.
+
+    Examples
+    --------
+    >>> panels = Panels()
+    >>> panels.columns = 2
+    >>> panels.add("north").points([1], [2], colour="#0072b2")
+    >>> [chart.title for chart in panels.charts]
+    ['north']
+    """
+
+    columns: int = 1
+    charts: list[Chart] = field(default_factory=list)
+
+    def add(self, title: str = "") -> Chart:
+        """Return the next chart, empty."""
+        self.charts.append(Chart(title=title))
+        return self.charts[-1]
 
 
 def _check_lengths(x: Sequence[float], y: Sequence[float]) -> None:

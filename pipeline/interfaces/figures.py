@@ -33,7 +33,8 @@ class Figure:
         What stands beside it; ``alt`` says in words what is to be seen.
     draw : callable
         Takes empty axes of matplotlib, in the package's style; with ``panels`` a matplotlib figure without axes; with ``plain`` an
-        empty `pipeline.interfaces.charts.Chart`, which is drawn without matplotlib, in a hundredth of the time.
+        empty `pipeline.interfaces.charts.Chart`, which is drawn without matplotlib, in a hundredth of the time; with both empty
+        `pipeline.interfaces.charts.Panels`.
     table : str
         Which of the finding's ``csv`` has the rows behind it.
     section : str

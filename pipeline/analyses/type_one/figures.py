@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,9 @@ from pipeline.analyses.type_one.as_is import AS_THEY_ARE
 from pipeline.analyses.type_one.pairs import BY_DOCUMENT, SWAPPED
 from pipeline.analyses.type_one.rows import PROBABILITIES, band_of
 from pipeline.interfaces import Figure
-from pipeline.interfaces.figures import GRID, INK, PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart, Panels
+from pipeline.interfaces.figures import GRID, INK, PALETTE
 from pipeline.interfaces.wording import shorten
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MatplotlibFigure
 
 __all__ = ["list_figures", "list_quantiles"]
 
@@ -31,7 +28,7 @@ _COLUMNS = 3
 _LONGEST = 14
 MARKERS = "o^s"
 TICKS = (1.0, 0.1, 0.01, 0.001)
-EDGE = 0.0005
+LARGEST, EDGE = 1.3, 0.0005
 _GAP = 0.27  # between labels, in decades
 
 
@@ -67,50 +64,39 @@ def _describe(rows: Sequence[Mapping[str, Any]]) -> Figure:
     )
     size = (7.2, 0.4 + 2.25 * -(-len(tests) // _COLUMNS))
     draw, caption = partial(_draw, rows, tests, pairs[:MOST_CURVES]), _caption(rows, pairs)
-    return Figure("qq", title, alt + ".", caption, draw, "type_one_quantiles", size=size, panels=True)
+    return Figure("qq", title, alt + ".", caption, draw, "type_one_quantiles", size=size, panels=True, plain=True)
 
 
-def _draw(
-    rows: Sequence[Mapping[str, Any]], tests: Sequence[tuple[str, str]], pairs: Sequence[str], figure: MatplotlibFigure
-) -> None:
-    deep = -(-len(tests) // _COLUMNS)
-    panels = figure.subplots(deep, _COLUMNS, sharex=True, sharey=True, squeeze=False).ravel().tolist()
-    for panel, (procedure, convention) in zip(panels, tests, strict=False):
+def _draw(rows: Sequence[Mapping[str, Any]], tests: Sequence[tuple[str, str]], pairs: Sequence[str], panels: Panels) -> None:
+    panels.columns = _COLUMNS
+    for number, (procedure, convention) in enumerate(tests):
         own = select(rows, procedure=procedure, convention=convention)
         curves = [(number, row) for row in own for number, pair in enumerate(pairs) if row["pair"] == pair]
-        _draw_test(panel, curves, np.array(PROBABILITIES), np.array(band_of(min(row["nulls"] for row in own))))
-        panel.set_title(_name(procedure, convention), fontsize=8.5, loc="left")
-    for number, panel in enumerate(panels):
-        if number >= len(tests):
-            panel.remove()
-            continue
-        below = number + _COLUMNS >= len(tests)
-        panel.tick_params(labelbottom=below)
-        panel.set_xlabel("p if uniform (log)" if below else "")
-        panel.set_ylabel("p found (log)" if number % _COLUMNS == 0 else "")
-    _label_sides(panels[0])
+        chart = panels.add(_name(procedure, convention))
+        _draw_test(chart, curves, np.array(PROBABILITIES), np.array(band_of(min(row["nulls"] for row in own))))
+        chart.x.label = "p if uniform (log)" if number + _COLUMNS >= len(tests) else ""
+        chart.y.label = "p found (log)" if number % _COLUMNS == 0 else ""
+    _label_sides(panels.charts[0])
 
 
-def _draw_test(axes: Axes, curves: Sequence[tuple[int, Mapping[str, Any]]], x: NDArray[Any], band: NDArray[Any]) -> None:
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlim(1.3, EDGE / 20)  # room for labels where p is small
-    axes.set_ylim(1.3, EDGE * 0.8)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_ticks(TICKS)
-        axis.set_ticks([], minor=True)
-        axis.set_major_formatter(lambda value, _: f"{value:g}".removeprefix("0"))
-    tidy_axes(axes, x="", y="")
+def _draw_test(chart: Chart, curves: Sequence[tuple[int, Mapping[str, Any]]], x: NDArray[Any], band: NDArray[Any]) -> None:
+    chart.x.low, chart.x.high = LARGEST, EDGE / 20  # room for labels where p is small
+    chart.y.low, chart.y.high = LARGEST, EDGE * 0.8
+    for axis in (chart.x, chart.y):
+        axis.log = True
+        axis.ticks = [(value, f"{value:g}".removeprefix("0")) for value in TICKS]
     ends = []
     shown = [_is_drawn(x, row) for _, row in curves]
     wide = np.any(shown, axis=0)
-    axes.fill_between(x[wide], *np.maximum(band[wide], EDGE).T, color=GRID, alpha=0.3, linewidth=0)
-    axes.plot([1, TICKS[-1]], [1, TICKS[-1]], color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+    low, high = np.maximum(band[wide], EDGE).T
+    chart.area(x[wide].tolist(), low.tolist(), high.tolist(), colour=GRID, opacity=0.3)
+    chart.line([1, TICKS[-1]], [1, TICKS[-1]], colour=INK, width=1.0, dashes="4 3")
     for (number, row), told in zip(curves, shown, strict=True):
-        y = np.maximum(np.array(row["quantiles"]), EDGE)[told]
-        axes.plot(x[told], y, MARKERS[number] + "-", color=PALETTE[number], markersize=3, linewidth=1, clip_on=False)
-        ends.append((float(np.log10(y[0])), float(x[told][0]), number, row))
-    _label_ends(axes, ends)
+        across, up = x[told].tolist(), np.maximum(np.array(row["quantiles"]), EDGE)[told].tolist()
+        chart.line(across, up, colour=PALETTE[number])
+        chart.points(across, up, MARKERS[number], colour=PALETTE[number], size=4.5)
+        ends.append((float(np.log10(up[0])), across[0], number, row))
+    _label_ends(chart, ends)
 
 
 def _is_drawn(x: NDArray[Any], row: Mapping[str, Any]) -> NDArray[Any]:
@@ -119,29 +105,18 @@ def _is_drawn(x: NDArray[Any], row: Mapping[str, Any]) -> NDArray[Any]:
     return np.asarray(x >= least)
 
 
-def _label_ends(axes: Axes, ends: Sequence[tuple[float, float, int, Mapping[str, Any]]]) -> None:
+def _label_ends(chart: Chart, ends: Sequence[tuple[float, float, int, Mapping[str, Any]]]) -> None:
     """Name the curves at their ends, one label clear of the next."""
     place = -np.inf
     for height, x, number, row in sorted(ends, key=lambda end: end[0]):  # from the top: the smallest p lies highest
         place = max(height, place + _GAP)
-        axes.annotate(
-            row["chosen"] or shorten(row["pair"].rpartition(": ")[0], _LONGEST),
-            (x, 10**place),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=7.5,
-            color=PALETTE[number],
-            annotation_clip=False,
-        )
+        name = row["chosen"] or shorten(row["pair"].rpartition(": ")[0], _LONGEST)
+        chart.words(x, 10**place, name, colour=PALETTE[number], right=6)
 
 
-def _label_sides(axes: Axes) -> None:
-    for words, x, y, across, up in (
-        ("rejects too often", 0.03, 0.97, "left", "top"),
-        ("too seldom", 0.97, 0.03, "right", "bottom"),
-    ):
-        axes.text(x, y, words, transform=axes.transAxes, ha=across, va=up, fontsize=7.5, style="italic", color=INK, alpha=0.75)
+def _label_sides(chart: Chart) -> None:
+    chart.words(LARGEST, EDGE, "rejects too often", right=5)
+    chart.words(EDGE / 20, 1.0, "too seldom", anchor="end", right=-5)
 
 
 def _caption(rows: Sequence[Mapping[str, Any]], pairs: Sequence[str]) -> str:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pipeline.analyses.pair_classes import DIFFERENT, SAME, PairClass, Relation, find_relation
 from pipeline.analyses.pairs import PairTable, read_pairs
 from pipeline.interfaces import Figure, Finding, Mark
-from pipeline.interfaces.charts import Chart
+from pipeline.interfaces.charts import Chart, Panels
 from pipeline.interfaces.figures import GRID, INK, PALETTE
 from pipeline.report.document import Report
-from pipeline.report.drawing.charts.draw import draw_chart
+from pipeline.report.drawing.charts.draw import draw_chart, draw_panels
 from pipeline.report.drawing.standings.figures import draw_models, draw_systems
 from pipeline.report.drawing.svg import Drawing
 from pipeline.report.facts import FindingBlock
@@ -58,6 +58,10 @@ def draw_finding(finding: Finding, described: FindingBlock) -> Iterator[Drawing]
 
 
 def _draw_plainly(figure: Figure) -> str:
+    if figure.panels:
+        panels = Panels()
+        figure.draw(panels)
+        return draw_panels(panels, figure.size, title=figure.title, alt=figure.alt)
     chart = Chart()
     figure.draw(chart)
     return draw_chart(chart, figure.size, title=figure.title, alt=figure.alt)

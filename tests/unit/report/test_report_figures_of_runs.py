@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -60,19 +61,32 @@ def test_a_panel_for_each_test_and_a_label_for_each_pair() -> None:
 
 
 def points(svg: str) -> list[np.ndarray]:
-    """Return the curves that have the colours of pairs, in points of the picture."""
-    paths = re.findall(r'<path d="([^"]+)"[^>]*style="fill: none; stroke: #0072b2', svg)
-    return [np.array(re.findall(r"[ML] ([\d.]+) ([\d.]+)", path), float) for path in paths]
+    """Return the curves of the first pair, one a panel, in pixels of the panel."""
+    lines = re.findall(r'<polyline points="([^"]+)"[^>]*stroke="#0072b2"', svg)
+    return [np.array([place.split(",") for place in line.split()], float) for line in lines]
 
 
 def test_the_curve_of_a_test_that_holds_its_level_lies_on_the_line_and_of_a_liberal_one_above() -> None:
-    even, liberal = (points(draw(null_row(p))[0].svg)[0] for p in (UNIFORM, UNIFORM**2))
-    slope = np.diff(even, axis=0)
-    step = slope[:, 1] / slope[:, 0]  # on a straight line towards small p, which are to the right and above
-    assert np.allclose(step, step[0], atol=0.1)
-    assert step[0] < 0
+    exact = np.arange(1, 1001) / 1000  # of which quantiles are the probabilities themselves
+    even, liberal = (points(draw(null_row(p))[0].svg)[0] for p in (exact, exact**2))
+    x, y = even.T
+    assert len({*np.sign(np.diff(x))}) == 1
+    straight = y[0] + (x - x[0]) * (y[-1] - y[0]) / (x[-1] - x[0])
+    np.testing.assert_allclose(y, straight, atol=0.11)  # places are written with one digit
+    assert (y[-1] - y[0]) / (x[-1] - x[0]) < 0  # small p are to the right and above
     assert (liberal[:, 0] == even[:, 0]).all()
     assert (liberal[1:-1, 1] < even[1:-1, 1]).all()  # y counts downwards in SVG
+
+
+def test_panels_are_of_one_size_and_lie_in_columns_under_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pipeline.report.drawing.matplotlib_figures", None)  # nearly every report has this figure
+    (drawing,) = draw(*(null_row(UNIFORM, procedure=name) for name in ("a", "b", "c", "d")))
+    places = re.findall(r'<g transform="translate\(([\d.]+) ([\d.]+)\)">', drawing.svg)
+    assert [(float(x), float(y) > 0) for x, y in places] == [(0, False), (240, False), (480, False), (0, True)]
+    frames = re.findall(r'<clipPath id="inside-\d"><rect ([^>]+)/>', drawing.svg)
+    assert (len(frames), len(set(frames))) == (4, 1)
+    assert len(set(re.findall(r'clip-path="url\(#(inside-\d)\)"', drawing.svg))) == 4
+    assert [drawing.svg.count(f">{words}</text>") for words in ("p found (log)", "p if uniform (log)")] == [2, 3]
 
 
 def test_few_data_sets_and_replicas_as_they_are_have_no_figure() -> None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.interfaces.charts import Area, Chart, Line, Points, Rule, Span, Words
+from pipeline.interfaces.charts import Area, Chart, Line, Panels, Points, Rule, Span, Words
 from pipeline.interfaces.figures import GRID, INK
 from pipeline.report.drawing.charts.markers import STROKES, path_of, thin_out
 from pipeline.report.drawing.charts.scales import Scale, scale_of, ticks_of
 from pipeline.report.drawing.shapes import SIZE, bar, escape_text, line, picture, width_of
 
-__all__ = ["MOST_POINTS", "draw_chart"]
+__all__ = ["MOST_POINTS", "draw_chart", "draw_panels"]
 
 MOST_POINTS = 4000
 """Of one shape and colour; of more, those that lie on others are left out, since a page holds every figure."""
@@ -21,6 +21,7 @@ MOST_POINTS = 4000
 _INCH = 100.0
 _TICK = 11.0
 _LEGEND_ROW = 19.0
+_TITLE, _TITLE_ROW = 12.0, 12.0
 _SAMPLE = 22.0
 _RIGHT = 16.0
 
@@ -51,30 +52,64 @@ def draw_chart(
         Of one shape and colour; of more, those that lie on others are left out.
     """
     width, height = (_INCH * inches for inches in size)
+    return picture(width, height, _parts(chart, width, height, _left_of(chart, height), most_points), title=title, alt=alt)
+
+
+def draw_panels(panels: Panels, size: tuple[float, float], *, title: str, alt: str, most_points: int = MOST_POINTS) -> str:
+    """Return charts side by side as SVG; the same places of all of them lie under one another.
+
+    Parameters
+    ----------
+    panels : Panels
+    size, title, alt, most_points
+        As of `draw_chart`; the size is that of all charts together.
+    """
+    width, height = (_INCH * inches for inches in size)
+    columns = max(1, panels.columns)
+    across, down = width / columns, height / max(1, -(-len(panels.charts) // columns))
+    left = max((_left_of(chart, down) for chart in panels.charts), default=0.0)
+    below = max((_below(chart) for chart in panels.charts), default=0.0)
+    parts = []
+    for number, chart in enumerate(panels.charts):
+        x, y = across * (number % columns), down * (number // columns)
+        parts.append(f'<g transform="translate({x:.1f} {y:.1f})">')
+        parts += _parts(chart, across, down, left, most_points, below=below, clip=f"inside-{number + 1}")
+        parts.append("</g>")
+    return picture(width, height, parts, title=title, alt=alt)
+
+
+def _below(chart: Chart) -> float:
+    """Return the room that marks and label of the x axis take."""
+    return 14 + _TICK + (SIZE + 8) * bool(chart.x.label)
+
+
+def _left_of(chart: Chart, height: float) -> float:
+    """Return the room that marks and label of the y axis take."""
+    marks = ticks_of(chart.y, scale_of(chart, "y", height, 0.0))
+    return 14 + width_of(text for _, text in marks) * _TICK / SIZE + (SIZE + 8) * bool(chart.y.label)
+
+
+def _parts(
+    chart: Chart, width: float, height: float, left: float, most_points: int, *, below: float | None = None, clip: str = "inside"
+) -> Iterator[str]:
     named = [mark for mark in chart.marks if isinstance(mark, Points | Area) and mark.label]
     rows = _rows(named, width - 20) if chart.legend == "above" else []
-    top = 10.0 + _LEGEND_ROW * len(rows)
-    bottom = height - 14 - _TICK - (SIZE + 8) * bool(chart.x.label)
-    upright = scale_of(chart, "y", bottom, top)
-    marks_up = ticks_of(chart.y, upright)
-    left = 14 + width_of(text for _, text in marks_up) * _TICK / SIZE + (SIZE + 8) * bool(chart.y.label)
-    across = scale_of(chart, "x", left, width - _RIGHT)
-    marks_across = ticks_of(chart.x, across, most=8)
+    top = 10.0 + _TITLE_ROW * bool(chart.title) + _LEGEND_ROW * len(rows)
+    bottom = height - (_below(chart) if below is None else below)
+    upright, across = scale_of(chart, "y", bottom, top), scale_of(chart, "x", left, width - _RIGHT)
     frame = _Frame(left, top, width - _RIGHT, bottom)
-    parts = [*_axes(chart, frame, across, upright, marks_across, marks_up)]
+    if chart.title:
+        yield _text(left, 8.0, chart.title, size=_TITLE)
+    yield from _axes(chart, frame, across, upright, ticks_of(chart.x, across, most=8), ticks_of(chart.y, upright))
     # Points and words may reach over the edge; lines and areas end there.
     inside = [mark for mark in chart.marks if not isinstance(mark, Points | Words)]
     outside = [mark for mark in chart.marks if isinstance(mark, Points | Words)]
-    cut = [part for mark in inside for part in _draw(mark, frame, across, upright, most_points)]
-    parts += [
-        f'<clipPath id="inside"><rect x="{left:.1f}" y="{top:.1f}" width="{frame.right - left:.1f}" height="{bottom - top:.1f}"/>'
-        '</clipPath><g clip-path="url(#inside)">',
-        *cut,
-        "</g>",
-    ]
-    parts += [part for mark in outside for part in _draw(mark, frame, across, upright, most_points)]
-    parts += _legend(chart, named, rows, frame)
-    return picture(width, height, parts, title=title, alt=alt)
+    place = f'<rect x="{left:.1f}" y="{top:.1f}" width="{frame.right - left:.1f}" height="{bottom - top:.1f}"/>'
+    yield f'<clipPath id="{clip}">{place}</clipPath><g clip-path="url(#{clip})">'
+    yield from (part for mark in inside for part in _draw(mark, frame, across, upright, most_points))
+    yield "</g>"
+    yield from (part for mark in outside for part in _draw(mark, frame, across, upright, most_points))
+    yield from _legend(chart, named, rows, frame)
 
 
 def _axes(
