@@ -6,6 +6,7 @@ all values of a column together.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,6 +62,18 @@ class Spelling:
     mixed: str = ""
     rarer: frozenset[str] = frozenset()
     mark: str = ""
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """Return the fields of a line, where a name in quotes may hold the delimiter.
+
+    Examples
+    --------
+    >>> _fields('item,one,"two, the second"', ",")
+    ['item', 'one', 'two, the second']
+    """
+    split = line.split(delimiter) if delimiter == "\t" else next(csv.reader([line], delimiter=delimiter))
+    return [field.strip().strip('"') for field in split]
 
 
 def _is_numeral(value: str, *, commas: bool = False) -> bool:
@@ -163,7 +176,7 @@ class ScoreReader(Reader):
         if typed is not None or len(sample.lines) < 2:
             return typed
         delimiter = find_delimiter(sample.lines[0])
-        rows = [[field.strip().strip('"') for field in line.split(delimiter)] for line in sample.lines[:2]] if delimiter else []
+        rows = [_fields(line, delimiter) for line in sample.lines[:2]] if delimiter else []
         if not rows or len(rows[0]) != len(rows[1]) or all(map(is_number, rows[0])):
             return None
         plain = [field for field in rows[1] if is_number(field)]

@@ -44,6 +44,12 @@ def test_gold_and_references_of_compare_are_one_option_and_do_not_confuse(tmp_pa
         assert recognise_file(tmp_path / name, gold=True, references=True)[0].name == name
 
 
+def test_a_name_in_quotes_may_hold_the_delimiter(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text('item,one,"two, the second"\nq1,0.5,0.25\n')
+    assert recognise_file(path)[0].name == "scores"
+
+
 def test_the_first_line_of_tokens_is_named_in_the_reason(tmp_path):
     (tmp_path / "x").write_text(TEXTS["conllu"])
     assert (
