@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["__version__", "compare", "open_run", "run", "submit"]
+__all__ = ["__version__", "compare", "open_history", "open_run", "run", "submit"]
 
 __version__ = "0.1.0"
 
@@ -15,7 +15,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     # The notebook interface loads xarray; `pipeline --help` must not.
-    if name in {"compare", "open_run", "run", "submit"}:
+    if name in __all__:
         from pipeline import api
 
         return getattr(api, name)

@@ -8,18 +8,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError, UsageError
+from pipeline.errors import UsageError
 from pipeline.store.files import read_json, scratch_directory, write_bytes
 from pipeline.store.runs import RunDirectory
 
 if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
     import xarray as xr
+    from numpy.typing import ArrayLike
 
-    from pipeline.engine.coordinator import Ending, Progress
+    from pipeline.engine.coordinator import Progress
     from pipeline.report.results import Results
     from pipeline.study.load import LoadedStudy
 
-__all__ = ["compare", "compare_study", "open_run", "run", "submit"]
+__all__ = ["compare", "compare_study", "open_history", "open_run", "run", "submit"]
+
+
+def open_history(path: str | Path) -> xr.Dataset:
+    """Open the history of a study that is compared night after night: one Dataset, with all of them along ``slot``."""
+    from pipeline.cubes.history import open_history as open_slots
+
+    return open_slots(path)
 
 
 def open_run(path: str | Path) -> dict[str, xr.Dataset]:
@@ -64,22 +73,29 @@ def run(
     PipelineError
         With the exit code the command line would have had.
     """
-    from pipeline.engine.launch import Launch, execute, is_complete, prepare
+    from pipeline.engine.launch import Launch, execute, is_complete, prepare, raise_unless_done
     from pipeline.study.load import load_study
 
     launch = Launch("serial" if serial else "local", workers)
     directory = prepare(load_study(Path(study), overrides), Path(runs), launch)
     if not is_complete(directory):
-        _raise_unless_done(execute(directory, launch), directory)
+        raise_unless_done(execute(directory, launch), directory)
     return directory
 
 
-def submit(study: str | Path, *, runs: str | Path = "runs", cluster: str = "local", workers: int | None = None) -> RunDirectory:
-    """Start a study on a cluster and give its run directory at once; follow it with ``pipeline status``."""
+def submit(
+    study: str | Path,
+    *,
+    runs: str | Path = "runs",
+    cluster: str = "local",
+    workers: int | None = None,
+    overrides: Sequence[str] = (),
+) -> RunDirectory:
+    """Start a study on a cluster, a profile or ``local``, and give its run directory at once; the rest is as in `run`."""
     from pipeline.engine.launch import Launch, is_complete, prepare, start_detached
     from pipeline.study.load import load_study, locate_profile
 
-    loaded = load_study(Path(study))
+    loaded = load_study(Path(study), overrides)
     launch = Launch(locate_profile(cluster, loaded.base), workers)
     directory = prepare(loaded, Path(runs), launch)
     if not is_complete(directory):
@@ -117,7 +133,7 @@ def compare_study(
         As all that follows: see `compare`.
     """
     from pipeline.survey.compare import find_format, place_metrics, usual_metrics
-    from pipeline.survey.compare_arguments import as_paths, name_outputs, name_systems
+    from pipeline.survey.compare_arguments import as_paths, name_outputs, name_systems, refuse_replicates
 
     base, outputs = Path.cwd(), name_systems(outputs)
     paths = list(outputs.values())
@@ -127,7 +143,6 @@ def compare_study(
     from pipeline.analyses.registry import analyses_of_compare  # only now: a mistyped metric need not wait for these
     from pipeline.presets.registry import PRESETS
     from pipeline.study.load import study_from_value
-    from pipeline.study.resampling import MOST_REPLICATES
 
     if set(outputs) == {"*"}:
         named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(paths)
@@ -141,18 +156,11 @@ def compare_study(
     if columns:
         test_set["columns"] = dict(columns)
     if filter:
-        test_set["items"] = {
-            "include": {column: [kept] if isinstance(kept, str) else list(kept) for column, kept in filter.items()}
-        }
+        kept = {column: [value] if isinstance(value, str) else list(value) for column, value in filter.items()}
+        test_set["items"] = {"include": kept}
     if documents is not None:
         test_set["documents"] = str(documents)
-    if replicates is not None and replicates > MOST_REPLICATES:
-        raise UsageError.of(
-            "P125",
-            f"{replicates:,} replicates are asked for, and at most {MOST_REPLICATES:,} can be",
-            where="-b, --replicates",
-            help="b = 1,000,000 finds p-values down to 1e-6, within seconds for a handful of systems",
-        )
+    refuse_replicates(replicates)
     resampling: dict[str, Any] = {"alpha": alpha, "across_families": across_families}
     if preset is None:
         resampling["replicates"] = 100_000
@@ -176,7 +184,7 @@ def compare_study(
 
 
 def compare(
-    outputs: Mapping[str, str | Path] | str | Path | Sequence[str | Path],
+    outputs: pd.DataFrame | Mapping[str, ArrayLike] | Mapping[str, str | Path] | str | Path | Sequence[str | Path],
     references: str | Path | Sequence[str | Path] = (),
     *,
     metrics: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = (),
@@ -203,8 +211,9 @@ def compare(
 
     Parameters
     ----------
-    outputs : mapping of str to str or Path, str or Path, or sequence of them
-        Paths by system name, or paths whose file names name the systems; one alone may hold all systems.
+    outputs : DataFrame, mapping of str to array, mapping of str to str or Path, str or Path, or sequence of them
+        A table with a row an item and a column a system; scores of the items by system name; paths by system name; or paths whose
+        file names name the systems, where one alone may hold all systems and a folder stands for the outputs in it.
     references : str or Path, or sequence of them
         References (text) or one gold file (labels, columns and the others); none for scores.
     metrics : str or mapping, or sequence of them
@@ -248,15 +257,20 @@ def compare(
     ------
     PipelineError
     """
-    from pipeline.survey.compare_arguments import in_words_of_compare, name_systems, speaking_of_compare
+    from pipeline.survey.compare_arguments import in_words_of_compare, speaking_of_compare
+    from pipeline.survey.in_memory import settle_outputs
 
     with speaking_of_compare(), scratch_directory("compare") as scratch:
+        given = settle_outputs(outputs, references, folder=scratch)
+        if given.in_memory and not (runs is None and save_study is None):
+            asked, help = "runs" if runs else "save_study", "write it to a file, such as scores.csv, and compare that"
+            raise UsageError.of("P005", "a table in memory cannot be read again by a run that is kept", where=asked, help=help)
         loaded = compare_study(
-            name_systems(outputs),
-            references,
+            given.outputs,
+            given.references,
             metrics=metrics,
             procedures=procedures,
-            format=format,
+            format="scores" if given.in_memory and format == "auto" else format,
             missing=missing,
             documents=documents,
             unit=unit,
@@ -272,13 +286,15 @@ def compare(
         )
         from pipeline.analyses.registry import are_own  # what is refused above waits for none of these
         from pipeline.cubes.held import hold_cubes
-        from pipeline.engine.launch import Launch, execute, is_complete, prepare
+        from pipeline.engine.launch import Launch, execute, is_complete, prepare, raise_unless_done
         from pipeline.study.load import override_study
         from pipeline.survey.checks import refuse_untestable
 
         refuse_untestable(loaded.study, loaded.base)
         if save_study is not None:
-            _save(loaded, Path(save_study))
+            from pipeline.study.writing import write_study
+
+            write_bytes(Path(save_study), write_study(loaded, Path(save_study)).encode())
         if runs is None:  # nothing is kept: without a page nothing is drawn
             formats = "[json]" if page is None else "[json, html]"
             loaded = replace(loaded, study=override_study(loaded.study, [f"report.formats={formats}"]))
@@ -288,7 +304,7 @@ def compare(
             # Analyses of other packages are promised cubes of xarray, and figures are drawn from them.
             held = runs is None and page is None and are_own(spec.name for spec in loaded.study.asked_analyses)
             with hold_cubes(directory.cubes) if held else nullcontext():
-                _raise_unless_done(execute(directory, launch, progress=progress or (lambda state: None)), directory)
+                raise_unless_done(execute(directory, launch, progress=progress or (lambda state: None)), directory)
         document: dict[str, Any] = read_json(directory.report / "report.json")
         if page is not None:
             from pipeline.report.layout.pages import without_files
@@ -300,19 +316,3 @@ def compare(
     from pipeline.report.results import Results
 
     return Results(document)
-
-
-def _save(loaded: LoadedStudy, path: Path) -> None:
-    """Write the study of a comparison, with paths from where it is written."""
-    from pipeline.study.writing import write_study
-
-    write_bytes(path, write_study(loaded, path).encode())
-
-
-def _raise_unless_done(ending: Ending, directory: RunDirectory) -> None:
-    if ending.exit_code == 130:
-        raise KeyboardInterrupt
-    if ending.exit_code:
-        kinds = {kind.exit_code: kind for kind in (TaskError, DataError, ClusterError, StoreError, Interrupted)}
-        told = Problem("P409", f"the run ended {ending.state.lower()}: {ending.message}", str(directory.root))
-        raise kinds.get(ending.exit_code, PipelineError)(*(ending.problems or (told,)))

@@ -5,6 +5,9 @@
 #
 # PYTHON names the interpreter, otherwise it is the first of python3.13, python3.12, python3.11, python3 that will do.
 
+# Where this is set every process that a test starts compiles the package again, and pytest rewrites the assertions of all tests.
+unset PYTHONDONTWRITEBYTECODE
+
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf '==> %s\n' "$*" >&2; }

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.cli.actions import load, print_json, print_report_path
 from pipeline.cli.answers import (
     INCOMPLETE,
-    WORSE,
     Ran,
     is_github,
     place_of_history,
@@ -29,7 +25,7 @@ from pipeline.cli.options import cli, json_option, override_options, place_optio
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
     from pipeline.record.history import History
-    from pipeline.record.manifest import Manifest
+    from pipeline.report.history.account import Asked
     from pipeline.study.load import LoadedStudy
 
     _LooksType = click.ParamType[int | None]
@@ -40,15 +36,6 @@ __all__: list[str] = []
 
 LOOKS = 30
 NOT_MEASURED = "could not measure: slot {slot} spends nothing, and may be asked for again"
-
-
-class Asked(NamedTuple):
-    """What the command line asks of a slot beside its study."""
-
-    looks: int | None
-    baseline: str | None
-    candidates: tuple[str, ...]
-    confirm: int
 
 
 class _Looks(_LooksType):
@@ -127,6 +114,7 @@ def reanalyse(
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.engine.launch import Launch
     from pipeline.record.history import History, is_slot_name
+    from pipeline.report.history.account import Asked, refuse_other_plan
     from pipeline.report.history.gate import Judged
     from pipeline.report.layout.markdown import unescape
     from pipeline.store.files import write_bytes
@@ -146,9 +134,10 @@ def reanalyse(
         done_before = account is not None
         if account is None:
             _refuse_other_study(loaded, accounts, kept)
+            refuse_other_plan(accounts, looks=looks, alpha=loaded.study.resampling.alpha)
             launch = Launch("serial" if serial else "local", workers, block_cells)
             ran = _measure(kept, name, loaded, runs, launch, quiet or as_json)
-            account = _conclude(kept, name, ran, Asked(looks, baseline, candidates, confirm))
+            account = _conclude(kept, name, ran, Asked(looks, baseline, candidates, confirm), accounts)
     text = (kept.root / "slots" / name / "account.md").read_text(encoding="utf-8")
     if summary is not None:
         write_bytes(summary, text.encode())
@@ -198,77 +187,25 @@ def _measure(kept: History, slot: str, loaded: LoadedStudy, runs: Path, launch: 
     return ran
 
 
-def _conclude(kept: History, slot: str, ran: Ran, asked: Asked) -> dict[str, Any]:
+def _conclude(kept: History, slot: str, ran: Ran, asked: Asked, accounts: list[dict[str, Any]]) -> dict[str, Any]:
     """Read the run's report at the level of this look, and add the slot to the history."""
     from pipeline.record.manifest import read_manifest
+    from pipeline.record.parts import digest_inputs, digest_settings
     from pipeline.report.document import read_report
-    from pipeline.report.history.confirmation import answers_before, confirm_losses, hold_to_level, list_answers
-    from pipeline.report.history.gate import conclude_gate, judge_candidates
-    from pipeline.report.history.slot_text import describe_slot, list_limits
-    from pipeline.report.history.slots import Look, SlotFound, level_of, list_changes, next_look, read_slot
+    from pipeline.report.history.account import Measured, account_for
+    from pipeline.report.history.slot_text import describe_slot
     from pipeline.store.files import read_json
 
-    accounts = kept.accounts()
     report = read_report(read_json(ran.directory.report / "report.json"))
     manifest = read_manifest(ran.directory)
-    last = accounts[-1] if accounts else None
-    seen = next((one for one in accounts if one["run"] == ran.directory.id), None)
-    spent = next((Look(**one["look"]) for one in reversed(accounts) if one["spends"]), None)
-    # The same run has been looked at: what it may claim was settled then, and nothing is spent.
-    look = Look(**seen["look"]) if seen else next_look(spent, looks=asked.looks, alpha=report.alpha)
-    level = level_of(look, report)
-    found = read_slot(report, level, inputs=_digest_inputs(manifest), settings=_digest_settings(manifest))
-    judged = []
+    inputs, settings = digest_inputs(manifest), digest_settings(manifest)
+    measured = Measured(manifest.study.study, ran.directory.id, ran.tasks, inputs, settings)
     if asked.baseline is not None:
         refuse_unknown(report, (asked.baseline, *asked.candidates))
-        judged = hold_to_level(judge_candidates(report, asked.baseline, asked.candidates), level)
-        if {one.answer for one in judged} == {"could not measure"}:  # nothing was seen of what was asked
-            kept.miss(slot, exit_code=INCOMPLETE, why="no comparison with the baseline could be measured")
-            click.echo("\n".join([NOT_MEASURED.format(slot=slot), *(f"  {one.say()}" for one in judged)]), err=True)
-            sys.exit(INCOMPLETE)
-    answers = list_answers(judged)
-    judged = confirm_losses(judged, answers_before(accounts, ran.directory.id), runs=asked.confirm)
-    answer = conclude_gate(judged) if judged else None
-    codes = {"worse": WORSE, "could not measure": INCOMPLETE}
-    account: dict[str, Any] = {
-        "study": manifest.study.study,
-        "slot": slot,
-        "number": 1 + (last["number"] if last else 0),
-        "run": ran.directory.id,
-        "tasks": ran.tasks,
-        "spends": seen is None,
-        "look": look._asdict(),
-        "level": level,
-        "before": last["slot"] if last else None,
-        "changes": [c._asdict() for c in list_changes(SlotFound.from_json(last["found"]), found)] if last else [],
-        "notes": list_limits(report, level),
-        "answer": answer,
-        "answers": answers,
-        "comparisons": [asdict(one) for one in judged],
-        "exit_code": codes.get(answer or "", 0),
-        "found": found.to_json(),
-    }
+    account, judged = account_for(slot, report, measured, asked, accounts)
+    if {one.answer for one in judged} == {"could not measure"}:  # nothing was seen of what was asked
+        kept.miss(slot, exit_code=INCOMPLETE, why="no comparison with the baseline could be measured")
+        click.echo("\n".join([NOT_MEASURED.format(slot=slot), *(f"  {one.say()}" for one in judged)]), err=True)
+        sys.exit(INCOMPLETE)
     kept.add(account, describe_slot(account, judged))
     return account
-
-
-def _digest_inputs(manifest: Manifest) -> dict[str, str]:
-    from pipeline.store import digest
-
-    found = {}
-    for test_set in manifest.inputs.test_sets:
-        found[json.dumps([test_set.name])] = digest([test_set.frame, test_set.gold_digest, test_set.groupings])[:16]
-        found |= {json.dumps([test_set.name, one.system]): one.identity[:16] for one in test_set.outputs}
-    return found
-
-
-def _digest_settings(manifest: Manifest) -> dict[str, str]:
-    """Return digests of the parts of a study, without its inputs: of those that are mappings, by their keys."""
-    from pipeline.store import digest
-
-    asked: Mapping[str, Any] = manifest.identity()["study"]
-    parts: dict[str, str] = {}
-    for key, value in asked.items():
-        inner = value.items() if isinstance(value, Mapping) and key in {"resampling", "report"} else ()
-        parts |= {f"{key}.{name}": digest([one])[:16] for name, one in inner} or {key: digest([value])[:16]}
-    return parts

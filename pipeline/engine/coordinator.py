@@ -176,6 +176,7 @@ class Coordinator:
             self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
             plan = self._plan()
         if plan.tasks and not stop.wanted:
+            del plan  # the queue lets go of a task that it gives out; a plan would keep all of them until the last has ended
             if open_here is not None and is_small(self.manifest.study, self.outlook, machine=self.machine):
                 with open_here(stop) as executor:
                     if not self._loop(executor, stop, until=time.monotonic() + PATIENCE * self.machine * HERE_SECONDS):

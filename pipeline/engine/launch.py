@@ -20,7 +20,7 @@ from pipeline.engine.signals import StopRequest
 from pipeline.engine.state import write_pending
 from pipeline.engine.stock import sound_receipts
 from pipeline.engine.watch import await_end
-from pipeline.errors import ClusterError, StoreError
+from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.record.manifest import Manifest, read_manifest
@@ -32,7 +32,17 @@ from pipeline.store.runs import RunDirectory
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
 from pipeline.survey.survey import survey_study
 
-__all__ = ["Launch", "execute", "forget_cancel", "is_complete", "is_held", "prepare", "read_launch", "start_detached"]
+__all__ = [
+    "Launch",
+    "execute",
+    "forget_cancel",
+    "is_complete",
+    "is_held",
+    "prepare",
+    "raise_unless_done",
+    "read_launch",
+    "start_detached",
+]
 
 BEGIN_SECONDS = 60.0
 """How long a coordinator that was started may take to begin before this process no longer waits for it."""
@@ -245,3 +255,13 @@ def _last_words(log: Path, before: int) -> str | None:
     except OSError:
         return None
     return "\n    ".join(lines[-MOST_WORDS:]) or None
+
+
+def raise_unless_done(ending: Ending, run: RunDirectory) -> None:
+    """Raise what a run ended with, of the class whose exit status it has; P409 where no task says why."""
+    if ending.exit_code == 130:
+        raise KeyboardInterrupt
+    if ending.exit_code:
+        kinds = {kind.exit_code: kind for kind in (TaskError, DataError, ClusterError, StoreError, Interrupted)}
+        told = Problem("P409", f"the run ended {ending.state.lower()}: {ending.message}", str(run.root))
+        raise kinds.get(ending.exit_code, PipelineError)(*(ending.problems or (told,)))

@@ -261,18 +261,17 @@ def scratch_directory(kind: str, place: Path | None = None) -> Iterator[Path]:
     """
     within = tempfile.gettempdir() if place is None else str(make_directory(place))
     _sweep(within)
-    # What a process that is just dying still writes there must not spoil what is done.
-    with tempfile.TemporaryDirectory(
-        prefix=f"pipeline-{kind}-", suffix=temporary_name(), dir=within, ignore_cleanup_errors=True
-    ) as made:
-        try:
-            yield Path(made)
-        finally:
+    made = tempfile.mkdtemp(prefix=f"pipeline-{kind}-", suffix=temporary_name(), dir=within)
+    maker = os.getpid()
+    try:
+        yield Path(made)
+    finally:
+        if os.getpid() == maker:  # a process that is forked meanwhile ends as well, and the folder is not its own
             _remove_tree(made)
 
 
 def _remove_tree(folder: str) -> None:
-    """Remove a folder, even where threads of a task that was given up still write into it."""
+    """Remove a folder, even where threads of a task that was given up, or a process that is just dying, still write into it."""
     for _ in range(20):
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.exists(folder):

@@ -13,6 +13,7 @@ from pipeline.errors import PipelineError, Problem, UsageError
 from pipeline.items.names import name_outputs
 from pipeline.metrics.registry import is_metric
 from pipeline.study.load import parse_flow
+from pipeline.study.resampling import MOST_REPLICATES
 
 __all__ = [
     "as_paths",
@@ -22,6 +23,7 @@ __all__ = [
     "parse_columns",
     "parse_filters",
     "parse_named",
+    "refuse_replicates",
     "speaking_of_compare",
 ]
 
@@ -136,6 +138,17 @@ def parse_filters(arguments: Sequence[str]) -> dict[str, list[str]]:
             raise UsageError.of("P018", f"the {lacking} is missing", where=f"--filter {argument}", help=help_)
         kept.setdefault(column, []).append(value)
     return kept
+
+
+def refuse_replicates(asked: int | None) -> None:
+    """Raise P125 where more replicates are asked for than a run can draw."""
+    if asked is not None and asked > MOST_REPLICATES:
+        raise UsageError.of(
+            "P125",
+            f"{asked:,} replicates are asked for, and at most {MOST_REPLICATES:,} can be",
+            where="-b, --replicates",
+            help="b = 1,000,000 finds p-values down to 1e-6, within seconds for a handful of systems",
+        )
 
 
 _NAMED = "give each system a file of its own, `NAME=PATH`"

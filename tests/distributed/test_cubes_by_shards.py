@@ -3,46 +3,67 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from support.studies import files_of, ledger, run_cli, times_done, write_scores, write_study
 
 from pipeline.api import run
-from pipeline.cubes.variables import CHUNKS
+from pipeline.cubes.variables import CHUNKS, VARIABLES
 from pipeline.plan import shards
 from pipeline.plan.task import Receipt, Task
-from pipeline.tasks.collect import shard
+from pipeline.tasks.collect import shard, tail_tables
 
-SYSTEMS = 100
-"""Of which pairs fill one chunk, and a part of a second."""
+CHUNK_PAIRS, CHUNK_SYSTEMS = 16, 4
+"""Of small cubes, which seven systems cut as a hundred cut those of runs."""
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("shards")
-    write_scores(folder / "scores.csv", [f"system {number}" for number in range(SYSTEMS)])
+def write(folder: Path, systems: int, **resampling: object) -> Path:
+    write_scores(folder / "scores.csv", [f"system {number}" for number in range(systems)])
     return write_study(
         folder / "study.yaml",
         metrics=["mean"],
         test_sets={"bench": {"format": "scores", "outputs": "scores.csv"}},
         resampling={
-            "replicates": 20_000,
             "keep_replicates": 2000,
-            "test_sizes": [20, "full"],
             "intervals": ["percentile", "bca"],
             "procedures": ["paired-bootstrap", "approximate-randomization", "paired-t"],
+            **resampling,
         },
         analyses=[],
     )
 
 
 @pytest.fixture(scope="module")
-def oracle(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run whose cube is collected by one task."""
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("shards"), 7, replicates=20_000, test_sizes=[20, "full"])
+
+
+def collect_at_once(study: Path, runs: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "ONE_TASK_SECONDS", 1e9)
-        return run(study, runs=tmp_path_factory.mktemp("oracle"), serial=True).root
+        return run(study, runs=runs, serial=True).root
+
+
+@pytest.fixture(scope="module")
+def small_chunks() -> Iterator[None]:
+    """Cut variables, and so shards, so that pairs of seven systems fill one chunk, and a part of a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(cast("dict[str, int]", CHUNKS), "pair", CHUNK_PAIRS)
+        patch.setitem(cast("dict[str, int]", CHUNKS), "system", CHUNK_SYSTEMS)
+        patch.setitem(cast("dict[str, int]", VARIABLES["histogram"].chunks), "pair", CHUNK_PAIRS // 4)
+        patch.setattr(shards, "CHUNK_PAIRS", CHUNK_PAIRS)
+        patch.setattr(shards, "CHUNK_SYSTEMS", CHUNK_SYSTEMS)
+        patch.setattr(tail_tables, "CHUNK_PAIRS", CHUNK_PAIRS)
+        yield
+
+
+@pytest.fixture(scope="module")
+def oracle(study: Path, small_chunks: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run whose cube is collected by one task."""
+    return collect_at_once(study, tmp_path_factory.mktemp("oracle"))
 
 
 @pytest.fixture
@@ -61,9 +82,18 @@ def test_shards_are_of_whole_chunks() -> None:
 
 
 @pytest.mark.usefixtures("cut")
-@pytest.mark.parametrize("workers", [0, 2])
-def test_shards_give_the_bits_of_one_task(study: Path, oracle: Path, tmp_path: Path, workers: int) -> None:
-    found = run(study, runs=tmp_path, serial=True) if not workers else run(study, runs=tmp_path, workers=workers)
+def test_shards_that_workers_make_of_a_hundred_systems_give_the_bits_of_one_task(tmp_path: Path) -> None:
+    """Before chunks are made small for the other tests: workers are other processes."""
+    study = write(tmp_path, 92, replicates=2000, keep_replicates=500, test_sizes=["full"], tails="none")
+    whole = collect_at_once(study, tmp_path / "whole")
+    found = run(study, runs=tmp_path / "runs", workers=2).root
+    assert kinds(found).count("shard") == 2  # of 4186 pairs
+    assert files_of(found / "cubes.zarr") == files_of(whole / "cubes.zarr")
+
+
+@pytest.mark.usefixtures("cut")
+def test_shards_give_the_bits_of_one_task(study: Path, oracle: Path, tmp_path: Path) -> None:
+    found = run(study, runs=tmp_path, serial=True)
     assert "shard" not in kinds(oracle)
     assert kinds(found.root).count("shard") == 4  # two sizes of two chunks
     assert files_of(found.root / "cubes.zarr") == files_of(oracle / "cubes.zarr")

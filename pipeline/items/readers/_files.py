@@ -65,7 +65,8 @@ def read_lines(path: Path, *, tokens: bool = False) -> Lines:
             carriage_returns += sum(line.endswith("\r") for line in found)
             found = [line.removesuffix("\r") for line in found]
         lines += found
-    if carriage_returns:
+    # Where every line ends so, the last one perhaps not at all, that is how the file was written, as CSV is meant to be.
+    if 0 < carriage_returns < len(lines) - 1:
         warnings.append(f"{path} has carriage returns at the end of {carriage_returns} of {len(lines)} lines, which were left out")
     return Lines(tuple(lines), str(path), tuple(warnings))
 

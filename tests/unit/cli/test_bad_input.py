@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -245,16 +246,27 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(folder: Path, small_disk: P
     assert not [path for path in small_disk.rglob("*.tmp-*")]
 
 
-def finished(folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of runs with one that is done, in blocks of one cell."""
+    folder = tmp_path_factory.mktemp("sound")
     study = text_study(folder / "s", ("a", "b", "c"))
     done = run_cli("run", study, "--runs", folder / "runs", "--serial", "--block-cells", 1)
     assert done.returncode == 0, done.stderr
-    return Path(done.stdout.strip())
+    return folder / "runs"
+
+
+@pytest.fixture
+def finished(sound: Path, folder: Path) -> Path:
+    """The run in a copy of its own."""
+    shutil.copytree(sound, folder / "runs")
+    (directory,) = (path.parent for path in (folder / "runs").glob("*/plan.json"))
+    return directory
 
 
 @pytest.mark.slow
-def test_a_damaged_chunk_is_noticed_and_built_again_from_the_store(folder: Path) -> None:
-    directory = finished(folder)
+def test_a_damaged_chunk_is_noticed_and_built_again_from_the_store(finished: Path, folder: Path) -> None:
+    directory = finished
     (group,) = (path for path in (directory / "cubes.zarr").iterdir() if path.is_dir())
     chunk = group.joinpath("p_value", "c", "0", "0", "0", "1", "0")  # one-sided, at the full size
     sound = chunk.read_bytes()
@@ -270,8 +282,8 @@ def test_a_damaged_chunk_is_noticed_and_built_again_from_the_store(folder: Path)
     assert sorted(set(again)) == ["collect", "report"]
 
 
-def test_a_damaged_stored_result_is_computed_again_and_only_that(folder: Path) -> None:
-    directory = finished(folder)
+def test_a_damaged_stored_result_is_computed_again_and_only_that(finished: Path, folder: Path) -> None:
+    directory = finished
     receipts = [e["receipt"] for e in ledger(directory) if e["event"] == "done" and e["receipt"]["kind"] == "resample"]
     path = folder / "runs" / ".store" / receipts[0]["file"]
     sound = path.read_bytes()
@@ -284,8 +296,8 @@ def test_a_damaged_stored_result_is_computed_again_and_only_that(folder: Path) -
     assert not {r["key"] for r in receipts[1:]} & set(again)
 
 
-def test_a_truncated_ledger_line_is_dropped_and_its_task_done_again(folder: Path) -> None:
-    directory = finished(folder)
+def test_a_truncated_ledger_line_is_dropped_and_its_task_done_again(finished: Path, folder: Path) -> None:
+    directory = finished
     path = directory / "ledger.jsonl"
     lines = path.read_bytes().split(b"\n")
     place = next(i for i, line in enumerate(lines) if b'"resample"' in line)
@@ -297,8 +309,8 @@ def test_a_truncated_ledger_line_is_dropped_and_its_task_done_again(folder: Path
     assert set(times_done(directory).values()) == {1}
 
 
-def test_a_ledger_damaged_in_the_middle_is_refused_with_its_line(folder: Path) -> None:
-    directory = finished(folder)
+def test_a_ledger_damaged_in_the_middle_is_refused_with_its_line(finished: Path, folder: Path) -> None:
+    directory = finished
     path = directory / "ledger.jsonl"
     lines = path.read_bytes().split(b"\n")
     lines[2] = lines[2][:30] + b"X" + lines[2][31:]

@@ -196,7 +196,7 @@ def test_compare_speaks_of_a_report_only_where_it_keeps_one(tmp_path: Path, monk
 def test_compare_without_a_folder_draws_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_scores(tmp_path / "scores.csv", ["one", "two", "three"])
-    for name in ("figures.draw_all", "pages.render_html", "pages.render_markdown"):
+    for name in ("drawing.figures.draw_all", "layout.pages.render_html", "layout.pages.render_markdown"):
         monkeypatch.setattr(f"pipeline.report.{name}", None)
     document = compare(["scores.csv"], replicates=500)
     assert len(document["pairs"]) == 3

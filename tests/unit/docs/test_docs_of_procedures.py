@@ -107,7 +107,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", sorted(PAGES))
-def test_the_examples_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
+def test_the_examples_print_what_the_page_shows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name in {null.name for null in NULLS}:  # their examples show a row of the report of a run, and not its null laboratory
+        monkeypatch.setattr("pipeline.study.schema.null_laboratories", tuple)
     for block, printed in run_examples(PAGES[name].read_text(encoding="utf-8"), tmp_path):
         assert printed == block[2]
 

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from support.studies import ledger, text_study, times_done
 
 from pipeline.engine.coordinator import Ending, coordinate
+from pipeline.engine.events import EVENTS, events_schema
 from pipeline.engine.executor import Outcome
 from pipeline.engine.launch import Launch, prepare
 from pipeline.engine.state import RunState
@@ -183,6 +185,48 @@ def test_a_first_signal_drains_and_a_second_abandons(run: RunDirectory) -> None:
     assert (ending.state, ending.exit_code) == ("INTERRUPTED", 75)
     assert len(executor.tries) == 1  # the others were in flight and were left
     assert sum(times_done(run.root).values()) == 1
+
+
+def test_all_events_of_a_run_that_met_much_have_the_keys_of_the_schema_and_no_others(run: RunDirectory) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the extra `test`")
+
+    def struck(task: Task, n: int) -> Failure | None:
+        if "of b on" in task.label and n == 1:
+            return failure(task, lost=True)
+        if task.kind == "resample":
+            run.cancel.touch()
+            return failure(task, 70, "P401")
+        return None
+
+    stopped, _ = drive(run, struck)
+    assert stopped.state == "CANCELLED"
+    lost = next(e["receipt"]["file"] for e in ledger(run.root) if e["event"] == "done")
+    (run.store.root / lost).unlink()
+    with open(run.ledger, "ab") as file:
+        file.write(b'{"event":"done",')
+    resumed, _ = drive(run, lambda task, n: None)
+    assert resumed.state == "COMPLETED"
+    events = [json.loads(line) for line in run.events.read_bytes().splitlines()]
+    assert {event["event"] for event in events} == {*EVENTS} - {"handed over"}
+    schema = events_schema()
+    valid = jsonschema.Draft202012Validator(schema)
+    for event in events:
+        assert [error.message for error in valid.iter_errors(event)] == []
+        assert set(event) == {*schema["required"], *EVENTS[event["event"]].keys}, event
+
+
+def test_a_task_that_has_ended_is_not_kept(run: RunDirectory) -> None:
+    ended: list[weakref.ref[Task]] = []
+    kept: list[int] = []
+
+    def script(task: Task, n: int) -> Failure | None:
+        kept.append(sum(one() is not None for one in ended))
+        ended.append(weakref.ref(task))
+        return None
+
+    assert drive(run, script)[0].state == "COMPLETED"
+    assert len(kept) >= 7
+    assert max(kept) <= 1  # that whose outcome was taken last
 
 
 def test_nothing_is_written_once_another_process_has_taken_over(run: RunDirectory) -> None:

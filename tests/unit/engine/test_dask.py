@@ -126,8 +126,8 @@ def test_of_tasks_that_end_together_each_has_its_own_outcome(tmp_path: Path, mon
 
 
 def test_ctrl_c_in_a_terminal_reaches_the_coordinator_alone_and_loses_nothing(tmp_path: Path) -> None:
-    study, runs = text_study(tmp_path / "s"), tmp_path / "runs"
-    options = ["--workers", "2", "--block-cells", "1", "-b", "2000000"]
+    study, runs = text_study(tmp_path / "s", ("a", "b")), tmp_path / "runs"
+    options = ["--workers", "2", "--block-cells", "1", "-b", "1200000"]
     command = [sys.executable, "-m", "pipeline", "run", str(study), "--runs", str(runs), *options]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, start_new_session=True

@@ -120,11 +120,22 @@ def test_utf_16_is_named(write):
     assert "UTF-16" in problem.help
 
 
-def test_a_byte_order_mark_and_carriage_returns_are_left_out_and_told(write):
+def test_a_byte_order_mark_and_carriage_returns_are_left_out_and_the_mark_is_told(write):
     reader = listen(load_reader("text"))
     items = reader.read_outputs(write(b"\xef\xbb\xbfa\r\nb\r\n"), system="s", options={})["s"]
     assert items.columns["text"] == ("a", "b")
-    assert ["byte order mark" in reader.warnings[0], "2 of 2 lines" in reader.warnings[1]] == [True, True]
+    (told,) = reader.warnings
+    assert "byte order mark" in told
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"a\r\nb\r\nc", []), (b"a\r\nb\nc\n", ["1 of 3 lines"]), (b"a\nb\r\nc\r\nd\n", ["2 of 4 lines"])]
+)
+def test_carriage_returns_at_the_end_of_some_lines_alone_are_told(write, content, told):
+    reader = listen(load_reader("text"))
+    items = reader.read_outputs(write(content), system="s", options={})["s"]
+    assert "".join(items.columns["text"]) == "abcd"[: len(items.ids)]
+    assert [words in warning for words, warning in zip(told, reader.warnings, strict=True)] == [True] * len(told)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])

@@ -45,3 +45,12 @@ def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(
         assert folder.stat().st_mode & 0o077 == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted({"mine", others[0].name, others[1].name})
     assert others[2].is_dir()
+
+
+def test_a_process_that_is_forked_meanwhile_leaves_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch = scratch_directory("test", tmp_path)
+    folder = scratch.__enter__()
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: 2**22 + 1)
+        scratch.__exit__(None, None, None)
+    assert folder.is_dir()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,10 @@ from support.studies import run_cli, write_scores, write_study
 from pipeline.errors import PluginError
 from pipeline.foreign_code import no_foreign_code
 from pipeline.own_code import import_object
+from pipeline.plugins import import_plugin
+from pipeline.study.load import study_from_value
+from pipeline.survey.code import list_code
+from pipeline.trainers.named_code import list_named_code
 from pipeline.trainers.registry import make_trainer
 
 
@@ -183,6 +189,45 @@ def test_trainers_and_readers_of_training_data_are_plugins_too(tmp_path: Path, m
     found = check("planted", "command")
     assert found["unchecked"] == ["training.data.format (planted)", "test_sets.news"]
     assert (found["test_sets"], (tmp_path / "ran").exists()) == ([], False)
+
+
+HARMLESS = {"command": {"limits", "environment", "path", "suffix", "gives", "same_bits", "version"}, "python": {"options", "path"}}
+"""Options of trainers that are no code by themselves, though code may be called with them."""
+DECLARED = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]["entry-points"]
+
+
+@pytest.mark.parametrize("name", DECLARED["pipeline.trainers"])
+def test_every_option_of_a_trainer_is_listed_or_is_known_to_name_no_code(name: str) -> None:
+    harmless = HARMLESS.get(name, {"options"})
+    for option in set(inspect.signature(import_plugin("trainers", name)).parameters) - harmless:
+        given = [{"estimator": "mine.Thing"}] if option == "steps" else "mine:Thing"
+        (code,) = list_named_code(name, {option: given})
+        assert (code.option.partition("[")[0], code.kind != "trainer") == (option, True)
+
+
+def test_members_of_every_family_of_plugins_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    families = {group.partition(".")[2] for group in DECLARED if group.startswith("pipeline.")}
+    plant(tmp_path, monkeypatch, *families)
+    value = {
+        "schema": 1,
+        "study": "s",
+        "metrics": ["planted"],
+        "analyses": [{"name": "planted"}],
+        "test_sets": {"n": {"format": "planted", "outputs": "scores.csv"}},
+        "training": {
+            "data": {"path": "train.txt", "format": "labels"},
+            "resamples": [{"method": "seed", "replicas": 2}],
+            "models": {"mine": {"trainer": "planted"}},
+        },
+    }
+    study = study_from_value(value, base=tmp_path).study
+    resampling = study.resampling.model_copy(update={"procedures": ("planted",)})
+    asked = study.model_copy(update={"resampling": resampling, "preset": "planted"})
+    places = {"metrics", "test_sets.n.format", "training.models.mine", "analyses", "resampling.procedures", "preset"}
+    found = list_code(asked, tmp_path)
+    assert {code.where for code in found} == places
+    assert len(places) == len(families)
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("asked", [{"preset": "planted"}, {"resampling": {"procedures": ["planted"]}}])
