@@ -135,7 +135,7 @@ def test_a_place_that_cannot_be_written_is_told(folder: Path) -> None:
 
 
 def test_the_package_tells_a_notebook_what_it_has() -> None:
-    assert dir(pipeline) == ["__version__", "compare", "open_run", "run", "submit"]
+    assert dir(pipeline) == ["__version__", "compare", "open_history", "open_run", "run", "submit"]
 
 
 @pytest.mark.parametrize("text", ["a_b", "50%", "{x}", "\\", "<≤>", "~^", "α–β"])
