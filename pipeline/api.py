@@ -213,7 +213,7 @@ def compare(
     ----------
     outputs : DataFrame, mapping of str to array, mapping of str to str or Path, str or Path, or sequence of them
         A table with a row an item and a column a system; scores of the items by system name; paths by system name; or paths whose
-        file names name the systems, where one alone may hold all systems and a folder stands for the outputs in it.
+        file names name the systems: one file may hold all systems, and a folder means the outputs in it.
     references : str or Path, or sequence of them
         References (text) or one gold file (labels, columns and the others); none for scores.
     metrics : str or mapping, or sequence of them

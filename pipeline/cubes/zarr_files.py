@@ -196,7 +196,8 @@ class ZarrGroup:
         above, _, _ = path.rpartition("/")
         if above and above not in self._groups:
             self.create_group(above, attributes={})
-        return self._groups.setdefault(path, ZarrGroup(self._files, attributes, self._within(path)))
+        made = self._groups[path] = ZarrGroup(self._files, attributes, self._within(path))
+        return made
 
     def create_array(
         self,

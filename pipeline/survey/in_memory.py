@@ -29,7 +29,7 @@ def settle_outputs(outputs: Any, references: OneOrMore, *, folder: Path) -> Sett
     Parameters
     ----------
     outputs : DataFrame, mapping of str to array, mapping of str to path, path, or sequence of paths
-        A table has a row an item and a column a system, or whatever layout a file may have. Folders stand for the outputs in them.
+        A table has a row for each item and a column for each system, or any other layout of a file. A folder means what is in it.
     references : path or sequence of paths
         Where none are given, those of the folder.
     folder : Path

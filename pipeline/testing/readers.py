@@ -173,7 +173,7 @@ class ReaderContract(ABC):
             ]
 
     def test_a_byte_order_mark_and_carriage_returns_change_nothing(self, tmp_path: Path) -> None:
-        """Files from Windows are read; a mark at the beginning is told."""
+        """Files from Windows are read, with a warning about a byte order mark."""
         example = self.example()
         if not example.text:
             return

@@ -85,7 +85,7 @@ def lay_out(table: View, screen: Screen, *, dispensable: Sequence[str] = (), fir
             if _total(_measure(narrower, wrapped=wrapped)) <= most:
                 yield from _Painted(narrower, screen, first, wrapped=wrapped).lines([range(len(narrower.columns))])
                 if left_out:
-                    yield screen.paint(f"left out for lack of room: {', '.join(left_out)}", "dim")
+                    yield screen.paint(f"columns that do not fit: {', '.join(left_out)}", "dim")
                 return
     if screen.width is None:
         yield from _Painted(table, screen, first, wrapped=False).lines([range(len(table.columns))])

@@ -118,7 +118,7 @@ TABLE = View(
 
 def test_what_is_left_out_is_said() -> None:
     lines = list(lay_out(TABLE, Screen(72), dispensable=("exact", "p")))
-    assert lines[-1] == "left out for lack of room: p"
+    assert lines[-1] == "columns that do not fit: p"
     assert lines[0].strip() == "p"  # the head of p adjusted takes two lines
     assert "0.0100" not in lines[2].split()
     whole = list(lay_out(TABLE, Screen(90), dispensable=("exact", "p")))
