@@ -161,7 +161,9 @@ class Coordinator:
         except StopAsked:
             return stopped(stop)
         finally:
-            sweep_scratch()  # of workers that were ended amid a task: nobody may come after them who would
+            # What workers left that were ended amid a task: nobody may come after them who would remove it.
+            sweep_scratch()
+            self._sweep_stores()
 
     def _drive(self, open_executor: OpenExecutor, stop: StopRequest, open_here: OpenExecutor | None, *, verify: bool) -> Ending:
         self.ledger.append({"event": "started", "versions": versions_here()})
@@ -170,8 +172,7 @@ class Coordinator:
             self.state.event("torn", "the last line of the ledger was torn and is dropped")
         # Before stock is taken, which may last: what an earlier attempt wrote is no longer so.
         self.state.write(at_once=True)
-        sweep_temporaries(self.run.root)
-        sweep_temporaries(self.run.store.root)
+        self._sweep_stores()
         with stop.interrupting():
             self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=verify)
             plan = self._plan()
@@ -191,6 +192,10 @@ class Coordinator:
         if stop.wanted and plan.tasks:
             return stopped(stop)
         return conclude_run(plan, self.inventory)
+
+    def _sweep_stores(self) -> None:
+        sweep_temporaries(self.run.root)
+        sweep_temporaries(self.run.store.root)
 
     def _plan(self) -> Plan:
         plan = plan_study(

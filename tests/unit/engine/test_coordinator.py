@@ -24,7 +24,7 @@ from pipeline.engine.launch import Launch, prepare
 from pipeline.engine.state import RunState
 from pipeline.errors import Problem, RunLocked, StoreError
 from pipeline.plan.task import Failure, Task
-from pipeline.store.files import make_directory, scratch_directory
+from pipeline.store.files import make_directory, scratch_directory, temporary_name
 from pipeline.store.lease import hold_lease
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
@@ -90,22 +90,29 @@ def test_a_lost_worker_is_tried_again_under_another_name(run: RunDirectory) -> N
 
 
 @pytest.mark.parametrize("code", [0, 3])
-def test_scratch_of_a_worker_that_was_ended_amid_a_task_goes_with_the_run(
+def test_what_a_worker_left_that_was_ended_amid_a_task_goes_with_the_run(
     run: RunDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(make_directory(tmp_path / "scratch")))
     with scratch_directory("train") as mine:  # this process has swept: it will not do so again by itself
         gone = subprocess.Popen(["true"])
         gone.wait()
-        left = mine.with_name(mine.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-"))
+        training = mine.with_name(mine.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-"))
+        name = temporary_name()
+        cells = make_directory(run.store.root / "cells" / "d5")
+        cell, part = (place / name.replace(f"-{os.getpid()}-", f"-{gone.pid}-") for place in (cells, run.root))
+        living = cells / name
 
         def script(task: Task, n: int) -> Failure | None:
-            left.mkdir(exist_ok=True)
+            training.mkdir(exist_ok=True)
+            for file in (cell, part, living):
+                file.write_bytes(b"half a cell")
             return failure(task, code, "P204") if code else None
 
         drive(run, script)
         assert mine.is_dir()
-        assert not left.exists()
+        assert living.is_file()
+        assert [left for left in (training, cell, part) if left.exists()] == []
 
 
 def test_a_task_that_kills_its_workers_is_quarantined(run: RunDirectory) -> None:
