@@ -9,14 +9,19 @@ belong to their users: everything is taken for private.
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 __all__ = ["forget_folders", "make_private_folder", "may_be_written_by_others", "open_private", "replacing_private"]
+
+ABANDONED_SECONDS = 10.0
+"""Age at which a file that is being written has lost its writer. Should one have slept for so long, it only compiles again."""
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -61,6 +66,7 @@ def open_private(path: str) -> Iterator[BinaryIO]:
 def replacing_private(path: str) -> Iterator[BinaryIO]:
     """Open a file that appears under its name, for this user alone, when the block ends well, and not at all otherwise."""
     _require_private(os.path.dirname(path))
+    _remove_abandoned(path)
     temporary = f"{path}.tmp.{os.urandom(8).hex()}"
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN, 0o600), "wb") as file:
@@ -70,6 +76,14 @@ def replacing_private(path: str) -> Iterator[BinaryIO]:
         if os.path.lexists(temporary):
             os.unlink(temporary)
         raise
+
+
+def _remove_abandoned(path: str) -> None:
+    """Remove what writers of a file left that were killed: a living one takes milliseconds."""
+    for left in Path(path).parent.glob(f"{glob.escape(os.path.basename(path))}.tmp.*"):
+        with suppress(OSError):  # its writer, or another process that looks, was here first
+            if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
+                left.unlink()
 
 
 @functools.cache  # only its owner can open a private folder to others, so that once is enough for a process

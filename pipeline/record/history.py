@@ -69,7 +69,8 @@ class History:
     def writing(self) -> Iterator[None]:
         """Hold the right to add a slot, or raise P801 where another process does."""
         make_directory(self.root)
-        sweep_temporaries(self.root / "slots", deep=False)
+        for place in (self.root, *(self.root / name for name in ("slots", "missed", "gate"))):
+            sweep_temporaries(place, deep=False)  # not what is in slots: nothing there changes once it is whole
         try:
             with hold_lease(self.root):
                 yield

@@ -13,7 +13,7 @@ from pipeline.report.input import ReportInput
 from pipeline.report.layout.files import Files
 from pipeline.report.layout.tables import make_tables
 from pipeline.report.layout.views import view_all
-from pipeline.store.files import replacing, write_bytes
+from pipeline.store.files import replacing, sweep_temporaries, write_bytes
 
 __all__ = ["ReportInput", "render_report", "write_report"]
 
@@ -62,6 +62,8 @@ def write_report(given: ReportInput, out_dir: Path, *, replaces: bool = False) -
     if report.held_to is not None:
         given = replace(given, findings=(*given.findings, report.held_to))
     files = render_report(given, report)
+    for folder in {(out_dir / name).parent for name in files}:
+        sweep_temporaries(folder, deep=False)  # of a writer that was killed; the folder may be anybody's, and hold much else
     for name in files:
         with replacing(out_dir / name) as file:
             for part in files.stream(name):

@@ -17,7 +17,15 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from pipeline.errors import DataError, RunNotFound, StoreError
-from pipeline.store.files import make_directory, open_private, replacing, scratch_directory, store_error, temporary_name
+from pipeline.store.files import (
+    make_directory,
+    open_private,
+    replacing,
+    scratch_directory,
+    store_error,
+    sweep_temporaries,
+    temporary_name,
+)
 from pipeline.store.lease import refuse_if_held
 from pipeline.store.objects import fetch_object, send_file, send_files
 from pipeline.store.runs import STORE_NAME, RunDirectory
@@ -57,6 +65,7 @@ def pack_run(run: RunDirectory, file: Path) -> int:
         A file cannot be read or written.
     """
     _refuse_unfinished(run)
+    sweep_temporaries(file.parent, deep=False)  # an export that was killed left gigabytes beside its file
     try:
         with replacing(file) as target, zipfile.ZipFile(target, "w") as archive:
             _add(archive, run.id, HEAD, json.dumps(FORMAT).encode())
@@ -144,6 +153,7 @@ def unpack_run(file: Path, folder: Path, *, most: float = LARGEST) -> RunDirecto
             target = folder / run
             _refuse_place(folder, target)
             temporary = make_directory(folder) / temporary_name()
+            sweep_temporaries(folder, deep=False)
             try:
                 for name, entry in entries:
                     path = temporary / name

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from faults.processes import MARK, Command, command_line, end, living
+from pipeline.tasks.kept_models import KEPT
 
 __all__ = ["Episode", "Reference", "digest_results"]
 
@@ -53,11 +54,15 @@ _MEASURED = {"seconds", "peak_memory_bytes"}
 
 
 def digest_results(run: Path) -> dict[str, str]:
-    """Return SHA-256 of every file of a run's cubes, and of its report without what trainings took."""
+    """Return SHA-256 of every file of a run's cubes, and of its report without what trainings took, and a note on that."""
     cubes = {path: path.read_bytes() for path in (run / "cubes.zarr").rglob("*") if path.is_file()}
     report = run / "report" / "report.json"
     if report.is_file():
-        cubes[report] = json.dumps(_without(json.loads(report.read_bytes()), _MEASURED)).encode()
+        told = _without(json.loads(report.read_bytes()), _MEASURED)
+        for training in told.get("trainings", ()):
+            # A worker that was killed between a model and its receipt leaves the model to the next attempt, which says so.
+            training["notes"] = [note for note in training.get("notes", ()) if note != KEPT]
+        cubes[report] = json.dumps(told).encode()
     return {path.relative_to(run).as_posix(): hashlib.sha256(data).hexdigest() for path, data in cubes.items()}
 
 

@@ -15,6 +15,8 @@ from faults.episode import Episode, Reference, digest_results
 from faults.kinds import KINDS, missing
 from faults.processes import MARK, living
 
+from pipeline.tasks.kept_models import KEPT
+
 RUN = "given-0"
 
 
@@ -49,8 +51,15 @@ def complaints(episode: Episode, *, counted_once: bool = True) -> str:
 
 
 def test_a_run_with_the_bits_of_the_undisturbed_one_is_fine_whatever_its_trainings_took(episode: Episode) -> None:
-    (episode.run / "report" / "report.json").write_text('{"p": 0.5, "trainings": [{"seconds": 9.5}]}')
+    training = {"seconds": 9.5, "notes": [KEPT]}  # its worker was killed once the model was there
+    (episode.run / "report" / "report.json").write_text(json.dumps({"p": 0.5, "trainings": [training]}))
     assert complaints(episode) == ""
+
+
+def test_another_note_of_a_training_is_seen(episode: Episode) -> None:
+    training = {"seconds": 1.5, "notes": [f"{KEPT} once"]}
+    (episode.run / "report" / "report.json").write_text(json.dumps({"p": 0.5, "trainings": [training]}))
+    assert "1 of 2 files differ" in complaints(episode)
 
 
 @pytest.mark.parametrize("name", ["cubes.zarr/0", "report/report.json"])

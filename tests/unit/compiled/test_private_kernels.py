@@ -109,6 +109,20 @@ def test_what_is_kept_is_for_its_owner_alone(kept: Path) -> None:
     assert [mode(file), mode(file.parent)] == [0o600, 0o700]
 
 
+def test_what_a_killed_writer_left_of_a_kernel_goes_and_what_is_being_written_stays(kept: Path) -> None:
+    path = Path(make_private_folder(str(kept))) / "a[b].nbc"
+    left, being, other = (
+        path.with_name(f"{name}.tmp.{digits}") for name, digits in ((path.name, "0a"), (path.name, "0b"), ("c", "0a"))
+    )
+    for file in (left, being, other):
+        file.write_bytes(b"half")
+    for file in (left, other):
+        os.utime(file, (0, 0))
+    with replacing_private(str(path)) as whole:
+        whole.write(b"whole")
+    assert [path.read_bytes(), left.exists(), being.exists(), other.exists()] == [b"whole", False, True, True]
+
+
 def test_a_folder_that_everybody_may_write_has_one_within_for_each_user(kept: Path) -> None:
     kept.chmod(0o1777)
     assert kernel(triple)(2) == 6

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import os
 import re
 from html.parser import HTMLParser
 from importlib import resources
@@ -16,6 +17,7 @@ from pipeline.report.document import read_report
 from pipeline.report.pairs.listing import MOST_LISTED
 from pipeline.report.values import format_number, format_p
 from pipeline.report.write import render_report, write_report
+from pipeline.store.files import temporary_name
 
 
 class Page(HTMLParser):
@@ -170,10 +172,14 @@ def test_writing_twice_gives_the_same_bytes(odd_report, tmp_path):
     assert {"index.html", "report.md", "report.json", "tables/pairs.csv"} <= set(one)
 
 
-def test_only_the_formats_asked_for_are_written(odd_report, tmp_path):
+def test_only_the_formats_asked_for_are_written_and_what_a_killed_writer_left_goes(odd_report, tmp_path):
     report = odd_report.study.report.model_copy(update={"formats": ("markdown",)})
     less = type(odd_report)(**{**vars(odd_report), "study": odd_report.study.model_copy(update={"report": report})})
+    left = tmp_path / "tables" / temporary_name().replace(f"-{os.getpid()}-", f"-{2**22 + 1}-")  # of a process that is gone
+    left.parent.mkdir()
+    left.write_bytes(b"half a table")
     assert write_report(less, tmp_path) == tmp_path
+    assert not left.exists()
     assert not (tmp_path / "index.html").exists()
     assert (tmp_path / "report.md").exists()
 
