@@ -260,8 +260,9 @@ def compare(
     from pipeline.survey.compare_arguments import in_words_of_compare, speaking_of_compare
     from pipeline.survey.in_memory import settle_outputs
 
-    with speaking_of_compare(), scratch_directory("compare") as scratch:
-        given = settle_outputs(outputs, references, folder=scratch)
+    with scratch_directory("compare") as scratch, speaking_of_compare(scratch):
+        groups = {*([unit] if unit else ()), *(columns or {}).values(), *(filter or ())}
+        given = settle_outputs(outputs, references, folder=scratch, groups=groups)
         if given.in_memory and not (runs is None and save_study is None):
             asked, help = "runs" if runs else "save_study", "write it to a file, such as scores.csv, and compare that"
             raise UsageError.of("P005", "a table in memory cannot be read again by a run that is kept", where=asked, help=help)
@@ -270,7 +271,7 @@ def compare(
             given.references,
             metrics=metrics,
             procedures=procedures,
-            format="scores" if given.in_memory and format == "auto" else format,
+            format={"name": "scores", "layout": given.layout} if given.in_memory and format == "auto" else format,
             missing=missing,
             documents=documents,
             unit=unit,
@@ -312,7 +313,7 @@ def compare(
             write_bytes(Path(page), without_files((directory.report / "index.html").read_text("utf-8")).encode())
     if runs is None:  # nothing is kept: there is no study that a warning could speak of
         document["all_pairs"] |= {"csv": None, "parquet": None}
-        document["warnings"] = [in_words_of_compare(warning) for warning in document["warnings"]]
+        document["warnings"] = [in_words_of_compare(text).replace(f"{scratch}/", "") for text in document["warnings"]]
     from pipeline.report.results import Results
 
     return Results(document)

@@ -207,18 +207,20 @@ def in_words_of_compare(text: str) -> str:
 
 
 @contextmanager
-def speaking_of_compare() -> Iterator[None]:
-    """Raise what is wrong in the words of `compare`."""
+def speaking_of_compare(scratch: Path | None = None) -> Iterator[None]:
+    """Raise what is wrong in the words of `compare`, and without the folder of files that are gone afterwards."""
+    gone = "" if scratch is None else f"{scratch}{os.sep}"
     try:
         yield
     except PipelineError as error:
-        problems = [_translate(problem) for problem in error.problems]
+        problems = [_translate(problem, gone) for problem in error.problems]
         if problems == list(error.problems):
             raise
         raise type(error)(*problems) from error
 
 
-def _translate(problem: Problem) -> Problem:
+def _translate(problem: Problem, gone: str) -> Problem:
     said = {name: getattr(problem, name) for name in ("message", "help", "note")}
     where = "--filter" if problem.where == "items" else problem.where
-    return replace(problem, where=where, **{name: text and in_words_of_compare(text) for name, text in said.items()})
+    said = {name: text and in_words_of_compare(text).replace(gone, "") for name, text in said.items()}
+    return replace(problem, where=where and where.replace(gone, ""), **said)
