@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import UsageError
-from pipeline.store.files import read_json, scratch_directory, write_bytes
+from pipeline.store.files import read_json, scratch_directory, write_output
 from pipeline.store.runs import RunDirectory
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def compare(
         if save_study is not None:
             from pipeline.study.writing import write_study
 
-            write_bytes(Path(save_study), write_study(loaded, Path(save_study)).encode())
+            write_output(Path(save_study), write_study(loaded, Path(save_study)).encode())
         if runs is None:  # nothing is kept: without a page nothing is drawn
             formats = "[json]" if page is None else "[json, html]"
             loaded = replace(loaded, study=override_study(loaded.study, [f"report.formats={formats}"]))
@@ -310,7 +310,7 @@ def compare(
         if page is not None:
             from pipeline.report.layout.pages import without_files
 
-            write_bytes(Path(page), without_files((directory.report / "index.html").read_text("utf-8")).encode())
+            write_output(Path(page), without_files((directory.report / "index.html").read_text("utf-8")).encode())
     if runs is None:  # nothing is kept: there is no study that a warning could speak of
         document["all_pairs"] |= {"csv": None, "parquet": None}
         document["warnings"] = [in_words_of_compare(text).replace(f"{scratch}/", "") for text in document["warnings"]]

@@ -186,7 +186,7 @@ def compare(
             progress=progress,
         )
     from pipeline.report.layout.summary import summarise  # only now: a refusal should not wait for what draws results
-    from pipeline.store.files import write_bytes
+    from pipeline.store.files import write_output
     from pipeline.store.runs import RunDirectory
 
     if as_json:
@@ -203,7 +203,7 @@ def compare(
         (json_file, lambda: f"{_as_json(document)}\n"),
     ):
         if path is not None:
-            write_bytes(path, render().encode())
+            write_output(path, render().encode())
     for path in (page, markdown, latex, json_file, save_study):
         if path is not None and not quiet:
             click.echo(f"written: {path}", err=True)

@@ -111,7 +111,7 @@ def gate(
     from pipeline.report.document import read_report
     from pipeline.report.history.confirmation import confirm_losses, list_answers
     from pipeline.report.history.gate import conclude_gate, judge_candidates, render_gate
-    from pipeline.store.files import read_json, write_bytes
+    from pipeline.store.files import read_json, write_output
 
     own = tuple(overrides.get("settings", ()))
     overrides["settings"] = (*settings_of(baseline, margins, all_pairs=all_pairs), *own)
@@ -151,7 +151,7 @@ def gate(
     answer = conclude_gate(judged)
     text = render_gate(judged, run=directory.id)
     if summary is not None:
-        write_bytes(summary, text.encode())
+        write_output(summary, text.encode())
     if as_json:
         print_json({"answer": answer, "run": directory.id, "comparisons": [asdict(one) for one in judged]})
     else:

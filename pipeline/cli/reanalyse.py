@@ -117,7 +117,7 @@ def reanalyse(
     from pipeline.report.history.account import Asked, refuse_other_plan
     from pipeline.report.history.gate import Judged
     from pipeline.report.layout.markdown import unescape
-    from pipeline.store.files import write_bytes
+    from pipeline.store.files import write_output
     from pipeline.store.runs import RunDirectory
 
     name = slot or datetime.now(UTC).date().isoformat()
@@ -140,7 +140,7 @@ def reanalyse(
             account = _conclude(kept, name, ran, Asked(looks, baseline, candidates, confirm), accounts)
     text = (kept.root / "slots" / name / "account.md").read_text(encoding="utf-8")
     if summary is not None:
-        write_bytes(summary, text.encode())
+        write_output(summary, text.encode())
     if as_json:
         print_json({**account, "done_before": done_before})
     else:

@@ -22,9 +22,9 @@ NARROWEST = 20
 """Columns: of a terminal that says it has fewer, the lines are longer than that."""
 
 
-def width_of(stream: TextIO) -> int | None:
-    """Return the columns of a terminal; None where a stream is none, so that no line is broken."""
-    if not stream.isatty():
+def width_of(stream: TextIO | None) -> int | None:
+    """Return the columns of a terminal; None where a stream is none, or is closed, so that no line is broken."""
+    if stream is None or not stream.isatty():
         return None
     if os.environ.get("COLUMNS", "").isdecimal():
         return max(NARROWEST, shutil.get_terminal_size().columns)
@@ -34,16 +34,16 @@ def width_of(stream: TextIO) -> int | None:
         return shutil.get_terminal_size().columns
 
 
-def has_colour(stream: TextIO) -> bool:
+def has_colour(stream: TextIO | None) -> bool:
     """Say whether colours are wanted: on a terminal that has them, unless NO_COLOR is set, and where FORCE_COLOR is."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return stream.isatty() and os.environ.get("TERM", "dumb") not in {"dumb", ""}
+    return stream is not None and stream.isatty() and os.environ.get("TERM", "dumb") not in {"dumb", ""}
 
 
-def screen_of(stream: TextIO) -> Screen:
+def screen_of(stream: TextIO | None) -> Screen:
     """Return what the tables and sentences of a report are written for."""
     from pipeline.report.layout.terminal import Screen
 
@@ -77,15 +77,15 @@ _COLOURS = {"erro": "1;31", "-->": "34", "= he": "32"}
 
 
 def _fill(line: str, width: int | None, indent: str) -> str:
-    import textwrap
-
-    if width is None or len(line) <= width:
+    if width is None:
         return line
-    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    from pipeline.report.layout.view import fill
+
+    return fill(line, width, indent)
 
 
-def link_to(path: Path, stream: TextIO) -> str:
+def link_to(path: Path, stream: TextIO | None) -> str:
     """Return a path that can be clicked on where a stream is a terminal that knows links (OSC 8), else the path."""
-    if not stream.isatty() or os.environ.get("TERM", "dumb") in {"dumb", "linux"}:
+    if stream is None or not stream.isatty() or os.environ.get("TERM", "dumb") in {"dumb", "linux"}:
         return str(path)
     return f"\x1b]8;;{path.absolute().as_uri()}\x1b\\{path}\x1b]8;;\x1b\\"

@@ -45,6 +45,7 @@ __all__ = [
     "temporary_name",
     "write_bytes",
     "write_json",
+    "write_output",
     "write_public",
 ]
 
@@ -108,6 +109,19 @@ def write_bytes(path: Path | str, data: bytes) -> None:
     """Write bytes atomically."""
     with replacing(path) as file:
         file.write(data)
+
+
+def write_output(path: Path | str, data: bytes) -> None:
+    """Write bytes where a user asked for them: through a link, and into a pipe or a device; atomically into an ordinary file."""
+    final = Path(path)
+    if not final.is_symlink() and (final.is_file() or final.is_dir() or not final.exists()):
+        write_bytes(final, data)
+        return
+    try:
+        with open(final, "wb") as file:  # another file in its place would be read by nobody
+            file.write(data)
+    except OSError as error:
+        raise store_error(error, final) from error
 
 
 def write_public(path: Path | str, data: bytes) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.report.layout.view import View, text_width
+from pipeline.report.layout.view import View, fill, text_width
 
 __all__ = ["Screen", "lay_out"]
 
@@ -60,7 +59,7 @@ class Screen:
         """
         if self.width is None:
             return line
-        return textwrap.fill(line, self.width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        return fill(line, self.width)
 
 
 def lay_out(table: View, screen: Screen, *, dispensable: Sequence[str] = (), first: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -138,7 +137,7 @@ def _head(table: View, k: int, *, wrapped: bool) -> list[str]:
     if not wrapped:
         return [head]
     below = max((text_width(row[k]) for row in table.rows), default=0)
-    return textwrap.wrap(head, max(below, *map(len, head.split()), 1), break_long_words=False, break_on_hyphens=False)
+    return fill(head, max(below, *map(text_width, head.split()), 1), "").split("\n")
 
 
 def _measure(table: View, *, wrapped: bool) -> list[int]:
@@ -162,9 +161,10 @@ def _fold(widths: Sequence[int], most: int) -> list[range]:
 
 
 def _shorten(table: View, most: int) -> View:
-    """Return a table whose cells are no wider than that: of a longer name the middle is left out."""
-    rows = tuple(tuple(_cut(cell, most) for cell in row) for row in table.rows)
-    return View(table.kind, table.title, table.columns, rows, table.caption, table.text)
+    """Return a table whose heads and cells are no wider than that: of a longer name the middle is left out."""
+    columns, *rows = (tuple(_cut(cell, most) for cell in row) for row in (table.columns, *table.rows))
+    text = frozenset(_cut(column, most) for column in table.text)
+    return View(table.kind, table.title, columns, tuple(rows), table.caption, text)
 
 
 def _cut(text: str, most: int) -> str:

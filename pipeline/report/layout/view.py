@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["View", "align_text", "text_width"]
+__all__ = ["View", "align_text", "fill", "text_width"]
 
 
 @dataclass(frozen=True)
@@ -55,5 +56,43 @@ def align_text(view: View) -> Iterator[str]:
 
 
 def text_width(text: str) -> int:
-    """Count the columns a text takes on a terminal: wide characters take two, combining ones none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    """Count the columns a text takes on a terminal: wide characters take two; marks above, below and between others none.
+
+    Examples
+    --------
+    >>> text_width("system"), text_width("系统"), text_width("ระบบที่ดี"), text_width("न्यू")
+    (6, 4, 6, 2)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:  # many marks of Thai and Hindi do not combine by their class
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def fill(text: str, width: int, indent: str = "  ") -> str:
+    """Break a text between words into lines that a terminal does not break; a word that is wider than that stays whole.
+
+    Parameters
+    ----------
+    indent : str
+        What the second line and those after it begin with.
+
+    Examples
+    --------
+    >>> print(fill("大きなモデル has the best score", 24))
+    大きなモデル has the
+      best score
+    """
+    lines = [""]
+    for spaces, word in re.findall("( *)([^ ]+)", text.replace("\n", " ")):  # other spaces keep a number and its unit together
+        line = lines[-1] + spaces + word
+        if lines[-1].strip() and text_width(line) > width:
+            lines.append(indent + word)
+        else:
+            lines[-1] = line
+    return "\n".join(lines)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli.main import main
+from pipeline.cli.terminal import link_to, screen_of
 from pipeline.report.layout.terminal import Screen, lay_out
 from pipeline.report.layout.view import View, text_width
 
@@ -138,6 +139,37 @@ def test_of_a_name_that_is_wider_than_the_terminal_the_middle_is_left_out() -> N
     assert lines[2].startswith("start-很")
     assert lines[2].endswith("很-end")
     assert "…" in lines[2]
+
+
+def test_heads_with_a_long_name_fit_too() -> None:
+    head = f"than {'-'.join(['baseline'] * 12)}"
+    lines = list(lay_out(View("", "", ("system", head), (("new", "better"),), "", frozenset({"system", head})), Screen(60, True)))
+    assert max(text_width(CODES.sub("", line)) for line in lines) <= 60
+    assert "\x1b[32mbetter" in "".join(lines)  # the column is still known as one of verdicts
+
+
+@pytest.mark.parametrize("name", ["日本語のモデル", "हिन्दी", "ระบบที่ดีที่สุด", "e\u0301" * 9, "نظام"])
+def test_sentences_are_broken_by_the_width_of_characters_not_by_their_number(name: str) -> None:
+    fitted = Screen(30).fit(" and ".join([name] * 6))
+    lines = fitted.split("\n")
+    assert max(map(text_width, lines)) <= 30
+    assert min(map(text_width, lines[:-1])) >= 30 - 2 - text_width(name)  # nor before there is need
+    assert fitted.split() == " and ".join([name] * 6).split()
+
+
+def test_marks_take_no_columns() -> None:
+    view = View("", "", ("system", "score"), (("ที่", "1"), ("x", "2")), "", frozenset({"system"}))
+    assert [line.replace("\u0e35\u0e48", "") for line in lay_out(view, Screen(60))] == [
+        "system  score",
+        "ท           1",
+        "x           2",
+    ]
+
+
+def test_a_stream_that_is_closed_is_no_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    assert screen_of(None) == Screen()  # what Python has for a stream that was closed before it began
+    assert link_to(tmp_path, None) == str(tmp_path)
 
 
 def test_a_file_has_the_same_lines_whatever_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

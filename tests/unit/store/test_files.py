@@ -25,6 +25,7 @@ from pipeline.store.files import (
     temporary_name,
     write_bytes,
     write_json,
+    write_output,
 )
 
 ARRAYS = {
@@ -35,6 +36,20 @@ ARRAYS = {
     "one": np.array(7),
     "none": np.zeros((0, 5)),
 }
+
+
+def test_what_a_user_asks_for_goes_through_links_and_into_pipes(tmp_path: Path) -> None:
+    link, pipe = tmp_path / "latest.json", tmp_path / "pipe"
+    link.symlink_to("first.json")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (link, pipe, tmp_path / "plain"):
+        write_output(path, b"found")
+    assert os.read(reader, 99) == b"found"
+    os.close(reader)
+    assert stat.S_ISFIFO(os.lstat(pipe).st_mode)  # as /dev/null stays a device, and is no file of ours from then on
+    assert link.is_symlink()
+    assert [(tmp_path / name).read_bytes() for name in ("first.json", "plain")] == [b"found"] * 2
 
 
 def test_a_write_that_dies_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
