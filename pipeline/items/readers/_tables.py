@@ -25,6 +25,9 @@ _MOST_SHOWN = 10
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 """A number as tables write them: no words, no underscores."""
 
+_QUOTED = re.compile(r'(?:^|(?<=[\t,;]))"(?:[^"]|"")*"(?=[\t,;]|$)')
+"""A whole field in quotes; quotes within a field quote nothing."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -44,8 +47,15 @@ class Table:
 
 
 def find_delimiter(header: str) -> str | None:
-    """Choose tab, comma or semicolon, the first that is in the header; None for a single column."""
-    return next((delimiter for delimiter in "\t,;" if delimiter in header), None)
+    """Choose tab, comma or semicolon, the first that is in the header and not only in quotes; None for a single column.
+
+    Examples
+    --------
+    >>> find_delimiter("item,a"), find_delimiter('item;a;"b, the second"'), find_delimiter("score")
+    (',', ';', None)
+    """
+    outside = _QUOTED.sub("", header)
+    return next((delimiter for delimiter in "\t,;" if delimiter in outside), None)
 
 
 def parse_table(lines: Lines) -> Table:

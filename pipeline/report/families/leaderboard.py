@@ -93,7 +93,8 @@ def _score_intervals(cube: xr.Dataset, names: Sequence[str], metric: str, *, alp
         strata = int((cube.attrs.get("strata") or {}).get("count", 1))
         freedom = (effective_units_of(cube, FULL) or units) - strata
         half = se * stdtrit(freedom, 1 - alpha / 2) if freedom >= 1 else np.full(len(se), np.nan)
-        half = np.where(se > 0, half, np.nan)  # a score that no unit changes has no error that the units could tell
+        # A score that no unit changes has no error that the units could tell; rounding leaves it one of about 1e-16.
+        half = np.where(se > 1e-12 * np.abs(score), half, np.nan)
         lows, highs, method = score - half, score + half, "jackknife-t"
     else:
         return {}

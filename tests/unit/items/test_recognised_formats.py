@@ -11,6 +11,7 @@ import pytest
 from pipeline.api import compare_study
 from pipeline.errors import DataError
 from pipeline.items.readers._files import read_lines
+from pipeline.items.readers.scores import ScoreReader
 from pipeline.items.recognise import recognise_file, recognise_formats, take_sample
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.study.load import study_from_value
@@ -48,6 +49,9 @@ def test_a_name_in_quotes_may_hold_the_delimiter(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text('item,one,"two, the second"\nq1,0.5,0.25\n')
     assert recognise_file(path)[0].name == "scores"
+    path.write_text('item;one;"two, the second"\nq1;0,5;0,25\n')  # the comma in quotes separates nothing
+    assert recognise_file(path)[0].name == "scores"
+    assert list(ScoreReader().read_outputs(path, system=None, options={})) == ["one", "two, the second"]
 
 
 def test_the_first_line_of_tokens_is_named_in_the_reason(tmp_path):

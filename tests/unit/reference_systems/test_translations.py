@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,13 @@ def test_the_lexicon_is_that_of_model_one(model):
     best = {word: row[0][0] for word, row in model["best"].items()}
     assert (best["house"], best["book"]) == ("maison", "livre")
     assert all(sum(share for _, share in row) <= 1 + 1e-9 for row in model["best"].values())
+
+
+def test_the_chances_of_what_follows_a_word_add_to_one_also_at_the_beginning(model):
+    follow = Counter()
+    for before, _, count in model["bigrams"]:
+        follow[before] += count
+    assert follow == model["words"]
 
 
 def test_bigrams_choose_the_article_that_goes_with_the_noun(program, model):

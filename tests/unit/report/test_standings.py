@@ -88,6 +88,13 @@ def test_a_forest_has_every_score_with_its_interval_to_scale() -> None:
     assert ends == [pytest.approx(of, abs=0.2) for of in expected]
 
 
+def test_a_score_that_no_unit_changes_has_no_interval() -> None:
+    cube = build_cube(np.array([0.2, 0.5]), ["same", "other"])
+    errors = np.array([[[1.1e-16, 0.1]]])  # of ten units with 0.2, whose mean is rounded
+    report = build_report(make_report({"news": cube.assign(score_se=(cube["observed_score"].dims, errors))}, analyses=()))
+    assert {row.name: row.interval is None for row in report.leaderboard} == {"same": True, "other": False}
+
+
 def test_the_top_group_is_marked() -> None:
     report = report_of(CLOSE)
     svg = ElementTree.fromstring(drawn(report)["scores"].svg)

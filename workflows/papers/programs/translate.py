@@ -1,4 +1,4 @@
-"""Translate word by word: IBM Model 1 learns the lexicon, and a bigram model of the target language may choose among its words.
+"""Translate word by word, from the lexicon of IBM Model 1 without its null word; a bigram model of the target language may choose.
 
     python3 translate.py learn PAIRS MODEL                     PAIRS has a line "source ||| target" each
     python3 translate.py words|bigrams MODEL INPUT OUTPUT      INPUT has lines "source |||", OUTPUT gets the translations too
@@ -39,7 +39,7 @@ def learn(pairs: list[tuple[list[str], list[str]]]) -> dict[str, Any]:
             total = sum(row.values())
             table[word] = {other: count / total for other, count in row.items()}
     best = {word: sorted(row.items(), key=lambda item: (-item[1], item[0]))[:CANDIDATES] for word, row in sorted(table.items())}
-    words = Counter(word for _, target in pairs for word in target)
+    words = Counter(word for _, target in pairs for word in [*target, END])  # an end is what a first word follows
     bigrams = Counter(pair for _, target in pairs for pair in zip([END, *target], [*target, END], strict=True))
     return {"best": best, "words": dict(words), "bigrams": [[*pair, count] for pair, count in sorted(bigrams.items())]}
 
