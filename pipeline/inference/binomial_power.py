@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincinv, ndtri
+from scipy.special import betainc, betaincinv, nbdtrik, ndtri
 
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.power import MOST_UNITS, POWER, level_of
 
-__all__ = ["critical_wins", "critical_wins_of_t", "exact_detectable_gain", "exact_units_for_gain"]
+__all__ = ["critical_wins", "critical_wins_of_t", "exact_detectable_gain", "exact_units_for_gain", "units_with_discordant"]
 
 _EXACTLY = 20_000  # discordant units up to which sums decide; beyond, they and the Gaussian agree within one part in a hundred
 _SLACK = 1e-12  # 2^(1 − m) may miss the level by rounding
@@ -152,7 +152,8 @@ def exact_units_for_gain(
     """Return how many units a gain in scores of 0 and 1 needs, if wins and losses come as often as they did.
 
     m' is the smallest number of discordant units from which on binomial sums, which rise in steps, keep the power; n' = n m' / m.
-    Beyond 20 000 discordant units the Gaussian law gives m'.
+    Beyond 20 000 discordant units the Gaussian law gives m'. Without losses m' wins of m' are enough for certain, and it is their
+    number that chance decides: n' are the units that have so many with that power (`units_with_discordant`).
 
     Parameters
     ----------
@@ -185,9 +186,31 @@ def exact_units_for_gain(
     for own in np.unique(levels).tolist():
         at = levels == own
         needed[at] = _discordant_needed(won[at] / m[at], n[at] / m[at], own, critical, power)
-    needed = np.ceil(n * needed / m - 1e-9)
+    needed = np.where(lost == 0, units_with_discordant(needed, m / n, power), np.ceil(n * needed / m - 1e-9))
     found[sound] = np.where(needed <= MOST_UNITS, needed, np.nan)[place.ravel()]
     return found
+
+
+def units_with_discordant(discordant: _Floats, rate: _Floats, power: float = POWER) -> _Floats:
+    """Return the fewest units of which at least so many are discordant with a chance of ``power``.
+
+    The number of units up to the last of them is negative binomial.
+
+    Parameters
+    ----------
+    discordant : (pair,) float64
+        Whole numbers.
+    rate : (pair,) float64
+        Chance that a unit is discordant.
+    power : float, optional
+
+    Examples
+    --------
+    >>> units_with_discordant(np.array([6.0, 6.0]), np.array([0.05, 1.0])).tolist()
+    [157.0, 6.0]
+    """
+    some = np.clip(rate, 0.0, np.nextafter(1.0, 0.0))
+    return np.where(rate < 1, discordant + np.ceil(nbdtrik(power, discordant, some) - 1e-9), discordant)
 
 
 def _discordant_needed(share: _Floats, units_each: _Floats, level: float, critical: float | None, power: float) -> _Floats:

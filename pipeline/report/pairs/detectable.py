@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.binomial_power import exact_detectable_gain, exact_units_for_gain
+from pipeline.inference.binomial_power import exact_detectable_gain, exact_units_for_gain, units_with_discordant
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
 from pipeline.inference.studentised_max_t import critical_value as max_t_critical
@@ -189,8 +189,9 @@ def _effects(known: _Known, test: _Test, win: _Floats, acceleration: _Floats, pr
     # No p of few discordant units is below that of an exact test, whatever the law of the gain.
     floor = np.where(known.few_discordant, 2.0 ** (1 - discordant), 0.0)
     barred = np.where(exact, np.isnan(gains), floor > test.level)
-    enough = np.ceil(1 - np.log2(test.level)) / np.maximum(discordant, 1)  # discordant units with 2^(1 − m) at the level
-    needed = np.where(barred & ~exact, np.fmax(needed, np.ceil(units * enough)), needed)
+    bare = barred & ~exact & (discordant > 0)
+    enough = np.full(int(bare.sum()), np.ceil(1 - np.log2(test.level)))  # discordant units with 2^(1 − m) at the level
+    needed[bare] = np.fmax(needed[bare], units_with_discordant(enough, discordant[bare] / units[bare]))
     level = np.where(exact, _level_of_wins(test, units, discordant), test.level)
     by_floor = floor > np.where(exact, test.mcnemar, test.level)
     reason = _why_none(known, barred=barred, by_floor=by_floor, test=test)

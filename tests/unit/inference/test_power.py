@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from pipeline.inference.binomial_power import critical_wins, critical_wins_of_t, exact_detectable_gain, exact_units_for_gain
+from pipeline.inference.planning import units_needed
 from pipeline.inference.power import critical_value, detectable_gain, level_of, power_of_gain, units_for_gain
 
 LEVELS = (0.05, 0.05 / 105, 1e-6)
@@ -73,7 +74,18 @@ def test_from_the_units_needed_on_the_exact_test_keeps_its_power(wins: int, loss
     power = stats.binom.sf(stats.binom.isf(level / 2, m, 0.5), m, share)
     smallest = m[np.flatnonzero(power < 0.8)[-1]] + 1
     (found,) = exact_units_for_gain(np.array([wins]), np.array([losses]), units, level=level)
-    assert found == np.ceil(Fraction(int(smallest) * units, wins + losses))
+    if losses:
+        assert found == np.ceil(Fraction(int(smallest) * units, wins + losses))
+        return
+    # Wins alone: so many of them are enough, and whether there are so many is chance.
+    enough = stats.binom.sf(smallest - 1, [found - 1, found], wins / units)
+    assert enough[0] < 0.8 <= enough[1]
+
+
+@pytest.mark.parametrize(("wins", "units"), [(1, 400), (5, 100), (3, 20)])
+def test_without_losses_as_many_units_are_needed_as_for_a_plan(wins: int, units: int) -> None:
+    (found,) = exact_units_for_gain(np.array([wins]), np.array([0]), units, level=0.05)
+    assert found == units_needed(wins / units, 0.0)
 
 
 def test_very_many_units_come_from_the_gaussian_law() -> None:
@@ -159,7 +171,9 @@ def test_the_units_of_many_pairs_are_those_of_each_by_itself(critical: float | N
         least = exact if critical is None else critical_wins_of_t(k, k * 200 / all_of_them, critical=critical, level=0.03)
         lacking = np.flatnonzero(stats.binom.sf(least - 1, k, own / all_of_them) < 0.8)
         smallest = int(k[lacking[-1]]) + 1 if lacking.size else 1
-        if smallest < 7000:  # no more are looked at here
+        if own == all_of_them:
+            assert found == np.ceil(stats.nbinom.ppf(0.8, smallest, own / 200)) + smallest
+        elif smallest < 7000:  # no more are looked at here
             assert found == np.ceil(Fraction(smallest * 200, all_of_them))
 
 

@@ -212,7 +212,7 @@ def test_too_few_discordant_units_could_show_no_gain() -> None:
     (sentence,) = (s for s in document["verdict"][0]["sentences"] if s.startswith("No gain could have been shown: with 5"))
     assert "needs about" in sentence
     graded = effect_of(built(cube([53.0, 50.0], discordant=5)))
-    assert (graded["gain"], graded["units_needed"]) == (None, 1200)  # 2^-5 is below .05: six of them, of 1000 · 6/5 units
+    assert (graded["gain"], graded["units_needed"]) == (None, stats.nbinom.ppf(0.8, 6, 0.005) + 6)  # 2^-5 is below .05: six of them
 
 
 def test_units_are_told_with_their_items() -> None:
