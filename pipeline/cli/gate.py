@@ -111,7 +111,8 @@ def gate(
     from pipeline.report.document import read_report
     from pipeline.report.history.confirmation import confirm_losses, list_answers
     from pipeline.report.history.gate import conclude_gate, judge_candidates, render_gate
-    from pipeline.store.files import read_json, write_output
+    from pipeline.store.files import write_output
+    from pipeline.store.seals import read_listed_json
 
     own = tuple(overrides.get("settings", ()))
     overrides["settings"] = (*settings_of(baseline, margins, all_pairs=all_pairs), *own)
@@ -140,7 +141,7 @@ def gate(
     directory, failed, _ = run_what_is_open(
         loaded, runs, Launch("serial" if serial else "local", workers, block_cells), quiet or as_json
     )
-    report = read_report(read_json(directory.report / "report.json"))
+    report = read_report(read_listed_json(directory.report / "report.json"))
     if not failed:
         refuse_unknown(report, (*against, *candidates))
     judged = [one for each in against for one in judge_candidates(report, each, candidates)]

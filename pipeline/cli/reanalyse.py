@@ -194,9 +194,9 @@ def _conclude(kept: History, slot: str, ran: Ran, asked: Asked, accounts: list[d
     from pipeline.report.document import read_report
     from pipeline.report.history.account import Measured, account_for
     from pipeline.report.history.slot_text import describe_slot
-    from pipeline.store.files import read_json
+    from pipeline.store.seals import read_listed_json
 
-    report = read_report(read_json(ran.directory.report / "report.json"))
+    report = read_report(read_listed_json(ran.directory.report / "report.json"))
     manifest = read_manifest(ran.directory)
     inputs, settings = digest_inputs(manifest), digest_settings(manifest)
     measured = Measured(manifest.study.study, ran.directory.id, ran.tasks, inputs, settings)

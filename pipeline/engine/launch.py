@@ -24,11 +24,12 @@ from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError,
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.record.manifest import Manifest, read_manifest
-from pipeline.store.files import make_directory, open_private, read_json, store_error, write_bytes, write_json
+from pipeline.store.files import make_directory, open_private, store_error, write_bytes, write_json
 from pipeline.store.garbage import note_linked_store
 from pipeline.store.lease import read_holder, refuse_if_held
 from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
+from pipeline.store.seals import read_sealed, write_sealed
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
 from pipeline.survey.survey import survey_study
 
@@ -88,7 +89,7 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
     if not known:
         write_pending(run, study=loaded.study.study)
     if not known or read_launch(run) is None:
-        write_json(run.launch, asdict(launch))
+        write_sealed(run.launch, asdict(launch))
     plan = _plan_of(run)
     if known and (is_complete(run) or (plan is not None and plan.to_json() == manifest.to_json())):
         return run
@@ -125,7 +126,7 @@ def is_complete(run: RunDirectory) -> bool:
 def read_launch(run: RunDirectory) -> Launch | None:
     """Read how a run was launched; None where that cannot be read: nothing of it changes a number."""
     try:
-        launch = Launch(**read_json(run.launch))
+        launch = Launch(**read_sealed(run.launch))
     except (StoreError, TypeError):
         return None
     counts = (launch.workers, launch.block_cells)
@@ -207,7 +208,7 @@ def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -
         raise ValueError(f"a coordinator that works elsewhere cannot find {run.root}")
     forget_cancel(run)
     study = read_manifest(run).study.study
-    write_json(run.launch, asdict(launch))
+    write_sealed(run.launch, asdict(launch))
     make_directory(run.log.parent)
     command: list[str] = [sys.executable, "-m", "pipeline", "coordinate", str(run.root)]
     if verify:

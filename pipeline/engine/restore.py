@@ -7,8 +7,9 @@ from pathlib import Path
 
 from pipeline.errors import PipelineError, StoreError
 from pipeline.record.manifest import Manifest, read_manifest
-from pipeline.store.files import read_json, write_json
+from pipeline.store.files import write_json
 from pipeline.store.runs import RunDirectory
+from pipeline.store.seals import read_sealed, write_sealed
 from pipeline.study.load import LoadedStudy, load_study
 from pipeline.survey.survey import frames_are_sound, survey_study
 
@@ -17,7 +18,7 @@ __all__ = ["restore_frames", "restore_plan", "write_origin"]
 
 def write_origin(run: RunDirectory, loaded: LoadedStudy) -> None:
     """Keep beside `study.yaml` what it does not say: the folder where its paths start, and what the command line changed."""
-    write_json(run.origin, {"schema_version": 1, "base": str(loaded.base), "overrides": list(loaded.overrides)})
+    write_sealed(run.origin, {"schema_version": 1, "base": str(loaded.base), "overrides": list(loaded.overrides)})
 
 
 def restore_plan(run: RunDirectory) -> bool:
@@ -59,7 +60,7 @@ def restore_frames(run: RunDirectory) -> None:
 def _read_origin(run: RunDirectory) -> tuple[Path, tuple[str, ...]]:
     """Return the folder where the study's paths start and what the command line changed, as far as that can be read."""
     try:
-        origin = read_json(run.origin)
+        origin = read_sealed(run.origin)
         base, overrides = origin["base"], tuple(origin["overrides"])
     except (StoreError, TypeError, KeyError):
         return run.root, ()  # paths may be absolute, and the run's id tells whether this is what was asked

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, BinaryIO
 
-from pipeline.store.files import open_private, store_error, write_json
+from pipeline.store.files import open_private, store_error
 from pipeline.store.process import Process
 from pipeline.store.runs import RunDirectory
+from pipeline.store.seals import write_sealed
 
 __all__ = ["STAGES", "RunState", "now", "write_pending"]
 
@@ -45,7 +46,7 @@ def write_pending(run: RunDirectory, *, study: str, coordinator: Process | None 
         "total": 0,
         "updated": now(),
     }
-    write_json(run.state, pending if coordinator is None else {**pending, "coordinator": asdict(coordinator)})
+    write_sealed(run.state, pending if coordinator is None else {**pending, "coordinator": asdict(coordinator)})
 
 
 class RunState:
@@ -108,7 +109,7 @@ class RunState:
         self._written, self._phase = time.monotonic(), self.facts["phase"]
         self.facts["updated"] = now()
         self.facts["elapsed_seconds"] = round(time.monotonic() - self._start, 1)
-        write_json(self._run.state, self.facts)
+        write_sealed(self._run.state, self.facts)
 
     def end(self, state: str, exit_code: int, message: str) -> None:
         """Write how the run ended."""

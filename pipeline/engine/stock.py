@@ -14,6 +14,7 @@ from pipeline.record.manifest import Manifest, ReceiptWriter, damaged_cubes, dam
 from pipeline.store.files import read_json
 from pipeline.store.ledger import Ledger, read_ledger
 from pipeline.store.runs import RunDirectory, iterate_ledgers
+from pipeline.store.seals import damaged_file_of
 
 __all__ = ["adoptable_receipts", "sound_receipts", "take_stock"]
 
@@ -70,15 +71,20 @@ def _unsound_cubes(run: RunDirectory, made: list[Receipt], *, verify: bool) -> l
     why = damaged_cubes(run, [str(r.covers["test_set"]) for r in collected], verify=verify) if collected else ""
     if why:
         return [(receipt, why) for receipt in collected + reported]
-    if reported and not (run.report / "report.json").is_file():
+    if not reported:
+        return []
+    if not (run.report / "report.json").is_file():
         return [(receipt, "the report is gone") for receipt in reported]
-    if reported and verify and not _is_readable(run.report / "report.json"):
+    # `pipeline report` may have written another one since: what is listed beside it counts, not a receipt.
+    if damaged := damaged_file_of(run.report, verify=verify):
+        return [(receipt, f"the report's {damaged} is gone or damaged") for receipt in reported]
+    if verify and not _is_readable(run.report / "report.json"):
         return [(receipt, "the report is damaged") for receipt in reported]
     return []
 
 
 def _is_readable(document: Path) -> bool:
-    """Say whether a file holds a document: the report has no checksum, since `pipeline report` may write another one."""
+    """Say whether a file holds a document: an earlier version listed no digests."""
     try:
         return isinstance(read_json(document), dict)
     except StoreError:

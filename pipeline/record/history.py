@@ -32,9 +32,9 @@ from pipeline.store.files import (
     sync_directory,
     temporary_name,
     write_bytes,
-    write_json,
 )
 from pipeline.store.lease import hold_lease
+from pipeline.store.seals import read_sealed, write_sealed
 
 __all__ = ["SCHEMA_VERSION", "History", "is_slot_name"]
 
@@ -94,7 +94,7 @@ class History:
     def missed(self) -> dict[str, dict[str, Any]]:
         """Return what is known of slots that could not be measured, by slot."""
         found = sorted((self.root / "missed").glob("*.json"))
-        return {path.stem: read_json(path, help=f"remove {path}; nothing else depends on it") for path in found}
+        return {path.stem: read_sealed(path, help=f"remove {path}; nothing else depends on it") for path in found}
 
     def add(self, account: Mapping[str, Any], text: str) -> Path:
         """Write a slot; it is there whole when this returns, and not at all where it fails."""
@@ -105,7 +105,7 @@ class History:
             make_directory(temporary)
             write_slot(temporary / "cube.zarr", slot, _cube_of(account))
             write_bytes(temporary / "account.md", text.encode())
-            write_json(temporary / "account.json", {"schema_version": SCHEMA_VERSION, **account})
+            write_sealed(temporary / "account.json", {"schema_version": SCHEMA_VERSION, **account})
             make_tree_private(temporary, like=temporary)
             os.rename(temporary, final)
             sync_directory(slots)
@@ -120,7 +120,7 @@ class History:
     def miss(self, slot: str, *, exit_code: int, why: str) -> None:
         """Note that a slot could not be measured; it may be asked for again, and spends nothing."""
         make_directory(self.root / "missed")
-        write_json(self.root / "missed" / f"{slot}.json", {"slot": slot, "exit_code": exit_code, "why": why})
+        write_sealed(self.root / "missed" / f"{slot}.json", {"slot": slot, "exit_code": exit_code, "why": why})
 
     def note_answers(self, run: str, answers: Mapping[str, str]) -> list[dict[str, str]]:
         """Keep the answers of a gate, and return those of the runs before, the latest last; the same run again is one run."""
@@ -128,10 +128,19 @@ class History:
         # A lease of its own: a slot that is being added takes as long as its run does.
         with _waiting_for(folder):
             path = folder / "answers.json"
-            kept = read_json(path, help=f"remove {path}: confirmation starts again") if path.is_file() else []
-            before = [one for one in kept if one["run"] != run]
-            write_json(path, [*before, {"run": run, "answers": dict(answers)}][-MOST_ANSWERS:])
+            before = [one for one in _read_answers(path) if one["run"] != run]
+            write_sealed(path, {"runs": [*before, {"run": run, "answers": dict(answers)}][-MOST_ANSWERS:]})
         return [one["answers"] for one in before]
+
+
+def _read_answers(path: Path) -> list[dict[str, Any]]:
+    """Return the answers of a gate, of each run; an earlier version wrote the list alone, without a checksum."""
+    if not path.is_file():
+        return []
+    help = f"remove {path}: confirmation starts again"
+    kept = read_json(path, help=help)
+    runs: list[dict[str, Any]] = kept if isinstance(kept, list) else read_sealed(path, help=help)["runs"]
+    return runs
 
 
 @contextmanager
@@ -179,7 +188,7 @@ def _read_account(folder: Path) -> dict[str, Any]:
     help = (
         f"restore it from a copy; or remove the folder {folder}, and the history goes on without it; the last look is spent again"
     )
-    account = read_json(path, help=help)
-    if not isinstance(account, dict) or account.get("schema_version") != SCHEMA_VERSION or account.get("slot") != folder.name:
+    account = read_sealed(path, help=help)
+    if account.get("schema_version") != SCHEMA_VERSION or account.get("slot") != folder.name:
         raise StoreError(Problem("P705", "a stored file is damaged: it is no account of this slot", str(path), help))
     return account

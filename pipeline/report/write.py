@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 from pipeline.report.build import build_report
@@ -13,7 +14,8 @@ from pipeline.report.input import ReportInput
 from pipeline.report.layout.files import Files
 from pipeline.report.layout.tables import make_tables
 from pipeline.report.layout.views import view_all
-from pipeline.store.files import replacing, sweep_temporaries, write_bytes
+from pipeline.store.files import replacing, sweep_temporaries
+from pipeline.store.seals import read_list, write_list
 
 __all__ = ["ReportInput", "render_report", "write_report"]
 
@@ -64,25 +66,26 @@ def write_report(given: ReportInput, out_dir: Path, *, replaces: bool = False) -
     files = render_report(given, report)
     for folder in {(out_dir / name).parent for name in files}:
         sweep_temporaries(folder, deep=False)  # of a writer that was killed; the folder may be anybody's, and hold much else
+    digests: dict[str, str] = {}
     for name in files:
+        found = sha256()
         with replacing(out_dir / name) as file:
             for part in files.stream(name):
                 file.write(part)
+                found.update(part)
+        digests[name] = found.hexdigest()
     if replaces:
-        _sweep(out_dir, files)
+        _replace_list(out_dir, digests)
     return out_dir / "index.html" if "html" in given.study.report.formats else out_dir
 
 
-_LIST = "files.txt"
-"""Names every file of a report, so that the next one knows which are its own to remove."""
+def _replace_list(out_dir: Path, digests: Mapping[str, str]) -> None:
+    """List the files of a report, and remove what an earlier one left: beside this one it would be taken for a part of it.
 
-
-def _sweep(out_dir: Path, files: Files) -> None:
-    """Remove what an earlier report left: beside this one it would be taken for a part of it. Nobody else's files are touched."""
-    listed = out_dir / _LIST
-    earlier = listed.read_text("utf-8").splitlines() if listed.is_file() else []
-    for name in {*earlier} - {*files}:
+    Nobody else's files are touched.
+    """
+    for name in {*read_list(out_dir)} - {*digests}:
         path = out_dir / name
         if path.resolve().is_relative_to(out_dir.resolve()):
             path.unlink(missing_ok=True)
-    write_bytes(listed, "".join(f"{name}\n" for name in sorted(files)).encode())
+    write_list(out_dir, digests)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import RunNotFound, StoreError
-from pipeline.store.files import read_json, store_error
+from pipeline.store.files import store_error
+from pipeline.store.seals import read_sealed
 
 __all__ = ["RunDirectory", "Store", "find_run", "list_runs"]
 
@@ -116,12 +117,10 @@ class RunDirectory:
 
     def read_state(self) -> dict[str, Any]:
         """Return the last state the coordinator wrote; ``UNKNOWN`` where it cannot be read, for nothing depends on it."""
-        try:
-            facts = read_json(self.state)
-        except StoreError:
-            facts = None
-        if isinstance(facts, dict) and isinstance(facts.get("run"), str) and isinstance(facts.get("state"), str):
-            return facts
+        with suppress(StoreError):
+            facts = read_sealed(self.state)
+            if isinstance(facts.get("run"), str) and isinstance(facts.get("state"), str):
+                return facts
         return {"schema_version": 1, "run": self.id, "state": "UNKNOWN", "phase": "unknown", "done": 0, "total": 0}
 
 

@@ -233,7 +233,7 @@ def test_a_slot_is_whole_or_absent(folder: Path, monkeypatch: pytest.MonkeyPatch
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(written, "write_json", fail)
+        patched.setattr(written, "write_sealed", fail)
         assert "P701" in ask(folder, "n2", code=73).stderr
     assert files_of(folder / "runs/.history/nightly/slots") == before
     assert ask_json(folder, "n2")["number"] == 2
