@@ -23,6 +23,12 @@ TREES = {
     # A number in the place of a noun is a phrase; one that only counts is not one by itself.
     "[two] of [the three flights] leave": "two NUM 6 nsubj, of ADP 5 case, the DET 5 det, three NUM 5 nummod, flights NOUN 1 nmod,"
     " leave VERB 0 root",
+    # The comma before an apposition is in neither phrase.
+    "[Nihad] , [executive director] left": "Nihad PROPN 5 nsubj, , PUNCT 4 punct, executive ADJ 4 amod, director NOUN 1 appos,"
+    " left VERB 0 root",
+    # The second of two modifiers is one as well, and no phrase; the second of two numbers that are phrases is another.
+    "[the Bill and Melinda Fund] gave [5] or [6]": "the DET 5 det, Bill PROPN 5 compound, and CCONJ 4 cc, Melinda PROPN 2 conj,"
+    " Fund PROPN 6 nsubj, gave VERB 0 root, 5 NUM 6 obj, or CCONJ 9 cc, 6 NUM 7 conj",
     # What stands between a modifier and its head parts them.
     "all of [trees]": "all DET 3 det, of ADP 3 case, trees NOUN 0 root",
     "go away !": "go VERB 0 root, away ADV 1 advmod, ! PUNCT 1 punct",

@@ -87,11 +87,13 @@ def mark_base_noun_phrases(tags: Sequence[str], heads: Sequence[int], relations:
             children[head - 1].append(word)
     chunks = ["O"] * len(tags)
     for word in range(len(tags)):
-        if _is_head(word, tags, relations, plain, children):
+        if _is_head(word, tags, heads, relations, plain, children):
             inside, marks = _gather(word, relations, plain, children, tags)
             first = last = word
             while first > 0 and first - 1 in inside:
                 first -= 1
+            while plain[first] == "punct":  # the comma before an apposition is no part of it
+                first += 1
             if first > 0 and first - 1 in marks:
                 first -= 1
             while last + 1 < len(tags) and last + 1 in inside:
@@ -101,12 +103,24 @@ def mark_base_noun_phrases(tags: Sequence[str], heads: Sequence[int], relations:
     return tuple(chunks)
 
 
-def _is_head(word: int, tags: Sequence[str], relations: Sequence[str], plain: Sequence[str], children: list[list[int]]) -> bool:
+def _is_head(
+    word: int,
+    tags: Sequence[str],
+    heads: Sequence[int],
+    relations: Sequence[str],
+    plain: Sequence[str],
+    children: list[list[int]],
+) -> bool:
     if relations[word] == "nmod:poss":
         return _mark_of_possession(word, plain, children) is not None
-    if plain[word] in _BEFORE | _AFTER:
+    first = word
+    while (
+        plain[first] == "conj" and heads[first] > 0
+    ):  # the second of two modifiers is one too: the Bill and Melinda Gates Foundation
+        first = heads[first] - 1
+    if plain[first] in _BEFORE | _AFTER:
         return False
-    return tags[word] in _NOMINAL or (tags[word] in _ALSO and plain[word] in _PLACES)
+    return tags[word] in _NOMINAL or (tags[word] in _ALSO and plain[first] in _PLACES)
 
 
 def _gather(
