@@ -17,6 +17,9 @@ __all__ = ["main"]
 MOST_PROBLEMS = 200
 """Problems that a terminal shows: a file of another kind may have one on every line."""
 
+INTERRUPTED = "interrupted: give the same command again; it uses what is stored by now"
+"""What is said where no run had begun that could be resumed."""
+
 
 def main() -> None:
     """Run the command line; every ending has its exit code."""
@@ -48,10 +51,10 @@ def main() -> None:
             show_problems([misuse])
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        click.echo(INTERRUPTED, err=True)
         sys.exit(130)
     except StopAsked:
-        click.echo("interrupted", err=True)
+        click.echo(INTERRUPTED, err=True)
         sys.exit(Interrupted.exit_code)
     except BrokenPipeError:
         # The reader of our output has gone: nothing more to say, and nothing went wrong.

@@ -21,6 +21,7 @@ from pipeline.tasks.kept_models import KEPT
 __all__ = ["Episode", "Reference", "digest_results"]
 
 _COMMAND = re.compile(r"`pipeline ((?:run|resume|report|status)[^`]*)`")
+_AGAIN = "give the same command again"
 _REMOVE = re.compile(r"(?:remove|delete) (?:it|[^`]*`([^`]+)`)")
 _LONGEST = 240.0
 """Seconds after which a command hangs."""
@@ -86,6 +87,8 @@ class Episode:
     environment: dict[str, str] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
     history: list[str] = field(default_factory=list)
+    last: list[str] = field(default_factory=list)
+    """The arguments of the command that was started last."""
 
     def __post_init__(self) -> None:
         shutil.copytree(self.reference.study.parent, self.study.parent)
@@ -117,7 +120,7 @@ class Episode:
     def start(self, *arguments: object, within: Sequence[str] = ()) -> Command:
         """Start a command of the package, or a command that starts it within something."""
         self.history.append("pipeline " + " ".join(map(str, arguments)))
-        given = [str(argument) for argument in arguments]
+        self.last = given = [str(argument) for argument in arguments]
         return Command(given, folder=self.folder, environment=self.environment, within=within)
 
     def start_run(self) -> Command:
@@ -158,18 +161,18 @@ class Episode:
     def follow_advice(self, said: str) -> None:
         """Do what messages say until a command ends well: commands in backticks, files that are to be removed, and nothing else."""
         for _ in range(self.rounds):
-            advice = self._advice(said)
+            advice = self.last if _AGAIN in said else self._advice(said)
             if advice is None:
                 self.complain(f"nothing says what to do: {_last_words(said)}")
                 return
-            command = self.start(*advice.split())
+            command = self.start(*advice)
             code = self.end(command, {0, 3, 4, 69, 73, 74, 75})
             if code == 0 or code is None:
                 return
             said = command.said
         self.complain(f"still no result after {self.rounds} rounds of advice: {_last_words(said)}")
 
-    def _advice(self, said: str) -> str | None:
+    def _advice(self, said: str) -> list[str] | None:
         remove = next((match[1] for match in _REMOVE.finditer(said) if match[1]), None)
         if remove is not None:
             path = Path(remove) if Path(remove).is_absolute() else self.folder / remove
@@ -182,7 +185,7 @@ class Episode:
             status.wait(_LONGEST)
             shown = status.out.read_text(encoding="utf-8", errors="replace") + status.said
             commands = [match[1] for match in _COMMAND.finditer(shown)]
-        return commands[0].replace("RUN", self.run.name) if commands else None
+        return commands[0].replace("RUN", self.run.name).split() if commands else None
 
     def finish(self, *, counted_once: bool) -> None:
         """Hold the run against the undisturbed one, and look for what was left behind."""

@@ -15,6 +15,7 @@ from faults.episode import Episode, Reference, digest_results
 from faults.kinds import KINDS, missing
 from faults.processes import MARK, living
 
+from pipeline.cli.main import INTERRUPTED
 from pipeline.tasks.kept_models import KEPT
 
 RUN = "given-0"
@@ -111,6 +112,13 @@ def test_advice_that_leads_nowhere_is_seen(episode: Episode) -> None:
     assert episode.history[0] == "pipeline resume no-such-run  -> 66"
     assert episode.complaints[0].startswith("exit code 66")
     assert episode.complaints[-1].startswith("still no result after 1 rounds of advice")
+
+
+def test_the_same_command_is_given_again_where_a_message_says_so(episode: Episode) -> None:
+    episode.end(episode.start("--version"), {0})
+    episode.follow_advice(INTERRUPTED)
+    assert episode.history == ["pipeline --version  -> 0"] * 2
+    assert episode.complaints == []
 
 
 def test_an_error_of_the_package_itself_is_never_explained_by_a_fault(episode: Episode) -> None:

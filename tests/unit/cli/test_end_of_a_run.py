@@ -23,7 +23,9 @@ from support.synthetic_reports import make_report
 from pipeline.api import compare
 from pipeline.cli import cli
 from pipeline.cli.actions import tell_report
+from pipeline.cli.main import main
 from pipeline.engine.progress import format_line
+from pipeline.engine.signals import StopAsked
 from pipeline.interfaces import Check
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report
@@ -268,3 +270,17 @@ def test_a_report_without_a_page_says_so(done: tuple[Path, Any], browser: list[s
     written = write_again(done[0], "-o", str(tmp_path / "data"), "--set", "report.formats=[json]", "--open")
     assert (written.stdout, browser) == (f"{tmp_path / 'data'}\n", [])
     assert written.stderr == "there is no page to open: `report.formats` of the study has no html\n"
+
+
+@pytest.mark.parametrize(("asked", "code"), [(StopAsked, 75), (KeyboardInterrupt, 130)])
+def test_who_is_interrupted_before_there_is_a_run_is_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: type[BaseException], code: int
+) -> None:
+    def interrupted(**_: object) -> None:
+        raise asked
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
+    assert "give the same command again" in capsys.readouterr().err
