@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -14,18 +15,25 @@ from scipy.stats import binom
 from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.domain_curve.analysis import DomainCurve
+from pipeline.inference.typical_error import typical_log_error, welch_test
 from pipeline.interfaces import ScoredStatistics
+from pipeline.resampling.influence import leave_one_out
 
 SYSTEMS = tuple("abcdef")
+FIRST, SECOND = np.triu_indices(len(SYSTEMS), 1)
 
 
 def mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return sums[0] / sums[1]
 
 
+def draw_scores(rng: np.random.Generator, units: int, sigma: float) -> NDArray[np.int64]:
+    return np.rint(1000 * rng.normal(50, sigma, (len(SYSTEMS), units))).astype(np.int64)
+
+
 def domain(rng: np.random.Generator, *, units: int = 200, sigma: float = 10.0, sizes: tuple[int, ...] = (), **attrs: Any) -> Any:
     """Return a cube of Gaussian scores with the jackknife's standard errors, and the statistics behind it."""
-    values = np.rint(1000 * rng.normal(50, sigma, (len(SYSTEMS), units))).astype(np.int64)
+    values = draw_scores(rng, units, sigma)
     labels = {**{str(n): n for n in sizes}, "full": units}
     pairs = list(combinations(range(len(SYSTEMS)), 2))
     scores = np.array([values[:, :n].mean(axis=1) / 1000 for n in labels.values()])
@@ -57,15 +65,35 @@ def test_a_planted_difference_is_seen_with_its_size() -> None:
     assert rows["law"]["relative"] > 1.2 > 1 > rows["news"]["relative"]
 
 
+def p_of(domains: Iterable[NDArray[np.int64]]) -> float:
+    """Return the p of Welch's test of what the jackknife knows of typical standard errors, without cubes."""
+    logs, errors, freedoms = [], [], []
+    for values in domains:
+        se = (values[FIRST] - values[SECOND]).std(axis=1, ddof=1)
+        statistics = np.stack([values, np.full_like(values, 1000)], axis=2).transpose(1, 0, 2)
+        logs.append(np.log(se).mean())
+        errors.append(typical_log_error(leave_one_out(statistics, mean), np.stack([FIRST, SECOND], axis=1)))
+        freedoms.append(values.shape[1] - 1)
+    assert None not in errors
+    found = welch_test(logs, errors, freedoms)
+    assert found is not None
+    return found.p
+
+
+def test_p_is_that_of_welch_s_test_of_what_the_jackknife_knows() -> None:
+    rng = np.random.default_rng(8)
+    domains = {name: domain(rng, units=120, sigma=sigma) for name, sigma in (("news", 10), ("law", 11), ("talks", 10))}
+    p = p_of(scored.data["statistics"].values[:, :, 0] for _, scored in domains.values())
+    assert 1e-6 < p < 0.9
+    assert analyse(domains).details["tests"][0]["p"] == pytest.approx(p, rel=1e-6)
+
+
 @pytest.mark.statistical
 def test_without_a_difference_five_in_a_hundred_are_called_different_at_most() -> None:
     """300 studies of three domains: more than 36 rejections at .05 have a chance below 1e-6 where the level is .05."""
     rng = np.random.default_rng(np.random.SeedSequence().entropy)
     studies = 300
-    rejected = 0
-    for _ in range(studies):
-        finding = analyse({name: domain(rng, units=120) for name in ("news", "law", "talks")})
-        rejected += finding.details["tests"][0]["p"] <= 0.05
+    rejected = sum(p_of(draw_scores(rng, 120, 10.0) for _ in range(3)) <= 0.05 for _ in range(studies))
     assert binom.sf(rejected - 1, studies, 0.05) > 1e-6, rejected
 
 
