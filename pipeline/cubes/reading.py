@@ -18,21 +18,31 @@ from pipeline.store import digest
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["digest_cubes", "open_cubes", "open_statistics", "verify_cubes", "with_names_of_now"]
+__all__ = [
+    "digest_cubes",
+    "list_groups",
+    "list_subgroups",
+    "open_cubes",
+    "open_group",
+    "open_statistics",
+    "read_attributes",
+    "verify_cubes",
+    "with_names_of_now",
+]
 
 
 def open_cubes(path: Path | str) -> dict[str, xr.Dataset]:
     """Open the cubes of a run by name of the test set, sorted by name.
 
     Coordinates are loaded, variables when they are used. `StoreError` (P707, P708) where something is missing or damaged,
-    here or when it is used. Cubes that are held in memory are `HeldCube`, which has what reports and our own analyses use.
+    here or when it is used. Cubes that are held in memory are `PlainCube`, which has what reports and our own analyses use.
     """
     held = find_held(Path(path))
     if held is not None:
         return {test_set: cast("xr.Dataset", group.open()) for test_set, group in held.items()}
     cubes = {}
-    for group in _groups(Path(path)):
-        dataset = _open(group)
+    for group in list_groups(Path(path)):
+        dataset = open_group(group)
         cubes[str(dataset.attrs["test_set"])] = dataset
     return dict(sorted(cubes.items()))
 
@@ -44,8 +54,8 @@ def open_statistics(path: Path | str, test_set: str) -> dict[str, xr.Dataset]:
         opened = [group.open() for group in held[test_set].groups.values()]
         return dict(sorted((str(of_metric.attrs["metric"]), cast("xr.Dataset", of_metric)) for of_metric in opened))
     group = Path(path) / digest(test_set)[:16]
-    _attributes(group)
-    statistics = [_open(found) for found in _subgroups(group)]
+    read_attributes(group)
+    statistics = [open_group(found) for found in list_subgroups(group)]
     return dict(sorted((str(dataset.attrs["metric"]), dataset) for dataset in statistics))
 
 
@@ -53,13 +63,13 @@ def verify_cubes(path: Path | str) -> list[Problem]:
     """List everything that is missing or damaged in the cubes of a run; reads every byte."""
     problems: list[Problem] = []
     try:
-        groups = _groups(Path(path))
+        groups = list_groups(Path(path))
     except StoreError as error:
         return list(error.problems)
-    for group in [part for found in groups for part in (found, *_subgroups(found))]:
+    for group in [part for found in groups for part in (found, *list_subgroups(found))]:
         try:
-            problems += verify_group(group, list(_attributes(group)["variables"]))
-            _open(group)
+            problems += verify_group(group, list(read_attributes(group)["variables"]))
+            open_group(group)
         except StoreError as error:
             problems += error.problems
     return problems
@@ -72,8 +82,8 @@ def digest_cubes(path: Path | str) -> str:
     in slices.
     """
     parts: dict[str, Any] = {}
-    for group in [part for found in _groups(Path(path)) for part in (found, *_subgroups(found))]:
-        dataset = _open(group)
+    for group in [part for found in list_groups(Path(path)) for part in (found, *list_subgroups(found))]:
+        dataset = open_group(group)
         name = group.relative_to(path).as_posix()
         parts[name] = json.loads(json.dumps(dataset.attrs))
         for variable, array in dataset.variables.items():
@@ -92,7 +102,8 @@ def _digest_values(array: xr.Variable) -> str:
     return sums.hexdigest()
 
 
-def _groups(path: Path) -> list[Path]:
+def list_groups(path: Path) -> list[Path]:
+    """Return the groups of a ``cubes.zarr``, one a test set; `StoreError` (P708) where there is no such directory."""
     try:
         found = sorted(folder for folder in path.iterdir() if re.fullmatch(r"[0-9a-f]{16}", folder.name))
     except OSError as error:
@@ -100,11 +111,13 @@ def _groups(path: Path) -> list[Path]:
     return found
 
 
-def _subgroups(group: Path) -> list[Path]:
+def list_subgroups(group: Path) -> list[Path]:
+    """Return the groups of a test set's statistics, one a metric."""
     return sorted((group / "statistics").glob("[0-9a-f]*"))
 
 
-def _attributes(group: Path) -> dict[str, Any]:
+def read_attributes(group: Path) -> dict[str, Any]:
+    """Return the attributes of a group; `StoreError` (P708) where they are missing or damaged."""
     try:
         description = (group / "zarr.json").read_bytes()
         attributes: dict[str, Any] = json.loads(description)["attributes"]
@@ -121,12 +134,13 @@ def _unreadable(group: Path) -> StoreError:
     return StoreError(Problem("P708", "the description of a cube is missing or damaged", str(group / "zarr.json"), REBUILD))
 
 
-def _open(group: Path) -> xr.Dataset:
+def open_group(group: Path) -> xr.Dataset:
+    """Open a group, as `open_cubes` opens those of test sets."""
     import xarray as xr  # only now, as all that imports: cubes in memory need neither it nor Zarr
 
     from pipeline.cubes.checked_store import CheckedStore, check_descriptions
 
-    attributes = _attributes(group)
+    attributes = read_attributes(group)
     try:
         check_descriptions(group)
         # Decoding is off: nothing is a date, and the fill value of a count must not make it a float.

@@ -11,10 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pipeline.analyses.registry import accept_finding, load_analysis
+from pipeline.analyses.registry import accept_finding, are_own, load_analysis
 from pipeline.analyses.replicas.models import ModelGains, compare_models
 from pipeline.analyses.single_runs import find_run, say_single_runs
 from pipeline.cubes.reading import open_cubes, open_statistics
+from pipeline.cubes.stored import read_cubes, read_statistics
 from pipeline.errors import name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
 from pipeline.metrics.registry import load_metric
@@ -38,7 +39,7 @@ __all__ = ["gather", "report", "scored_statistics"]
 
 
 def scored_statistics(
-    cubes: Path, test_sets: Iterable[str], metrics: Sequence[MetricSpec | MetricInputs]
+    cubes: Path, test_sets: Iterable[str], metrics: Sequence[MetricSpec | MetricInputs], *, plain: bool = False
 ) -> dict[str, dict[str, ScoredStatistics]]:
     """Return the statistics of items by test set and metric; they are read when they are used.
 
@@ -52,10 +53,12 @@ def scored_statistics(
         Those that were collected.
     metrics : sequence of MetricSpec or MetricInputs
         Those of the study, or of its survey, which knows where one of the user's own is.
+    plain : bool, optional
+        Read them without xarray: the package's own analyses need no more.
     """
     found: dict[str, dict[str, ScoredStatistics]] = {}
     for test_set in test_sets:
-        stored = open_statistics(cubes, test_set)
+        stored = read_statistics(cubes, test_set) if plain else open_statistics(cubes, test_set)
         of_metric = found[test_set] = {}
         for spec in metrics:
             if spec.name in stored:
@@ -160,7 +163,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     cubes = {
         # The cube's own intervals stay at the level of the run.
         name: cube.assign_attrs(asked_anew, alpha_of_intervals=cube.attrs["alpha"])
-        for name, cube in open_cubes(run.cubes).items()
+        for name, cube in (read_cubes if _is_plain(asked) else open_cubes)(run.cubes).items()
         if name in collected
     }
     plan = plan_study(manifest.study, manifest.inputs, inventory, run=run.id)
@@ -189,12 +192,17 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     )
 
 
+def _is_plain(study: Study) -> bool:
+    """Say whether cubes may be read without xarray: an analysis of another package gets the Datasets that it is promised."""
+    return are_own(spec.name for spec in study.asked_analyses)
+
+
 def _models(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> Iterator[ModelGains]:
     """Yield what runs say of their models, by test set and metric, where there are several of each."""
     about = study.report.verdict_about
     if about == "runs" or not any({"model", "replica"} <= set(cube.variables) for cube in cubes.values()):
         return
-    for test_set, of_metric in scored_statistics(run.cubes, cubes, metrics).items():
+    for test_set, of_metric in scored_statistics(run.cubes, cubes, metrics, plain=_is_plain(study)).items():
         for metric, scored in of_metric.items():
             claim = None if about == "auto" else about
             found = compare_models(cubes[test_set], scored, test_set=test_set, metric=metric, claim=claim)
@@ -209,7 +217,7 @@ def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics
         options = dict(spec.options)
         analysis = load_analysis(spec.name, options)
         if isinstance(analysis, TakesStatistics):
-            analysis = analysis.with_statistics(scored_statistics(run.cubes, cubes, metrics))
+            analysis = analysis.with_statistics(scored_statistics(run.cubes, cubes, metrics, plain=_is_plain(study)))
         found = accept_finding(spec.name, analysis.find(cubes, options))
         findings.append(say_single_runs(found, run_of_model) if run_of_model and analysis.of_single_runs else found)
     return findings

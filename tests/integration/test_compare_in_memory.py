@@ -14,7 +14,7 @@ import xarray as xr
 
 import pipeline
 from pipeline.analyses.registry import analyses_of_compare, are_own
-from pipeline.cubes.held import HeldCube
+from pipeline.cubes.plain import PlainCube
 from pipeline.cubes.reading import open_cubes
 from pipeline.plugins import list_plugins
 
@@ -90,10 +90,12 @@ def test_the_answer_is_that_of_a_run_that_is_kept(
 def test_analyses_of_other_packages_get_cubes_of_xarray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
     write_outputs(tmp_path)
     seen = []
-    monkeypatch.setattr("pipeline.tasks.report.open_cubes", lambda path: seen.append(open_cubes(path)) or seen[-1])
-    monkeypatch.setattr("pipeline.analyses.registry.are_own", lambda names: own)
+    for name in ("read_cubes", "open_cubes"):
+        monkeypatch.setattr(f"pipeline.tasks.report.{name}", lambda path: seen.append(open_cubes(path)) or seen[-1])
+    for module in ("analyses.registry", "tasks.report"):
+        monkeypatch.setattr(f"pipeline.{module}.are_own", lambda names: own)
     pipeline.compare([tmp_path / "scores.csv"], replicates=1000)
-    assert [type(cube) for cubes in seen for cube in cubes.values()] == [HeldCube if own else xr.Dataset]
+    assert [type(cube) for cubes in seen for cube in cubes.values()] == [PlainCube if own else xr.Dataset]
 
 
 def test_own_analyses_are_told_from_those_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:

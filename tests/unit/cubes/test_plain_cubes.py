@@ -1,18 +1,23 @@
-"""Cubes held in memory: they say what the files of the same cube say."""
+"""Cubes held in memory, and those read off files without xarray: they say what xarray says of the same cube."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
 
 from pipeline.cubes.cube import CubeWriter
-from pipeline.cubes.held import HeldArray, HeldCube, hold_cubes
+from pipeline.cubes.held import hold_cubes
 from pipeline.cubes.layout import CubeLayout, MetricInfo
+from pipeline.cubes.plain import PlainArray, PlainCube
 from pipeline.cubes.reading import open_cubes, open_statistics
+from pipeline.cubes.stored import read_cubes, read_statistics
+from pipeline.errors import StoreError
 
 KNOWN = {"model": ["m", None, "n"], "LM size/kB": [1, 2, 3], "score": ["u", "v", "w"], "fraction": [0.5, None, 1.0]}
 
@@ -50,14 +55,14 @@ def write(directory: Path, test_set: str = "news/<1>") -> None:
             cube.write_statistics("bleu", part, **about, groups={"document": [4, 4, 2]}, first_system=first)
 
 
-def same_array(held: HeldArray, file: xr.DataArray) -> None:
+def same_array(held: PlainArray, file: xr.DataArray) -> None:
     assert held.dims == file.dims
     assert (held.shape, held.sizes) == (file.shape, dict(file.sizes))
     assert held.values.dtype == file.values.dtype
     assert held.values.tobytes() == file.values.tobytes() if file.dtype != object else held.values.tolist() == file.values.tolist()
 
 
-def same_cube(held: HeldCube, file: xr.Dataset) -> None:
+def same_cube(held: PlainCube, file: xr.Dataset) -> None:
     assert list(map(str, sorted(held.variables))) == sorted(map(str, file.variables))
     assert set(held.coords) == set(map(str, file.coords))
     assert held.attrs == file.attrs
@@ -67,31 +72,39 @@ def same_cube(held: HeldCube, file: xr.Dataset) -> None:
         assert dict(array.attrs) == {key: value for key, value in file[name].attrs.items() if key != "_FillValue"}
 
 
-@pytest.fixture
-def both(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+@pytest.fixture(params=["held", "stored"])
+def both(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Path, Path]]:
     write(tmp_path / "files")
+    if request.param == "stored":
+        yield tmp_path / "files", tmp_path / "files"
+        return
     with hold_cubes(tmp_path / "held"):
         write(tmp_path / "held")
         yield tmp_path / "held", tmp_path / "files"
 
 
-def test_a_held_cube_is_that_of_the_files(both: tuple[Path, Path]) -> None:
-    held, file = (open_cubes(path)["news/<1>"] for path in both)
-    assert isinstance(held, HeldCube)
+def open_both(both: tuple[Path, Path]) -> tuple[Any, xr.Dataset]:
+    return read_cubes(both[0])["news/<1>"], open_cubes(both[1])["news/<1>"]
+
+
+def test_a_plain_cube_is_that_of_xarray(both: tuple[Path, Path]) -> None:
+    held, file = open_both(both)
+    assert isinstance(held, PlainCube)
     assert isinstance(file, xr.Dataset)
     same_cube(held, file)
-    assert not both[0].exists()
+    assert both[0].exists() == (both[0] == both[1])
 
 
-def test_held_statistics_are_those_of_the_files(both: tuple[Path, Path]) -> None:
-    held, file = (open_statistics(path, "news/<1>") for path in both)
+def test_plain_statistics_are_those_of_xarray(both: tuple[Path, Path]) -> None:
+    held, file = read_statistics(both[0], "news/<1>"), open_statistics(both[1], "news/<1>")
+    assert isinstance(held["bleu"], PlainCube)
     assert list(held) == list(file) == ["bleu"]
     same_cube(held["bleu"], file["bleu"])
     assert "document" in held["bleu"].coords
 
 
 def test_parts_are_chosen_alike(both: tuple[Path, Path]) -> None:
-    held, file = (open_cubes(path)["news/<1>"] for path in both)
+    held, file = open_both(both)
     for name, where in [
         ("observed_delta", {"metric": "bleu", "test_size": "full"}),
         ("count_at_zero", {"metric": "ter", "test_size": "full", "procedure": "approximate-randomization"}),
@@ -112,13 +125,13 @@ def test_parts_are_chosen_alike(both: tuple[Path, Path]) -> None:
 
 @pytest.mark.parametrize("where", [{"metric": "chrf"}, {"metrics": "bleu"}, {"replicate": 1}])
 def test_an_unknown_label_or_dimension_is_an_error(both: tuple[Path, Path], where: dict) -> None:
-    for path in both:
+    for cube in open_both(both):
         with pytest.raises(KeyError):
-            open_cubes(path)["news/<1>"]["observed_delta"].sel(where)
+            cube["observed_delta"].sel(where)
 
 
 def test_other_attributes_are_those_of_the_copy_alone(both: tuple[Path, Path]) -> None:
-    cube = open_cubes(both[0])["news/<1>"]
+    cube, _ = open_both(both)
     changed = cube.assign_attrs({"alpha": 0.1}, family="all")
     assert (changed.attrs["alpha"], changed.attrs["family"], cube.attrs["alpha"]) == (0.1, "all", 0.05)
 
@@ -133,3 +146,37 @@ def test_nothing_is_held_after_the_block_nor_of_a_cube_that_fails(tmp_path: Path
         assert list(open_cubes(tmp_path)) == ["another", "one"]
     write(tmp_path, "a file")
     assert list(open_cubes(tmp_path)) == ["a file"]
+
+
+def test_a_region_in_files_has_no_steps(tmp_path: Path) -> None:
+    write(tmp_path)
+    with pytest.raises(ValueError, match="without steps"):
+        read_cubes(tmp_path)["news/<1>"]["score"].isel(replicate=slice(0, 9, 2))
+
+
+@pytest.mark.parametrize("part", ["observed_delta/c/0/1/0", "observed_delta/zarr.json", "metric/c/0", "zarr.json", "se"])
+@pytest.mark.parametrize("missing", [True, False])
+def test_damage_is_told_as_through_xarray(tmp_path: Path, part: str, missing: bool) -> None:
+    write(tmp_path)
+    (damaged,) = tmp_path.glob(f"*/{part}")
+    if damaged.is_dir():
+        shutil.rmtree(damaged)
+    elif missing:
+        damaged.unlink()
+    else:
+        damaged.write_bytes(damaged.read_bytes()[:-1])
+    told = []
+    for opened in (read_cubes, open_cubes):
+        with pytest.raises(StoreError) as error:
+            assert opened(tmp_path)["news/<1>"]["observed_delta"].values.any()
+        told.append(error.value.problems)
+    assert told[0] == told[1]
+
+
+def test_what_an_older_version_wrote_is_left_to_xarray(tmp_path: Path) -> None:
+    write(tmp_path)
+    (described,) = tmp_path.glob("*/zarr.json")
+    for seal in tmp_path.glob("*/*/checksums.json"):
+        seal.unlink()
+    described.write_text(described.read_text().replace('"schema_version": 4', '"schema_version": 3'))
+    assert isinstance(read_cubes(tmp_path)["news/<1>"], xr.Dataset)
