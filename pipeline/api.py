@@ -31,8 +31,8 @@ def open_history(path: str | Path) -> xr.Dataset:
     return open_slots(path)
 
 
-def open_run(path: str | Path) -> dict[str, xr.Dataset]:
-    """Open the cubes of a run: one xarray Dataset a test set, by name.
+def open_run(path: str | Path) -> xr.DataTree:
+    """Open the cubes of a run: an xarray DataTree with a node for each test set, whose pairs are selected by both names.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def open_run(path: str | Path) -> dict[str, xr.Dataset]:
 
     Returns
     -------
-    dict of str to xarray.Dataset
-        Dimensions ``pair``, ``replicate``, ``test_size``, ``system``, ``metric`` and more; each variable says in its
-        attributes what it is, in which units, and where it is defined. Values are read when they are used.
+    xarray.DataTree
+        Dimensions ``pair``, ``replicate``, ``test_size``, ``system``, ``metric`` and more; each variable says in its attributes
+        what it is. ``tree["news"]["p"].sel(first="x", second="y")``; values are read when they are used.
     """
-    from pipeline.cubes.reading import open_cubes
+    from pipeline.cubes.tree import open_tree
 
-    return open_cubes(RunDirectory(Path(path)).cubes)
+    return open_tree(RunDirectory(Path(path)).cubes)
 
 
 def run(

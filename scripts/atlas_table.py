@@ -49,7 +49,8 @@ def measure(name: str, runs: Path) -> list[Kin]:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (DONE, TURNED):
         sys.exit(f"{name}: exit {done.returncode}; the atlas is as it was\n{done.stderr}")
-    whole, *parts = open_run(done.stdout.strip().splitlines()[0]).items()
+    cubes = [cube.to_dataset() for cube in open_run(done.stdout.strip().splitlines()[0]).values()]
+    whole, *parts = [(str(cube.attrs["test_set"]), cube) for cube in cubes]
     entries = list(entries_of(dict([whole]), task=name))
     for test_set, cube in parts:
         entries += entries_of({test_set: cube}, task=f"{name}-{test_set}")

@@ -209,7 +209,8 @@ def _open(name: str, runs: Path, atlas: Sequence[Kin]) -> tuple[Mapping[str, Any
             if error.problems[0].code != "P501":
                 raise
         else:
-            return open_run(run.root), name[cut + 1 :]
+            cubes = [cube.to_dataset() for cube in open_run(run.root).values()]
+            return {str(cube.attrs["test_set"]): cube for cube in cubes}, name[cut + 1 :]
     there = ", ".join(dict.fromkeys(f"{kin.task}/{kin.metric}" for kin in atlas))
     raise click.UsageError(f"{name!r} is no task of the atlas and no run in {runs}; the atlas has {there}")
 

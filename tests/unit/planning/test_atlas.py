@@ -13,6 +13,7 @@ from support.studies import run_cli
 from support.synthetic_cubes import build_cube
 
 import pipeline.api
+from pipeline.cubes.tree import plant_cubes
 from pipeline.planning.atlas import PERCENTS, Kin, chance_of, entries_of, load_atlas, select_entries, to_json
 
 MADE = Kin("made", "accuracy", "all", 1000, 99, tuple(float(10 * k) for k in range(1, 10)))
@@ -107,7 +108,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for test_set, metric in (("news", "bleu"), ("talks", "chrf"))
     }
     real = pipeline.api.open_run
-    monkeypatch.setattr(pipeline.api, "open_run", lambda root: cubes if root.name == "one-1234" else real(root))
+    monkeypatch.setattr(pipeline.api, "open_run", lambda root: plant_cubes(cubes) if root.name == "one-1234" else real(root))
     return tmp_path
 
 

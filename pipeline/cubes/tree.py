@@ -1,0 +1,155 @@
+"""The cubes of a run as one tree of xarray, whose pairs are selected by the names of their systems."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from xarray.core.indexing import IndexSelResult
+
+from pipeline.cubes.reading import open_cubes
+
+__all__ = ["PairIndex", "node_name", "open_tree", "plant_cubes"]
+
+NAMES = ("first", "second")
+
+
+def open_tree(path: Path | str) -> xr.DataTree:
+    """Open the cubes of a run as a tree with a node for each test set; values are read when they are used.
+
+    A node holds what `open_cubes` gives, and its attribute ``test_set`` is the name of the test set.
+    """
+    return plant_cubes(open_cubes(path))
+
+
+def plant_cubes(cubes: Mapping[str, xr.Dataset]) -> xr.DataTree:
+    """Return cubes as a tree with a node for each test set, their pairs indexed by both systems.
+
+    Examples
+    --------
+    >>> names = {"system_a": ("pair", ["x", "x", "y"]), "system_b": ("pair", ["y", "z", "z"])}
+    >>> cube = xr.Dataset({"p": ("pair", [0.01, 0.02, 0.03])}, coords=names, attrs={"test_set": "news/2021"})
+    >>> tree = plant_cubes({"news/2021": cube})
+    >>> list(tree), tree["news%2F2021"].attrs["test_set"]
+    (['news%2F2021'], 'news/2021')
+    >>> tree["news%2F2021"]["p"].sel(first="x", second="z").item()
+    0.02
+    >>> tree["news%2F2021"]["p"].sel(second="z").values.tolist()
+    [0.02, 0.03]
+    """
+    nodes = {node_name(test_set): _index_pairs(cube) for test_set, cube in cubes.items()}
+    return xr.DataTree(children={name: xr.DataTree(cube) for name, cube in nodes.items()})
+
+
+def node_name(test_set: str) -> str:
+    """Return the name of a test set's node, which is its own wherever that can be the name of a node.
+
+    A slash would lead to a node below, a name of dots alone to another node. They are written as in a URL, and so is the percent
+    sign: two test sets never have the same node.
+
+    Examples
+    --------
+    >>> [node_name(name) for name in ("news", "news/2021", "100%", "..", "v1.2")]
+    ['news', 'news%2F2021', '100%25', '%2E%2E', 'v1.2']
+    """
+    escaped = test_set.replace("%", "%25").replace("/", "%2F")
+    return escaped.replace(".", "%2E") if escaped in (".", "..") else escaped
+
+
+class PairIndex(xr.Index):
+    """Selects pairs by the names of their systems: both for one pair, or one for all pairs in which it has that place.
+
+    Parameters
+    ----------
+    first, second : ndarray of object
+        The systems of each pair.
+    dim : str
+        The dimension along which the pairs lie.
+    names : tuple of str
+        The coordinates that hold the two systems.
+    """
+
+    def __init__(
+        self, first: NDArray[Any], second: NDArray[Any], dim: Hashable = "pair", names: tuple[Hashable, Hashable] = NAMES
+    ) -> None:
+        self.first, self.second, self.dim, self.names = first, second, dim, names
+
+    @classmethod
+    def from_variables(cls, variables: Mapping[Any, xr.Variable], *, options: Mapping[str, Any]) -> Self:
+        """Make the index of two coordinates along one dimension: the first systems and the second ones."""
+        (one, first), (other, second) = variables.items()
+        return cls(first.values, second.values, first.dims[0], (one, other))
+
+    def create_variables(self, variables: Mapping[Any, xr.Variable] | None = None) -> dict[Hashable, xr.Variable]:
+        """Return the coordinates of the pairs that the index is of, with the attributes of those given."""
+        systems = dict(zip(self.names, (self.first, self.second), strict=True))
+        given = variables or {}
+        return {name: xr.Variable(self.dim, of, given[name].attrs if name in given else None) for name, of in systems.items()}
+
+    def sel(self, labels: dict[Any, Any]) -> IndexSelResult:
+        """Return the places of the pairs; a list of names means any of them.
+
+        Raises
+        ------
+        KeyError
+            Where there is no such pair; it says so if there is one in the other order, whose gain has the other sign.
+        """
+        places = np.flatnonzero(self._hits(*map(labels.get, self.names)))
+        one = len(labels) == 2 and all(isinstance(label, str) for label in labels.values())
+        if not len(places):
+            raise KeyError(self._lacking(labels, one=one))
+        return IndexSelResult({self.dim: int(places[0]) if one else places})
+
+    def isel(self, indexers: Mapping[Any, int | slice | NDArray[Any] | xr.Variable]) -> Self | None:
+        """Return the index of some of the pairs, or nothing where a single pair is left."""
+        places = indexers[self.dim]
+        if isinstance(places, xr.Variable):
+            if places.dims != (self.dim,):
+                return None
+            places = places.values
+        first = self.first[places]
+        return type(self)(first, self.second[places], self.dim, self.names) if np.ndim(first) == 1 else None
+
+    def rename(self, name_dict: Mapping[Any, Hashable], dims_dict: Mapping[Any, Hashable]) -> Self:
+        """Return the index under other names of its coordinates and dimension."""
+        first, second = (name_dict.get(name, name) for name in self.names)
+        return type(self)(self.first, self.second, dims_dict.get(self.dim, self.dim), (first, second))
+
+    def equals(self, other: xr.Index, *, exclude: frozenset[Hashable] | None = None) -> bool:
+        """Tell whether another index has the same pairs in the same order."""
+        same = isinstance(other, PairIndex) and np.array_equal(self.first, other.first)
+        return same and isinstance(other, PairIndex) and np.array_equal(self.second, other.second)
+
+    def _hits(self, first: Any, second: Any) -> NDArray[np.bool_]:
+        hits = np.ones(len(self.first), bool)
+        for names, asked in ((self.first, first), (self.second, second)):
+            if isinstance(asked, str):
+                hits &= names == asked
+            elif isinstance(asked, slice):
+                raise TypeError("pairs are selected by names or lists of names, not by a range of them")
+            elif asked is not None:
+                wanted = set(np.ravel(asked).tolist())
+                hits &= np.fromiter((name in wanted for name in names), bool, len(names))
+        return hits
+
+    def _lacking(self, labels: Mapping[Any, Any], *, one: bool) -> str:
+        told = " and ".join(f"{name}={label!r}" for name, label in labels.items())
+        if one:
+            first, second = map(labels.get, self.names)
+            if self._hits(second, first).any():
+                return f"no pair has {told}; the pair is {second!r} over {first!r}, whose gain has the other sign: swap the names"
+        systems = {*self.first.tolist(), *self.second.tolist()}
+        unknown = [repr(name) for name in labels.values() if isinstance(name, str) and name not in systems]
+        return f"no pair has {told}" + (f": no system is named {' or '.join(unknown)}" if unknown else "")
+
+
+def _index_pairs(cube: xr.Dataset) -> xr.Dataset:
+    """Return a cube with coordinates to select pairs by, beside its own, which a DataFrame would lack if they had an index."""
+    if "system_a" not in cube.coords:
+        return cube
+    systems = {name: ("pair", cube[own].values) for name, own in zip(NAMES, ("system_a", "system_b"), strict=True)}
+    return cube.assign_coords(systems).set_xindex(NAMES, PairIndex)
