@@ -11,6 +11,7 @@ import xarray as xr
 from support.studies import files_of, ledger, run_cli, text_study, times_done, write_study
 
 from pipeline.api import open_run
+from pipeline.cubes.reading import open_cubes
 from pipeline.plan.task import unpack_mask
 
 FIVE = ("alpha", "beta", "gamma", "delta", "epsilon")
@@ -80,8 +81,8 @@ def test_a_new_system_costs_its_own_pairs_only(five: Path, six: Path) -> None:
 
 
 def test_a_new_system_changes_no_number_of_another_pair(five: Path, six: Path) -> None:
-    ((_, old),) = open_run(five).items()
-    ((_, new),) = open_run(six).items()
+    ((_, old),) = open_cubes(five / "cubes.zarr").items()
+    ((_, new),) = open_cubes(six / "cubes.zarr").items()
     before, after = pairs_of(old), pairs_of(new)
     assert len(after) == 15
     assert [str(s) for s in new["system"].values] == ["alpha", "zeta", "beta", "gamma", "delta", "epsilon"]
@@ -102,7 +103,10 @@ def test_the_new_run_has_the_bits_of_one_that_computed_everything(six: Path, tmp
     study = text_study(tmp_path / "all", SIX)
     whole = run(study, tmp_path / "fresh")
     assert computed_pairs(whole) == 15 * 2
-    (_, fresh), (_, grown) = next(iter(open_run(whole).items())), next(iter(open_run(six).items()))
+    (_, fresh), (_, grown) = (
+        next(iter(open_cubes(whole / "cubes.zarr").items())),
+        next(iter(open_cubes(six / "cubes.zarr").items())),
+    )
     a, b = pairs_of(fresh), pairs_of(grown)
     for pair, i in a.items():
         np.testing.assert_array_equal(fresh["p_value"].isel(pair=i).values, grown["p_value"].isel(pair=b[pair]).values)
@@ -149,7 +153,7 @@ def test_a_system_with_more_decimals_moves_no_bit_of_the_others(tmp_path: Path) 
         run(score_study(tmp_path / "grown", fine), tmp_path / "runs"),  # adopts what the old one counted
         run(score_study(tmp_path / "fresh", fine), tmp_path / "other"),  # counts all of it with the finer lattice
     ):
-        new = open_run(grown)["bench"]
+        new = open_cubes(grown / "cubes.zarr")["bench"]
         before, after = pairs_of(old), pairs_of(new)
         for name in ("p_value", "histogram", "sum_shift", "sum_squared_shift", "sum_absolute", "bias", "se", "observed_delta"):
             for pair, i in before.items():

@@ -10,8 +10,8 @@ import xarray as xr
 from support.studies import files_of, ledger, text_study
 from test_incremental import computed_pairs, pairs_of
 
-from pipeline.api import open_run
 from pipeline.api import run as run_study
+from pipeline.cubes.reading import open_cubes
 
 FOUR = ("alpha", "beta", "gamma", "delta")
 BOOTSTRAP, RANDOMIZATION = "paired-bootstrap", "approximate-randomization"
@@ -28,7 +28,7 @@ def run(asked: Path, runs: Path) -> Path:
 
 
 def cube_of(directory: Path) -> xr.Dataset:
-    (cube,) = open_run(directory).values()
+    (cube,) = open_cubes(directory / "cubes.zarr").values()
     return cube
 
 

@@ -13,8 +13,8 @@ import xarray as xr
 from numpy.typing import NDArray
 from support.studies import text_study, write_scores, write_study
 
-from pipeline.api import open_run, run
-from pipeline.cubes.reading import open_statistics
+from pipeline.api import run
+from pipeline.cubes.reading import open_cubes, open_statistics
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_units
 
@@ -88,7 +88,7 @@ def score_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_kept_scores_are_those_of_plain_numpy_on_the_same_draws(text_run: Path) -> None:
-    ((test_set, cube),) = open_run(text_run).items()
+    ((test_set, cube),) = open_cubes(text_run / "cubes.zarr").items()
     statistics = open_statistics(text_run / "cubes.zarr", test_set)["bleu"]["statistics"].values
     for size in ("20", "full"):
         kept, draws = cube["score"].sel(metric="bleu", test_size=size).values, make_draws(cube, size)
@@ -100,13 +100,13 @@ def test_kept_scores_are_those_of_plain_numpy_on_the_same_draws(text_run: Path) 
 
 @pytest.mark.parametrize("size", ["20", "full"])
 def test_counts_of_bleu_are_those_of_plain_numpy_on_the_same_draws(text_run: Path, size: str) -> None:
-    ((test_set, cube),) = open_run(text_run).items()
+    ((test_set, cube),) = open_cubes(text_run / "cubes.zarr").items()
     statistics = open_statistics(text_run / "cubes.zarr", test_set)["bleu"]["statistics"].values
     np.testing.assert_array_equal(counts_in(cube, "bleu", size), recount(cube, statistics, size, bleu))
 
 
 def test_counts_of_a_mean_are_those_of_plain_numpy_ties_included(score_run: Path) -> None:
-    ((test_set, cube),) = open_run(score_run).items()
+    ((test_set, cube),) = open_cubes(score_run / "cubes.zarr").items()
     statistics = open_statistics(score_run / "cubes.zarr", test_set)["mean"]["statistics"].values
     counts = counts_in(cube, "mean", "full")
     np.testing.assert_array_equal(counts, recount(cube, statistics, "full", mean))
@@ -114,7 +114,7 @@ def test_counts_of_a_mean_are_those_of_plain_numpy_ties_included(score_run: Path
 
 
 def test_p_values_are_the_counts_over_the_replicates(text_run: Path) -> None:
-    ((_, cube),) = open_run(text_run).items()
+    ((_, cube),) = open_cubes(text_run / "cubes.zarr").items()
     counts = counts_in(cube, "bleu", "full")
     p = cube["p_value"].sel(metric="bleu", test_size="full", procedure="paired-bootstrap")
     np.testing.assert_array_equal(p.sel(convention="one-sided").values, counts[:, 5] / REPLICATES)

@@ -13,8 +13,9 @@ import xarray as xr
 from click.testing import CliRunner
 from support.studies import PAGES, write_study
 
-from pipeline.api import open_run, run
+from pipeline.api import run
 from pipeline.cli.main import cli
+from pipeline.cubes.reading import open_cubes
 from pipeline.errors import StudyError
 from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.multiplicity import holm
@@ -55,7 +56,7 @@ def study_of(folder: Path, **resampling: Any) -> Path:
 
 def finished(folder: Path, **resampling: Any) -> tuple[xr.Dataset, dict[str, Any], Path]:
     root = run(study_of(folder, **resampling), runs=folder / "runs", serial=True).root
-    (cube,) = open_run(root).values()
+    (cube,) = open_cubes(root / "cubes.zarr").values()
     return cube, json.loads((root / "report" / "report.json").read_text(encoding="utf-8")), root
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from support.studies import PAGES, text_study, write_scores, write_study
 from test_cube_counts import NAMES, bleu
 
-from pipeline.api import open_run, run
-from pipeline.cubes.reading import open_statistics
+from pipeline.api import run
+from pipeline.cubes.reading import open_cubes, open_statistics
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.swaps import draw_swaps
@@ -61,7 +61,7 @@ def count(gain: float, found: NDArray[np.float64], slack: float) -> list[int]:
 
 @pytest.mark.parametrize("size", ["5", "full"])
 def test_counts_of_a_mean_are_those_of_plain_numpy_ties_included(score_run: Path, size: str) -> None:
-    ((test_set, cube),) = open_run(score_run).items()
+    ((test_set, cube),) = open_cubes(score_run / "cubes.zarr").items()
     statistics = open_statistics(score_run / "cubes.zarr", test_set)["mean"]["statistics"].values
     swaps = swaps_of(cube, size)
     signs = np.where(swaps, -1, 1)
@@ -74,7 +74,7 @@ def test_counts_of_a_mean_are_those_of_plain_numpy_ties_included(score_run: Path
 
 
 def test_sums_and_histogram_are_of_the_gain_after_the_swaps(score_run: Path) -> None:
-    ((test_set, cube),) = open_run(score_run).items()
+    ((test_set, cube),) = open_cubes(score_run / "cubes.zarr").items()
     statistics = open_statistics(score_run / "cubes.zarr", test_set)["mean"]["statistics"].values
     signs = np.where(swaps_of(cube, "full"), -1, 1)
     where = {"metric": "mean", "test_size": "full"}
@@ -90,7 +90,7 @@ def test_sums_and_histogram_are_of_the_gain_after_the_swaps(score_run: Path) -> 
 
 
 def test_counts_of_bleu_are_those_of_plain_numpy_on_swapped_segments(text_run: Path) -> None:
-    ((test_set, cube),) = open_run(text_run).items()
+    ((test_set, cube),) = open_cubes(text_run / "cubes.zarr").items()
     statistics = open_statistics(text_run / "cubes.zarr", test_set)["bleu"]["statistics"].values
     swaps = swaps_of(cube, "full")
     expected = []
@@ -103,7 +103,7 @@ def test_counts_of_bleu_are_those_of_plain_numpy_on_swapped_segments(text_run: P
 
 
 def test_p_values_are_the_counts_over_the_replicates_and_nothing_else_is_filled(score_run: Path) -> None:
-    (cube,) = open_run(score_run).values()
+    (cube,) = open_cubes(score_run / "cubes.zarr").values()
     counts = counts_in(cube, "mean", "full")
     p = cube["p_value"].sel(metric="mean", test_size="full", procedure=RANDOMIZATION)
     hits = counts[:, [5, 4, 0, 1]].sum(1)
@@ -121,7 +121,7 @@ def test_p_values_are_the_counts_over_the_replicates_and_nothing_else_is_filled(
 
 
 def test_a_study_of_swaps_alone_keeps_no_scores_and_reports_all_the_same(text_run: Path) -> None:
-    (cube,) = open_run(text_run).values()
+    (cube,) = open_cubes(text_run / "cubes.zarr").values()
     assert "score" not in cube
     assert cube.attrs["kept"] == 0
     assert cube["histogram"].sel(metric="bleu", test_size="full", procedure=RANDOMIZATION).values.sum(-1).tolist() == [FEWER] * 3
