@@ -39,7 +39,7 @@ def read_seal(array: Path) -> dict[str, int] | None:
     """Return the checksums of an array's files; None where there is no list."""
     try:
         seal: dict[str, int] = json.loads((array / SEAL).read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         return None
     except ValueError as error:
         raise StoreError(damaged(array.parent, array.name, SEAL, missing=False)) from error

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ RESCALE_SECONDS = 30.0
 
 PLACING_SECONDS = 15.0
 """How long a task waits for a worker that has what it asks for, once all workers are there: another may be about to return."""
+
+HAND_OVER_SECONDS = 10.0  # A receipt's worker may be gone, and others are asked for only while nobody waits for it.
 
 
 class DaskExecutor:
@@ -141,11 +144,11 @@ class DaskExecutor:
 
     def _gather(self, futures: Sequence[Future[Any]]) -> dict[str, Receipt | Failure]:
         """Fetch what ended well in one go: a round trip to the worker for each would limit the rate of tasks."""
-        finished = {str(future.key): future for future in futures if future.status == "finished"}
-        if not finished:
+        if not (finished := {str(future.key): future for future in futures if future.status == "finished"}):
             return {}
+        asked = partial(self._client.gather, list(finished.values()), asynchronous=True)
         try:
-            return dict(zip(finished, self._client.gather(list(finished.values())), strict=True))
+            return dict(zip(finished, self._client.sync(asked, callback_timeout=HAND_OVER_SECONDS), strict=True))
         except Exception:  # it tells one of many that failed, and not which: each is then asked by itself
             return {}
 
@@ -157,10 +160,10 @@ class DaskExecutor:
             if str(future.key) in results:
                 result = results[str(future.key)]
             elif future.status in {"finished", "error"}:
-                result = future.result()
+                result = future.result(timeout=HAND_OVER_SECONDS)
             else:
                 result = Failure.lost(task, f"it was {future.status}")
-        except (KilledWorker, FutureCancelledError) as error:
+        except (KilledWorker, FutureCancelledError, TimeoutError) as error:
             result = Failure.lost(task, f"its worker died ({error})")
         except Exception as error:  # a task returns its failures: this is the worker's, transport or a package that differs there
             result = unrunnable(task, error)
@@ -173,8 +176,7 @@ class DaskExecutor:
         if now - self._looked < LOOK_SECONDS:
             return
         self._looked = now
-        info: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)
-        workers = info["workers"]
+        workers: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         self._threads = sum(int(worker["nthreads"]) for worker in workers.values())
         self._patience.note(len(workers))
         self._refuse_unplaceable([worker.get("resources", {}) for worker in workers.values()], now)
@@ -276,8 +278,7 @@ def open_executor(
         surround(profile, logs, dask.config.get("temporary-directory", None)) as surroundings,
         dask.config.set(surroundings.config),
     ):
-        wanted = workers or profile.workers
-        jobs = Jobs()
+        wanted, jobs = workers or profile.workers, Jobs()
         secure = _ToldToJobs if surroundings.kind == "batch" else Security
         security = secure(require_encryption=True, **surroundings.certificates)
         cluster = make_cluster(profile, wanted, logs, jobs, security=security, configured=dask.config.get)
@@ -286,8 +287,7 @@ def open_executor(
             await_scheduler_file(profile, stop)
             client = _connect(profile, cluster, stop)
             kept = None if profile.adapt else wanted or fewest_workers(profile)
-            executor = DaskExecutor(client, runs, prefix=prefix, profile=profile, cluster=cluster, workers=kept, jobs=jobs)
-            yield executor
+            yield (executor := DaskExecutor(client, runs, prefix=prefix, profile=profile, cluster=cluster, workers=kept, jobs=jobs))
             executor.close()
         except BaseException:
             close_all(client, cluster, seconds=10)

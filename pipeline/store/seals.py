@@ -23,7 +23,7 @@ LIST = "files.txt"
 """The list of a folder's files, as the program sha256sum reads and writes it."""
 
 _CRC = "crc32"
-_LISTED = re.compile(r"(?:([0-9a-f]{64})  )?([^\n]+)")
+_LISTED = re.compile(r"(?:([0-9a-f]{64})  )?([^\0\n]+)")  # no path has a zero, which a damaged list may be full of
 _OTHER = "its content is not what was written"
 
 
@@ -67,7 +67,10 @@ def read_list(folder: Path) -> dict[str, str]:
 
 def damaged_file_of(folder: Path, *, verify: bool) -> str:
     """Return the first listed file that is gone, or nothing; with ``verify`` also one whose bytes are others than were listed."""
-    for name, digest in read_list(folder).items():
+    listed = read_list(folder)
+    if verify and not listed:
+        return LIST
+    for name, digest in listed.items():
         path = folder / name
         if not path.is_file() or (verify and digest and _digest(path) != digest):
             return name

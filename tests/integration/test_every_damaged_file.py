@@ -52,7 +52,8 @@ def test_every_file_that_is_damaged_is_mended(complete: Path, tmp_path: Path, pa
     }
     names = sorted(path.relative_to(complete) for path in roots[part] if path.is_file() and not path.is_symlink())
     names = names[:: len(names) // 20] if part == "cube" else names
-    names = [name for name in names if not name.name.startswith("lease.")]  # these have tests of their own, with clocks
+    # These have tests of their own: a lease with clocks, and a line of a ledger that is to be deleted.
+    names = [name for name in names if not name.name.startswith("lease.") and (how, name.name) != ("flipped", "ledger.jsonl")]
     assert names
     wanted = results(run)
     failed = []

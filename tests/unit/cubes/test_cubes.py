@@ -267,6 +267,15 @@ def test_a_harmed_chunk_is_an_error_that_names_it(written: Path, harm: str) -> N
     assert [found.message for found in verify_cubes(written)] == [problem.message]
 
 
+@pytest.mark.parametrize("part", ["checksums.json", "zarr.json", "c"])
+def test_a_folder_in_place_of_a_file_is_one_that_is_missing(written: Path, part: str) -> None:
+    array = written / cube_name("news/<1>") / "count_at_delta"
+    harmed = chunk_of(written, "count_at_delta") if part == "c" else array / part
+    harmed.unlink()
+    harmed.mkdir()
+    assert ("P707", str(harmed)) in [(problem.code, problem.where) for problem in verify_cubes(written)]
+
+
 def test_a_removed_variable_and_a_broken_description_are_errors(written: Path) -> None:
     group = written / cube_name("news/<1>")
     shutil.rmtree(group / "se")

@@ -94,6 +94,27 @@ def test_a_task_whose_worker_dies_is_lost(run_with: Callable[[str], Failure]) ->
     assert failure.problems[0].code == "P402"
 
 
+def test_a_receipt_that_its_worker_never_hands_over_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "silent.py").write_text("def run_task(task, runs):\n    return task.key\n")
+    import silent
+
+    monkeypatch.setattr(engine, "run_task", silent.run_task)
+    monkeypatch.setattr(engine, "HAND_OVER_SECONDS", 0.5)
+    with opened(ClusterProfile(name="one", cluster="distributed.LocalCluster", options={"n_workers": 1}), tmp_path) as executor:
+        executor.submit(TASK, "1.0")
+        assert executor._has_ready(60)
+        (worker,) = executor._cluster.workers.values()
+        os.kill(worker.pid, signal.SIGSTOP)
+        start = time.monotonic()
+        (outcome,) = executor.wait(60)
+        assert time.monotonic() - start < 10
+        os.kill(worker.pid, signal.SIGCONT)
+    assert isinstance(outcome.result, Failure)
+    assert outcome.result.worker_lost
+    sys.modules.pop("silent")
+
+
 def test_a_task_that_its_worker_cannot_run_is_no_lost_worker(run_with: Callable[[str], Failure]) -> None:
     failure = run_with("import a_package_of_another_version")
     assert not failure.worker_lost

@@ -135,6 +135,9 @@ def test_a_list_names_what_is_gone_or_other_and_an_older_one_what_is_gone(tmp_pa
     assert damaged_file_of(tmp_path, verify=True) == "tables/a  b.csv"
     (tmp_path / LIST).write_text("tables/a  b.csv\nindex.html\n")
     assert damaged_file_of(tmp_path, verify=True) == "index.html"
+    (tmp_path / LIST).write_bytes(bytes(80))
+    assert read_list(tmp_path) == {}
+    assert [damaged_file_of(tmp_path, verify=verify) for verify in (False, True)] == ["", LIST]
 
 
 def test_a_listed_document_is_held_to_its_digest_and_one_without_a_list_is_read(tmp_path: Path) -> None:
