@@ -44,16 +44,38 @@ _KINDS = {
 """What a type asks for, in the words that are used of the rest of a study."""
 
 
+OTHER_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(("b", "boot", "bootstraps", "n_boot", "n_resamples", "reps", "resamples", "samples", "trials"), "replicates"),
+    **dict.fromkeys(("ref", "refs", "truth"), "references"),
+    **dict.fromkeys(("hyps", "hypotheses", "predictions"), "outputs"),
+    **dict.fromkeys(("level", "significance"), "alpha"),
+}
+"""What other tools call what we have another word for; no likeness of letters would find it."""
+
+
+def _bare(word: str) -> str:
+    """Return a word as it is compared: dashes before the names of options would make any two of them alike."""
+    return word.casefold().lstrip("-")
+
+
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known word that is most like one that is not known, whatever their case; None where none is like it.
+
+    A word that other tools use for a known one comes first.
 
     Examples
     --------
     >>> nearest("BLUE", ["bleu", "chrf"]), nearest("items", ["path", "rotate"])
     ('bleu', None)
+    >>> nearest("bootstraps", ["replicates", "seed"]), nearest("--refs", ["--references"])
+    ('replicates', '--references')
     """
-    spelled = {one.casefold(): one for one in known if one != word}
-    close = difflib.get_close_matches(word.casefold(), spelled, n=1, cutoff=cutoff)
+    spelled = {_bare(one): one for one in known if one != word}
+    bare = _bare(word)
+    ours = OTHER_WORDS.get(bare.replace("-", "_"))
+    if ours in spelled:
+        return spelled[ours]
+    close = difflib.get_close_matches(bare, spelled, n=1, cutoff=cutoff)
     return spelled[close[0]] if close else None
 
 

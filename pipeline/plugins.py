@@ -103,7 +103,11 @@ def refuse_unknown(family: str, name: str) -> None:
     """
     known = list_plugins(family)
     if name not in known:
-        kind, help_ = _kind_of(family), suggest(name, known, listed=True)
+        kind, several = _kind_of(family), [part.strip() for part in name.split(",")]
+        help_ = suggest(name, known, listed=True)
+        if len(several) > 1 and set(several) <= set(known):
+            flags = f"`-m {' -m '.join(several)}` or " if kind == "metric" else ""
+            help_ = f"name each by itself: {flags}`[{', '.join(several)}]`"
         raise PluginError.of("P301", f"there is no {kind} '{name}'", help=help_, note=_where_else(kind, name))
 
 

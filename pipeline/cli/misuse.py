@@ -95,4 +95,6 @@ def _look_up(ctx: click.Context | None) -> str:
 def _say(message: str) -> str:
     """Return a message of click's as ours begin and end."""
     message = message.strip().removesuffix(".")
+    message = message.replace("is not a valid float", "is not a number, such as 0.05")
+    message = message.replace("is not a valid integer", "is not a whole number, such as 10")
     return message[:1].lower() + message[1:] if message[1:2].islower() else message

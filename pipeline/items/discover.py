@@ -70,7 +70,9 @@ def find_outputs(
     unknown = [name for name in _PLACEHOLDER.findall(outputs) if name not in _KNOWN]
     if unknown:
         message = f"the outputs have the placeholder {{{unknown[0]}}}; known are {{system}}, {{replica}} and {{test_set}}"
-        return [], [Problem("P219", message, outputs)]
+        return [], [
+            Problem("P219", message, outputs, "{system} stands for the name of a system or model, {replica} for its run or seed")
+        ]
     if "{replica}" in outputs and "{system}" not in outputs:
         return [], [Problem("P219", "the outputs name {replica} and no {system}: of which system?", outputs, "name both")]
     if is_table(outputs):

@@ -69,6 +69,13 @@ def gold_columns(metric: str, gold: Items | None, prefix: str) -> list[Sequence[
 def output_column(metric: str, output: Items, column: str) -> Sequence[str]:
     """Return a column of an output that a metric needs."""
     if column not in output.columns:
+        if metric == "mean" and set(output.columns) == {"score"}:
+            raise DataError.of(
+                "P226",
+                f"there is no score '{column}': each item of an output has one number",
+                where=output.source,
+                help="the metric `mean` takes it (without `-m`, `compare` does); other metrics are computed from texts or labels",
+            )
         there = ", ".join(repr(name) for name in output.columns)
         raise DataError.of(
             "P226",

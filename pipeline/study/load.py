@@ -266,7 +266,7 @@ def _read(path: Path, what: str) -> str:
         data = read_input(path, MOST_BYTES)
     except FileNotFoundError as error:
         near = suggest(path.name, sorted(found.name for found in path.parent.glob("*.y*ml"))) if path.parent.is_dir() else None
-        raise StudyError(Problem("P109", f"there is no such file as {what}", str(path), near)) from error
+        raise StudyError(Problem("P109", f"{what} does not exist", str(path), near)) from error
     except OSError as error:
         raise StudyError(Problem("P109", f"{what} cannot be read: {error.strerror}", str(path))) from error
     if data is None:

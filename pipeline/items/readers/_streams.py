@@ -9,12 +9,15 @@ import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from pipeline.errors import DataError
+from pipeline.errors import DataError, Problem
 from pipeline.inputs import Meter, NotRegular, open_input, size_text
+from pipeline.options import nearest
 
 __all__ = ["CHUNK", "bzip2_chunks", "is_compressed", "open_data", "read_chunks", "refuse_window", "zstd_chunks"]
 
@@ -23,6 +26,9 @@ MOST_WINDOW = 256 << 20
 """Bytes of earlier content that decompressing may look back to: `xz -9` needs 64 MiB, and a file may ask for 4 GiB."""
 
 _MAGIC = 16
+_MOST_LOOKED_AT = 10_000
+"""Names in a folder among which one that is not there is looked for."""
+
 _WINDOWS = ("Memory usage limit", "too much memory", "Window size")
 """How liblzma and libzstd say that a file asks for more memory than it may have."""
 
@@ -40,9 +46,7 @@ def open_data(path: Path) -> BinaryIO:
     try:
         return open_input(path)
     except FileNotFoundError as exc:
-        raise DataError.of(
-            "P201", f"there is no file {path.name}", where=str(path), help="paths are relative to the study file"
-        ) from exc
+        raise _not_there(path) from exc
     except NotRegular as exc:
         help_ = "write it to a file: inputs are read several times, by several processes"
         raise DataError.of("P285", f"{exc.name} cannot be read: {exc.strerror}", where=str(path), help=help_) from exc
@@ -50,6 +54,18 @@ def open_data(path: Path) -> BinaryIO:
         reason = exc.strerror or str(exc) if isinstance(exc, OSError) else "its name holds the character NUL"
         where = str(path).replace("\0", "\\0")
         raise DataError.of("P202", f"{Path(where).name} cannot be read: {reason}", where=where, help="correct the path") from exc
+
+
+def _not_there(path: Path) -> DataError:
+    """Say that there is no such file, and which one beside it may be meant; a pattern that a shell left as it was matches none."""
+    help_ = "paths are relative to the study file"
+    if any(sign in path.name for sign in "*?["):
+        return DataError(Problem("P201", f"no file matches {path.name}", str(path), help_))
+    near = None
+    with suppress(OSError, ValueError):
+        near = nearest(path.name, sorted(found.name for found in islice(path.parent.iterdir(), _MOST_LOOKED_AT)), cutoff=0.8)
+    help_ = f"did you mean {near}? {help_}" if near is not None else help_
+    return DataError(Problem("P201", f"there is no file {path.name}", str(path), help_))
 
 
 def read_chunks(path: Path, *, tokens: bool = False) -> Iterator[bytes]:

@@ -122,7 +122,11 @@ def _monte_carlo(report: Report, pairs: Pairs) -> tuple[bool, str]:
     accurate = f"every two-sided p{of_runs} is accurate to ± {format_p(largest)} (95 %, Clopper-Pearson)"
     half = accurate if largest > 0 else "every two-sided p that a pair is judged by is exact"
     by_max_t = any(len(of) and of[0].adjustment.by == "max_t" for of in report.pairs_of.values())
-    again = "; those of max-T are of the first 9,999 kept replicates at most, so that more do not change that" if by_max_t else ""
+    again = (
+        "; p adjusted by max-T uses at most the first 9,999 kept replicates, so a larger b does not make it more accurate"
+        if by_max_t
+        else ""
+    )
     if not counted and not by_max_t:
         bounds = f" but for bounds of ± {format_p(largest)}" if largest > 0 else ""
         return False, f"None: the p-values are exact laws of resampling, for which nothing was counted{bounds}."

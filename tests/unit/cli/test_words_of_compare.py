@@ -105,6 +105,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("a.txt", "b.txt", "-r", "ref.txt", "-m", "comet"), "export their scores of segments"),
         (("a.txt", "b.txt", "-r", "ref.txt", "--alpha", "5"), "--alpha must be below"),
         (("a.txt", "b.txt", "-r", "ref.txt", "--columns", "system"), "these are no names of columns"),
+        (("a.txt", "b.txt", "-r", "ref.txt", "-m", "bleu,chrf"), "name each by itself: `-m bleu -m chrf`"),
+        (("a.txt", "b.txt", "-r", "reff.txt"), "did you mean ref.txt?"),
+        (("none/*.txt",), "no file matches *.txt"),
         (("a.txt", "n=", "-r", "ref.txt"), "NAME=PATH"),
     ],
 )

@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("test_set", "code", "own"),
     [
-        ("format: scores, outputs: score.csv", "P201", "paths are relative to the study file"),
+        ("format: scores, outputs: score.csv", "P201", "did you mean scores.csv? paths are relative to the study file"),
         ('format: scores, outputs: "{system}.out"', "P207", "did you mean"),
         ('format: text, references: [ref.txt], outputs: "{system}.out.gz"', "P201", "paths are relative to the study file"),
         ("format: scores, outputs: scores.csv, documents: documents.csv", "P201", "paths are relative to the study file"),
