@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.procedures.registry import PROCEDURES
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class PairTable:
     gain : (pair,) float64
         The observed difference, never negative.
     se : (pair,) float64
-        Its standard error.
+        Its standard error, by `read_standard_errors`.
     p : (pair,) float64
         One-sided strict p-value of the ordered pair; NaN where there is none.
     identical : (pair,) bool
@@ -172,7 +173,7 @@ def read_pairs(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str)
         first=np.array([number[name] for name in better], dtype=np.int64),
         second=np.array([number[name] for name in worse], dtype=np.int64),
         gain=np.abs(delta),
-        se=cube["se"].sel(where).values.astype(np.float64),
+        se=read_standard_errors(cube, metric=metric, test_size=test_size),
         p=cube["p_value"].sel(where | {"procedure": procedure, "convention": ONE_SIDED}).values.astype(np.float64),
         identical=cube["identical"].sel(where).values.astype(np.bool_),
         copied=np.array([a in copies or b in copies for a, b in zip(better, worse, strict=True)], dtype=np.bool_),

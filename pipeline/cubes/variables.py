@@ -86,6 +86,11 @@ def _code(name: str, dims: tuple[str, ...], meaning: str, flags: tuple[str, ...]
     return Variable(name, dims, "int8", -1, "1", meaning, flags=flags)
 
 
+def _shift(name: str, formula: str) -> Variable:
+    meaning = f"{formula} over all replicates; NaN where they are not centred at δ"
+    return Variable(name, ("procedure", *_PAIRS), "float64", _NAN, "points", meaning, EFRON)
+
+
 COUNTS = (
     _count("below_zero", "with δ* < 0"),
     _count("at_zero", "with δ* = 0"),
@@ -149,15 +154,8 @@ TABLE = (
         "1",
         "the unadjusted p-value's bounds at level 1 - .01/K, of K pairs, lie on one side of the study's level",
     ),
-    Variable(
-        "bias",
-        ("procedure", *_PAIRS),
-        "float64",
-        _NAN,
-        "points",
-        "mean of δ* − δ over all replicates; NaN where they are not centred at δ",
-        EFRON,
-    ),
+    _shift("bias", "mean of δ* − δ"),
+    _shift("replicate_se", "standard deviation of δ*"),
     *DECISIONS,
     Variable(
         "max_t_replicates",

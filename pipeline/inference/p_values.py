@@ -41,6 +41,8 @@ class PValues:
         Half of ``hi − lo``.
     bias : (pair,) float64
         mean δ* − δ; nan without replicates, and where it is no bias.
+    spread : (pair,) float64
+        Standard deviation of δ*, √(Σ(δ* − δ)²/b − bias²); nan where there is no bias.
     reason : (pair,) int8
         Position in `REASONS`.
     hits : (convention, pair) int64
@@ -55,6 +57,7 @@ class PValues:
     hi: NDArray[np.float64]
     p_error: NDArray[np.float64]
     bias: NDArray[np.float64]
+    spread: NDArray[np.float64]
     reason: NDArray[np.int8]
     hits: NDArray[np.int64] = field(repr=False)
     replicates: NDArray[np.int64] = field(repr=False)
@@ -134,10 +137,11 @@ def p_values(
         p = hits / b
         p[4:] = (hits[4:] + 1) / (b + 1)
         shift = np.where(reason == 1, 0.0, sums[:, SUMS.index("shift")] / b) if bias else np.full(pairs, np.nan)
+        spread = np.sqrt(np.maximum(np.where(reason == 1, 0.0, sums[:, SUMS.index("squared_shift")] / b) - shift**2, 0.0))
     meant = np.isin(CONVENTIONS, list(conventions))[:, None]
     p, lo, hi = (np.where(meant, values, np.nan) for values in (_apply_reasons(p, reason), *_bounds(hits, b, reason, _LEVEL)))
     log10_p = np.log10(p, out=np.full(p.shape, np.nan), where=p > 0)
-    return PValues(p, log10_p, lo, hi, (hi - lo) / 2, shift, reason, hits, b)
+    return PValues(p, log10_p, lo, hi, (hi - lo) / 2, shift, spread, reason, hits, b)
 
 
 def clopper_pearson(

@@ -19,6 +19,7 @@ from pipeline.analyses.calibration_iid.options import CalibrationIidOptions
 from pipeline.analyses.calibration_iid.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.calibration_iid.rows import Population, list_rows, nothing
 from pipeline.analyses.pairs import FULL, describe_copies, find_copies
+from pipeline.analyses.standard_errors import describe_replaced, read_standard_errors
 from pipeline.analyses.units import EARLIER, read_unit_statistics, read_units_of_items
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import meant, read_options
@@ -78,7 +79,7 @@ class CalibrationIid(Analysis):
         used = {name: cube for name, cube in cubes.items() if any(row["test_set"] == name for row in rows)}
         notes = [*NOTES]
         notes += [STRATA] if any(cube.attrs.get("strata") for cube in used.values()) else []
-        notes += [note for note in [describe_copies(used)] if note]
+        notes += [note for note in [describe_copies(used), describe_replaced(used)] if note]
         return Finding(
             self.name,
             tuple(rows),
@@ -132,7 +133,7 @@ def _read_population(cube: xr.Dataset, metric: str, systems: list[str], share: f
     place = {name: position for position, name in enumerate(systems)}
     where = {"metric": metric, "test_size": FULL}
     delta = cube["observed_delta"].sel(where).values.astype(np.float64)
-    se = cube["se"].sel(where).values.astype(np.float64)
+    se = read_standard_errors(cube, **where)
     copies = find_copies(cube, metric)
     names = zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), strict=True)
     own = np.array([a not in copies and b not in copies for a, b in names], dtype=np.bool_)

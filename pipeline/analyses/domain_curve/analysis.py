@@ -30,6 +30,7 @@ from pipeline.analyses.pairs import (
     read_pairs,
     read_units,
 )
+from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.units import count_shared, read_unit_statistics, read_units_of_items
 from pipeline.inference.typical_error import typical_log_error, welch_test
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
@@ -137,7 +138,7 @@ class DomainCurve(Analysis):
                 points += _list_points(domains, metric, procedure)
         notes = [*NOTES, *describe_one_sided(used), *self._describe_shared(used)]
         notes += [] if rows else ["There are not two test sets with the same metric to lay side by side."]
-        notes += [note for note in [describe_copies(used)] if note]
+        notes += [note for note in [describe_copies(used), describe_replaced(used)] if note]
         return Finding(
             self.name,
             tuple(rows),

@@ -15,6 +15,7 @@ from pipeline.analyses.size_curve.fits import QUANTITIES, fit_points
 from pipeline.analyses.size_curve.options import SizeCurveOptions
 from pipeline.analyses.size_curve.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.size_curve.points import DrawnSizes, choose_sizes, describe_prefixes, drawn_by, list_pairs_by_size
+from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import read_options
 
@@ -79,7 +80,8 @@ class SizeCurve(Analysis):
                 drawn = list(self._draw(name, metric, cube, chosen, left_out))
                 rows += drawn
                 fits += _fit_drawn(drawn, chosen)
-        notes = _notes(chosen, left_out) + describe_one_sided(cubes) + [note for note in [describe_copies(cubes)] if note]
+        notes = _notes(chosen, left_out) + describe_one_sided(cubes)
+        notes += [note for note in (describe_copies(cubes), describe_replaced(cubes)) if note]
         return Finding(
             self.name,
             tuple(rows),

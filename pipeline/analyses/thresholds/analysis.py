@@ -33,6 +33,7 @@ from pipeline.analyses.pairs import (
     read_pairs,
     read_units,
 )
+from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.system_sample import Sampled, describe_interval, sample_systems
 from pipeline.analyses.thresholds.kinship import kinship_rows
 from pipeline.analyses.thresholds.pages import (
@@ -111,7 +112,7 @@ class Thresholds(Analysis):
         if any(find_relation(cube, chosen.relation) is None for cube in cubes.values()):
             wanted = chosen.relation or "model or group"
             notes.append(f"Pairs are not split everywhere: no coordinate {wanted} says which systems belong together.")
-        notes += [note for note in [describe_copies(cubes)] if note]
+        notes += [note for note in [describe_copies(cubes), describe_replaced(cubes)] if note]
         return Finding(
             self.name,
             tuple(rows),

@@ -39,6 +39,7 @@ def counted_table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray
         "p_reason": _COUNTED_REASONS[found.reason],
         "stable": stable_alone(Bounds(*found.bounds(stable_level(pairs))), alpha),
         "bias": found.bias,
+        "replicate_se": found.spread,
     }
 
 

@@ -99,6 +99,15 @@ def test_bias_is_the_mean_shift():
     assert one_pair(b=500, shift=-25.0).bias.tolist() == [-0.05]
 
 
+def test_the_spread_is_the_standard_deviation_about_the_mean_replicate():
+    shifts = np.array([3.0, -1.0, 2.0, 0.5])
+    sums = np.array([[shifts.sum(), (shifts**2).sum(), 0.0]] * 2)
+    given = {"delta": np.ones(2), "identical": np.array([False, True]), "sums": sums}
+    found = p_values(np.zeros((2, 8), np.int64), np.full(2, 4), **given)
+    assert found.spread == pytest.approx([np.std(shifts), 0.0])
+    assert np.isnan(p_values(np.zeros((2, 8), np.int64), np.full(2, 4), **given, bias=False).spread).all()
+
+
 def test_shapes_that_do_not_match_are_refused_with_both_numbers():
     with pytest.raises(ValueError, match=r"replicates \(2,\).* 1 pairs"):
         p_values(np.zeros((1, 8), int), np.zeros(2, int), delta=np.ones(1), identical=np.zeros(1, bool), sums=np.zeros((1, 3)))
