@@ -148,7 +148,10 @@ class PairIndex(xr.Index):
 
 
 def _index_pairs(cube: xr.Dataset) -> xr.Dataset:
-    """Return a cube with coordinates to select pairs by, beside its own, which a DataFrame would lack if they had an index."""
+    """Return a cube whose pairs can be selected by both names, by coordinates added for this.
+
+    The cube's own names of systems get no index: a DataFrame would lack them.
+    """
     if "system_a" not in cube.coords:
         return cube
     systems = {name: ("pair", cube[own].values) for name, own in zip(NAMES, ("system_a", "system_b"), strict=True)}

@@ -152,8 +152,8 @@ def exact_units_for_gain(
     """Return how many units a gain in scores of 0 and 1 needs, if wins and losses come as often as they did.
 
     m' is the smallest number of discordant units from which on binomial sums, which rise in steps, keep the power; n' = n m' / m.
-    Beyond 20 000 discordant units the Gaussian law gives m'. Without losses m' wins of m' are enough for certain, and it is their
-    number that chance decides: n' are the units that have so many with that power (`units_with_discordant`).
+    Beyond 20 000 discordant units the Gaussian law gives m'. Without losses m' wins of m' are always enough, and what is left to
+    chance is whether there are m': n' is the number of units that has them with that power (`units_with_discordant`).
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def exact_units_for_gain(
 
 
 def units_with_discordant(discordant: _Floats, rate: _Floats, power: float = POWER) -> _Floats:
-    """Return the fewest units of which at least so many are discordant with a chance of ``power``.
+    """Return the fewest units among which at least ``discordant`` are discordant with probability ``power``.
 
     The number of units up to the last of them is negative binomial.
 

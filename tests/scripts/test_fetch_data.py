@@ -273,7 +273,7 @@ def test_a_study_whose_data_are_not_there_says_what_brings_them(tmp_path: Path, 
 
 
 LARGE = {"02-parsing-chinese", "11-calibration-transfer", "18-leaderboards"}
-"""Studies of so many systems that checking them takes ten to forty seconds; the others take one or two."""
+"""Studies with many systems, which take ten to forty seconds to check; the others take one or two."""
 PAPERS = [
     pytest.param(path, id=path.stem, marks=pytest.mark.slow if path.stem in LARGE else ())
     for path in sorted((ROOT / "workflows" / "papers").glob("*.yaml"))

@@ -77,7 +77,7 @@ def test_from_the_units_needed_on_the_exact_test_keeps_its_power(wins: int, loss
     if losses:
         assert found == np.ceil(Fraction(int(smallest) * units, wins + losses))
         return
-    # Wins alone: so many of them are enough, and whether there are so many is chance.
+    # With wins alone that number of them is always enough; what is left to chance is whether there are that many.
     enough = stats.binom.sf(smallest - 1, [found - 1, found], wins / units)
     assert enough[0] < 0.8 <= enough[1]
 

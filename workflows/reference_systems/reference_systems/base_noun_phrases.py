@@ -114,9 +114,8 @@ def _is_head(
     if relations[word] == "nmod:poss":
         return _mark_of_possession(word, plain, children) is not None
     first = word
-    while (
-        plain[first] == "conj" and heads[first] > 0
-    ):  # the second of two modifiers is one too: the Bill and Melinda Gates Foundation
+    # The second of two modifiers is one too: the Bill and Melinda Gates Foundation.
+    while plain[first] == "conj" and heads[first] > 0:
         first = heads[first] - 1
     if plain[first] in _BEFORE | _AFTER:
         return False
