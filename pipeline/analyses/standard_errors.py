@@ -48,8 +48,8 @@ def describe_replaced(cubes: Mapping[str, xr.Dataset]) -> str | None:
     if not told:
         return None
     return (
-        f"Standard errors are the jackknife's, but for those that differ by more than {100 * APART:g} % from the standard deviation "
-        f"of the bootstrap's replicates, which stands in their place: {'; '.join(told)}."
+        f"Standard errors are the jackknife's, but for those that differ by more than {100 * APART:g} % from the standard "
+        f"deviation of the bootstrap's replicates, which stands in their place: {'; '.join(told)}."
     )
 
 
