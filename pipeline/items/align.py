@@ -17,7 +17,7 @@ from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem,
 from pipeline.interfaces import Items
 from pipeline.items.choices import ChosenUnit, choose_by_groups, choose_unit
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
-from pipeline.items.discover import find_outputs, folders_without_output
+from pipeline.items.discover import find_outputs, folders_without_output, is_table, names_left_out
 from pipeline.items.documents import Sources, make_frame, read_group
 from pipeline.items.frame import Frame, Output, Survey, describe_kind, digest_items
 from pipeline.items.gold import choose_items, whole_gold
@@ -125,6 +125,7 @@ def survey_test_set(
         warnings=tuple(dict.fromkeys((*told_of_gold, *read.warnings, *checked.warnings, *notes))),
         identical=identical,
         taken=read.taken,
+        left_out=tuple(read.left_out),
         gold=gold,
         kinds=read.kinds,
         gold_kind=describe_kind(gold) if gold is not None else None,
@@ -161,6 +162,8 @@ def _read_outputs(files: OutputFiles, base: Path, systems: Systems, gold: Items 
     outputs = files.spec.outputs
     found, wrong = find_outputs(outputs, base=base, exclude=systems.exclude)
     read = files.survey(found, systems, gold)
+    if systems.exclude and not is_table(outputs):
+        read.left_out.extend(names_left_out(outputs, base=base, exclude=systems.exclude))
     empty = folders_without_output(outputs, base=base, exclude=systems.exclude)
     if empty:
         read.notes.append(f"{_WITHOUT_FILE} are no systems: {name_some(empty, 5)}")

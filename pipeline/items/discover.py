@@ -13,7 +13,7 @@ from pathlib import Path
 from pipeline.errors import Problem
 from pipeline.items.names import COMPRESSIONS, name_without_ending
 
-__all__ = ["Found", "find_outputs", "folders_without_output", "is_excluded", "is_table"]
+__all__ = ["Found", "find_outputs", "folders_without_output", "is_excluded", "is_table", "names_left_out"]
 
 _PLACEHOLDER = re.compile(r"\{([^{}/]*)\}")
 _NAMED = re.compile(r"\{(system|replica)\}")
@@ -90,6 +90,12 @@ def find_outputs(
         if not (is_excluded(str(found.system), exclude) or (found.written and is_excluded(found.written, exclude)))
     ]
     return kept, _duplicates(kept)
+
+
+def names_left_out(outputs: str | Mapping[str, str] | None, *, base: Path, exclude: Iterable[str]) -> list[str]:
+    """Return the names by which systems that have files of their own are left out."""
+    there, _ = find_outputs(outputs, base=base)
+    return [name for found in there for name in (found.system, found.written) if name and is_excluded(name, exclude)]
 
 
 def folders_without_output(outputs: str | Mapping[str, str] | None, *, base: Path, exclude: Iterable[str] = ()) -> list[str]:

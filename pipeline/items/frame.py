@@ -205,6 +205,8 @@ class Survey:
         Groups of systems whose outputs are the same.
     taken : tuple of str
         Columns of a table of all systems that group its items, and hold what an output would hold.
+    left_out : tuple of str
+        Systems that ``systems.exclude`` leaves out.
     gold : Items or None
         The gold or references, all items, as they were read.
     kinds : mapping of str to Kind
@@ -224,6 +226,7 @@ class Survey:
     warnings: tuple[str, ...] = ()
     identical: tuple[tuple[str, ...], ...] = ()
     taken: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     gold: Items | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     gold_kind: Kind | None = None

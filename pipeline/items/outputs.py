@@ -39,6 +39,8 @@ class ReadOutputs:
         What is wrong.
     warnings : list of str
         What was odd about the files.
+    left_out : list of str
+        Systems in the files that ``systems.exclude`` leaves out.
     taken : tuple of str
         Groups that might have been systems.
     kinds : dict of str to Kind
@@ -51,6 +53,7 @@ class ReadOutputs:
     taken: tuple[str, ...]
     kinds: dict[str, Kind]
     warnings: list[str]
+    left_out: list[str]
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class OutputFiles:
 
     def survey(self, found: list[Found], systems: Systems, gold: Items | None) -> ReadOutputs:
         """Read every output, and keep of each what is needed to align it."""
-        result = ReadOutputs([], [], [], (), {}, [])
+        result = ReadOutputs([], [], [], (), {}, [], [])
         taken: tuple[str, ...] = ()
         ids_seen: dict[tuple[str, ...], tuple[str, ...]] = {}
         for one in found:
@@ -99,7 +102,9 @@ class OutputFiles:
             result.warnings.extend(warning for items in both for warning in items.warnings)
             taken = (*taken, *(groups_like_systems(list(outputs.values()), self.spec, gold) if one.system is None else ()))
             for system, items in outputs.items():
-                if not is_excluded(system, systems.exclude):
+                if is_excluded(system, systems.exclude):
+                    result.left_out.append(system)
+                else:
                     # Line numbers are the same in every file: one tuple serves them all.
                     ids = ids_seen.setdefault(fitted[system].ids, fitted[system].ids)
                     result.candidates.append(_candidate(system, one, items, fitted[system], ids, group_columns(self.spec)))

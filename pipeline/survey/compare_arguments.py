@@ -178,6 +178,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"`(missing|documents|unit): ([^`]*)`", r"`--\1 \2`"),
         (r"`(missing|documents|columns|format|unit):`", r"`--\1`"),
         (r"^missing: (?=drop|zero)", "--missing "),
+        (r"`systems\.exclude`", "`--exclude`"),
         (r"the `(gold|references|documents):`", r"the \1"),
         (r"`(gold|references):`", "`-r`"),
         (r"one of the `outputs:`", "one of the outputs"),

@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.errors import DataError, Problem
 from pipeline.inputs import read_input, size_text
 from pipeline.items.discover import is_excluded
-from pipeline.options import suggest
+from pipeline.options import meant, suggest
 from pipeline.plan.trainings import make_trainings
 from pipeline.study.schema import Study
 
@@ -28,6 +28,7 @@ def read_coordinates(
     *,
     trained: Collection[str] = (),
     said: Mapping[str, Mapping[str, str]] | None = None,
+    left_out: Collection[str] = (),
 ) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Return the coordinates of each system, and what is odd about the table of them.
 
@@ -42,6 +43,8 @@ def read_coordinates(
         Those that are made by training: they need no row.
     said : mapping, optional
         What files and their paths say of systems, which the table may overrule.
+    left_out : collection of str
+        Systems that ``systems.exclude`` leaves out.
 
     Raises
     ------
@@ -50,6 +53,7 @@ def read_coordinates(
     """
     known: dict[str, dict[str, str]] = {system: dict((said or {}).get(system, {})) for system in systems}
     told: list[str] = []
+    not_compared = set(left_out)
     if study.training is not None:
         for name, task in make_trainings(study, "", {}, {}).items():
             spec: Any = task.spec
@@ -62,11 +66,13 @@ def read_coordinates(
                 }
     if study.systems.table is not None:
         table = _read_table(base / study.systems.table)
+        not_compared |= set(table)
         for system, (_, row) in table.items():
             if system in known:
                 known[system] |= row
         told = [*_no_systems(study, table, systems), *_no_rows(study, table, [s for s in systems if s not in trained])]
         told += _no_runs(study, table)
+    told += _excludes_nothing(study, systems, not_compared)
     if any(spec.predicted and spec.outputs is not None for spec in study.test_sets.values()):
         for name in known:  # whatever a table calls by that name: classes of pairs are said to be made of these
             known[name]["origin"] = "trained" if name in trained else "given"
@@ -94,10 +100,18 @@ def _no_systems(study: Study, table: Mapping[str, _Row], systems: Sequence[str])
     unknown = [name for name in table if name not in set(systems) and not is_excluded(name, study.systems.exclude)]
     for name in unknown[:_MOST_SHOWN]:
         help_ = suggest(name, [system for system in systems if system not in table]) or ""
-        meant = f"; {help_}" if help_.startswith("did you mean") else ""
-        yield f"{study.systems.table}, line {table[name][0]}: {name!r} is no system{meant}"
+        close = f"; {help_}" if help_.startswith("did you mean") else ""
+        yield f"{study.systems.table}, line {table[name][0]}: {name!r} is no system{close}"
     if len(unknown) > _MOST_SHOWN:
         yield f"{study.systems.table} has {len(unknown) - _MOST_SHOWN} more rows of no system"
+
+
+def _excludes_nothing(study: Study, systems: Sequence[str], not_compared: Collection[str]) -> Iterator[str]:
+    """Tell which names and patterns of ``systems.exclude`` leave out nothing: what was meant is compared after all."""
+    for pattern in study.systems.exclude:
+        if not any(is_excluded(name, [pattern]) for name in not_compared):
+            close = meant(pattern, [*systems])
+            yield f"`systems.exclude`: no system matches {pattern!r}{f'; {close}' if close else ''}"
 
 
 _RUNS_ARE = ("trainings", "samples", "prompts")

@@ -201,7 +201,8 @@ def _coordinates(
     systems = list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
     in_files = {output.system for survey in surveys.values() for output in survey.outputs}
     said = {output.system: output.coordinates for survey in surveys.values() for output in survey.outputs if output.coordinates}
-    return read_coordinates(study, base, systems, trained=set(systems) - in_files, said=said)
+    left_out = {name for survey in surveys.values() for name in survey.left_out}
+    return read_coordinates(study, base, systems, trained=set(systems) - in_files, said=said, left_out=left_out)
 
 
 def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:

@@ -49,7 +49,10 @@ def strings(path: Path) -> Iterator[str]:
 
 def spoken() -> list[str]:
     paths = [*(PACKAGE / "items").rglob("*.py")]
-    paths += [PACKAGE / "survey" / name for name in ("survey.py", "checks.py", "warnings.py", "compare.py", "compare_arguments.py")]
+    paths += [
+        PACKAGE / "survey" / name
+        for name in ("survey.py", "checks.py", "warnings.py", "coordinates.py", "compare.py", "compare_arguments.py")
+    ]
     told = []
     for path in sorted(paths):
         place = path.relative_to(PACKAGE).as_posix()
@@ -75,6 +78,7 @@ def test_no_message_about_files_speaks_of_a_study() -> None:
         ("name it in the study: columns: {label: …}", "name it: `--columns '{label: …}'`"),
         ("name the format: `format: tagged`", "name the format: `--format tagged`"),
         ("leave it out of the study", "leave it out"),
+        ("`systems.exclude`: no system matches 'ref*'", "`--exclude`: no system matches 'ref*'"),
         ("resampling.alpha must be below 1.0, not 5.0", "--alpha must be below 1.0, not 5.0"),
         ("correct the file: a line is lost, split or joined there", "correct the file: a line is lost, split or joined there"),
     ],

@@ -55,6 +55,34 @@ def test_many_rows_of_no_system_are_counted(tmp_path: Path) -> None:
     assert told[-1] == "systems.csv has 4 more rows of no system"
 
 
+def test_an_exclusion_that_leaves_out_nothing_is_told_once(tmp_path: Path) -> None:
+    table = "system,group\nnorth,a\nsouth,a\nwest,b\nlast-year,c\n"
+    found = inputs_of(tmp_path, table, exclude=["ref", "last*", "wset", "human*"])
+    assert [len(test_set.warnings) for test_set in found.test_sets] == [2, 0]
+    assert found.test_sets[0].warnings == (
+        "`systems.exclude`: no system matches 'wset'; did you mean 'west'?",
+        "`systems.exclude`: no system matches 'human*'",
+    )
+
+
+@pytest.mark.parametrize(
+    ("outputs", "unmatched"),
+    [("out/{system}", ["west.tsv"]), ({name: f"out/{name}.csv" for name in ("north", "south", "east")}, ["west.csv", "west.tsv"])],
+)
+def test_files_are_left_out_by_the_name_of_the_system_or_of_the_file(tmp_path: Path, outputs: Any, unmatched: list[str]) -> None:
+    (tmp_path / "out").mkdir()
+    for name in ("north", "south", "west", "east"):
+        write_scores(tmp_path / "out" / f"{name}.csv", [name], items=30)
+    study = write_study(
+        tmp_path / "study.yaml",
+        test_sets={"one": {"format": "scores", "outputs": outputs}},
+        systems={"exclude": ["e?st", "west.csv", "west.tsv"]},
+        metrics=["mean"],
+    )
+    (one,) = survey_study(load_study(study).study, tmp_path).inputs.test_sets
+    assert [warning.split("'")[1] for warning in one.warnings if "no system matches" in warning] == unmatched
+
+
 def test_what_runs_are_is_told_where_nobody_knows_it(tmp_path: Path) -> None:
     found = inputs_of(tmp_path, "system,model,replica,runs_are\nnorth,a,1,epochs\nsouth,a,2,samples\nwest,b,1,\n")
     (told,) = found.test_sets[0].warnings
