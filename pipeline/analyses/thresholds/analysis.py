@@ -35,6 +35,7 @@ from pipeline.analyses.pairs import (
 )
 from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.system_sample import Sampled, describe_interval, sample_systems
+from pipeline.analyses.thresholds.curves import curve_rows, draw_curves
 from pipeline.analyses.thresholds.kinship import kinship_rows
 from pipeline.analyses.thresholds.pages import (
     SECTION,
@@ -83,6 +84,10 @@ class ThresholdOptions:
         """The window and the percentile."""
         return Window(*self.window, percentile=self.percentile)
 
+    def alpha_of(self, cube: xr.Dataset) -> float:
+        """Return the level: that of the options, else that of the study."""
+        return float(self.alpha if self.alpha is not None else cube.attrs.get("alpha", 0.05))
+
     def classes_of(self, relation: Relation | None, table: PairTable) -> list[PairClass]:
         """Return the classes of the pairs of a table: all, same and different, those that are named, the combinations if asked."""
         if relation is None:
@@ -108,6 +113,7 @@ class Thresholds(Analysis):
         chosen = read_options(ThresholdOptions, options, analysis=self.name)
         rows = [row for name, cube in cubes.items() for row in _rows(name, cube, chosen)]
         kinship = [row for name, cube in cubes.items() for row in _kinship(name, cube, chosen)]
+        curves = [row for name, cube in cubes.items() for row in _curves(name, cube, chosen)]
         notes = [*describe_rules(chosen.spec, NEAR, FEW_PAIRS), *describe_one_sided(cubes)]
         if any(find_relation(cube, chosen.relation) is None for cube in cubes.values()):
             wanted = chosen.relation or "model or group"
@@ -119,9 +125,9 @@ class Thresholds(Analysis):
             tuple(notes),
             {"kinship": tuple(kinship)},
             tables=tuple(show_tables(rows, kinship, notes)),
-            figures=tuple(draw_thresholds(cubes, rows)),
+            figures=(*draw_thresholds(cubes, rows), *draw_curves(cubes, curves, SECTION.key)),
             sections=(SECTION,),
-            csv={"thresholds": rows, "kinship": kinship},
+            csv={"thresholds": rows, "threshold_curves": curves, "kinship": kinship},
             interval_of={"thresholds": "gain"},
             headlines=tuple(state_thresholds(cubes, rows, few=FEW_PAIRS)),
             marks=tuple(mark_scatters(cubes, rows, few=FEW_PAIRS)),
@@ -130,7 +136,7 @@ class Thresholds(Analysis):
 
 def _rows(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator[dict[str, Any]]:
     relation, base = find_relation(cube, options.relation), find_base(cube)
-    alpha = float(options.alpha if options.alpha is not None else cube.attrs.get("alpha", 0.05))
+    alpha = options.alpha_of(cube)
     for metric, procedure in list_slices(cube):
         for size, units in read_units(cube).items():
             table = read_pairs(cube, metric=metric, test_size=size, procedure=procedure)
@@ -227,6 +233,17 @@ def _kinship(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator
                 test_size=size,
             ):
                 yield where | row
+
+
+def _curves(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator[dict[str, Any]]:
+    """Go through how often a gain is significant, on the full test set."""
+    relation = find_relation(cube, options.relation)
+    for metric, procedure in list_slices(cube):
+        table = read_pairs(cube, metric=metric, test_size=FULL, procedure=procedure)
+        classes = options.classes_of(relation, table)
+        where = {"test_set": name, "metric": metric, "procedure": procedure}
+        for row in curve_rows(table, relation, classes, alpha=options.alpha_of(cube)):
+            yield where | row
 
 
 def gaussian_gain(se: NDArray[np.float64], window: Window) -> float | None:
