@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
-# Before anything loads a BLAS: tests share two cores with the workers they start.
+# Tests share two cores with the workers they start. A library reads these variables when it is loaded; where a plugin of pytest
+# loaded it before this file, as Zarr's plugin loads NumPy's, it is told below. The threads of a BLAS spin while they wait.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+threadpool_limits(int(os.environ["OPENBLAS_NUM_THREADS"]), user_api="blas")
 
 ROOT = Path(__file__).resolve().parents[1]
 
