@@ -44,7 +44,10 @@ def main(arguments: list[str]) -> int:
         study = rng.choices(list(STUDIES), weights=[4, 1])[0]
         began = time.monotonic()
         episode = Episode(folder / f"{number:04d}-{name}-{study}", references[study], random.Random(rng.random()))
-        KINDS[name].strike(episode)
+        try:
+            KINDS[name].strike(episode)
+        except Exception as error:  # of this script: a long campaign goes on, and says so
+            episode.complain(f"the fault could not be made: {type(error).__name__}: {error}")
         episode.finish(counted_once=KINDS[name].counted_once)
         counts[name]["faults"] += 1
         counts[name]["failed"] += bool(episode.complaints)

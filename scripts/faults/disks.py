@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 
 from faults.episode import Episode
 from faults.processes import send
@@ -22,13 +23,10 @@ def full_disk(episode: Episode) -> None:
     try:
         command = running(episode)
         filler = episode.runs / "filler"
-        with open(filler, "wb") as file:
-            try:
-                while True:
-                    file.write(bytes(1 << 16))
-                    file.flush()
-            except OSError:
-                pass
+        # Without a buffer: closing would write what is left in it, which the disk has no room for either.
+        with open(filler, "wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(1 << 16))
         code = episode.end(command, {0, 73})
         filler.unlink()
         if code != 0:

@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from faults import __main__ as campaign
 from faults.episode import Episode, Reference, digest_results
-from faults.kinds import KINDS, missing
+from faults.kinds import KINDS, Kind, missing
 from faults.processes import MARK, living
 
 from pipeline.cli.main import INTERRUPTED
@@ -138,3 +139,22 @@ def test_every_kind_can_be_done_here_or_says_what_is_missing() -> None:
     slurm = dict.fromkeys(("scancel-worker", "scancel-coordinator", "walltime"), "slurm")
     assert needs == {"full-disk": "root", "read-only-disk": "root", "cut-network": "namespaces", **slurm}
     assert all(missing(kind) is None for kind in KINDS.values() if not kind.needs)
+
+
+def test_a_fault_that_cannot_be_made_is_a_complaint_and_the_next_one_follows(
+    episode: Episode, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(one: Episode) -> None:
+        raise OSError(28, "No space left on device")
+
+    def nothing(one: Episode) -> None:
+        write_run(one.runs)
+
+    kinds = {"full": Kind(full), "nothing": Kind(nothing)}
+    monkeypatch.setattr(campaign, "KINDS", kinds)
+    monkeypatch.setattr(campaign, "_make_reference", lambda name, folder: episode.reference)
+    assert campaign.main(["--faults", "4", "--keep", str(tmp_path / "kept")]) == 1
+    told = capsys.readouterr().out
+    assert told.count("! the fault could not be made: OSError: [Errno 28] No space left on device") == 2
+    assert "| `full` | 2 | 2 |" in told
+    assert "| `nothing` | 2 | 0 |" in told
