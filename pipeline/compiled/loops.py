@@ -10,11 +10,12 @@ import functools
 from collections.abc import Callable
 from typing import Any, cast
 
-from pipeline.compiled.sizes import BLOCK, CUTS, ESTIMATES, FINER, GROUP, MOST, STATISTICS, VECTORS
+from pipeline.compiled.sizes import BLOCK, CUTS, ESTIMATES, FINER, GROUP, MOST, STATISTICS, TILE, VECTORS
 
 __all__ = [
-    "BLOCK", "CUTS", "ESTIMATES", "FINER", "GROUP", "MOST", "STATISTICS", "VECTORS", "Intrinsic", "byte_dot", "count_below",
-    "count_bins", "count_bits", "estimate_added", "estimate_plain", "intrinsic", "lowest_bit", "take_distances", "walk_gains",
+    "BLOCK", "CUTS", "ESTIMATES", "FINER", "GROUP", "MOST", "STATISTICS", "TILE", "VECTORS", "Intrinsic", "byte_dot",
+    "count_below", "count_bins", "count_bits", "estimate_added", "estimate_plain", "intrinsic", "lowest_bit", "take_distances",
+    "tile_dot", "walk_gains",
 ]  # fmt: skip
 
 
@@ -84,6 +85,36 @@ def byte_dot(form: str, lanes: int, columns: int) -> Any:
         return types.void(*[types.int64] * 8), _by(lambda builder, given: write_dot(builder, given, form, lanes, columns))
 
     return micro
+
+
+def tile_dot(panels: int) -> Any:
+    """Return a loop by the tiles of AMX as an intrinsic: sums of one or two panels of columns over blocks of counts.
+
+    A panel is up to `TILE` columns, a block as many replicates. The arguments are addresses, numbers and strides in bytes:
+
+    - of what `ldtilecfg` reads: the shapes of tiles of sums (two for each panel), of digits (one for each), and of counts (two);
+    - of the digits, (panel, step, column, 4 · quad) with `TILE` quads a step, and the number of steps, which is not 0;
+    - of the counts, where the last step begins in a block, and from a block to the next;
+    - how often two blocks are taken, which is not 0;
+    - of the sums, and from those of a column to those of the next.
+
+    Parameters
+    ----------
+    panels : int
+        1 or 2, as there are eight tiles.
+    """
+
+    @intrinsic
+    def tiles(
+        typing: Any, shapes: Any, digits: Any, steps: Any, counts: Any, last: Any, block: Any, times: Any, out: Any, across: Any
+    ) -> Any:
+        from numba import types
+
+        from pipeline.compiled.tile_dot import write_tile_dot
+
+        return types.void(*[types.int64] * 9), _by(lambda builder, given: write_tile_dot(builder, given, panels))
+
+    return tiles
 
 
 @intrinsic

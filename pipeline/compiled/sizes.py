@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["BLOCK", "CUTS", "ESTIMATES", "FINER", "GROUP", "LANES", "MOST", "STATISTICS", "VECTORS"]
+__all__ = ["BLOCK", "CUTS", "ESTIMATES", "FINER", "GROUP", "LANES", "MOST", "STATISTICS", "TILE", "VECTORS"]
 
 VECTORS = 2
 """Vectors of counts that `pipeline.compiled.byte_dot` multiplies together."""
+
+TILE = 16
+"""Rows of a tile of AMX, and numbers of 32 bits in a row: columns, quads of units and replicates at a time."""
 
 LANES = 32
 """Replicates that `pipeline.compiled.gain_loops` takes at a time, each with an accumulator of its own."""

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.byte_product import LANES, blocks_of, lay_out, multiply_bytes, quads_of, take_units, zero_counts
+from pipeline.resampling.byte_product import (
+    LANES,
+    ByteColumns,
+    blocks_of,
+    lay_out,
+    multiply_bytes,
+    quads_of,
+    take_units,
+    zero_counts,
+)
 from pipeline.resampling.contract import Contraction, Product
 
 __all__ = ["ByteContraction"]
@@ -26,7 +35,8 @@ class _Digits:
 
     Parameters
     ----------
-    laid : (row, 4 · quad) int8
+    laid : ByteColumns
+        A row each.
     columns : int
     column : (row beyond the first of each column,) int64
         To which column a row belongs.
@@ -34,13 +44,13 @@ class _Digits:
         What its sums count.
     """
 
-    laid: NDArray[np.int8]
+    laid: ByteColumns
     columns: int
     column: NDArray[np.int64]
     factor: NDArray[np.int64]
 
     @classmethod
-    def of(cls, columns: NDArray[np.int64]) -> _Digits:
+    def of(cls, columns: NDArray[np.int64], form: str) -> _Digits:
         """Cut (column, unit) whole numbers below 2⁵³ in size."""
         lowest, higher, column, factor = columns.copy(), [], [], []
         for place, values in enumerate(columns):
@@ -60,18 +70,18 @@ class _Digits:
                 column.append(place)
                 factor.append(_BASE**power)
         rows = np.concatenate([lowest, np.array(higher, np.int64).reshape(len(higher), columns.shape[1])])
-        return cls(lay_out(rows), len(columns), np.array(column, np.int64), np.array(factor, np.int64))
+        return cls(lay_out(rows, form), len(columns), np.array(column, np.int64), np.array(factor, np.int64))
 
-    def narrow(self, form: str, counts: NDArray[np.uint8], out: NDArray[np.int32] | None) -> NDArray[np.int32]:
+    def narrow(self, counts: NDArray[np.uint8], out: NDArray[np.int32] | None) -> NDArray[np.int32]:
         """Return (column, replicate) sums that are below 2²⁴."""
-        sums = multiply_bytes(form, counts, self.laid, out=out)
+        sums = multiply_bytes(counts, self.laid, out=out)
         if len(self.column):
             _carry(sums, self.columns, self.column, self.factor)
         return sums[: self.columns]
 
-    def wide(self, form: str, counts: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def wide(self, counts: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return (column, replicate) sums that are below 2⁵³."""
-        sums = multiply_bytes(form, counts, self.laid)
+        sums = multiply_bytes(counts, self.laid)
         total = sums[: self.columns].astype(np.int64)
         for row, (column, factor) in enumerate(zip(self.column.tolist(), self.factor.tolist(), strict=True)):
             total[column] += factor * sums[self.columns + row].astype(np.int64)
@@ -84,8 +94,6 @@ class ByteContraction:
 
     Parameters
     ----------
-    form : str
-        Of `pipeline.resampling.byte_product.forms`.
     n_draws : int
         What the counts of a replicate sum to.
     narrow, sparse, wide : _Digits
@@ -94,7 +102,6 @@ class ByteContraction:
         In which units a sparse column is not 0.
     """
 
-    form: str
     n_draws: int
     narrow: _Digits
     sparse: _Digits
@@ -103,26 +110,26 @@ class ByteContraction:
 
     @classmethod
     def of(cls, contraction: Contraction, *, form: str, n_draws: int) -> ByteContraction:
-        """Lay the columns of a contraction out in bytes."""
+        """Lay the columns of a contraction out in bytes of one of `pipeline.resampling.byte_product.forms`."""
         narrow, sparse, wide = (
-            _Digits.of(columns.astype(np.int64))
+            _Digits.of(columns.astype(np.int64), form)
             for columns in (
                 np.concatenate([contraction.narrow, np.ones((1, contraction.narrow.shape[1]), np.float32)]),
                 contraction.sparse,
                 contraction.wide,
             )
         )
-        return cls(form, n_draws, narrow, sparse, contraction.units, wide)
+        return cls(n_draws, narrow, sparse, contraction.units, wide)
 
     @property
     def bytes_per_replicate(self) -> int:
         """Memory of one replicate: counts, and sums in 32 bits, of wide columns in 64 too."""
-        counts = int(self.narrow.laid.shape[1]) + 4 * quads_of(len(self.units))
-        return counts + 4 * (len(self.narrow.laid) + len(self.sparse.laid) + len(self.wide.laid)) + 16 * self.wide.columns
+        counts = 4 * (self.narrow.laid.quads + quads_of(len(self.units)))
+        return counts + 4 * (self.narrow.laid.columns + self.sparse.laid.columns + self.wide.laid.columns) + 16 * self.wide.columns
 
     def empty_sums(self, replicates: int) -> NDArray[np.int32]:
         """Return room for the narrow sums of so many replicates."""
-        return np.empty((len(self.narrow.laid), LANES * blocks_of(replicates)), np.int32)
+        return np.empty((self.narrow.laid.columns, LANES * blocks_of(replicates)), np.int32)
 
     def multiply(self, counts: NDArray[np.uint8], replicates: int, *, out: NDArray[np.int32] | None = None) -> Product | None:
         """Sum the columns over counts, or return None where a count is above 255.
@@ -145,14 +152,14 @@ class ByteContraction:
 
     def _sum(self, counts: NDArray[np.uint8], replicates: int, out: NDArray[np.int32] | None) -> tuple[Product, NDArray[np.int32]]:
         """Return the sums, and what the counts of each replicate sum to."""
-        narrow = self.narrow.narrow(self.form, counts, out)
+        narrow = self.narrow.narrow(counts, out)
         width = narrow.shape[1]
         sparse = np.empty((0, width), np.int32)
         if self.sparse.columns:
             some = zero_counts(width, len(self.units))
             take_units(counts, self.units, some)
-            sparse = self.sparse.narrow(self.form, some, None)
-        wide = self.wide.wide(self.form, counts) if self.wide.columns else np.empty((0, width))
+            sparse = self.sparse.narrow(some, None)
+        wide = self.wide.wide(counts) if self.wide.columns else np.empty((0, width))
         return Product(narrow[:-1], sparse, wide, replicates), narrow[-1, :replicates]
 
 

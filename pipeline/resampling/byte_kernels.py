@@ -1,7 +1,8 @@
 """The kernels of products in bytes, one for each form: numbers in, sums of 32 bits out.
 
 Numba does not choose these instructions by itself: the innermost loop of each form is from `pipeline.compiled.loops`. Each form
-has a kernel of its own, so that what is kept on disk of one is never taken for another.
+has a kernel of its own, so that what is kept on disk of one is never taken for another. That of AMX is in
+`pipeline.resampling.tile_product`, as columns lie differently for it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.compiled.loops import byte_dot
 from pipeline.resampling.contract import largest_magnitude
+from pipeline.resampling.tile_product import multiply_tiles
 
 __all__ = ["FORMS", "KERNELS"]
 
-FORMS = ("vnni-512", "vnni-256", "arm-i8mm", "avx2")
+FORMS = ("amx", "vnni-512", "vnni-256", "arm-i8mm", "avx2")
 """By preference: none is tried where a processor has an earlier one."""
 
 Counts = NDArray[np.uint8]
@@ -121,6 +123,7 @@ def _add_avx2(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32], 
 
 
 KERNELS: dict[str, Callable[[Counts, NDArray[np.int8], NDArray[np.int32]], None]] = {
+    "amx": multiply_tiles,
     "vnni-512": _multiply_512,
     "vnni-256": _multiply_256,
     "arm-i8mm": _multiply_arm,

@@ -9,7 +9,8 @@ how many such sums fit before they are added to those of 32 bits.
 `pipeline.resampling.byte_kernels` has a kernel for each of these forms. Which of them a processor has, and that they give the right
 sums here, is found out once a process (`forms`).
 
-Counts lie as the instruction wants them: (block, quad, lane, 4), four units of sixteen replicates side by side.
+Counts lie as the instruction wants them: (block, quad, lane, 4), four units of sixteen replicates side by side. That is also how
+the tiles of AMX hold them, of which one instruction, `tdpbsud`, multiplies sixteen columns by sixteen quads and replicates.
 """
 
 from __future__ import annotations
@@ -17,22 +18,28 @@ from __future__ import annotations
 import functools
 import os
 import warnings
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.sizes import VECTORS
+from pipeline.compiled.sizes import TILE, VECTORS
+from pipeline.compiled.tile_permission import may_use_tiles
 from pipeline.resampling.byte_kernels import FORMS, KERNELS, Counts
 from pipeline.resampling.contract import FORM_VARIABLE
+from pipeline.resampling.tile_product import lay_tiles
 
 __all__ = [
     "FORMS",
     "LANES",
     "VECTORS",
+    "ByteColumns",
     "blocks_of",
     "forms",
     "is_usable",
+    "lay_out",
     "multiply_bytes",
     "pack_counts",
     "quads_of",
@@ -41,6 +48,8 @@ __all__ = [
 
 LANES = 16
 """Replicates side by side in a block."""
+
+_TILES = "amx"  # the form for which columns lie in tiles
 
 
 def quads_of(units: int) -> int:
@@ -65,52 +74,88 @@ def blocks_of(replicates: int) -> int:
     return -(-replicates // (LANES * VECTORS)) * VECTORS
 
 
-def multiply_bytes(
-    form: str, counts: Counts, digits: NDArray[np.int8], *, out: NDArray[np.int32] | None = None
-) -> NDArray[np.int32]:
-    """Return (column, replicate) sums of columns over counts.
+@dataclass(frozen=True, eq=False)
+class ByteColumns:
+    """Columns of signed bytes as a form takes them, from `lay_out`.
 
     Parameters
     ----------
     form : str
         One of `forms`.
+    columns : int
+    quads : int
+        Of units.
+    laid : int8
+        (column, 4 · quad), or (panel, step, 16, 64) for the tiles of AMX; 0 where there is no unit any more.
+    """
+
+    form: str
+    columns: int
+    quads: int
+    laid: NDArray[np.int8]
+
+
+def multiply_bytes(counts: Counts, digits: ByteColumns, *, out: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+    """Return (column, replicate) sums of columns over counts.
+
+    Parameters
+    ----------
     counts : (block, quad, 16, 4) uint8
         From `pack_counts` or `pipeline.resampling.draws.draw_counts`; aligned to 64 bytes.
-    digits : (column, 4 · quad) int8
-        0 where there is no unit any more.
+    digits : ByteColumns
     out : (≥ column, 16 · block) int32, optional
     """
-    types = [str(counts.dtype), str(digits.dtype), "int32" if out is None else str(out.dtype)]
+    laid = digits.laid
+    types = [str(counts.dtype), str(laid.dtype), "int32" if out is None else str(out.dtype)]
     if types != ["uint8", "int8", "int32"]:  # below there are addresses alone
         raise ValueError(f"counts are uint8, columns int8 and sums int32, not {', '.join(types)}")
-    if counts.shape[1] * 4 != digits.shape[1] or counts.shape[0] % VECTORS or counts.shape[2:] != (LANES, 4):
-        raise ValueError(f"counts {counts.shape} and columns {digits.shape} are not of the same units")
-    if (counts.size and counts.ctypes.data % 64) or not (counts.flags.c_contiguous and digits.flags.c_contiguous):
+    if counts.shape[1] != digits.quads or counts.shape[0] % VECTORS or counts.shape[2:] != (LANES, 4):
+        raise ValueError(f"counts {counts.shape} and columns of {digits.quads} quads are not of the same units")
+    if laid.shape != _shape_of(digits.form, digits.columns, digits.quads):
+        raise ValueError(f"{digits.columns} columns of {digits.quads} quads do not lie in {laid.shape} for {digits.form}")
+    if (counts.size and counts.ctypes.data % 64) or not (counts.flags.c_contiguous and laid.flags.c_contiguous):
         raise ValueError("counts lie at a multiple of 64 bytes, and counts and columns without gaps")
+    shape = (digits.columns, LANES * counts.shape[0])
     if out is None:
-        out = np.empty((len(digits), LANES * counts.shape[0]), np.int32)
-    if out.shape[0] < len(digits) or out.shape[1] != LANES * counts.shape[0] or not out.flags.c_contiguous:
-        raise ValueError(f"out holds {out.shape} sums, {(len(digits), LANES * counts.shape[0])} are made")
+        out = np.empty(shape, np.int32)
+    if out.shape[0] < shape[0] or out.shape[1] != shape[1] or not out.flags.c_contiguous:
+        raise ValueError(f"out holds {out.shape} sums, {shape} are made")
+    found = out[: digits.columns]
     if counts.size == 0:  # the innermost loop runs once at least
-        out[: len(digits)] = 0
+        found[:] = 0
     else:
-        KERNELS[form](counts, digits, out)
-    return out[: len(digits)]
+        KERNELS[digits.form](counts, laid, found)
+    return found
 
 
 def zero_counts(replicates: int, units: int) -> Counts:
     """Return (block, quad, 16, 4) zeros for so many replicates, at a multiple of 64 bytes."""
-    shape = (blocks_of(replicates), quads_of(units), LANES, 4)
-    held = np.zeros(int(np.prod(shape)) + 64, np.uint8)
-    start = -held.ctypes.data % 64
-    return held[start : start + int(np.prod(shape))].reshape(shape)
+    return _aligned((blocks_of(replicates), quads_of(units), LANES, 4), np.uint8)
 
 
-def lay_out(columns: NDArray[np.integer]) -> NDArray[np.int8]:
+def lay_out(columns: NDArray[np.integer], form: str) -> ByteColumns:
     """Return (column, unit) numbers of −128 … 127 as `multiply_bytes` takes them, with zeros up to a whole quad."""
-    laid = np.zeros((len(columns), 4 * quads_of(columns.shape[1])), np.int8)
-    laid[:, : columns.shape[1]] = columns
-    return laid
+    quads = quads_of(columns.shape[1])
+    rows = np.zeros((len(columns), 4 * quads), np.int8)
+    rows[:, : columns.shape[1]] = columns
+    if form != _TILES:
+        return ByteColumns(form, len(columns), quads, rows)
+    laid = _aligned(_shape_of(form, len(columns), quads), np.int8)
+    lay_tiles(rows, laid)
+    return ByteColumns(form, len(columns), quads, laid)
+
+
+def _shape_of(form: str, columns: int, quads: int) -> tuple[int, ...]:
+    """Return the shape in which so many columns lie."""
+    return (-(-columns // TILE), -(-quads // TILE), TILE, 4 * TILE) if form == _TILES else (columns, 4 * quads)
+
+
+def _aligned(shape: tuple[int, ...], kind: type[Any]) -> NDArray[Any]:
+    """Return zeros of one byte each, at a multiple of 64 bytes."""
+    size = int(np.prod(shape))
+    held = np.zeros(size + 64, kind)
+    start = -held.ctypes.data % 64
+    return held[start : start + size].reshape(shape)
 
 
 @kernel
@@ -147,6 +192,7 @@ def has_form(form: str) -> bool:
     from pipeline.compiled.byte_dot import can_compile, knows_partial_sums  # only now: they import Numba
 
     has = {
+        _TILES: can_compile("amx-int8", "amx-tile") and may_use_tiles(),
         "vnni-512": can_compile("avx512vnni", "avx512f"),
         # Without AVX-512 the same instruction has another encoding, which LLVM chooses.
         "vnni-256": can_compile("avxvnni") or can_compile("avx512vnni", "avx512vl"),
@@ -180,9 +226,10 @@ def choose_form(work: int) -> str | None:
 
 def _is_right(form: str) -> bool:
     rng = np.random.Generator(np.random.Philox(1))
-    counts, columns = rng.integers(0, 256, (32, 9)), rng.integers(-128, 128, (20, 9))
+    # More than two panels of tiles, the last one short, and more than two steps, the last one over quads of the one before.
+    counts, columns = rng.integers(0, 256, (64, 133)), rng.integers(-128, 128, (45, 133))
     try:
-        found = multiply_bytes(form, pack_counts(counts.astype(np.float32)), lay_out(columns))
+        found = multiply_bytes(pack_counts(counts.astype(np.float32)), lay_out(columns, form))
     except Exception as error:  # whatever LLVM of another version says of code that it does not know
         warnings.warn(f"products in bytes by {form} are not made here: {error}", RuntimeWarning, stacklevel=3)
         return False

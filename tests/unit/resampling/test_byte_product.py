@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -41,19 +42,22 @@ def test_every_form_that_this_processor_has_gives_the_right_sums() -> None:
 
 @every_form
 def test_numbers_of_other_types_are_refused_before_an_address_is_taken(form: str) -> None:
-    counts = pack_counts(np.ones((3, 5), np.float32))
+    counts, laid = pack_counts(np.ones((3, 5), np.float32)), lay_out(np.ones((2, 5), np.int64), form)
     with pytest.raises(ValueError, match="counts are uint8, columns int8 and sums int32, not uint8, int64, int32"):
-        multiply_bytes(form, counts, lay_out(np.ones((2, 5))).astype(np.int64))  # type: ignore[arg-type]
+        multiply_bytes(counts, replace(laid, laid=laid.laid.astype(np.int64)))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="not uint8, int8, int16"):
-        multiply_bytes(form, counts, lay_out(np.ones((2, 5))), out=np.empty((2, 32), np.int16))  # type: ignore[arg-type]
+        multiply_bytes(counts, laid, out=np.empty((2, 32), np.int16))  # type: ignore[arg-type]
 
 
 @every_form
-@pytest.mark.parametrize(("replicates", "units", "columns"), [(1, 1, 1), (32, 4, 12), (33, 5, 13), (70, 203, 31), (5, 1000, 6)])
+@pytest.mark.parametrize(
+    ("replicates", "units", "columns"),
+    [(1, 1, 1), (32, 4, 12), (33, 5, 13), (70, 203, 31), (5, 1000, 6), (100, 259, 45), (1300, 257, 33)],
+)
 def test_sums_are_those_of_whole_numbers(form: str, replicates: int, units: int, columns: int) -> None:
     rng = np.random.default_rng(units)
     counts, digits = rng.integers(0, 256, (replicates, units)), rng.integers(-128, 128, (columns, units))
-    found = multiply_bytes(form, pack_counts(counts.astype(np.float32)), lay_out(digits))
+    found = multiply_bytes(pack_counts(counts.astype(np.float32)), lay_out(digits, form))
     np.testing.assert_array_equal(found[:, :replicates], digits @ counts.T)
     assert not found[:, replicates:].any()
 
@@ -63,7 +67,7 @@ def test_the_largest_sum_of_the_most_draws_does_not_overflow(form: str) -> None:
     units = 10**5
     counts = np.zeros((1, units), np.float32)
     counts[0, : 2**16] = 255  # 2²⁴ draws
-    found = multiply_bytes(form, pack_counts(counts), lay_out(np.full((1, units), -128)))
+    found = multiply_bytes(pack_counts(counts), lay_out(np.full((1, units), -128), form))
     assert found[0, 0] == -128 * 255 * 2**16
 
 
@@ -75,7 +79,7 @@ def test_sums_that_fill_narrow_sums_to_the_last_are_exact(form: str, count: int,
     """Equal counts and digits are the most that sums of 16 bits hold before they are added to those of 32."""
     counts, digits = np.full((3, 4001), count, np.float32), np.full((8, 4001), digit)
     digits[1::2] *= -1 if digit > -128 else 1
-    found = multiply_bytes(form, pack_counts(counts), lay_out(digits))
+    found = multiply_bytes(pack_counts(counts), lay_out(digits, form))
     np.testing.assert_array_equal(found[:, :3], np.repeat(4001 * count * digits[:, :1], 3, axis=1))
 
 
@@ -85,9 +89,9 @@ def test_sums_that_fill_narrow_sums_to_the_last_are_exact(form: str, count: int,
 def test_sums_of_any_bytes_are_those_of_whole_numbers(form: str, data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     most, least = data.draw(st.sampled_from([1, 2, 12, 127, 128, 255])), data.draw(st.sampled_from([-128, -127, -64, -1, 0]))
-    replicates, units, columns = (data.draw(st.integers(1, top)) for top in (40, 300, 14))
+    replicates, units, columns = (data.draw(st.integers(1, top)) for top in (70, 300, 36))
     counts, digits = rng.integers(0, most + 1, (replicates, units)), rng.integers(least, -least + (least > -128), (columns, units))
-    found = multiply_bytes(form, pack_counts(counts.astype(np.float32)), lay_out(digits))
+    found = multiply_bytes(pack_counts(counts.astype(np.float32)), lay_out(digits, form))
     np.testing.assert_array_equal(found[:, :replicates], digits @ counts.T)
 
 
@@ -151,13 +155,22 @@ def test_a_count_above_255_is_noticed(form: str) -> None:
 
 @every_form
 def test_counts_that_do_not_lie_where_the_instruction_reads_them_are_refused(form: str) -> None:
-    counts, digits = pack_counts(np.ones((32, 8), np.float32)), lay_out(np.ones((2, 8), np.int64))
+    counts, digits = pack_counts(np.ones((32, 8), np.float32)), lay_out(np.ones((2, 8), np.int64), form)
     moved = np.zeros(counts.nbytes + 65, np.uint8)
     moved = moved[-moved.ctypes.data % 64 + 1 :][: counts.size].reshape(counts.shape)
     with pytest.raises(ValueError, match="counts lie at a multiple of 64 bytes"):
-        multiply_bytes(form, moved, digits)
+        multiply_bytes(moved, digits)
     with pytest.raises(ValueError, match="without gaps"):
-        multiply_bytes(form, counts, np.asfortranarray(digits))
+        multiply_bytes(counts, replace(digits, laid=np.asfortranarray(digits.laid)))
+
+
+@every_form
+def test_columns_of_other_units_or_another_layout_are_refused(form: str) -> None:
+    counts, digits = pack_counts(np.ones((32, 80), np.float32)), lay_out(np.ones((2, 80), np.int64), form)
+    with pytest.raises(ValueError, match="and columns of 21 quads are not of the same units"):
+        multiply_bytes(counts, lay_out(np.ones((2, 81), np.int64), form))
+    with pytest.raises(ValueError, match=f"20 columns of 20 quads do not lie in .* for {form}"):
+        multiply_bytes(counts, replace(digits, columns=20))
 
 
 @every_form
@@ -225,7 +238,7 @@ PROCESSORS = {
 """A processor that has a form: its kind, its name, sums in a vector, the instruction, and what its registers are called."""
 
 
-@pytest.mark.parametrize("form", byte_product.FORMS)
+@pytest.mark.parametrize("form", PROCESSORS)
 @pytest.mark.parametrize("columns", [1, 6, 12])
 def test_the_innermost_loop_is_one_instruction_a_product_on_processors_that_have_it(form: str, columns: int) -> None:
     """As many as there are columns and vectors, and sums stay in registers where there are 32 of them."""
