@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pipeline.analyses.calibration_transfer.gains import draw_gains, find_line, list_points, show_lines
 from pipeline.analyses.calibration_transfer.options import CalibrationOptions
 from pipeline.analyses.calibration_transfer.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.calibration_transfer.rows import Carried, carry, list_bins, list_levels, nothing
@@ -63,6 +64,8 @@ class CalibrationTransfer(Analysis):
         others = named or tuple(name for name in cubes if name != base)
         rows: list[dict[str, Any]] = []
         levels: list[dict[str, Any]] = []
+        lines: list[dict[str, Any]] = []
+        points: list[dict[str, Any]] = []
         if base is None or base not in cubes:
             rows = [nothing(base, None, _absent(str(base), cubes))]
         elif not others:
@@ -70,8 +73,8 @@ class CalibrationTransfer(Analysis):
         else:
             for other in others:
                 found = self._find(base, other, cubes, chosen)
-                rows += found[0]
-                levels += found[1]
+                for known, new in zip((rows, levels, lines, points), found, strict=True):
+                    known += new
         of_base = {base: cubes[base]} if base is not None and base in cubes else {}
         copies = describe_copies(of_base)
         shared = _describe_shared(rows, self.items)
@@ -81,31 +84,40 @@ class CalibrationTransfer(Analysis):
             tuple(rows),
             (*notes, *shared),
             {"base": base, "bins": list(chosen.bins)},
-            tables=tuple(list_tables(rows, levels, notes, shared)),
-            figures=tuple(list_figures(cubes, rows)),
+            tables=(*list_tables(rows, levels, notes, shared), *show_lines(lines, SECTION.key, shared)),
+            figures=(*list_figures(cubes, rows), *draw_gains(cubes, lines, points, SECTION.key)),
             sections=(SECTION,),
-            csv={"calibration": rows, "calibration_levels": levels},
-            interval_of={"calibration": "share", "calibration_levels": "share"},
+            csv={
+                "calibration": rows,
+                "calibration_levels": levels,
+                "calibration_slopes": lines,
+                "calibration_gains": points,
+            },
+            interval_of={"calibration": "share", "calibration_levels": "share", "calibration_slopes": "slope"},
         )
 
     def _find(
         self, base: str, other: str, cubes: Mapping[str, xr.Dataset], chosen: CalibrationOptions
-    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Return the rows of bins, and those of levels, of one other test set."""
+    ) -> tuple[list[dict[str, Any]], ...]:
+        """Return the rows of bins, of levels, of slopes and of pairs, of one other test set."""
         if other == base:
-            return [nothing(base, other, "a test set is not compared with itself")], []
+            return [nothing(base, other, "a test set is not compared with itself")], [], [], []
         if other not in cubes:
-            return [nothing(base, other, _absent(other, cubes))], []
+            return [nothing(base, other, _absent(other, cubes))], [], [], []
         rows: list[dict[str, Any]] = []
         levels: list[dict[str, Any]] = []
+        lines: list[dict[str, Any]] = []
+        points: list[dict[str, Any]] = []
         for one in carry(base, other, cubes):
             if isinstance(one, Carried):
                 rows += list_bins(one, chosen)
                 levels += list_levels(one, chosen)
+                lines.append(find_line(one, replicates=chosen.interval_replicates))
+                points += list_points(one)
             else:
                 rows.append(one)
         shared = count_shared(self.items.get(base, ()), self.items.get(other, ()))
-        return [row | {"shared_items": shared} for row in rows], levels
+        return [row | {"shared_items": shared} for row in rows], levels, lines, points
 
 
 def _describe_shared(rows: Sequence[Mapping[str, Any]], items: Mapping[str, Sequence[str]]) -> list[str]:

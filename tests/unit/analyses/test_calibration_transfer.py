@@ -8,7 +8,7 @@ from pipeline.analyses.calibration_transfer.analysis import CalibrationTransfer
 from pipeline.analyses.calibration_transfer.options import CalibrationOptions
 from pipeline.errors import StudyError
 from pipeline.interfaces import ScoredStatistics
-from pipeline.interfaces.charts import Chart, Words
+from pipeline.interfaces.charts import Chart, Line, Points, Words
 
 
 def bins_of(finding):
@@ -266,7 +266,7 @@ def test_one_table_has_all_test_sets_and_the_map_shows_each():
 def test_with_one_other_test_set_there_is_neither_overview_nor_map():
     finding = CalibrationTransfer().find(base_and_other(), {})
     assert not any("other test sets" in table.title for table in finding.tables)
-    assert {figure.name for figure in finding.figures} == {"calibration"}
+    assert {figure.name for figure in finding.figures} == {"calibration", "gains-elsewhere"}
 
 
 def test_a_test_set_that_is_named_twice_is_refused():
@@ -278,3 +278,73 @@ def test_a_test_set_that_is_named_twice_is_refused():
 def test_levels_that_are_no_shares_are_refused(levels):
     with pytest.raises(StudyError, match="level"):
         CalibrationTransfer().check({"levels": levels})
+
+
+def slope_of(finding):
+    (row,) = finding.csv["calibration_slopes"]
+    return row
+
+
+def test_the_slope_is_that_of_least_squares_through_the_origin_by_hand():
+    finding = CalibrationTransfer().find(base_and_other(), {})
+    # On the base a-b 1, a-c 2, a-d 3, b-c 1, b-d 2, c-d 1; there a 50, b 50, c 40, d 60.
+    x, y = np.array([1, 2, 3, 1, 2, 1]), np.array([0, 10, -10, 10, -10, -20])
+    row = slope_of(finding)
+    assert row["slope"] == pytest.approx((x @ y) / (x @ x))
+    assert row["signal"] == pytest.approx(1 - 6 / 20)
+    assert row["true_slope"] is None  # of four systems the gains may well be chance
+    pairs = {(p["better"], p["worse"]): (p["gain"], p["gain_there"]) for p in finding.csv["calibration_gains"]}
+    assert pairs["a", "d"] == pytest.approx((3, -10))
+    assert pairs["b", "c"] == pytest.approx((1, 10))
+
+
+@pytest.mark.statistical
+def test_a_planted_slope_is_found_once_chance_is_taken_out():
+    """Five standard errors of the mean of twelve studies: false alarm below 1e-6."""
+    rng = np.random.default_rng(np.random.SeedSequence().entropy)
+    systems, noise, planted = [f"s{k:03d}" for k in range(90)], 0.8, 1.4
+    slopes, true = [], []
+    for _ in range(12):
+        scores = rng.normal(50, 1, 90)
+        here, there = scores + rng.normal(0, noise, 90), planted * scores + rng.normal(0, noise, 90)
+        cubes = {name: build_cube(values, systems, se=noise * 2**0.5) for name, values in (("news", here), ("other", there))}
+        row = slope_of(CalibrationTransfer().find(cubes, {"interval_replicates": 100}))
+        slopes.append(row["slope"])
+        true.append(row["true_slope"])
+    # One study's slopes vary by .096 and .21, as sixty others did.
+    assert np.mean(true) == pytest.approx(planted, abs=5 * 0.21 / 12**0.5)
+    assert np.mean(slopes) == pytest.approx(planted / (1 + noise**2), abs=5 * 0.096 / 12**0.5)
+
+
+def test_gains_that_are_chance_have_no_true_slope():
+    rng = np.random.default_rng(3)
+    systems = [f"s{k:02d}" for k in range(20)]
+    cubes = {name: build_cube(rng.normal(50, 0.5, 20), systems, se=0.75) for name in ("news", "other")}
+    row = slope_of(CalibrationTransfer().find(cubes, {}))
+    assert row["true_slope"] is None
+    assert row["reason"] == "no true slope: the gains on the base may be little more than chance"
+    assert (row["slope"] is None, row["signal"] < 0.5) == (False, True)
+
+
+def test_the_figure_of_gains_shows_the_pairs_and_lines_of_its_files():
+    rng = np.random.default_rng(4)
+    systems = [f"s{k:02d}" for k in range(12)]
+    scores = rng.normal(50, 1, 12)
+    cubes = {name: build_cube(scores + rng.normal(0, 0.3, 12), systems, se=0.4) for name in "abcdefgh"}
+    finding = CalibrationTransfer().find(cubes, {"interval_replicates": 100})
+    figures = [figure for figure in finding.figures if figure.name == "gains-elsewhere"]
+    assert len(figures) == 2  # six test sets and one
+    slopes = {row["against"]: row["slope"] for row in finding.csv["calibration_slopes"]}
+    seen = []
+    for figure in figures:
+        chart = Chart()
+        figure.draw(chart)
+        marks = [mark for mark in chart.marks if isinstance(mark, Points)]
+        lines = [mark for mark in chart.marks if isinstance(mark, Line) and not mark.dashes]
+        for mark, line in zip(marks, lines, strict=True):
+            name = mark.label.partition(" ")[0]
+            rows = [row for row in finding.csv["calibration_gains"] if row["against"] == name]
+            assert list(zip(mark.x, mark.y, strict=True)) == [(row["gain"], row["gain_there"]) for row in rows]
+            assert line.y[1] / line.x[1] == pytest.approx(slopes[name])
+            seen.append(name)
+    assert seen == list("bcdefgh")
