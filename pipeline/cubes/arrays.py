@@ -11,7 +11,7 @@ import numpy as np
 
 from pipeline.cubes.held import HeldGroup, is_held
 from pipeline.cubes.layout import chunk_shape
-from pipeline.cubes.variables import COORDINATES, VARIABLES, Variable
+from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
 from pipeline.cubes.zarr_files import FilesInFolder, ZarrGroup
 from pipeline.store import digest
 
@@ -21,7 +21,8 @@ __all__ = ["create_array", "create_filled", "create_group", "known_of_systems", 
 def known_of_systems(name: str, values: Sequence[Any]) -> tuple[Variable, list[Any]]:
     """Return what is known of the systems: integers, floats (NaN: not known) or text ("" where it is not known)."""
     known = [value for value in values if value is not None]
-    free = f"table_{name}" if name in VARIABLES or name in COORDINATES or name == "pair" else name
+    taken = name in VARIABLES or name in COORDINATES or name in ("pair", STATISTICS.name)  # the last is a folder of groups
+    free = f"table_{name}" if taken else name
 
     def column(dtype: str, unknown: Any, plain: Callable[[Any], Any]) -> tuple[Variable, list[Any]]:
         variable = Variable(free, ("system",), dtype, unknown, "1", f"{name} of the system")

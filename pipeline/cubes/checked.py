@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pipeline.errors import Problem, StoreError
 from pipeline.store import canonical_json
+from pipeline.store.files import store_error
 
 __all__ = ["META", "damaged", "group_is_sound", "read_seal", "seal", "verify_group"]
 
@@ -38,9 +39,13 @@ def seal(group: Path) -> None:
 def read_seal(array: Path) -> dict[str, int] | None:
     """Return the checksums of an array's files; None where there is no list."""
     try:
-        seal: dict[str, int] = json.loads((array / SEAL).read_bytes())
-    except (FileNotFoundError, IsADirectoryError):
+        seal = json.loads((array / SEAL).read_bytes())
+        if not isinstance(seal, dict):
+            raise ValueError("no mapping")
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise store_error(error, array / SEAL) from error
     except ValueError as error:
         raise StoreError(damaged(array.parent, array.name, SEAL, missing=False)) from error
     return seal

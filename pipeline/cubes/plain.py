@@ -85,7 +85,7 @@ class PlainArray:
         if unknown := set(asked) - set(self.dims):
             raise KeyError(f"no dimension {', '.join(sorted(unknown))}; there are {', '.join(self.dims)}")
         region = tuple(asked.get(dimension, slice(None)) for dimension in self.dims)
-        left = tuple(dimension for dimension, part in zip(self.dims, region, strict=True) if not isinstance(part, int))
+        left = tuple(dimension for dimension, part in zip(self.dims, region, strict=True) if isinstance(part, slice))
         ranges = {dimension for dimension in asked if dimension in left}
         stored = isinstance(self.source, StoredRegion)
         part = self.source[region] if stored else np.asarray(self.source[region])

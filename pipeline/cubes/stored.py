@@ -22,6 +22,7 @@ from pipeline.cubes.reading import list_groups, list_subgroups, open_cubes, open
 from pipeline.cubes.zarr_files import FilesInFolder, ZarrArray
 from pipeline.errors import StoreError
 from pipeline.store import digest
+from pipeline.store.files import store_error
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -61,7 +62,10 @@ class _SealedFiles(FilesInFolder):
     def read(self, path: str) -> bytes | None:
         """Return what a file has, None where none was written; `StoreError` where it is missing or is not what was written."""
         array, _, part = path.partition("/")
-        found, expected = super().read(path), self._sums[array].get(part)
+        try:
+            found, expected = super().read(path), self._sums[array].get(part)
+        except OSError as error:
+            raise store_error(error, self.root / path) from error
         if expected is not None and (found is None or zlib.crc32(found) != expected):
             raise StoreError(damaged(self.root, array, part, missing=found is None))
         return found

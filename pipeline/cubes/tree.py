@@ -150,9 +150,11 @@ class PairIndex(xr.Index):
 def _index_pairs(cube: xr.Dataset) -> xr.Dataset:
     """Return a cube whose pairs can be selected by both names, by coordinates added for this.
 
-    The cube's own names of systems get no index: a DataFrame would lack them.
+    The cube's own names of systems get no index: a DataFrame would lack them. What a study knows of its systems under one of these
+    names gets another, as it does where the cube itself has the name.
     """
     if "system_a" not in cube.coords:
         return cube
+    cube = cube.rename({name: f"table_{name}" for name in NAMES if name in cube.coords})
     systems = {name: ("pair", cube[own].values) for name, own in zip(NAMES, ("system_a", "system_b"), strict=True)}
     return cube.assign_coords(systems).set_xindex(NAMES, PairIndex)

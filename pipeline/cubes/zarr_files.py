@@ -57,7 +57,7 @@ class FilesInFolder:
         """Return what a file has; None where there is none."""
         try:
             return (self.root / path).read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             return None
 
     def write(self, path: str, content: bytes) -> None:

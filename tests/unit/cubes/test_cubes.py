@@ -174,13 +174,14 @@ def test_names_of_any_kind_come_back_as_they_were(tmp_path: Path) -> None:
 def test_what_is_known_of_systems_keeps_its_type(tmp_path: Path) -> None:
     names = ["a", "b", "c"]
     known = {"LM size/kB": ["x", None, "z"], "replica": [1, 2, 3], "fraction": [0.5, None, 1.0], "score": ["u", "v", "w"]}
-    write(tmp_path, make_layout(systems=names, coordinates=known))
+    write(tmp_path, make_layout(systems=names, coordinates=known | {"statistics": ["all", None, "none"]}))
     cube = open_cubes(tmp_path)["news/<1>"]
     assert cube["LM size/kB"].values.tolist() == ["x", "", "z"]
     assert cube["replica"].values.tolist() == [1, 2, 3]
     assert cube["fraction"].values[[0, 2]].tolist() == [0.5, 1.0]
     assert np.isnan(cube["fraction"].values[1])
     assert cube["table_score"].values.tolist() == ["u", "v", "w"]
+    assert cube["table_statistics"].values.tolist() == ["all", "", "none"]
     assert cube["n_units"].values.tolist() == [100, 997]
     assert {"LM size/kB", "replica", "system_a", "a", "n_units"} <= set(cube.coords)
 

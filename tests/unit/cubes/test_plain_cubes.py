@@ -15,7 +15,7 @@ from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.held import hold_cubes
 from pipeline.cubes.layout import CubeLayout, MetricInfo
 from pipeline.cubes.plain import PlainArray, PlainCube
-from pipeline.cubes.reading import open_cubes, open_statistics
+from pipeline.cubes.reading import open_cubes, open_statistics, verify_cubes
 from pipeline.cubes.stored import read_cubes, read_statistics
 from pipeline.errors import StoreError
 
@@ -114,7 +114,7 @@ def test_parts_are_chosen_alike(both: tuple[Path, Path]) -> None:
         same_array(held[name].sel(where), file[name].sel(where))
         same_array(held[name].sel(**where), file[name].sel(**where))
     where = {"metric": "bleu", "test_size": "100"}
-    for part in (slice(8, 20), 12):
+    for part in (slice(8, 20), 12, np.int64(-2)):
         same_array(held["score"].sel(where).isel(replicate=part), file["score"].sel(where).isel(replicate=part))
     same_array(held["observed_score"][0][1:], file["observed_score"][0][1:])
     units = (cube["n_units"].sel(test_size="full") for cube in (held, file))
@@ -171,6 +171,39 @@ def test_damage_is_told_as_through_xarray(tmp_path: Path, part: str, missing: bo
             assert opened(tmp_path)["news/<1>"]["observed_delta"].values.any()
         told.append(error.value.problems)
     assert told[0] == told[1]
+
+
+@pytest.mark.filterwarnings("ignore:Object at se is not recognized")  # Zarr is asked what it makes of the file
+@pytest.mark.parametrize(
+    ("part", "content"),
+    [
+        ("observed_delta/c/0/1/0", None),
+        ("observed_delta/c/0", b"a file in place of a folder"),
+        ("metric/c/0", None),
+        ("se", b"a file in place of a folder"),
+        ("observed_delta/checksums.json", b"[1]"),
+    ],
+)
+def test_folders_and_files_in_place_of_each_other_are_damage(tmp_path: Path, part: str, content: bytes | None) -> None:
+    write(tmp_path)
+    (damaged,) = tmp_path.glob(f"*/{part}")
+    shutil.rmtree(damaged) if damaged.is_dir() else damaged.unlink()
+    damaged.mkdir() if content is None else damaged.write_bytes(content)
+    with pytest.raises(StoreError) as error:
+        assert read_cubes(tmp_path)["news/<1>"]["observed_delta"].values.any()
+    assert {problem.code for problem in error.value.problems} <= {"P707", "P708"}
+    assert verify_cubes(tmp_path)
+
+
+def test_what_cannot_be_read_is_told_with_its_place(tmp_path: Path) -> None:
+    write(tmp_path)
+    (chunk,) = tmp_path.glob("*/observed_delta/c/0/1/0")
+    chunk.unlink()
+    chunk.symlink_to(chunk.name)  # to itself: the system fails to read it, also for root
+    with pytest.raises(StoreError) as error:
+        assert read_cubes(tmp_path)["news/<1>"]["observed_delta"].values.any()
+    (problem,) = error.value.problems
+    assert (problem.code, problem.where) == ("P703", str(chunk))
 
 
 def test_what_an_older_version_wrote_is_left_to_xarray(tmp_path: Path) -> None:

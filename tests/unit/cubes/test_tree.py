@@ -108,6 +108,13 @@ def test_what_is_not_there_is_named(cube: xr.DataTree) -> None:
         cube["se"].sel(first=slice("x", "y/z"))
 
 
+def test_what_is_known_of_systems_under_the_name_of_a_place_is_kept() -> None:
+    cube = build_cube(np.array([50.0, 51.0]), SYSTEMS[:2], coords={"first": ["seen", "unseen"]})
+    node = plant_cubes({"news": cube})["news"]
+    assert node["table_first"].sel(system="y/z").item() == "unseen"
+    assert node["first"].values.tolist() == ["x"]
+
+
 def test_cubes_of_other_pairs_are_not_joined_by_position(cube: xr.DataTree) -> None:
     with pytest.raises((ValueError, NotImplementedError)):
         cube["se"] + cube["se"].isel(pair=slice(None, None, -1))
