@@ -171,7 +171,10 @@ def _score_few(
         k = np.ceil(x * INVERSE_LN2 - 0.5)
         two_to_the = ((k.astype(np.int64) + 1023) << 52).view(np.float64)
         out[:] = 100.0 * np.sqrt(np.sqrt(ratio)) * plain_python(exp_fraction)(x, k) * two_to_the
-        special = np.argwhere(~(np.all([each > 0 for each in more], axis=0) & (brevity >= _LEAST)))
+        ordinary = brevity >= _LEAST
+        for each in more:
+            ordinary &= each > 0
+    special = np.argwhere(~ordinary)
     score_one = _score_one if len(special) > _FEW_SPECIAL else plain_python(_score_one)
     for i, j in special.tolist():
         out[i, j] = score_one(sums, i, j, smoothing, smooth_value, effective_order)

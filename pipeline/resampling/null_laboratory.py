@@ -152,6 +152,7 @@ def resample_nulls(
     """
     units = len(pair.statistics)
     product = Product.of(pair.statistics, draws.n_draws)
+    statistics = pair.statistics.astype(product.kind)
     result = _observe(pair, swaps, nulls)
     scores = np.abs(result.score).sum(axis=0)
     block = max(_MEMORY // (4 * units), 32)
@@ -159,7 +160,7 @@ def resample_nulls(
         held = np.empty((2, min(SHARED, nulls - some), replicates)) if look is not None else None
         for start in range(0, replicates, block):
             weights = _weights(draws, turn * replicates + start, min(block, replicates - start))
-            own = np.einsum("bu,usk->skb", weights, pair.statistics.astype(np.float64), optimize=True)
+            own = np.einsum("bu,usk->skb", weights, statistics, optimize=True).astype(np.float64, copy=False)
             columns = product.weigh(weights)
             for first, swapped in _swaps(swaps, some, min(SHARED, nulls - some), product.units):
                 rows = slice(first, first + len(swapped))
@@ -230,10 +231,13 @@ def _observe(pair: TwoOutputs, swaps: NullSwaps, nulls: int) -> _Observed:
     columns = product.weigh(np.ones((1, swaps.n_units), np.float32))
     own = pair.statistics.sum(axis=0).astype(np.float64)[:, :, None, None]
     score = np.empty((2, nulls))
-    for first, swapped in _swaps(swaps, 0, nulls, product.units):
-        moved = columns.multiply(swapped)
-        score[0, first : first + len(swapped)] = _score(pair, own[0] + moved)[:, 0]
-        score[1, first : first + len(swapped)] = _score(pair, own[1] - moved)[:, 0]
+    together = max(_SCORED_TOGETHER // max(len(own[0]), 1), _ROWS)
+    for first in range(0, nulls, together):
+        last = min(first + together, nulls)
+        some = [columns.multiply(swapped) for _, swapped in _swaps(swaps, first, last - first, product.units)]
+        moved = np.concatenate(some, axis=1)
+        score[0, first:last] = _score(pair, own[0] + moved)[:, 0]
+        score[1, first:last] = _score(pair, own[1] - moved)[:, 0]
     delta = score[0] - score[1]
     delta[np.abs(delta) <= TOLERANCE * np.abs(score).sum(axis=0)] = 0.0
     return _Observed(score, delta, np.zeros((nulls, len(COUNTS)), np.int64), np.zeros(nulls, np.int64))

@@ -36,10 +36,13 @@ class Product:
         On which the two outputs differ.
     columns : tuple
         One a statistic.
+    kind : type
+        In which sums of either output, and of what swaps change, are exact.
     """
 
     units: NDArray[np.int64]
     columns: tuple[_Column, ...]
+    kind: type[np.floating]
 
     @classmethod
     def of(cls, statistics: NDArray[np.int64], n_draws: int) -> Product:
@@ -67,15 +70,20 @@ class Product:
             if len(places) * _SPARSE > len(units):
                 base, places = 0, np.arange(len(units))  # nothing is gained
             columns.append(_Column(base - 1, places, rests[base][places].astype(kind)))
-        return cls(units, tuple(columns))
+        return cls(units, tuple(columns), kind)
 
     def weigh(self, weights: NDArray[np.float32]) -> Weighed:
         """Make ready to be multiplied with a block of resamples."""
         own = np.ascontiguousarray(weights[:, self.units].T)
-        kind = self.columns[0].more.dtype if self.columns else np.float32
-        own = own.astype(kind, copy=False)
-        everything = len(self.units)
-        return Weighed(self, tuple(own if len(c.places) == everything else own[c.places] for c in self.columns))
+        own = own.astype(self.kind, copy=False)
+        found = tuple(own if self.is_everywhere(c) else own[c.places] for c in self.columns)
+        if len(weights) == 1:  # times the differences here, once, and not in every null data set
+            return Weighed(self, tuple(one * c.more[:, None] for one, c in zip(found, self.columns, strict=True)), differ=True)
+        return Weighed(self, found)
+
+    def is_everywhere(self, column: _Column) -> bool:
+        """Whether a column has something in all discordant units."""
+        return len(column.places) == len(self.units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +95,13 @@ class Weighed:
     product : Product
     weights : tuple of (place, resample) float
         Of the units of each column.
+    differ : bool
+        Whether they are multiplied with the differences already.
     """
 
     product: Product
     weights: tuple[NDArray[np.floating], ...]
+    differ: bool = False
 
     def multiply(self, swapped: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return Σ w s D as (statistic, null, resample)."""
@@ -98,7 +109,8 @@ class Weighed:
         sums = np.zeros((len(columns), len(swapped), self.weights[0].shape[1] if self.weights else 1))
         for k, (column, weights) in enumerate(zip(columns, self.weights, strict=True)):
             if len(column.places):
-                sums[k] = (swapped[:, column.places] * column.more) @ weights
+                own = swapped if self.product.is_everywhere(column) else swapped[:, column.places]
+                sums[k] = (own if self.differ else own * column.more) @ weights
             if column.base >= 0:
                 sums[k] += sums[column.base]
         return sums
