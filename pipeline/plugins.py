@@ -171,15 +171,15 @@ class PluginValues(Mapping[str, T]):
 
     def __init__(self, family: str, kind: type[T], *, place: Callable[[T], tuple[Any, ...]] = lambda value: ()) -> None:
         self._family, self._kind, self._own_place = family, kind, place
-        self._known: dict[EntryPoint, T] = {}  # the package's own: reports ask for them pair by pair
+        self._known: dict[str, tuple[tuple[EntryPoint, ...], T]] = {}  # the package's own: reports ask for them pair by pair
 
     def __getitem__(self, name: str) -> T:
         points = _find(self._family, tuple(sys.path), entry_points).get(name)
         if points is None:
             raise KeyError(name)
-        known = self._known.get(points[-1])
-        if known is not None:
-            return known
+        known = self._known.get(name)
+        if known is not None and known[0] is points:
+            return known[1]
         found = import_plugin(self._family, name)
         called = getattr(found, "name", None)
         if not isinstance(found, self._kind) or called != name:
@@ -191,7 +191,7 @@ class PluginValues(Mapping[str, T]):
                 help=f"its entry point names a pipeline.interfaces.{self._kind.__name__} of the same name",
             )
         if _is_ours(points[-1]):
-            self._known[points[-1]] = found
+            self._known[name] = points, found
         return found
 
     def __iter__(self) -> Iterator[str]:

@@ -94,6 +94,7 @@ def _of_procedure(
         cells=cells,
         workers=workers,
     )
+    strata = strata_drawn(procedure, test_set)
     missing = [find_missing(column, inventory, cells=cells, kept_cells=kept_cells, replicates=replicates) for column in columns]
     tasks = []
     for first, stop in runs_of_equal_cells(missing, cells):
@@ -118,7 +119,7 @@ def _of_procedure(
                 first_cell=start,
                 stop_cell=min((start // block + 1) * block, stop),
                 columns=wanted,
-                strata=strata_drawn(procedure, test_set),
+                strata=strata,
             )
             key = digest(["resample", spec.replicates, spec.first_cell, spec.stop_cell, content])
             label = f"resample {test_set.name} [{size.label}{named}] cells {spec.first_cell}-{spec.stop_cell - 1}"
@@ -204,8 +205,9 @@ def find_missing(column: Comparison, inventory: Inventory, *, cells: int, kept_c
     number_of_content: dict[bytes, int] = {}
     patterns: list[Pattern] = []
     of_cell = np.empty(cells, np.int64)
+    nobody: frozenset[int] = frozenset()
     for cell, groups in enumerate(covering):
-        cause = (cell < kept_cells, frozenset(groups)) if cell < needed else None
+        cause = (cell < kept_cells, frozenset(groups) if groups else nobody) if cell < needed else None
         if cause not in number_of:
             systems = len(column.systems)
             there = [example[group] for group in groups]

@@ -148,6 +148,15 @@ def _kind_of(name: str, options: Mapping[str, object]) -> str:
     return str(options.get("metric", name))
 
 
+class _ColumnCosts(NamedTuple):
+    """Seconds before the first replicate, of a replicate with its draws, and of these; and how many pairs there are."""
+
+    setup: float
+    each: float
+    draw: float
+    pairs: int
+
+
 class TaskCosts:
     """What each task of a study should take on one core.
 
@@ -161,6 +170,8 @@ class TaskCosts:
         self.study, self.inputs, self.machine = study, inputs, machine
         self._test_sets = {test_set.name: test_set for test_set in inputs.test_sets}
         self._metrics = {metric.name: metric for metric in inputs.metrics}
+        # By the columns themselves, which all blocks of a range of cells share: there may be tens of thousands of blocks.
+        self._of_columns: dict[tuple[int, str, int], tuple[tuple[ComparisonSpec, ...], list[_ColumnCosts]]] = {}
 
     def seconds(self, task: Task) -> float | None:
         """Return the seconds of a task; None for trainings and extractions by a metric that has no constants."""
@@ -183,14 +194,25 @@ class TaskCosts:
     def _resample_seconds(self, spec: ResampleSpec) -> float:
         replicates = cell_bounds(spec.stop_cell - 1, spec.replicates)[1] - spec.first_cell * CELL
         drawn, total = 0.0, 0.0
-        for column in spec.columns:  # each on its own systems and pairs, all on the same draws
-            systems, pairs = len(column.systems), _count_pairs(column.pairs, len(column.systems))
-            metric = self._metrics[column.metric]
-            setup, each = block_seconds(spec.procedure, [metric], units=spec.n_units, systems=systems, pairs=pairs)
-            draw = _kernel_of(spec.procedure, metric).draw * spec.n_units
-            drawn = max(drawn, draw)
-            total += setup + replicates * (each - draw) + STORE_CELL * pairs * (spec.stop_cell - spec.first_cell)
+        for column in self._columns(spec):
+            drawn = max(drawn, column.draw)
+            counted = replicates * (column.each - column.draw)
+            total += column.setup + counted + STORE_CELL * column.pairs * (spec.stop_cell - spec.first_cell)
         return total + replicates * drawn
+
+    def _columns(self, spec: ResampleSpec) -> list[_ColumnCosts]:
+        """Return what each column costs: each on its own systems and pairs, all on the same draws."""
+        place = (id(spec.columns), spec.procedure, spec.n_units)
+        if place not in self._of_columns:
+            found = []
+            for column in spec.columns:
+                systems, pairs = len(column.systems), _count_pairs(column.pairs, len(column.systems))
+                metric = self._metrics[column.metric]
+                setup, each = block_seconds(spec.procedure, [metric], units=spec.n_units, systems=systems, pairs=pairs)
+                draw = _kernel_of(spec.procedure, metric).draw * spec.n_units
+                found.append(_ColumnCosts(setup, each, draw, pairs))
+            self._of_columns[place] = spec.columns, found  # the columns too: while they are held no others have their id
+        return self._of_columns[place][1]
 
     def _collect_seconds(self, test_set: TestSetInputs, *, sharded: bool) -> float:
         pairs, systems = count_pairs(test_set), len(test_set.outputs)

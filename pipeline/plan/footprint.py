@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pipeline.plan.comparisons import list_sizes
 from pipeline.plan.inputs import Inputs
 from pipeline.plan.methods import list_methods
-from pipeline.plan.task import CollectSpec, ExtractSpec, ResampleSpec, Task
+from pipeline.plan.task import CollectSpec, ExtractSpec, ResampleSpec, Task, unpack_mask
 from pipeline.resampling.address import CELL, count_cells
 from pipeline.resampling.measures import BINS, COUNTS, PAIR_BYTES, PAIRS_AT_ONCE, SUMS, TABLE_WIDTH, TABLES_BYTES
 from pipeline.study.schema import Study
@@ -59,10 +60,10 @@ def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> F
         elif isinstance(spec, ResampleSpec):
             cells = spec.stop_cell - spec.first_cell
             pairs = sum(len(column.systems) * (len(column.systems) - 1) // 2 for column in spec.columns)
-            kept = sum(int(column.kept_mask().sum()) for column in spec.columns)
-            stored = pairs * cells * STORED_BYTES + sum(
-                int(column.kept_mask().sum()) * cells * CELL * SCORE_BYTES[column.metric in few] for column in spec.columns
-            )
+            scores = [(_count_kept(column.kept, len(column.systems)), column.metric in few) for column in spec.columns]
+            kept = sum(number for number, _ in scores)
+            stored: float = pairs * cells * STORED_BYTES
+            stored += sum(number * cells * CELL * SCORE_BYTES[is_few] for number, is_few in scores)
             disk += int(stored)
             # The arrays, and once more what is written of them; running sums; statistics in int64 and in floats.
             arrays = int(pairs * cells * HELD_BYTES + 8 * kept * cells * CELL + stored)
@@ -73,6 +74,12 @@ def estimate_footprint(study: Study, inputs: Inputs, tasks: Iterable[Task]) -> F
         elif isinstance(spec, CollectSpec):
             disk += _cube_bytes(study, inputs, spec.test_set)
     return Footprint(disk, WORKER_BYTES + BATCH_BYTES + memory if memory else WORKER_BYTES)
+
+
+@lru_cache(maxsize=64)
+def _count_kept(mask: str, systems: int) -> int:
+    # All blocks of a range of cells have one mask, and there may be tens of thousands of blocks.
+    return int(unpack_mask(mask, systems).sum())
 
 
 def _cube_bytes(study: Study, inputs: Inputs, name: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 __all__ = ["canonical_json", "digest", "digest_bytes", "digest_file"]
 
 _DIGITS = 32  # 128 bits: no collision by accident, and short enough for a path
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
 
 
 def canonical_json(value: Any) -> bytes:
@@ -24,7 +25,7 @@ def canonical_json(value: Any) -> bytes:
     >>> canonical_json({"b": (1, 2.5), "a": "é"})
     b'{"a":"\\u00e9","b":[1,2.5]}'
     """
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True).encode("ascii")
+    return _ENCODER.encode(_plain(value)).encode("ascii")
 
 
 def digest(value: Any) -> str:
@@ -54,8 +55,11 @@ _LEAVES = frozenset({str, int, float, bool, type(None)})
 
 
 def _plain(value: Any) -> Any:
-    if type(value) in _LEAVES:
+    kind = type(value)
+    if kind in _LEAVES:
         return value
+    if kind is list or kind is tuple:  # before all questions to abstract classes
+        return [item if type(item) in _LEAVES else _plain(item) for item in value]
     if isinstance(value, str):
         return value
     if isinstance(value, int):
