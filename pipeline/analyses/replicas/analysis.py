@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from pipeline.analyses.replicas.budget import budget_rows, list_budget_figures
 from pipeline.analyses.replicas.data import Model, count_distinct, group_runs, load_replicas, pair_models, say_copies
 from pipeline.analyses.replicas.development import Development
 from pipeline.analyses.replicas.figures import list_figures, list_histograms
@@ -131,7 +132,13 @@ class ReplicaAnalysis(Analysis):
         files = {f"replicas_{name}": [row for row in rows if row["kind"] == kind] for kind, name in FILES.items()}
         rising = {(name, metric): one.higher_is_better for name, own in self.statistics.items() for metric, one in own.items()}
         files |= {"replicas_histograms": list_histograms(rows), "replicas_scores": list_scores(rows, rising)}
-        figures = (*list_score_figures(rows, cubes), *list_figures(rows, cubes), *list_p_figures(rows))
+        files["replicas_budget"] = budget = list(budget_rows(rows))
+        figures = (
+            *list_score_figures(rows, cubes),
+            *list_figures(rows, cubes),
+            *list_p_figures(rows),
+            *list_budget_figures(budget),
+        )
         return Finding(
             self.name, tuple(rows), tuple(notes.values()), tables=tuple(make_tables(rows, notes)), figures=figures, csv=files
         )

@@ -298,6 +298,18 @@ def test_the_slope_is_that_of_least_squares_through_the_origin_by_hand():
     assert pairs["b", "c"] == pytest.approx((1, 10))
 
 
+def test_the_true_slope_has_the_squares_of_standard_errors_taken_out():
+    rng = np.random.default_rng(2)
+    systems, scores = [f"s{k:02d}" for k in range(15)], rng.normal(50, 3, 15)
+    se = rng.uniform(0.3, 0.9, 105)
+    cubes = {"news": build_cube(scores, systems, se=se[None]), "other": build_cube(2 * scores, systems, name="other")}
+    row = slope_of(CalibrationTransfer().find(cubes, {}))
+    squares = float((np.subtract.outer(scores, scores) ** 2).sum() / 2)
+    assert row["slope"] == pytest.approx(2)
+    assert row["signal"] == pytest.approx(1 - (se @ se) / squares)
+    assert row["true_slope"] == pytest.approx(2 * squares / (squares - se @ se))
+
+
 @pytest.mark.statistical
 def test_a_planted_slope_is_found_once_chance_is_taken_out():
     """Five standard errors of the mean of twelve studies: false alarm below 1e-6."""
