@@ -11,7 +11,7 @@ import numpy as np
 
 from pipeline.compiled.decorator import Kernel
 
-__all__ = ["FEW_STEPS", "plain_python", "suited"]
+__all__ = ["FEW_STEPS", "FewSoFar", "plain_python", "suited"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -26,6 +26,26 @@ def suited(function: Function, *, steps: int) -> Function:
     keep their type in Python, so that a small integer overflows and a float32 stays one.
     """
     return plain_python(function) if steps <= FEW_STEPS else function
+
+
+class FewSoFar:
+    """Tells whether what is given is little, at a time and in all so far: little work that comes again and again is not.
+
+    Parameters
+    ----------
+    at_once, in_all : int
+        The most that is little.
+    """
+
+    def __init__(self, at_once: int, in_all: int) -> None:
+        self._at_once, self._left = at_once, in_all
+
+    def __call__(self, number: int) -> bool:
+        """Tell it of so many more."""
+        if number > self._at_once:
+            return False
+        self._left -= number
+        return self._left >= 0
 
 
 @functools.cache

@@ -187,8 +187,11 @@ class _Scored:
     def _score(self, system: int) -> NDArray[np.float64]:
         self._buffer = self._sums.statistics(self._index, system, out=self._buffer)
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
-            score = np.asarray(self._measure.score(self._buffer), np.float64)
-        return np.where(np.isfinite(score), score, np.nan)
+            score = np.array(self._measure.score(self._buffer), np.float64)  # a copy: it may be a part of the buffer
+        finite = np.isfinite(score)
+        if not finite.all():
+            score[~finite] = np.nan
+        return score
 
 
 def _compare(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.small_work import FEW_STEPS, plain_python, suited
+from pipeline.compiled.small_work import FEW_STEPS, FewSoFar, plain_python, suited
 
 OFFSET = 3
 
@@ -61,3 +61,8 @@ def test_plain_python_warns_of_no_number_as_a_kernel_does_not() -> None:
         plain_python(invert)(values, found)
         invert(values, expected)
     assert found.tobytes() == expected.tobytes()
+
+
+def test_little_work_is_little_until_there_was_much_of_it() -> None:
+    is_little = FewSoFar(10, 25)
+    assert [is_little(number) for number in (10, 11, 10, 5, 0, 1, 10)] == [True, False, True, True, True, False, False]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.compiled.small_work import FewSoFar
 from pipeline.metrics import bleu
 from pipeline.metrics.bleu import Bleu
 
@@ -26,8 +27,8 @@ def draw_sums(rng: np.random.Generator, count: int) -> np.ndarray:
 def score_both(monkeypatch: pytest.MonkeyPatch, sums: np.ndarray, **options: Any) -> list[np.ndarray]:
     score = Bleu(**options).scorer((0,) * 10)
     found = []
-    for most in (2**40, -1):
-        monkeypatch.setattr(bleu, "_FEW", most)
+    for is_little in (True, False):
+        monkeypatch.setattr(bleu, "_is_little", lambda number, is_little=is_little: is_little)
         found.append(score(sums))
     return found
 
@@ -56,3 +57,15 @@ def test_ordinary_outputs_of_every_length_have_the_bits_of_many(monkeypatch: pyt
     few, many = score_both(monkeypatch, np.concatenate([[length], [reference], correct, totals]))
     assert few.tobytes() == many.tobytes()
     assert len(np.unique(few)) > 1000
+
+
+def test_few_sums_again_and_again_are_scored_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass scores each system of each batch by itself: a thousand times as many in all as at a time."""
+    taken = []
+    for name in ("_score_few", "_bleu_kernel"):
+        monkeypatch.setattr(bleu, name, lambda sums, out, *more, name=name: taken.append(name))
+    monkeypatch.setattr(bleu, "_is_little", FewSoFar(100, 250))
+    score = Bleu().scorer((0,) * 10)
+    for count in (10, 11, 10, 10, 1):
+        score(np.ones((10, count)))
+    assert taken == ["_score_few", "_bleu_kernel", "_score_few", "_bleu_kernel", "_bleu_kernel"]

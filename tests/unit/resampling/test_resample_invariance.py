@@ -139,3 +139,13 @@ def test_lower_is_better_is_higher_is_better_of_the_negative_score():
 def test_replicates_differ_with_the_key(four_measures, reference):
     other = resample(replace(DRAWS, key=4243), four_measures, cells=range(2), replicates=REPLICATES)
     assert all(not np.array_equal(one.counts, two.counts) for one, two in zip(reference, other, strict=True))
+
+
+def test_a_score_that_is_a_view_of_the_sums_is_that_of_a_copy(four_measures):
+    """The sums of the next system are written where those of this one were."""
+    general = [
+        replace(four_measures[0], form="general", score=score) for score in (lambda sums: sums[0], lambda sums: 1.0 * sums[0])
+    ]
+    view, copy = (resample(DRAWS, [one], cells=range(1), replicates=CELL, keep_replicates=50)[0] for one in general)
+    small.assert_same_bits(view, copy)
+    assert view.score.tobytes() == copy.score.tobytes()
