@@ -16,6 +16,7 @@ from pipeline.analyses.type_one.figures import list_figures, list_quantiles
 from pipeline.analyses.type_one.models import RUN_NOTES, RunLaboratory
 from pipeline.analyses.type_one.options import TypeOneOptions
 from pipeline.analyses.type_one.own_p import OwnP, own_rules, say_own
+from pipeline.analyses.type_one.p_by_p import draw_p_by_p, list_p_by_p
 from pipeline.analyses.type_one.pairs import BY_DOCUMENT, RULES, SWAPPED, NullPair, PairData, baseline_of, choose_pairs, load_pair
 from pipeline.analyses.type_one.rows import PROBABILITIES, describe, nothing
 from pipeline.analyses.type_one.runs import MIXED, SPLIT
@@ -85,16 +86,18 @@ class TypeOne(Analysis):
         notes = swapped + (DOCUMENT_NOTES if BY_DOCUMENT in designs else ())
         notes += RUN_NOTES if designs - {SWAPPED, BY_DOCUMENT} else ()
         tables = {SWAPPED: swapped, BY_DOCUMENT: DOCUMENT_NOTES, SPLIT: RUN_NOTES, MIXED: RUN_NOTES}
+        both = [row for name, cube in cubes.items() for row in list_p_by_p(name, cube)]
         return Finding(
             self.name,
             tuple(found),
             notes,
             {"probabilities": PROBABILITIES},
             tables=tuple(make_tables(found, tables)),
-            figures=tuple(list_figures(found)),
+            figures=(*draw_p_by_p(cubes, both), *list_figures(found)),
             csv={
                 "type_one": [{key: value for key, value in row.items() if key != "quantiles"} for row in found],
                 "type_one_quantiles": list_quantiles(found),
+                "type_one_p": both,
             },
             checks=tuple(filter(None, (check_level(found), check_runs(found)))),
         )
