@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from pipeline.errors import Problem, StudyError
 
 __all__ = [
+    "OTHER_WORDS",
     "check_choice",
     "check_count",
     "check_flag",
@@ -53,6 +54,10 @@ OTHER_WORDS: Mapping[str, str] = {
 """What other tools call what we have another word for; no likeness of letters would find it."""
 
 
+_LONG_ENOUGH = 3
+"""Letters of the beginning of a word that is cut short."""
+
+
 def _bare(word: str) -> str:
     """Return a word as it is compared: dashes before the names of options would make any two of them alike."""
     return word.casefold().lstrip("-")
@@ -61,7 +66,7 @@ def _bare(word: str) -> str:
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known word that is most like one that is not known, whatever their case; None where none is like it.
 
-    A word that other tools use for a known one comes first.
+    A word that other tools use for a known one comes first, then the only one that begins with the word.
 
     Examples
     --------
@@ -69,12 +74,17 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     ('bleu', None)
     >>> nearest("bootstraps", ["replicates", "seed"]), nearest("--refs", ["--references"])
     ('replicates', '--references')
+    >>> nearest("paired-boot", ["paired-t", "paired-bootstrap"])
+    'paired-bootstrap'
     """
     spelled = {_bare(one): one for one in known if one != word}
     bare = _bare(word)
     ours = OTHER_WORDS.get(bare.replace("-", "_"))
     if ours in spelled:
         return spelled[ours]
+    begun = [one for one in spelled if one.startswith(bare)]
+    if len(begun) == 1 and len(bare) >= _LONG_ENOUGH:
+        return spelled[begun[0]]
     close = difflib.get_close_matches(bare, spelled, n=1, cutoff=cutoff)
     return spelled[close[0]] if close else None
 

@@ -80,9 +80,9 @@ def leave_out_others(loaded: LoadedStudy, kept: Sequence[str]) -> list[str]:
 
 
 def _systems_of(loaded: LoadedStudy) -> list[str]:
-    from pipeline.survey.survey import survey_study
+    from pipeline.survey.survey import survey_loaded
 
-    test_sets = survey_study(loaded.study, loaded.base, variables=loaded.variables).inputs.test_sets
+    test_sets = survey_loaded(loaded).inputs.test_sets
     return list(dict.fromkeys(output.system for test_set in test_sets for output in test_set.outputs))
 
 

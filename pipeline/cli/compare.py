@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,18 @@ class _Compare(CommandWithNames):
     """`--json` prints; with a file behind an equals sign it writes: without the sign an output would be taken for that file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [f"--json-file{arg[6:]}" if arg.startswith("--json=") else arg for arg in args])
+        meant = list(args)
+        for place, (option, value) in enumerate(pairwise(args)):
+            if option == "--json" and value == "-":  # what other programs call standard output
+                meant[place + 1] = "--json"
+            elif option == "--json" and value.endswith(".json") and not os.path.exists(value):
+                raise click.UsageError(f"`--json` takes no file; `--json={value}` writes the document to it", ctx)
+        meant = [f"--json-file{arg[6:]}" if arg.startswith("--json=") and arg != "--json=-" else arg for arg in meant]
+        return super().parse_args(ctx, ["--json" if arg == "--json=-" else arg for arg in meant])
 
 
 @cli.command(cls=_Compare, kinds=("procedures", "presets", "metrics", "formats"))
-@click.argument("outputs", nargs=-1, required=True, metavar="[[NAME=]OUTPUT|FOLDER]...", shell_complete=complete_files)
+@click.argument("outputs", nargs=-1, required=True, metavar="OUTPUT...", shell_complete=complete_files)
 @click.option(
     "-r",
     "--reference",

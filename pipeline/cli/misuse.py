@@ -64,8 +64,15 @@ def _missing(error: click.MissingParameter) -> Problem:
     help_ = _look_up(error.ctx)
     if isinstance(error.param, click.Argument):
         usage = " ".join([_path(error.ctx), *error.ctx.command.collect_usage_pieces(error.ctx)])
-        help_ = f"write `{usage}`; {help_}"
-    return Problem("P003", f"`{_path(error.ctx)}` needs {_written(error.param)}", help=help_)
+        help_ = f"write `{_first_example(error.ctx.command) or usage}`; {help_}"
+    return Problem("P003", f"`{_path(error.ctx)}` needs {_written(error.param).removesuffix('...')}", help=help_)
+
+
+def _first_example(command: click.Command) -> str | None:
+    """Return the first call that the help of a command shows, where it stands on one line."""
+    lines = (line.strip() for line in (command.help or "").splitlines())
+    first = next((line for line in lines if line.startswith(f"pipeline {command.name} ")), "")
+    return None if not first or first.endswith("\\") or "  " in first else first
 
 
 def _written(param: click.Parameter) -> str:

@@ -21,7 +21,7 @@ _BASELINE = re.compile(r"(?:.*[-_. ])?(?:base|baseline|control)(?:[-_. ].*)?", r
 
 
 @cli.command()
-@click.argument("outputs", nargs=-1, metavar="[[NAME=]OUTPUT|FOLDER]...", shell_complete=complete_files)
+@click.argument("outputs", nargs=-1, metavar="[OUTPUT]...", shell_complete=complete_files)
 @click.option(
     "-r", "--reference", "references", multiple=True, shell_complete=complete_files, help="Reference or gold file; repeatable."
 )

@@ -44,7 +44,7 @@ def check(study: Path, run_code: bool, as_json: bool, **overrides: Any) -> None:
     from pipeline.foreign_code import no_foreign_code
     from pipeline.report.alignment import format_alignment
     from pipeline.survey.code import list_code
-    from pipeline.survey.survey import survey_study
+    from pipeline.survey.survey import survey_loaded
     from pipeline.survey.without_code import WithoutCode, set_code_aside
 
     with no_foreign_code(not run_code):
@@ -54,7 +54,7 @@ def check(study: Path, run_code: bool, as_json: bool, **overrides: Any) -> None:
             click.echo("code that this study runs:")
             click.echo("".join(visible(f"  {each.where}: {each.kind} {each.what}") + "\n" for each in code))
         looked = WithoutCode(loaded.study, ()) if run_code else set_code_aside(loaded.study)
-        test_sets = survey_study(looked.study, loaded.base, variables=loaded.variables).inputs.test_sets
+        test_sets = survey_loaded(loaded, looked.study).inputs.test_sets
     if as_json:
         rows = [
             {

@@ -31,7 +31,7 @@ from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
 from pipeline.store.seals import read_sealed, write_sealed
 from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
-from pipeline.survey.survey import survey_study
+from pipeline.survey.survey import survey_loaded
 
 __all__ = [
     "Launch",
@@ -76,7 +76,7 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
 
     The same study on the same inputs has the same id. Nothing is written before everything was found in order.
     """
-    survey = survey_study(loaded.study, loaded.base, variables=loaded.variables)
+    survey = survey_loaded(loaded)
     manifest = Manifest(survey.study, survey.inputs, tuple(loaded.overrides))
     run = RunDirectory(runs.resolve() / manifest.run_id)
     known = run.plan.is_file()

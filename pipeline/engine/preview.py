@@ -24,7 +24,7 @@ from pipeline.store.runs import RunDirectory
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.load import LoadedStudy, load_profile, locate_profile
 from pipeline.study.schema import Study
-from pipeline.survey.survey import survey_study
+from pipeline.survey.survey import survey_loaded
 from pipeline.survey.training import list_kept
 from pipeline.survey.warnings import warn_of_max_t
 
@@ -45,7 +45,7 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
         Cells of a resample task, in place of the plan's choice.
     """
     begin = time.perf_counter()
-    survey = survey_study(loaded.study, loaded.base, variables=loaded.variables)
+    survey = survey_loaded(loaded)
     inputs = survey.inputs
     manifest = Manifest(survey.study, inputs, tuple(loaded.overrides))
     run = RunDirectory(runs.resolve() / manifest.run_id)

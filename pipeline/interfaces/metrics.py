@@ -65,6 +65,9 @@ class Metric(ABC):
         and no number depends on it.
     checks_gold : bool
         Whether `prepare` is cheap and refuses a gold that the metric cannot count in: it is called before anything is computed.
+    needs_of_outputs, needs_of_gold : tuple of str
+        Columns that it cannot do without, of each output and of the gold (``reference`` is any number of references); none where it
+        does not say. A study whose files lack one is refused before anything is computed.
     """
 
     name: str
@@ -74,6 +77,8 @@ class Metric(ABC):
     denominators: Literal["unknown", "own", "shared", "items"] = "unknown"
     follows: Mapping[str, str] = MappingProxyType({})
     checks_gold: bool = False
+    needs_of_outputs: tuple[str, ...] = ()
+    needs_of_gold: tuple[str, ...] = ()
 
     @property
     @abstractmethod

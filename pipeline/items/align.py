@@ -126,6 +126,7 @@ def survey_test_set(
         identical=identical,
         taken=read.taken,
         left_out=tuple(read.left_out),
+        largest=read.largest,
         gold=gold,
         kinds=read.kinds,
         gold_kind=describe_kind(gold) if gold is not None else None,
@@ -197,7 +198,7 @@ def _group_items(
     stratum: tuple[str, ...] | None = None
     with _gathered(problems):
         if strata is not None and sources.ids:
-            stratum, doubts = read_group(strata, sources)
+            stratum, doubts = read_group(strata, sources, key="resampling.strata")
             notes.extend(doubts)
     with _gathered(problems):
         if sources.ids:

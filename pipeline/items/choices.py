@@ -11,6 +11,7 @@ from pipeline.interfaces import Items
 from pipeline.items.documents import Grouping, Sources, documents_are_told, read_documents, read_group
 from pipeline.options import suggest
 from pipeline.study.grouping import DOCUMENT, ITEM
+from pipeline.study.marks import dotted
 from pipeline.study.schema import ItemChoice
 
 __all__ = ["ChosenUnit", "choose_by_groups", "choose_unit", "item_positions", "select_items"]
@@ -80,12 +81,13 @@ def choose_by_groups(choice: ItemChoice, sources: Sources) -> tuple[tuple[str, .
         P223 where nothing has such a column, P222 where an item has no group in it that no other column leaves out, P218 where
         no item is in a group that is named: a misspelt name would leave out nothing.
     """
+    key = dotted(("test_sets", sources.test_set, "items"))
     asked = [(True, *column) for column in choice.include.items()] + [(False, *column) for column in choice.exclude.items()]
     # What one column leaves out need not be in the others.
     without: list[set[str]] = []
     for wanted, column, groups in asked:
-        found, _ = read_group(column, replace(sources, scored=frozenset()))
-        _refuse_unknown(column, groups, found, sources)
+        found, _ = read_group(column, replace(sources, scored=frozenset()), key=key)
+        _refuse_unknown(column, groups, found, sources, key)
         pairs = zip(sources.ids, found, strict=True)
         without.append({name for name, group in pairs if group and (group in groups) is not wanted})
     told: list[str] = []
@@ -99,7 +101,7 @@ def choose_by_groups(choice: ItemChoice, sources: Sources) -> tuple[tuple[str, .
     return tuple(name for name in sources.ids if name not in left_out), told
 
 
-def _refuse_unknown(column: str, groups: tuple[str, ...], found: tuple[str, ...], sources: Sources) -> None:
+def _refuse_unknown(column: str, groups: tuple[str, ...], found: tuple[str, ...], sources: Sources, key: str) -> None:
     there = [group for group in dict.fromkeys(found) if group]
     for group in groups:
         if group not in there:
@@ -107,7 +109,7 @@ def _refuse_unknown(column: str, groups: tuple[str, ...], found: tuple[str, ...]
             raise DataError.of(
                 "P218",
                 f"no item of test set '{sources.test_set}' has the {column} '{group}'; there are: {shown}",
-                where="items",
+                where=key,
                 help=suggest(group, there, otherwise="see `items:` of the test set"),
             )
 
@@ -163,7 +165,7 @@ def choose_unit(asked: str | None, sources: Sources, kept: Collection[str], stra
         documents, notes = read_documents(sources)
         return ChosenUnit(ITEM, documents=documents, notes=tuple(notes))
     if asked is not None:
-        groups, notes = read_group(asked, sources)
+        groups, notes = read_group(asked, sources, key="resampling.unit")
         return ChosenUnit(asked, groups, notes=tuple(notes))
     if not sources.ids or not documents_are_told(sources):
         return ChosenUnit(ITEM, reason="no documents are known")

@@ -112,8 +112,17 @@ class Sources:
     scored: Set[str] | None = None
 
 
-def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
+def read_group(column: str, of: Sources, *, key: str = "") -> tuple[tuple[str, ...], list[str]]:
     """Return the group of each item by one column, from the file of documents, the gold, or the outputs; and what is odd.
+
+    Parameters
+    ----------
+    column : str
+        Its name, or its role.
+    of : Sources
+        Where it is looked for.
+    key : str
+        The key of the study that asks for it, told where nothing has such a column.
 
     Raises
     ------
@@ -132,7 +141,7 @@ def read_group(column: str, of: Sources) -> tuple[tuple[str, ...], list[str]]:
     if column == DOCUMENT and of.documents is not None and not (sources and of.documents.is_table):
         of.documents.refuse_documents()
     if not sources:
-        raise DataError(_unknown(column, of))
+        raise DataError(_unknown(column, of, key))
     problems = []
     for source, names, groups in sources:
         for name, group in zip(names, groups, strict=True):
@@ -182,7 +191,7 @@ def _number(groups: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return tuple(position), numbers
 
 
-def _unknown(column: str, of: Sources) -> Problem:
+def _unknown(column: str, of: Sources, key: str) -> Problem:
     """Say that nothing has a column, and which there are."""
     spec, candidates = of.spec, of.candidates
     there = of.documents.header if of.documents is not None else ()
@@ -194,11 +203,13 @@ def _unknown(column: str, of: Sources) -> Problem:
     names = list(dict.fromkeys([*there, *in_gold, *in_outputs]))
     named = spec.columns.get(column, column)
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "") if names else "none"
+    files = str(spec.documents or spec.outputs or "")
     return Problem(
         "P223",
         f"no column '{named}' groups the items of test set '{of.test_set}'; there are: {shown}",
-        where=str(spec.documents or spec.outputs or ""),
+        where=key or files,
         help=suggest(named, names, otherwise="give it in the table that `documents:` names, or in a table of outputs"),
+        note=f"the items are those of {files}" if key and files else None,
     )
 
 

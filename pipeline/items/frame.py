@@ -207,6 +207,8 @@ class Survey:
         Columns of a table of all systems that group its items, and hold what an output would hold.
     left_out : tuple of str
         Systems that ``systems.exclude`` leaves out.
+    largest : mapping of str to mapping of str to (float, int)
+        By system and column of numbers, the largest without its sign, and its line.
     gold : Items or None
         The gold or references, all items, as they were read.
     kinds : mapping of str to Kind
@@ -227,6 +229,7 @@ class Survey:
     identical: tuple[tuple[str, ...], ...] = ()
     taken: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    largest: Mapping[str, Mapping[str, tuple[float, int]]] = field(default_factory=dict)
     gold: Items | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     gold_kind: Kind | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -41,6 +42,8 @@ class ReadOutputs:
         What was odd about the files.
     left_out : list of str
         Systems in the files that ``systems.exclude`` leaves out.
+    largest : dict of str to dict of str to (float, int)
+        By system and column of numbers, the largest without its sign, and its line.
     taken : tuple of str
         Groups that might have been systems.
     kinds : dict of str to Kind
@@ -54,6 +57,7 @@ class ReadOutputs:
     kinds: dict[str, Kind]
     warnings: list[str]
     left_out: list[str]
+    largest: dict[str, dict[str, tuple[float, int]]]
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class OutputFiles:
 
     def survey(self, found: list[Found], systems: Systems, gold: Items | None) -> ReadOutputs:
         """Read every output, and keep of each what is needed to align it."""
-        result = ReadOutputs([], [], [], (), {}, [], [])
+        result = ReadOutputs([], [], [], (), {}, [], [], {})
         taken: tuple[str, ...] = ()
         ids_seen: dict[tuple[str, ...], tuple[str, ...]] = {}
         for one in found:
@@ -109,6 +113,7 @@ class OutputFiles:
                     ids = ids_seen.setdefault(fitted[system].ids, fitted[system].ids)
                     result.candidates.append(_candidate(system, one, items, fitted[system], ids, group_columns(self.spec)))
                     result.notes.extend(_oddities(system, items, gold))
+                    result.largest[system] = dict(_largest(items))
                     if gold is not None:
                         result.kinds[system] = describe_kind(items)
         return replace(result, taken=taken)
@@ -168,6 +173,16 @@ def _candidate(system: str, found: Found, items: Items, fitted: Items, ids: tupl
     return Candidate(output, str(found.path), ids, fitted.numbered, there, noun, contents)
 
 
+def _largest(items: Items) -> Iterator[tuple[str, tuple[float, int]]]:
+    """Yield each column all of whose values are numbers, with the one that is furthest from 0 and its line."""
+    for name, values in items.columns.items():
+        with suppress(TypeError, ValueError):  # a column of texts or lists ends at its first value
+            sizes = [abs(float(value)) for value in values]
+            if sizes:
+                place = max(range(len(sizes)), key=sizes.__getitem__)
+                yield name, (sizes[place], items.lines[place])
+
+
 def _join_coordinates(path: Mapping[str, str], file: Mapping[str, str]) -> dict[str, str]:
     """Return what a path and its file say of a system; runs in the file of a run are replicas of the model all the same."""
     if "replica" not in path or "replica" not in file:
@@ -193,7 +208,27 @@ def _oddities(system: str, items: Items, gold: Items | None) -> list[str]:
             notes.append(f"every output of '{system}' is empty")
         if gold is not None and any(values == other for key, other in gold.columns.items() if key.startswith("reference.")):
             notes.append(f"the output of '{system}' is a reference, word for word")
+    if gold is not None and "text" in items.columns:
+        references = next((values for key, values in gold.columns.items() if key.startswith("reference.")), ())
+        if _is_list_of_names(items.columns["text"], references):
+            notes.append(
+                f"'{system}' looks like a list of document names, not like an output: give it by `documents:`, "
+                "and leave it out by `systems.exclude`"
+            )
     return notes
+
+
+_FEWEST_LINES = 20
+"""In fewer lines names and short outputs look alike."""
+
+
+def _is_list_of_names(texts: Sequence[str], references: Sequence[str]) -> bool:
+    """Say whether no text has two words, or each occurs three times or more on average, and references are nothing like that."""
+    if len(texts) < _FEWEST_LINES or len(references) < _FEWEST_LINES:
+        return False
+    words = not any(" " in text.strip() for text in texts) and 2 * sum(" " in text.strip() for text in references) > len(references)
+    repeated = 3 * len(set(texts)) <= len(texts) and 3 * len(set(references)) > 2 * len(references)
+    return words or repeated
 
 
 _Stamp = tuple[int, int, int, int]

@@ -58,10 +58,16 @@ def gold_columns(metric: str, gold: Items | None, prefix: str) -> list[Sequence[
         if found:
             return found
     wanted = {"reference": "references", "label": "gold labels"}.get(prefix, f"gold values of '{prefix}'")
+    if gold is not None and gold.columns:
+        raise DataError.of(
+            "P225",
+            f"{metric} needs {wanted}, and the file has {', '.join(map(repr, gold.columns))}",
+            where=gold.source,
+            help="choose a metric of what the files hold, or name the `format:` that gives it",
+        )
     raise DataError.of(
         "P225",
         f"{metric} needs {wanted}, and the test set has none",
-        where=gold.source if gold is not None else None,
         help="give `references:` to a test set of format text, `gold:` to one of another format that has them",
     )
 

@@ -20,6 +20,8 @@ class Accuracy(Metric):
 
     name = "accuracy"
     form: Literal["ratio", "general"] = "ratio"
+    needs_of_outputs: tuple[str, ...] = ("label",)
+    needs_of_gold: tuple[str, ...] = ("label",)
     denominators: Literal["unknown", "own", "shared", "items"] = "items"
     higher_is_better = True
     factor = 100.0

@@ -43,6 +43,8 @@ class Aer(Metric):
 
     name = "aer"
     form: Literal["ratio", "general"] = "general"
+    needs_of_outputs: tuple[str, ...] = ("link",)
+    needs_of_gold: tuple[str, ...] = ("sure", "possible")
     higher_is_better = False
     statistics: tuple[str, ...] = ("found_sure", "found_possible", "found", "sure")
 

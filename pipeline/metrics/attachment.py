@@ -57,6 +57,8 @@ class _Attachment(Metric):
 
     name: str
     form: Literal["ratio", "general"] = "ratio"
+    needs_of_outputs: tuple[str, ...] = ("head",)
+    needs_of_gold: tuple[str, ...] = ("head", "word")
     higher_is_better = True
     factor = 200.0
     statistics: tuple[str, ...] = ("correct", "gold_and_system_words")
@@ -182,6 +184,8 @@ class Las(_Attachment):
 
     name = "las"
     with_relations = True
+    needs_of_outputs = ("head", "relation")
+    needs_of_gold = ("head", "word", "relation")
 
     def __init__(self, *, punctuation: bool = True, subtypes: bool = False) -> None:
         super().__init__(punctuation=punctuation)

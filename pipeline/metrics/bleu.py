@@ -50,6 +50,8 @@ class Bleu(Metric):
 
     name = "bleu"
     form: Literal["ratio", "general"] = "general"
+    needs_of_outputs: tuple[str, ...] = ("text",)
+    needs_of_gold: tuple[str, ...] = ("reference",)
     higher_is_better = True
     statistics: tuple[str, ...] = (
         "hypothesis_length",

@@ -40,6 +40,8 @@ class _Brackets(Metric):
 
     name: str
     form: Literal["ratio", "general"] = "ratio"
+    needs_of_outputs: tuple[str, ...] = ("tree", "word")
+    needs_of_gold: tuple[str, ...] = ("tree", "tag")
     denominators: Literal["unknown", "own", "shared", "items"] = "own"
     higher_is_better = True
     factor = 100.0

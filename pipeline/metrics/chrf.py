@@ -39,6 +39,8 @@ class Chrf(Metric):
 
     name = "chrf"
     form: Literal["ratio", "general"] = "general"
+    needs_of_outputs: tuple[str, ...] = ("text",)
+    needs_of_gold: tuple[str, ...] = ("reference",)
     higher_is_better = True
 
     def __init__(

@@ -36,6 +36,8 @@ class _Chunks(Metric):
 
     name: str
     form: Literal["ratio", "general"] = "ratio"
+    needs_of_outputs: tuple[str, ...] = ("chunk",)
+    needs_of_gold: tuple[str, ...] = ("chunk",)
     denominators: Literal["unknown", "own", "shared", "items"] = "own"
     higher_is_better = True
     factor = 100.0

@@ -39,6 +39,8 @@ class _Classification(Metric):
 
     name: str
     form: Literal["ratio", "general"]
+    needs_of_outputs: tuple[str, ...] = ("label",)
+    needs_of_gold: tuple[str, ...] = ("label",)
     denominators: Literal["unknown", "own", "shared", "items"] = "own"
     higher_is_better = True
     checks_gold = True

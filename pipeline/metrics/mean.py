@@ -37,6 +37,7 @@ class Mean(Metric):
         if column is not None and not isinstance(column, str):
             raise ValueError(f"option 'column' is the name of a column, not {column!r}")
         self.column = column
+        self.needs_of_outputs = () if column is None else (column,)
         self.higher_is_better = check_flag("higher_is_better", higher_is_better)
 
     @property

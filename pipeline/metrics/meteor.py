@@ -60,6 +60,8 @@ class Meteor(Metric):
     """
 
     name = "meteor"
+    needs_of_outputs: tuple[str, ...] = ("text",)
+    needs_of_gold: tuple[str, ...] = ("reference",)
     higher_is_better = True
 
     def __init__(

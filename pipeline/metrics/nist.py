@@ -71,6 +71,8 @@ class Nist(Metric):
 
     name = "nist"
     form: Literal["ratio", "general"] = "general"
+    needs_of_outputs: tuple[str, ...] = ("text",)
+    needs_of_gold: tuple[str, ...] = ("reference",)
     higher_is_better = True
 
     def __init__(self, *, tokenize: str = "13a", lowercase: bool = True, order: int = 5) -> None:

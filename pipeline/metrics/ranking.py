@@ -36,6 +36,8 @@ class _Ranking(Metric):
 
     name: str
     form: Literal["ratio", "general"] = "ratio"
+    needs_of_outputs: tuple[str, ...] = ("ranking",)
+    needs_of_gold: tuple[str, ...] = ("relevance",)
     denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     higher_is_better = True
     statistics: tuple[str, ...] = ("sum", "topics")

@@ -38,6 +38,7 @@ class Ratio(Metric):
             if not isinstance(value, str):
                 raise ValueError(f"option '{option}' is the name of a column, not {value!r}")
         self.numerator, self.denominator = numerator, denominator
+        self.needs_of_outputs = (numerator, denominator)
         self.factor = check_number("factor", factor, above=0.0)
         self.higher_is_better = check_flag("higher_is_better", higher_is_better)
         self.statistics: tuple[str, ...] = ("numerator", "denominator")

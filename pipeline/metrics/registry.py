@@ -62,6 +62,8 @@ class OwnMetric(Metric):
         self.denominators: Literal["unknown", "own", "shared", "items"] = getattr(made, "denominators", "unknown")
         self.follows: Mapping[str, str] = dict(getattr(made, "follows", {}))
         self.checks_gold = bool(getattr(made, "checks_gold", False))
+        self.needs_of_outputs: tuple[str, ...] = tuple(getattr(made, "needs_of_outputs", ()))
+        self.needs_of_gold: tuple[str, ...] = tuple(getattr(made, "needs_of_gold", ()))
         own = " ".join(str(getattr(made, "signature", "")).split())
         self._signature = "|".join(part for part in (name, f"code:{code}", own) if part)
 
@@ -150,6 +152,10 @@ def _lacking(made: Any) -> Iterator[str]:
     follows = getattr(made, "follows", {})
     if not isinstance(follows, Mapping) or not {*follows, *follows.values()} <= set(names or ()):
         yield "its `follows` is no mapping of statistic to statistic"
+    for member in ("needs_of_outputs", "needs_of_gold"):
+        columns = getattr(made, member, ())
+        if not isinstance(columns, (tuple, list)) or not all(isinstance(name, str) for name in columns):
+            yield f"its `{member}` are no tuple of names"
     for method in _METHODS:
         if not callable(getattr(made, method, None)):
             yield f"it has no method `{method}`"

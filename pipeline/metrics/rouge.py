@@ -64,6 +64,8 @@ class _Rouge(Metric):
     name: str
     kind: str
     form: Literal["ratio", "general"] = "ratio"
+    needs_of_outputs: tuple[str, ...] = ("text",)
+    needs_of_gold: tuple[str, ...] = ("reference",)
     denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     higher_is_better = True
     factor = 100.0

@@ -22,6 +22,8 @@ class TagAccuracy(Metric):
 
     name = "tag-accuracy"
     form: Literal["ratio", "general"] = "ratio"
+    needs_of_outputs: tuple[str, ...] = ("tag",)
+    needs_of_gold: tuple[str, ...] = ("tag",)
     denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     higher_is_better = True
     factor = 100.0

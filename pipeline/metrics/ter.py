@@ -40,6 +40,8 @@ class Ter(Metric):
 
     name = "ter"
     form: Literal["ratio", "general"] = "ratio"
+    needs_of_outputs: tuple[str, ...] = ("text",)
+    needs_of_gold: tuple[str, ...] = ("reference",)
     denominators: Literal["unknown", "own", "shared", "items"] = "shared"
     higher_is_better = False
     factor = 100.0

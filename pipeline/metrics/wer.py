@@ -148,6 +148,8 @@ class _ErrorRate(Metric):
 
     name: str
     form: Literal["ratio", "general"] = "ratio"
+    needs_of_outputs: tuple[str, ...] = ("text",)
+    needs_of_gold: tuple[str, ...] = ("reference",)
     higher_is_better = False
     factor = 100.0
     statistics: tuple[str, ...] = ("edits", "reference_length")

@@ -39,6 +39,7 @@ class WinRate(Metric):
         if not isinstance(column, str) or not column:
             raise ValueError(f"option 'column' is the name of a column, not {column!r}")
         self.column = column
+        self.needs_of_outputs = (column,)
 
     @property
     def signature(self) -> str:

@@ -13,10 +13,10 @@ from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from pipeline.errors import Problem
-from pipeline.options import meant, suggest
+from pipeline.options import OTHER_WORDS, meant, suggest
 from pipeline.study.marks import Document, KeyPath, dotted, look_up
 
-__all__ = ["complain"]
+__all__ = ["complain", "keys_at"]
 
 _KINDS = {
     "string_type": "text",
@@ -60,6 +60,7 @@ def complain(error: ValidationError, document: Document, model: type[BaseModel])
 
 _LIMIT_HELP: Mapping[KeyPath, str] = {
     ("resampling", "replicates"): "b = 1,000,000 finds p-values down to 1e-6; smaller ones are computed (`tails`), not counted",
+    ("resampling", "alpha"): "a significance level is a share: 0.05 is 5 %",
 }
 """What to do about a limit, by key."""
 
@@ -104,8 +105,19 @@ def _is_other_branch(value: Any, passed: KeyPath) -> bool:
 def _unknown_key(path: KeyPath, location: KeyPath, document: Document, model: type[BaseModel]) -> Problem:
     key, parent = str(path[-1]), path[:-1]
     inside = f" in {dotted(parent)}" if parent else ""
-    help_ = suggest(key, sorted(_keys_at(model, location[:-1])))
+    known = sorted(keys_at(model, location[:-1]))
+    help_ = _elsewhere(key, parent, model) or suggest(key, known)
     return Problem("P101", f"unknown key {key!r}{inside}", document.where(path, key=True), help_)
+
+
+def _elsewhere(key: str, parent: KeyPath, model: type[BaseModel]) -> str | None:
+    """Return the help for a key, or for another tool's word for it, that has its place in another part of the study."""
+    word = OTHER_WORDS.get(key.casefold().replace("-", "_"), key)
+    parts = {name: {*keys_at(model, (name,))} for name in keys_at(model, ())}
+    if parent or word in parts:  # known where it stands, or one level too deep
+        return f"write `{word}:` at the top level of the study, not in {dotted(parent)}" if parent and word in parts else None
+    holders = [name for name, keys in parts.items() if word in keys]
+    return f"write it below `{holders[0]}:`, `{holders[0]}: {{{word}: …}}`" if len(holders) == 1 else None
 
 
 def _wrong_tag(path: KeyPath, context: Mapping[str, Any], value: Any, document: Document) -> Problem:
@@ -169,7 +181,7 @@ _Branch = tuple[Any, frozenset[str]]
 """A type that a value may have, and the names by which a validator tells that this branch of a union was taken."""
 
 
-def _keys_at(model: type[BaseModel], location: KeyPath) -> set[str]:
+def keys_at(model: type[BaseModel], location: KeyPath) -> set[str]:
     """Return the keys that the models at a place know; the location names the branches of unions that led there."""
     branches = _flat(model)
     for part in location:

@@ -190,6 +190,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bresampling\.procedures(\[\d+\])?", "--procedure"),
         (r"\bmetrics(\[\d+\])(\.\w+)?", "-m"),
         (r"\btest_sets\.test set\.(format|missing|columns|documents)\b", r"--\1"),
+        (r"\btest_sets\.test set\.items\b", "--filter"),
     )
 )
 
@@ -220,8 +221,12 @@ def speaking_of_compare(scratch: Path | None = None) -> Iterator[None]:
         raise type(error)(*problems) from error
 
 
+_KEY = re.compile(r"(resampling|metrics|test_sets|analyses)[.\[]")
+"""How the path of a key begins; whatever else says where something is, is the path of a file."""
+
+
 def _translate(problem: Problem, gone: str) -> Problem:
     said = {name: getattr(problem, name) for name in ("message", "help", "note")}
-    where = "--filter" if problem.where == "items" else problem.where
+    where = in_words_of_compare(problem.where) if _KEY.match(problem.where or "") and problem.where else problem.where
     said = {name: text and in_words_of_compare(text).replace(gone, "") for name, text in said.items()}
     return replace(problem, where=where and where.replace(gone, ""), **said)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from pipeline.analyses.registry import load_analysis
 from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StoreError
@@ -14,18 +13,24 @@ from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.items.frame import Survey
 from pipeline.items.gold import gold_digest_of, read_gold
-from pipeline.items.recognise import recognise_formats
+from pipeline.items.readers import load_reader
+from pipeline.items.recognise import AUTO, recognise_formats
 from pipeline.items.stored import frame_key, grouping_key, read_frame, read_grouping, store_frame, store_grouping
 from pipeline.metrics.registry import PLACES, is_own, load_metric, pin_options
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.procedures.registry import check_procedure
 from pipeline.store.runs import Store
-from pipeline.study.schema import DatasetSpec, Study, TestSet
+from pipeline.study.load import LoadedStudy
+from pipeline.study.locate import locating, placed
+from pipeline.study.marks import dotted
+from pipeline.study.schema import DatasetSpec, MetricSpec, Study, TestSet
 from pipeline.survey.checks import (
     check_gold,
     refuse_baseline,
     refuse_bootstrap_t,
     refuse_doubles,
+    refuse_lacking_columns,
+    refuse_numbers,
     refuse_product,
     refuse_systems_as_groups,
     refuse_unclear_sizes,
@@ -37,7 +42,7 @@ from pipeline.survey.coordinates import read_coordinates
 from pipeline.survey.training import load_trainers, refuse_without_gold, signatures, survey_training
 from pipeline.survey.warnings import warn_of_directions, warn_of_kinds, warn_of_max_t, warn_of_sizes, warn_of_strata
 
-__all__ = ["StudySurvey", "frames_are_sound", "survey_study"]
+__all__ = ["StudySurvey", "frames_are_sound", "survey_loaded", "survey_study"]
 
 
 class StudySurvey:
@@ -73,6 +78,20 @@ def frames_are_sound(inputs: Inputs, store: Store) -> bool:
 
 _ABSENT = ("P201", "P207", "P233", "P271")
 """Of files that are not there, or cannot be read or used otherwise."""
+
+
+def survey_loaded(loaded: LoadedStudy, study: Study | None = None) -> StudySurvey:
+    """Read all that a study names as `survey_study` does; what is wrong with the study itself is told with its line.
+
+    Parameters
+    ----------
+    loaded : LoadedStudy
+        The study with the file it comes from.
+    study : Study, optional
+        In place of the one that was loaded: without what is not to be looked at.
+    """
+    with locating(loaded):
+        return survey_study(study or loaded.study, loaded.base, variables=loaded.variables)
 
 
 def survey_study(study: Study, base: Path, *, variables: Sequence[str] = ()) -> StudySurvey:
@@ -116,14 +135,19 @@ def _tell_where_data_are(error: DataError, command: str, variables: Sequence[str
 
 def _survey_study(study: Study, base: Path) -> StudySurvey:
     refuse_product()
+    for name, spec in study.test_sets.items():
+        if spec.format.name != AUTO:
+            with placed(dotted(("test_sets", name, "format"))):
+                load_reader(spec.format)
     study, recognised = recognise_formats(study, base)
-    for analysis in study.asked_analyses:
-        load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)
+    for place, analysis in enumerate(study.asked_analyses):
+        with placed(f"analyses[{place}]"):
+            load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)
     for procedure in study.resampling.procedures:
         check_procedure(procedure)
     refuse_without_gold(study)
     trainers = load_trainers(study, base)
-    metrics = tuple(_metric_inputs(spec.name, pin_options(spec.name, spec.options, base)) for spec in study.metrics)
+    metrics = tuple(_metric_inputs(place, spec, base) for place, spec in enumerate(study.metrics))
     refuse_zeros(study, metrics)
     refuse_without_law(study, metrics)
     surveys = _survey_all(study, base, metrics)
@@ -152,6 +176,8 @@ def _survey_all(study: Study, base: Path, metrics: Sequence[MetricInputs]) -> di
     for name, spec in study.test_sets.items():
         try:
             surveys[name] = _survey(name, spec, study, base)
+            refuse_lacking_columns(metrics, surveys[name])
+            refuse_numbers(metrics, surveys[name])
             check_gold(metrics, surveys[name].gold)
         except DataError as error:
             errors.append(error)
@@ -205,8 +231,11 @@ def _coordinates(
     return read_coordinates(study, base, systems, trained=set(systems) - in_files, said=said, left_out=left_out)
 
 
-def _metric_inputs(name: str, options: dict[str, Any]) -> MetricInputs:
-    metric = load_metric(name, options)
+def _metric_inputs(place: int, spec: MetricSpec, base: Path) -> MetricInputs:
+    name = spec.name
+    with placed(f"metrics[{place}]"):
+        options = pin_options(name, spec.options, base)
+        metric = load_metric(name, options)
     places = PLACES if is_own(name) else ()
     return MetricInputs(name, options, metric.signature, metric.higher_is_better, places, metric.form, metric.denominators)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -168,6 +170,21 @@ class MetricContract(ABC):
             for statistics in (better, worse):
                 assert set(np.unique(statistics.values[:, 0]).tolist()) <= {0, 10 ** statistics.decimals[0]}
 
+    def test_columns_that_it_needs_are_there_and_needed(self) -> None:
+        """The example has each column that is declared as needed, and without it the metric refuses to count."""
+        example = self.example()
+        gold = example.gold
+        if gold is not None:
+            for column in example.metric.needs_of_gold:
+                rest = {name: values for name, values in gold.columns.items() if name.split(".")[0] != column}
+                assert len(rest) < len(gold.columns)
+                _expect_refusal(partial(example.metric.prepare, replace(gold, columns=rest)))
+        prepared = example.metric.prepare(gold)
+        for column in example.metric.needs_of_outputs:
+            rest = {name: values for name, values in example.better.columns.items() if name != column}
+            assert len(rest) < len(example.better.columns)
+            _expect_refusal(partial(example.metric.extract, prepared, replace(example.better, columns=rest)))
+
     def test_statistics_follow_statistics_that_lead(self) -> None:
         """What a metric declares to follow is among its statistics, and leads; a declaration is never needed."""
         metric = self.example().metric
@@ -197,6 +214,14 @@ class MetricContract(ABC):
         extracted = self._extract(example, example.worse)
         drawn = np.random.default_rng(1).integers(0, len(example.worse), size=(64, len(example.worse)))
         return np.ascontiguousarray(extracted.values[drawn].sum(axis=1).T), extracted.decimals
+
+
+def _expect_refusal(count: Callable[[], object]) -> None:
+    try:
+        count()
+    except Exception:  # of whatever kind the metric raises
+        return
+    raise AssertionError("the metric counts without a column that it is declared to need")
 
 
 def _replace_others(items: Items, positions: list[int], others: Items) -> Items:

@@ -55,6 +55,8 @@ class Judged:
         Decimals of the metric.
     p_equivalence : float, optional
         Adjusted: what ``equivalent`` is by; none without a margin, and of identical outputs.
+    open_at_zero : bool
+        Whether the end of the interval that lies nearer to 0 is left out of it.
     """
 
     test_set: str
@@ -68,6 +70,7 @@ class Judged:
     why: str
     digits: int
     p_equivalence: float | None = None
+    open_at_zero: bool = False
 
     def say(self) -> str:
         """Return it as a sentence."""
@@ -82,8 +85,15 @@ class Judged:
         if self.gain is None:
             return ""
         sign = "+" if self.gain > 0 else ""
-        ends = "" if self.interval is None else f" {format_interval({'lo': self.interval[0], 'hi': self.interval[1]}, self.digits)}"
-        return f"{sign}{format_number(self.gain, self.digits)}{ends}"
+        return " ".join(filter(None, (f"{sign}{format_number(self.gain, self.digits)}", self._show_interval())))
+
+    def _show_interval(self) -> str:
+        if self.interval is None:
+            return ""
+        ends = format_interval({"lo": self.interval[0], "hi": self.interval[1]}, self.digits)
+        if not self.open_at_zero:
+            return ends
+        return f"({ends[1:]}" if abs(self.interval[0]) < abs(self.interval[1]) else f"{ends[:-1]})"
 
     def show_p(self) -> str:
         """Return the adjusted p."""
@@ -142,7 +152,8 @@ def _judge(row: PairRow | ModelPairRow, place: FamilyKey, name: str, baseline: s
     interval = None
     if row.interval is not None and row.interval.lo is not None and row.interval.hi is not None:
         interval = (row.interval.lo, row.interval.hi) if ahead else (-row.interval.hi, -row.interval.lo)
-    tested = row.p_adjusted, _explain(row), digits, row.p_equivalence_holm
+    open_at_zero = getattr(row.interval, "open", False)  # that of a model is held to the verdict otherwise
+    tested = row.p_adjusted, _explain(row), digits, row.p_equivalence_holm, open_at_zero
     return Judged(place.test_set, place.metric, name, baseline, answer, gain, interval, *tested)
 
 

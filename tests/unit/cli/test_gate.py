@@ -233,6 +233,28 @@ def test_the_whole_is_as_good_as_its_worst_part() -> None:
     assert conclude_gate([]) == "could not measure"
 
 
+def test_an_end_at_zero_is_left_out_on_its_side_whoever_is_ahead() -> None:
+    better = replace(ONE, interval=(0.0, 1.5), open_at_zero=True)
+    assert better.show_gain() == "+1.00 (0.00, 1.50]"
+    assert replace(better, gain=-1.0, interval=(-1.5, -0.0)).show_gain() == "-1.00 [-1.50, 0.00)"
+    assert ONE.show_gain() == "+1.00 [0.50, 1.50]"
+
+
+def test_an_end_at_zero_is_printed_as_the_report_prints_it(tmp_path: Path) -> None:
+    steps = np.arange(ITEMS)
+    base = 50 + steps % 7
+    columns = {"base": base, "low": base - (steps % 10 == 0) * 1.0 + (steps % 25 == 3) * 1.0, "far": base - 5.0 - steps % 3}
+    write_table(tmp_path / "scores.csv", **columns)
+    study(tmp_path, "study.yaml")
+    told = json.loads(ask(tmp_path, "--baseline", "base", "--all-pairs", "--json", code=1).stdout)
+    (report,) = tmp_path.glob("runs/*/report/report.json")
+    rows = {row["system_b"]: row for row in json.loads(report.read_text())["pairs"] if row["system_a"] == "base"}
+    for one in told["comparisons"]:
+        row = rows[one["candidate"]]
+        assert one["open_at_zero"] is row["interval"]["open"]
+        assert one["interval"] == [-row["interval"]["hi"], -row["interval"]["lo"]]
+
+
 def test_words_that_mean_something_to_a_page_or_a_workflow_are_written_out() -> None:
     odd = replace(ONE, test_set="a|b", candidate="x,y:\n::error::z", answer="worse")
     (line,) = render_annotations([odd])

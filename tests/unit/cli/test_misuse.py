@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from support.studies import run_cli
 
@@ -32,7 +35,17 @@ SEE = "`pipeline {} --help` shows its arguments and options"
         ),
         ("report --alpha .1", "error[P001]: `pipeline report` has no option '--alpha'", "write `--set resampling.alpha=VALUE`"),
         ("plan s --follow", "error[P001]: `pipeline plan` has no option '--follow'", "it is an option of `pipeline logs`"),
-        ("run", "error[P003]: `pipeline run` needs STUDY", f"write `pipeline run [OPTIONS] STUDY`; {SEE.format('run')}"),
+        ("run", "error[P003]: `pipeline run` needs STUDY", f"write `pipeline run study.yaml`; {SEE.format('run')}"),
+        (
+            "compare",
+            "error[P003]: `pipeline compare` needs OUTPUT",
+            f"write `pipeline compare baseline.txt new.txt -r reference.txt`; {SEE.format('compare')}",
+        ),
+        (
+            "compare a b --json none.json",
+            "error[P005]: `--json` takes no file; `--json=none.json` writes the document to it",
+            SEE.format("compare"),
+        ),
         ("expect --gain 1", "error[P003]: `pipeline expect` needs --items", SEE.format("expect")),
         (
             "run s -b x",
@@ -52,6 +65,17 @@ def test_a_mistake_is_told_with_its_code_and_a_way_out(typed: str, told: str, he
     done = run_cli(*typed.split())
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"{told}\n   = help: {help_}\n"
+
+
+def test_standard_output_may_be_called_as_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("item,a,b\n" + "".join(f"{k},{k % 3},{k % 2}\n" for k in range(20)))
+    printed = []
+    for typed in ("--json", "--json -", "--json=-"):
+        done = run_cli("compare", "scores.csv", "-q", "-b", "100", *typed.split(), cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        printed.append(json.loads(done.stdout)["pairs"])
+    assert printed[0] == printed[1] == printed[2]
+    assert not (tmp_path / "-").exists()
 
 
 def test_an_option_without_its_value_is_told_too() -> None:

@@ -81,6 +81,27 @@ def test_an_unknown_key_is_placed_and_its_meaning_guessed(tmp_path: Path) -> Non
     assert [p.where for p in found] == [f"{tmp_path}/study.yaml:10:3", f"{tmp_path}/study.yaml:11:1"]
 
 
+def test_a_key_in_the_wrong_part_of_a_study_is_sent_to_the_right_one(tmp_path: Path) -> None:
+    text = GOOD.replace("  news:\n", "  news:\n    metrics: [bleu]\n") + "  seed: 5\nreps: 7\nexclude: [a]\noutputs: x\n"
+    assert text.count("metrics") == 2
+    found = {problem.message: problem.help for problem in problems_of(tmp_path, text)}
+    assert found.pop("unknown key 'outputs'").startswith("there are: ")  # nowhere but within a test set, which has a name
+    assert found == {
+        "unknown key 'metrics' in test_sets.news": "write `metrics:` at the top level of the study, not in test_sets.news",
+        "unknown key 'seed' in resampling": "write `seed:` at the top level of the study, not in resampling",
+        "unknown key 'reps'": "write it below `resampling:`, `resampling: {replicates: …}`",
+        "unknown key 'exclude'": "write it below `systems:`, `systems: {exclude: …}`",
+    }
+
+
+def test_a_level_in_percent_is_told_to_be_a_share(tmp_path: Path) -> None:
+    (problem,) = problems_of(tmp_path, GOOD + "  alpha: 5\n")
+    assert (problem.message, problem.help) == (
+        "resampling.alpha must be below 1.0, not 5",
+        "a significance level is a share: 0.05 is 5 %",
+    )
+
+
 def test_a_duplicate_key_names_both_places(tmp_path: Path) -> None:
     (problem,) = problems_of(tmp_path, GOOD + "  replicates: 2000\n")
     assert (problem.code, problem.message) == ("P102", "duplicate key 'replicates'")
