@@ -178,9 +178,10 @@ class Coordinator:
             plan = self._plan()
         if plan.tasks and not stop.wanted:
             del plan  # the queue lets go of a task that it gives out; a plan would keep all of them until the last has ended
-            if open_here is not None and is_small(self.manifest.study, self.outlook, machine=self.machine):
+            if open_here is not None and self._is_small():
+                foretold = max(self.machine * HERE_SECONDS, self.outlook.seconds(1) or 0.0)
                 with open_here(stop) as executor:
-                    if not self._loop(executor, stop, until=time.monotonic() + PATIENCE * self.machine * HERE_SECONDS):
+                    if not self._loop(executor, stop, until=time.monotonic() + PATIENCE * foretold):
                         return stopped(stop)
                 if len(self.queue):
                     self.state.event("handed over", f"{len(self.queue)} tasks take longer than was foretold: workers do the rest")
@@ -192,6 +193,9 @@ class Coordinator:
         if stop.wanted and plan.tasks:
             return stopped(stop)
         return conclude_run(plan, self.inventory)
+
+    def _is_small(self) -> bool:
+        return is_small(self.manifest.study, self.outlook, machine=self.machine, workers=self.workers)
 
     def _sweep_stores(self) -> None:
         sweep_temporaries(self.run.root)

@@ -32,6 +32,9 @@ HERE_SECONDS = 4.0
 """Work on one core, where the constants were measured, up to which a run does without a cluster of this machine's processes: those
 take longer to start than they save."""
 
+CHAIN_SECONDS = 30.0
+"""The same of tasks that wait for one another, so that workers would hardly ever have two to do side by side."""
+
 FIRST_SECONDS: Mapping[str, float] = {"train": 1.2, "extract": 0.5, "resample": 0.4, "shard": 0.5, "collect": 0.3, "report": 0.7}
 """The first task of a kind on a worker: it imports what it needs, loads compiled code and prepares the gold."""
 
@@ -126,13 +129,16 @@ def _share(tasks: int, workers: int) -> float:
     return ceil(tasks / max(workers, 1)) / tasks
 
 
-def is_small(study: Study, outlook: Outlook, *, machine: float) -> bool:
-    """Say whether what is open of a study is done sooner in one process than a cluster is started on this machine.
+def is_small(study: Study, outlook: Outlook, *, machine: float, workers: int) -> bool:
+    """Say whether what is open of a study is done sooner in one process than so many workers are started and do it here.
 
     Never where code runs that is not this package's own: a worker that such code takes down is missed by nobody.
     """
-    seconds = outlook.seconds(1)
-    if seconds is None or seconds > machine * HERE_SECONDS or outlook.open["train"]:
+    seconds, beside = outlook.seconds(1), outlook.seconds(workers)
+    if seconds is None or beside is None or outlook.open["train"]:
+        return False
+    pays = seconds - beside > machine * CLUSTER_SECONDS
+    if seconds > machine * (HERE_SECONDS if pays else CHAIN_SECONDS):
         return False
     named = (
         ("metrics", (metric.name for metric in study.metrics)),
@@ -226,7 +232,7 @@ def forecast_study(
     outlook.plan(left.tasks)
     blocks = [costs.seconds(task) or 0.0 for task in left.tasks if task.kind == "resample"]
     side_by_side = min(workers, os.cpu_count() or 1) if local else workers
-    here = may_be_here and is_small(study, outlook, machine=costs.machine)
+    here = may_be_here and is_small(study, outlook, machine=costs.machine, workers=side_by_side)
     return Forecast(
         everything=everything,
         left=left,

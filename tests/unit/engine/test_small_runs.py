@@ -14,7 +14,7 @@ from support.studies import files_of, text_study, times_done
 
 from pipeline import plugins
 from pipeline.engine import coordinator, forecast, launch
-from pipeline.engine.forecast import HERE_SECONDS, Outlook, is_small
+from pipeline.engine.forecast import CHAIN_SECONDS, CLUSTER_SECONDS, HERE_SECONDS, Outlook, is_small
 from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.engine.preview import format_preview, preview_study
 from pipeline.engine.serial import SerialExecutor
@@ -34,9 +34,9 @@ def read(folder: Path, **changes: Any) -> Study:
     return load_study(write(folder, **changes)).study
 
 
-def outlook_of(kind: str, seconds: float | None) -> Outlook:
+def outlook_of(kind: str, seconds: float | None, *, tasks: int = 1) -> Outlook:
     outlook = Outlook(lambda task: seconds)
-    outlook.plan([Task(kind=kind, key="k", label="l", spec=None)])
+    outlook.plan([Task(kind=kind, key=f"{number}", label="l", spec=None) for number in range(tasks)])
     return outlook
 
 
@@ -115,32 +115,49 @@ def test_a_preview_tells_what_a_run_will_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [1.0, 3.0])
 def test_little_is_measured_by_the_speed_of_the_machine(tmp_path: Path, times: float) -> None:
     study = read(tmp_path)
-    assert is_small(study, outlook_of("resample", times * HERE_SECONDS), machine=times)
-    assert not is_small(study, outlook_of("resample", times * HERE_SECONDS * 1.01), machine=times)
+    told = {"machine": times, "workers": 2}
+    assert is_small(study, outlook_of("resample", times * HERE_SECONDS / 2, tasks=2), **told)
+    assert not is_small(study, outlook_of("resample", times * HERE_SECONDS / 2 * 1.01, tasks=2), **told)
+
+
+@pytest.mark.parametrize("times", [1.0, 3.0])
+def test_workers_are_not_started_for_tasks_that_wait_for_one_another(tmp_path: Path, times: float) -> None:
+    study = read(tmp_path)
+    told = {"machine": times, "workers": 2}
+    assert is_small(study, outlook_of("collect", times * CHAIN_SECONDS), **told)
+    assert not is_small(study, outlook_of("collect", times * CHAIN_SECONDS * 1.01), **told)
+
+
+@pytest.mark.parametrize(("share", "is_here"), [(0.99, True), (1.01, False)])
+def test_workers_are_started_where_they_save_more_than_that_takes(tmp_path: Path, share: float, is_here: bool) -> None:
+    outlook = Outlook(lambda task: CLUSTER_SECONDS * share if task.kind == "resample" else HERE_SECONDS)
+    tasks = [("resample", "1"), ("resample", "2"), ("collect", "3")]
+    outlook.plan([Task(kind=kind, key=key, label="l", spec=None) for kind, key in tasks])
+    assert is_small(read(tmp_path), outlook, machine=1.0, workers=2) == is_here
 
 
 def test_what_takes_an_unknown_time_is_not_little(tmp_path: Path) -> None:
-    assert not is_small(read(tmp_path), outlook_of("extract", None), machine=1.0)
+    assert not is_small(read(tmp_path), outlook_of("extract", None), machine=1.0, workers=2)
 
 
 def test_trainings_are_not_little(tmp_path: Path) -> None:
-    assert not is_small(read(tmp_path), outlook_of("train", 0.1), machine=1.0)
+    assert not is_small(read(tmp_path), outlook_of("train", 0.1), machine=1.0, workers=2)
 
 
 @pytest.mark.parametrize(("family", "name"), [("metrics", "bleu"), ("procedures", "paired-bootstrap"), ("analyses", "thresholds")])
 def test_code_of_another_package_runs_in_a_worker(tmp_path: Path, family: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = read(tmp_path, metrics=["bleu"], analyses=["thresholds"])
     little = outlook_of("resample", 0.1)
-    assert is_small(study, little, machine=1.0)
+    assert is_small(study, little, machine=1.0, workers=2)
 
     def is_ours(asked: str, member: str) -> bool:
         return (asked, member) != (family, name)
 
     monkeypatch.setattr(forecast, "in_tree", is_ours)
-    assert not is_small(study, little, machine=1.0)
+    assert not is_small(study, little, machine=1.0, workers=2)
 
 
 def test_a_name_that_nobody_brings_is_left_to_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = read(tmp_path)
     monkeypatch.setattr(plugins, "entry_points", lambda: EntryPoints([EntryPoint("x", "zebra:X", "pipeline.metrics")]))
-    assert not is_small(study, outlook_of("resample", 0.1), machine=1.0)
+    assert not is_small(study, outlook_of("resample", 0.1), machine=1.0, workers=2)
