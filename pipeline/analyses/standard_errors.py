@@ -1,4 +1,4 @@
-"""Standard errors of gains as analyses use them: the jackknife's, or the replicates' where the two disagree."""
+"""Standard errors of gains as analyses and reports use them: the jackknife's, or the replicates' where the two disagree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.procedures.registry import PROCEDURES
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["describe_replaced", "read_standard_errors"]
+__all__ = ["describe_replaced", "prefer_replicates", "read_standard_errors"]
 
 APART = 0.05
 """The jackknife is set aside where it is off by more than this share of the replicates' standard error."""
@@ -32,7 +32,20 @@ def read_standard_errors(cube: xr.Dataset, *, metric: str, test_size: str) -> ND
     (Efron 1979, doi:10.1214/aos/1176344552). Units that are drawn within strata keep the jackknife's: how far a standard deviation
     of such replicates is too small depends on the strata.
     """
-    se, other = _read_both(cube, metric, test_size)
+    return prefer_replicates(cube, _read_jackknife(cube, metric, test_size), metric=metric, test_size=test_size)
+
+
+def prefer_replicates(cube: xr.Dataset, se: NDArray[np.float64], *, metric: str, test_size: str) -> NDArray[np.float64]:
+    """Return (pair,) standard errors with the replicates' in place of those that are not near them, as `read_standard_errors` does.
+
+    Parameters
+    ----------
+    cube : Dataset
+    se : (pair,) float64
+        By whatever approximation that is linear in the units: the jackknife's, or those that max-T divides gains by.
+    metric, test_size : str
+    """
+    other = _read_replicates(cube, metric, test_size)
     return np.where(_apart(se, other), other, se)
 
 
@@ -41,7 +54,8 @@ def describe_replaced(cubes: Mapping[str, xr.Dataset]) -> str | None:
     told = []
     for name, cube in cubes.items():
         for metric in map(str, cube["metric"].values.tolist()):
-            both = [_read_both(cube, metric, str(size)) for size in cube["test_size"].values.tolist()]
+            sizes = list(map(str, cube["test_size"].values.tolist()))
+            both = [(_read_jackknife(cube, metric, size), _read_replicates(cube, metric, size)) for size in sizes]
             count, all_ = sum(int(_apart(*two).sum()) for two in both), sum(len(se) for se, _ in both)
             if count:
                 told.append(f"{count:,} of {all_:,} on {name}, {metric}")
@@ -58,14 +72,24 @@ def _apart(se: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bo
         return np.isfinite(se) & (other > 0) & (np.abs(se - other) > APART * other)
 
 
-def _read_both(cube: xr.Dataset, metric: str, test_size: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the jackknife's standard errors and the replicates', nan where there are none or too few."""
-    where = {"metric": metric, "test_size": test_size}
-    se = cube["se"].sel(where).values.astype(np.float64)
+def _read_jackknife(cube: xr.Dataset, metric: str, test_size: str) -> NDArray[np.float64]:
+    return np.asarray(cube["se"].sel({"metric": metric, "test_size": test_size}).values, np.float64)
+
+
+def _read_replicates(cube: xr.Dataset, metric: str, test_size: str) -> NDArray[np.float64]:
+    """Return (pair,) the standard errors by the bootstrap's replicates, nan where there are none or too few."""
     if "replicate_se" in cube and "strata" not in cube.attrs:  # older cubes lack it
         units = int(cube["n_units"].sel(test_size=test_size).item())
         for procedure in map(str, cube["procedure"].values.tolist()):
-            at = where | {"procedure": procedure}
+            at = {"metric": metric, "test_size": test_size, "procedure": procedure}
             if PROCEDURES[procedure].centred_at_gain and units > 1 and drawn_replicates(cube, at) >= FEWEST_REPLICATES:
-                return se, cube["replicate_se"].sel(at).values.astype(np.float64) * np.sqrt(units / (units - 1))
-    return se, np.full(len(se), np.nan)
+                found = np.asarray(cube["replicate_se"].sel(at).values, np.float64) * np.sqrt(units / (units - 1))
+                return np.where(_count_empty(cube, at) > drawn_replicates(cube, at) - FEWEST_REPLICATES, np.nan, found)
+    return np.full(cube.sizes["pair"], np.nan)
+
+
+def _count_empty(cube: xr.Dataset, at: Mapping[str, str]) -> NDArray[np.int64]:
+    """Return (pair,) on how many replicates a score was undefined: these have no spread."""
+    if "count_empty" not in cube:
+        return np.zeros(cube.sizes["pair"], np.int64)
+    return np.asarray(np.maximum(cube["count_empty"].sel(at).values, 0).sum(-1, dtype=np.int64))

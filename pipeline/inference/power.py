@@ -60,27 +60,35 @@ def critical_value(level: _Floats | float, freedom: _Floats | float | None = Non
 
 
 def detectable_gain(
-    se: _Floats, *, level: _Floats | float, power: float = POWER, freedom: _Floats | float | None = None
+    se: _Floats,
+    *,
+    level: _Floats | float,
+    power: float = POWER,
+    freedom: _Floats | float | None = None,
+    divisor: _Floats | None = None,
 ) -> _Floats:
     """Return the minimum detectable effect: the smallest true gain that is found with some power, in points.
 
     By Student's law it is λ · se where P(T_{ν, λ} > t_{ν, 1 − level/2}) = power, T noncentral; Gaussian,
-    (z_{1 − level/2} + z_power) · se. Only a finding in the true direction counts.
+    (z_{1 − level/2} + z_power) · se. Only a finding in the true direction counts. A test that divides gains by something else than
+    they vary by has its critical value times ``divisor`` / ``se`` instead.
 
     Parameters
     ----------
     se : (pair,) float64
-        Standard errors of the gains.
+        Standard errors of the gains: how far they vary between test sets.
     level : (pair,) float64 or float
         Two-sided.
     power : float, optional
     freedom : (pair,) float64 or float, optional
         ν; Gaussian without, and from 2000 on.
+    divisor : (pair,) float64, optional
+        What the test divides gains by, ``se`` where it is not given.
 
     Returns
     -------
     (pair,) float64
-        nan where ``se`` is nan or not positive, or the level is 0 or nan.
+        nan where ``se`` or ``divisor`` is nan or not positive, or the level is 0 or nan.
 
     Examples
     --------
@@ -88,23 +96,27 @@ def detectable_gain(
     [2.8016]
     >>> detectable_gain(np.array([1.0]), level=0.05, freedom=9.0).round(3).tolist()
     [3.15]
+    >>> detectable_gain(np.array([1.0]), level=0.05, divisor=np.array([3.0])).round(4).tolist()  # 1.96 · 3 + 0.8416
+    [6.7215]
     """
-    se, level = np.broadcast_arrays(np.asarray(se, np.float64), np.asarray(level, np.float64))
-    sound = (se > 0) & (level > 0) & (level < 1)
+    se, level, divisor = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (se, level, se if divisor is None else divisor)))
+    sound = (se > 0) & (divisor > 0) & (level > 0) & (level < 1)
     errors = np.full(se.shape, np.nan)
-    errors[sound] = _errors(level[sound], power, None if freedom is None else np.broadcast_to(freedom, se.shape)[sound])
+    free = None if freedom is None else np.broadcast_to(freedom, se.shape)[sound]
+    errors[sound] = _errors(level[sound], power, free, stretch=divisor[sound] / se[sound])
     return np.asarray(errors * se)
 
 
-def _errors(level: _Floats, power: float, freedom: _Floats | None) -> _Floats:
-    """Return how many standard errors a gain must have."""
-    many = -ndtri(level / 2) + ndtri(power)
+def _errors(level: _Floats, power: float, freedom: _Floats | None, *, stretch: _Floats) -> _Floats:
+    """Return how many standard errors a gain must have, if the critical value is ``stretch`` times that of the level."""
+    many = -ndtri(level / 2) * stretch + ndtri(power)
     if freedom is None:
         return np.asarray(many)
     few = (freedom < _MANY) & (freedom > 0)
     result = np.where(freedom > 0, many, np.nan)
-    asked, place = np.unique(np.stack([freedom[few], level[few]]), axis=1, return_inverse=True)  # of a family few, mostly one
-    result[few] = _noncentrality(asked[0], -stdtrit(asked[0], asked[1] / 2), power)[place.ravel()]
+    unlike = np.stack([freedom[few], level[few], stretch[few]])
+    asked, place = np.unique(unlike, axis=1, return_inverse=True)  # of a family few, mostly one
+    result[few] = _noncentrality(asked[0], -stdtrit(asked[0], asked[1] / 2) * asked[2], power)[place.ravel()]
     return np.asarray(result)
 
 
@@ -153,7 +165,14 @@ def power_of_gain(gain: _Floats, se: _Floats, *, level: _Floats | float, freedom
 
 
 def units_for_gain(
-    gain: _Floats, se: _Floats, units: _Floats | float, *, level: _Floats | float, power: float = POWER, student: bool = False
+    gain: _Floats,
+    se: _Floats,
+    units: _Floats | float,
+    *,
+    level: _Floats | float,
+    power: float = POWER,
+    student: bool = False,
+    divisor: _Floats | None = None,
 ) -> _Floats:
     """Return how many units like these find a gain with some power, if it is the true one.
 
@@ -169,6 +188,8 @@ def units_for_gain(
     level : (pair,) float64 or float
     power : float, optional
     student : bool, optional
+    divisor : (pair,) float64, optional
+        As `detectable_gain` takes it.
 
     Returns
     -------
@@ -180,10 +201,11 @@ def units_for_gain(
     >>> units_for_gain(np.array([1.0, 0.0]), np.array([1.0, 1.0]), 100, level=0.05).tolist()
     [785.0, nan]
     """
-    gain, se, units, level = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (gain, se, units, level)))
-    sound = (gain > 0) & (se > 0) & (level > 0) & (level < 1)
+    given = (gain, se, units, level, se if divisor is None else divisor)
+    gain, se, units, level, divisor = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in given))
+    sound = (gain > 0) & (se > 0) & (divisor > 0) & (level > 0) & (level < 1)
     found = np.full(gain.shape, np.nan)
-    z = -ndtri(level[sound] / 2)
+    z = -ndtri(level[sound] / 2) * (divisor[sound] / se[sound])
     n = units[sound] * ((z + ndtri(power)) * se[sound] / gain[sound]) ** 2 + (z**2 / 2 if student else 0.0)
     n = np.maximum(np.ceil(n - 1e-9), 2.0)
     found[sound] = np.where(n <= MOST_UNITS, n, np.nan)

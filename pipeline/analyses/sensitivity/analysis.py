@@ -20,6 +20,7 @@ from pipeline.analyses.sensitivity.data import CommonPairs, Ruler, list_groups, 
 from pipeline.analyses.sensitivity.options import SensitivityOptions
 from pipeline.analyses.sensitivity.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.sensitivity.rows import compare_rulers, describe_rulers, judge_rulers, name_ruler
+from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.system_bootstrap import SystemBootstrap
 from pipeline.analyses.units import count_shared
 from pipeline.inference.pairwise_accuracy import gaussian_p, permute_measures
@@ -83,7 +84,7 @@ class Sensitivity(Analysis):
             rows += self._rows(cubes, found, where, chosen)
             points += _list_points(found, where)
         notes = [*NOTES, *([VALIDITY] if chosen.reference else [])]
-        notes += [note for note in [describe_copies(cubes)] if note]
+        notes += [note for note in (describe_copies(cubes), describe_replaced(cubes)) if note]
         names = {kind: [row for row in rows if row["kind"] == kind] for kind in ("measure", "two", "validity", "test", "none")}
         return Finding(
             self.name,

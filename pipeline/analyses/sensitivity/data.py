@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.pairs import FULL, find_copies
+from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.analyses.units import read_unit_statistics, read_units_of_items
 from pipeline.inference.pairwise_accuracy import UnitValues
 from pipeline.interfaces import ScoredStatistics
@@ -93,7 +94,7 @@ _Values = tuple[float, float, float, float]
 def _read(cube: xr.Dataset, metric: str, procedure: str, alpha: float | None) -> dict[tuple[str, str], _Values]:
     """Return z, p, the one-sided p and the verdict of each usable pair, in the order of names."""
     where = {"metric": metric, "test_size": FULL}
-    delta, se = (cube[name].sel(where).values.astype(np.float64) for name in ("observed_delta", "se"))
+    delta, se = cube["observed_delta"].sel(where).values.astype(np.float64), read_standard_errors(cube, **where)
     identical = cube["identical"].sel(where).values.astype(np.bool_)
     tested = where | {"procedure": procedure}
     known = PROCEDURES.get(procedure)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.exact import drawn_replicates, is_exact
+from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.inference.decision import bound_computed, bound_counted
 from pipeline.inference.families import lacks_spread
@@ -144,7 +145,7 @@ def join_cubes(cubes: Mapping[str, xr.Dataset], *, metric: str, procedure: str, 
         least = np.where(why > 0, 1.0, _least(cube, differ, ahead, len(gain), **where, procedure=procedure))
         present[row, at], delta[row, at], identical[row, at], discordant[row, at] = True, gain[there], same[there], differ[there]
         undecided[row, at] = why[there]
-        se[row, at] = cube["se"].sel(where).values[there]
+        se[row, at] = read_standard_errors(cube, **where)[there]
         for side in (0, 1):
             raised = np.where(np.isnan(sides.p[side]), np.nan, np.fmax(sides.p[side], least[side]))
             p[side, row, at], lowest[side, row, at] = raised[there], least[side, there]

@@ -40,6 +40,7 @@ class Evidence:
     Parameters
     ----------
     gain, se : (pair,) float64
+        The standard error is the jackknife's, which tests of few units divide by.
     identical : (pair,) bool
     flat : (pair,) bool
         All units differ by the same: there is nothing to resample, and no verdict of a test that rests on their spread.

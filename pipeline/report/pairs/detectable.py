@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.analyses.standard_errors import prefer_replicates
 from pipeline.inference.binomial_power import exact_detectable_gain, exact_units_for_gain, units_with_discordant
 from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
@@ -58,7 +59,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class _Test:
-    """The test that decides a family: of each pair gain and standard error, of all the critical value and what it is worth.
+    """The test that decides a family: of each pair the gain, what divides it and how far it varies, of all the critical value.
 
     ``level`` is two-sided, by the law with ``freedom`` degrees, if any; ``mcnemar`` what an exact p of scores of two values is held
     against. ``by_t`` tells whether t decides about these too, or McNemar's exact test alone does; ``bounded`` whether any gain is
@@ -66,6 +67,7 @@ class _Test:
     """
 
     gain: _Floats
+    divisor: _Floats
     se: _Floats
     critical: float
     level: float
@@ -91,17 +93,10 @@ def add_detectable(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, *, alpha:
     columns, where = pairs.columns, {"metric": place.metric, "test_size": FULL}
     better, first = (columns["system_a"].values, pair_positions(cube)[0])
     sign = np.where(better == first, 1.0, -1.0)
-    share, unit, without, win, bend = (
-        read_floats(cube, name, **where)
-        for name in ("largest_share", "largest_unit", "delta_without", "gain_of_a_win", "acceleration")
-    )
-    strata = int((cube.attrs.get("strata") or {}).get("count", 1))
-    critical = _critical(pairs, cube, place, alpha)
-    test = _test_of(
-        pairs, place.procedure, strata, alpha, critical, read_floats(cube, "max_t_se", procedure=place.procedure, **where)
-    )
-    if cube.attrs.get("strata"):
-        win = np.full(len(win), np.nan)
+    names = ("largest_share", "largest_unit", "delta_without", "gain_of_a_win", "acceleration")
+    share, unit, without, win, bend = (read_floats(cube, name, **where) for name in names)
+    test = _test_of(pairs, cube, place, alpha)
+    win = np.full(len(win), np.nan) if cube.attrs.get("strata") else win
     there = np.isfinite(share) & np.isfinite(without)
     number = partial(numbers, pairs=len(win))
     return pairs.with_columns(
@@ -157,20 +152,25 @@ def _are_tested(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
     return member & ~same & columns["p"].known(everything)
 
 
-def _test_of(pairs: PairSet, procedure: str, strata: int, alpha: float, critical: float | None, max_t_se: _Floats) -> _Test:
-    columns, everything = pairs.columns, slice(None)
+def _test_of(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, alpha: float) -> _Test:
+    columns, everything, procedure = pairs.columns, slice(None), PROCEDURES[place.procedure]
+    strata, critical = int((cube.attrs.get("strata") or {}).get("count", 1)), _critical(pairs, cube, place, alpha)
     (worth,) = columns["effective_units"].words or (None,)
-    freedom = max(worth - strata, 0.0) if worth is not None and PROCEDURES[procedure].few_units else None
-    gain, own = (columns[name].floats(everything) for name in ("delta", "se"))
+    freedom = max(worth - strata, 0.0) if worth is not None and procedure.few_units else None
+    gain, where = columns["delta"].floats(everything), {"metric": place.metric, "test_size": FULL}
     if critical is not None and math.isfinite(critical):
-        return _Test(gain, max_t_se, critical, float(level_of(np.array(critical), freedom)), alpha, freedom, by_t=True)
+        own = read_floats(cube, "max_t_se", procedure=place.procedure, **where)
+        se, level = prefer_replicates(cube, own, **where), float(level_of(np.array(critical), freedom))
+        return _Test(gain, own, se, critical, level, alpha, freedom, by_t=True)
+    own, se = read_floats(cube, "se", **where), columns["se"].floats(everything)
+    own = np.maximum(own, se) if procedure.centred_at_gain else own  # both are asked: the replicates, and the t of few units
     # Copies are among those that Holm counts, and last of them.
     counted = columns["in_family"].equal(everything, True) & columns["p"].known(everything)
     open_ = ~columns["separated"].equal(everything, True) & ~columns["verdict"].equal(everything, "not decided")
     still = int((counted & open_).sum())
     level = alpha / max(still, 1)
     asked = float(critical_value(level, freedom))
-    return _Test(gain, own, asked, level, level, freedom, by_t=False, bounded=critical is None)
+    return _Test(gain, own, se, asked, level, level, freedom, by_t=False, bounded=critical is None)
 
 
 def _effects(known: _Known, test: _Test, win: _Floats, acceleration: _Floats, procedure: str) -> dict[str, Column]:
@@ -179,8 +179,9 @@ def _effects(known: _Known, test: _Test, win: _Floats, acceleration: _Floats, pr
     units = np.full(pairs, known.units)
     exact = np.isfinite(win) & (discordant > 0)
     critical = test.critical if test.by_t else None
-    gains = detectable_gain(test.se, level=test.level, freedom=test.freedom)
-    needed = units_for_gain(test.gain, test.se, units, level=test.level, student=test.freedom is not None)
+    student, divisor = test.freedom is not None, test.divisor
+    gains = detectable_gain(test.se, level=test.level, freedom=test.freedom, divisor=divisor)
+    needed = units_for_gain(test.gain, test.se, units, level=test.level, student=student, divisor=divisor)
     if exact.any():
         m, n = discordant[exact], units[exact]
         gains[exact] = exact_detectable_gain(m, n, level=test.mcnemar, critical=critical) * n * win[exact]

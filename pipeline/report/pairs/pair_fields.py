@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.exact import drawn_replicates, is_exact
+from pipeline.analyses.standard_errors import prefer_replicates
 from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.inference.decision import without_zero
 from pipeline.inference.few_units import evidence_floor
@@ -78,10 +79,12 @@ class PairColumns:
 class _Observed:
     """The pairs as they were observed, in the order of the cube; ``delta`` has the sign that it has there.
 
-    ``flat`` pairs gain the same on every unit, where the procedure rests on the spread of units; ``floor`` is what no p is below.
+    ``jackknife`` is the standard error that tests of few units divide by, ``se`` the one that is shown. ``flat`` pairs gain the
+    same on every unit, where the procedure rests on the spread of units; ``floor`` is what no p is below.
     """
 
     delta: _Floats
+    jackknife: _Floats
     se: _Floats
     identical: NDArray[np.bool_]
     flat: NDArray[np.bool_]
@@ -243,12 +246,13 @@ def _helped_and_hurt(
 
 
 def _observe(cube: xr.Dataset, reading: Procedure, **where: str) -> _Observed:
-    delta, se = (np.asarray(read_variable(cube, name, **where), dtype=np.float64) for name in ("observed_delta", "se"))
+    delta, jackknife = (np.asarray(read_variable(cube, name, **where), dtype=np.float64) for name in ("observed_delta", "se"))
     discordant = read_variable(cube, "discordant", **where)
     flips = read_floats(cube, "p_sign_flip", **where) if reading.needs_units else None
     return _Observed(
         delta=delta,
-        se=se,
+        jackknife=jackknife,
+        se=prefer_replicates(cube, jackknife, **where),
         identical=np.asarray(read_variable(cube, "identical", **where), dtype=np.bool_),
         flat=without_spread(cube, **where) if reading.needs_units else np.zeros(len(delta), np.bool_),
         discordant=discordant,
@@ -283,7 +287,7 @@ def _weigh(cube: xr.Dataset, seen: _Observed, tested: _Tested, *, family: Family
     adjusted: Adjusted = adjust(cube, p, corrected=tested.corrected, floor=seen.floor, family=family, alpha=alpha, **full)
     return Evidence(
         gain=np.abs(seen.delta),
-        se=seen.se,
+        se=seen.jackknife,
         identical=seen.identical,
         p=p,
         flat=seen.flat,

@@ -38,6 +38,13 @@ def test_the_replicates_replace_a_jackknife_that_is_off_by_more_than_a_twentieth
     assert row["se_gain"] == pytest.approx(1.644854 * np.percentile(expected, 95), rel=1e-6)
 
 
+def test_a_few_replicates_with_scores_among_many_without_leave_the_jackknife():
+    cube = cube_with([0.5, 1.0, 1.5], replicates=20_000)
+    empty = np.array([[[[[15_000, 1], [15_000, 0], [-1, -1]]]]])  # the second has 5,000 left
+    found = read_standard_errors(cube.assign(count_empty=((*FULL, "cell"), empty)), **WHERE)
+    assert found == pytest.approx([1.0, np.sqrt(1000 / 999), 1.5 * np.sqrt(1000 / 999)], rel=1e-12)
+
+
 def test_few_units_do_not_set_a_jackknife_aside_that_the_bootstrap_merely_divides_otherwise():
     short = np.sqrt(7 / 8)  # 6.5 % below
     assert read_standard_errors(cube_with([short, 2 * short, 3 * short], units=8), **WHERE).tolist() == SE[0].tolist()

@@ -120,6 +120,27 @@ def test_a_gain_has_the_power_that_it_is_the_minimum_for(freedom: float) -> None
     assert power_of_gain(1e4 * gain, se, level=level, freedom=freedom) == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("freedom", [9.0, 49.0, None])
+def test_a_test_that_divides_by_something_else_asks_a_gain_of_its_own_size(freedom: float | None) -> None:
+    se, divisor = np.array([1.0, 1.0, 2.0]), np.array([1.0, 3.0, 0.5])
+    gain = detectable_gain(se, level=0.01, freedom=freedom, divisor=divisor)
+    law = stats.norm if freedom is None else stats.t(freedom)
+    beyond = law.isf(0.005) * divisor / se  # what T or the Gaussian, which have the spread of the gain, must exceed
+    found = stats.norm.sf(beyond - gain / se) if freedom is None else stats.nct.sf(beyond, freedom, gain / se)
+    assert found == pytest.approx(0.8, abs=1e-9)
+    assert detectable_gain(se, level=0.01, freedom=freedom, divisor=se) == pytest.approx(
+        detectable_gain(se, level=0.01, freedom=freedom), rel=1e-14
+    )
+
+
+def test_units_of_a_test_that_divides_by_something_else_show_the_gain_with_the_power() -> None:
+    se, divisor, gain = np.array([1.0, 1.0]), np.array([3.0, 0.5]), np.array([0.05, 0.05])
+    units = units_for_gain(gain, se, 100, level=0.01, divisor=divisor)
+    at = np.sqrt(100 / units)
+    assert detectable_gain(se * at, level=0.01, divisor=divisor * at) == pytest.approx(gain, rel=1e-3)
+    assert np.isnan(units_for_gain(gain, se, 100, level=0.01, divisor=np.array([0.0, np.nan]))).all()
+
+
 def t_of(wins: int, m: int, units: int) -> float:
     """The gain over its standard error, of units that differ by 1, −1 and 0; where they are few the quantile of their exact p."""
     if m < 20:

@@ -10,6 +10,7 @@ from scipy import stats
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import build_document, make_report
 
+from pipeline.analyses.pairs import read_pairs
 from pipeline.report.document import read_report
 from pipeline.report.layout.views import view_all
 from pipeline.report.methods import methods_paragraph
@@ -53,6 +54,28 @@ def test_a_pair_alone_is_told_the_gain_that_it_could_have_shown() -> None:
     sentence = document["verdict"][0]["sentences"][1]
     assert f"(minimum detectable effect) is {gain:.3f}" in sentence
     assert f"a true gain of 0.400 needs about {found['units_needed']:,} items" in sentence
+
+
+@pytest.mark.parametrize("by_max_t", [True, False])
+def test_a_gain_varies_by_the_shown_standard_error_and_is_divided_by_that_of_the_test(by_max_t: bool) -> None:
+    one = cube([50.4, 50.0], se=0.9)
+    one = one.assign(replicate_se=(("procedure", *PAIR), np.full((1, *one["se"].shape), 0.3)))
+    divisor, critical = (0.7, 2.6) if by_max_t else (0.9, stats.t.isf(0.025, 999))
+    (row,) = built(held_to(one, 2.6, 0.7) if by_max_t else one)["pairs"]
+    se = 0.3 * np.sqrt(1000 / 999)
+    assert row["se"] == pytest.approx(se, rel=1e-12)
+    assert read_pairs(one, metric="bleu", test_size="full", procedure="paired-bootstrap").se == pytest.approx([row["se"]])
+    effect = row["minimum_detectable_effect"]
+    assert stats.nct.sf(critical * divisor / se, 999, effect["gain"] / se) == pytest.approx(0.8, abs=1e-9)
+    z = stats.norm.isf(effect["level"] / 2) * divisor / se
+    assert effect["units_needed"] == np.ceil(1000 * ((z + stats.norm.ppf(0.8)) * se / 0.4) ** 2 + z**2 / 2)
+
+
+def test_a_bootstrap_that_varies_more_than_the_jackknife_says_asks_a_larger_gain() -> None:
+    one = cube([50.4, 50.0], se=0.5)
+    one = one.assign(replicate_se=(("procedure", *PAIR), np.full((1, *one["se"].shape), 0.6)))
+    gain, se = effect_of(built(one))["gain"], 0.6 * np.sqrt(1000 / 999)
+    assert stats.nct.sf(stats.t.isf(0.025, 999), 999, gain / se) == pytest.approx(0.8, abs=1e-9)
 
 
 def test_nothing_is_added_to_the_verdict_where_the_gain_is_separated() -> None:
