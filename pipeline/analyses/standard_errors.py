@@ -14,13 +14,15 @@ from pipeline.procedures.registry import PROCEDURES
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["describe_replaced", "prefer_replicates", "read_standard_errors"]
+__all__ = ["describe_replaced", "prefer_replicates", "read_score_errors", "read_standard_errors"]
 
 APART = 0.05
 """The jackknife is set aside where it is off by more than this share of the replicates' standard error."""
 
 FEWEST_REPLICATES = 5000
 """A standard deviation of so many replicates is known within 1 %: five times less than what is looked for."""
+
+_MOST_KEPT = 2**14
 
 
 def read_standard_errors(cube: xr.Dataset, *, metric: str, test_size: str) -> NDArray[np.float64]:
@@ -47,6 +49,22 @@ def prefer_replicates(cube: xr.Dataset, se: NDArray[np.float64], *, metric: str,
     """
     other = _read_replicates(cube, metric, test_size)
     return np.where(_apart(se, other), other, se)
+
+
+def read_score_errors(cube: xr.Dataset, *, metric: str, test_size: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return (system,) the standard errors of the systems' own scores, and which of them are those of the kept replicates.
+
+    They are chosen as `read_standard_errors` does. Of very many kept replicates the first are enough.
+    """
+    where = {"metric": metric, "test_size": test_size}
+    se, units = np.asarray(cube["score_se"].sel(where).values, np.float64), int(cube["n_units"].sel(test_size=test_size).item())
+    other = np.full(len(se), np.nan)
+    if "score" in cube and "strata" not in cube.attrs and units > 1 and cube.sizes["replicate"] >= FEWEST_REPLICATES:
+        scores = np.asarray(cube["score"].sel(where).isel(replicate=slice(0, _MOST_KEPT)).values, np.float64)
+        enough = np.isfinite(scores).sum(axis=1) >= FEWEST_REPLICATES
+        other[enough] = np.nanstd(scores[enough], axis=1) * np.sqrt(units / (units - 1))
+    apart = _apart(se, other)
+    return np.where(apart, other, se), apart
 
 
 def describe_replaced(cubes: Mapping[str, xr.Dataset]) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from pipeline.cli.options import UnknownCommand, cli
@@ -102,6 +104,7 @@ def _look_up(ctx: click.Context | None) -> str:
 def _say(message: str) -> str:
     """Return a message of click's as ours begin and end."""
     message = message.strip().removesuffix(".")
-    message = message.replace("is not a valid float", "is not a number, such as 0.05")
-    message = message.replace("is not a valid integer", "is not a whole number, such as 10")
+    message = re.sub("is not a valid float( range)?", "is not a number, such as 0.05", message)
+    message = re.sub("is not a valid integer( range)?", "is not a whole number, such as 10", message)
+    message = re.sub(r"is not in the range x>=(\S+)$", r"is too small: the least is \1", message)
     return message[:1].lower() + message[1:] if message[1:2].islower() else message

@@ -228,10 +228,11 @@ class SystemRow:
 class ScoreInterval:
     """The interval of a system's own score, in points of the metric.
 
-    ``wilson`` where units score 0 or one other value, elsewhere ``jackknife-t``: by the jackknife's standard error and Student's t.
+    ``wilson`` where units score 0 or one other value, elsewhere ``jackknife-t``: by the jackknife's standard error and Student's t,
+    or ``replicates-t``: by the standard deviation of the bootstrap's replicates, where the jackknife's is not near it.
     """
 
-    method: Literal["wilson", "jackknife-t"]
+    method: Literal["wilson", "jackknife-t", "replicates-t"]
     level: float
     lo: float
     hi: float

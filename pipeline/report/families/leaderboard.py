@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pipeline.analyses.pairs import has_value
+from pipeline.analyses.standard_errors import read_score_errors
 from pipeline.inference.proportions import wilson
 from pipeline.inference.ranks import CLUSTERS, Separation, name_letters, rank_intervals, separate
 from pipeline.report.families.adjustment import FamilyOf
@@ -81,25 +82,27 @@ def rank_systems(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, *, family: 
 def _score_intervals(cube: xr.Dataset, names: Sequence[str], metric: str, *, alpha: float) -> dict[str, ScoreInterval]:
     """Return the interval of the score of each system: Wilson's where units score 0 or one other value, else by Student's t."""
     where = {"metric": metric, "test_size": FULL}
-    known = [name for name in ("units_right", "score_se") if name in cube.variables]  # cubes of earlier versions do not have them
+    known = [name for name in ("units_right",) if name in cube.variables]  # cubes of earlier versions do not have it
     of = {name: np.asarray(cube[name].sel(where).values) for name in (*known, "observed_score")}
-    right, score, se = of.get("units_right"), of["observed_score"], of.get("score_se")
+    right, score = of.get("units_right"), of["observed_score"]
+    methods: list[Literal["wilson", "jackknife-t", "replicates-t"]] = ["wilson"] * len(names)
     units = int(cube["n_units"].sel(test_size=FULL))
     if right is not None and right.max() > 0:  # of units that score 0 alone, nobody knows what another would
         best = int(right.argmax())
         lows, highs = (end * score[best] * units / right[best] for end in wilson(right, units, alpha=alpha))
-        method: Literal["wilson", "jackknife-t"] = "wilson"
-    elif se is not None:
+    elif "score_se" in cube.variables:
+        se, of_replicates = read_score_errors(cube, **where)
         strata = int((cube.attrs.get("strata") or {}).get("count", 1))
         freedom = (effective_units_of(cube, FULL) or units) - strata
         half = se * stdtrit(freedom, 1 - alpha / 2) if freedom >= 1 else np.full(len(se), np.nan)
         # A score that no unit changes has no error that the units could tell; rounding leaves it one of about 1e-16.
         half = np.where(se > 1e-12 * np.abs(score), half, np.nan)
-        lows, highs, method = score - half, score + half, "jackknife-t"
+        lows, highs = score - half, score + half
+        methods = ["replicates-t" if one else "jackknife-t" for one in of_replicates.tolist()]
     else:
         return {}
-    rows = zip(names, lows.tolist(), highs.tolist(), strict=True)
-    return {name: ScoreInterval(method, 1 - alpha, lo, hi) for name, lo, hi in rows if math.isfinite(hi - lo)}
+    rows = zip(names, methods, lows.tolist(), highs.tolist(), strict=True)
+    return {name: ScoreInterval(method, 1 - alpha, lo, hi) for name, method, lo, hi in rows if math.isfinite(hi - lo)}
 
 
 def _against(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import name_adjustment
@@ -11,7 +11,7 @@ from pipeline.report.findings import table_cells
 from pipeline.report.layout.view import View
 from pipeline.report.models.model_text import model_views
 from pipeline.report.pairs.pair_table import pair_table
-from pipeline.report.rows import FamilyKey, Label, SystemRow, family_of
+from pipeline.report.rows import BoardRow, FamilyKey, Label, SystemRow, family_of
 from pipeline.report.trainings import training_views
 from pipeline.report.values import MISSING, format_ends, format_number
 
@@ -22,10 +22,22 @@ _FACTS: Mapping[str, Callable[[SystemRow], Label]] = {"model": lambda row: row.m
 
 
 _INTERVALS: Mapping[str, str] = {
-    "wilson": "The interval is Wilson's, of a system's own score: whether two overlap says little about their difference.",
-    "jackknife-t": "The interval is of a system's own score, by its jackknife standard error and Student's t: whether two overlap "
-    "says little about their difference.",
+    "wilson": "The interval is Wilson's, of a system's own score",
+    "jackknife-t": "The interval is of a system's own score, by its jackknife standard error and Student's t",
+    "replicates-t": "The interval is of a system's own score, by the standard deviation of the bootstrap's replicates, as the "
+    "jackknife's standard error is not near it, and Student's t",
 }
+
+
+def _say_interval(board: Sequence[BoardRow]) -> str:
+    """Return what the intervals of scores are, in a sentence; nothing where there are none."""
+    methods = [row.interval.method for row in board if row.interval]
+    if not methods:
+        return ""
+    told, other = _INTERVALS["jackknife-t" if "jackknife-t" in methods else methods[0]], methods.count("replicates-t")
+    if 0 < other < len(methods):
+        told += f" (of {other:,} of {len(methods):,} systems by the replicates' standard deviation, which that is not near)"
+    return f"{told}: whether two overlap says little about their difference."
 
 
 def view_all(report: Report) -> list[View]:
@@ -53,8 +65,8 @@ def _leaderboards(report: Report) -> Iterator[View]:
         name = name_adjustment(report.pairs_of[where])
         at, rows = f"by {name} at α = {report.alpha:g}", []
         board = report.board_of[where]
-        method = next((row.interval.method for row in board if row.interval), None)
-        scored = ("score", f"{100 * (1 - report.alpha):g} % interval") if method else ("score",)
+        interval = _say_interval(board)
+        scored = ("score", f"{100 * (1 - report.alpha):g} % interval") if interval else ("score",)
         for row in board:
             system = known[row.test_set, row.name]
             own = (format_number(row.score, digits), format_ends(row.interval, digits))
@@ -68,7 +80,7 @@ def _leaderboards(report: Report) -> Iterator[View]:
         if baseline is not None:
             columns: tuple[str, ...] = ("system", *facts, *scored, f"than {baseline}")
             caption = f"Than {baseline}: the verdict {at}, over the pairs of {baseline} alone, which give no ranks."
-            caption += f" {_INTERVALS[method]}" if method else ""
+            caption += f" {interval}" if interval else ""
             yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, columns[-1]}))
             continue
         columns = ("rank", "system", *facts, *scored, "rank interval", "better than", "worse than", "letters")
@@ -76,7 +88,7 @@ def _leaderboards(report: Report) -> Iterator[View]:
             f"Rank interval: the ranks that pairs separated {at} leave open, for all systems together. "
             "Better than, worse than: how many systems it is separated from. Systems with the same score share a rank. "
         )
-        caption += f"{_INTERVALS[method]} " if method else ""
+        caption += f"{interval} " if interval else ""
         refused = [row.reason for row in report.clusters if family_of(row) == where and row.definition == LETTERS and row.reason]
         lettered = len(rows) > 2 and not refused  # of two systems the verdict says as much
         if lettered:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy import stats
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import ODD, make_report
 
@@ -18,6 +19,7 @@ from pipeline.report.document import Report
 from pipeline.report.drawing.standings.figures import MOST_LINES, draw_systems
 from pipeline.report.drawing.svg import Drawing
 from pipeline.report.findings import list_sections
+from pipeline.report.layout.views import view_all
 from pipeline.report.values import format_number, format_p
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -93,6 +95,26 @@ def test_a_score_that_no_unit_changes_has_no_interval() -> None:
     errors = np.array([[[1.1e-16, 0.1]]])  # of ten units with 0.2, whose mean is rounded
     report = build_report(make_report({"news": cube.assign(score_se=(cube["observed_score"].dims, errors))}, analyses=()))
     assert {row.name: row.interval is None for row in report.leaderboard} == {"same": True, "other": False}
+
+
+@pytest.mark.parametrize(("kept", "undefined"), [(6000, 0), (4999, 0), (6000, 1001)])
+def test_the_interval_of_a_score_is_by_the_replicates_where_they_are_enough_and_the_jackknife_is_off(
+    kept: int, undefined: int
+) -> None:
+    cube = build_cube(np.array([20.0, 30.0, 40.0]), ["near", "far", "none"])
+    spread = np.resize([-1.0, 1.0], kept) * np.array([[1.0], [2.0], [3.0]])  # standard deviations 1, 2 and 3
+    spread[1, kept - undefined :], spread[2] = np.nan, np.nan
+    score = (("metric", "test_size", "system", "replicate"), (np.array([[20.0], [30.0], [40.0]]) + spread)[None, None])
+    errors = (cube["observed_score"].dims, np.array([[[1.04, 6.0, 6.0]]]))
+    report = build_report(make_report({"news": cube.assign(score_se=errors, score=score)}, analyses=()))
+    rows = {row.name: row.interval for row in report.leaderboard}
+    enough = kept - undefined >= 5000
+    methods = {name: interval.method for name, interval in rows.items() if interval}
+    assert methods == {"near": "jackknife-t", "far": "replicates-t" if enough else "jackknife-t", "none": "jackknife-t"}
+    half = 2 * np.sqrt(1000 / 999) if enough else 6.0
+    assert rows["far"] is not None
+    assert rows["far"].hi - 30.0 == pytest.approx(half * stats.t.isf(0.025, 999), rel=1e-3)
+    assert ("1 of 3 systems by the replicates'" in str([view.caption for view in view_all(report)])) == enough
 
 
 def test_the_top_group_is_marked() -> None:
