@@ -23,6 +23,7 @@ __all__ = ["Episode", "Reference", "digest_results"]
 _COMMAND = re.compile(r"`pipeline ((?:run|resume|report|status)[^`]*)`")
 _AGAIN = "give the same command again"
 _REMOVE = re.compile(r"(?:remove|delete) (?:it|[^`]*`([^`]+)`)")
+_WAIT = re.compile(r"in the last (\d+) s\b.*\bwait that long", re.DOTALL)
 _LONGEST = 240.0
 """Seconds after which a command hangs."""
 
@@ -50,8 +51,8 @@ class Reference:
     """SHA-256 of every file of the cubes and of report.json."""
 
 
-_MEASURED = {"seconds", "peak_memory_bytes"}
-"""What a report says of its trainings that is measured, and never the same twice."""
+_MEASURED = {"seconds", "peak_memory_bytes", "attempts"}
+"""What a report says of its trainings that is measured, and never the same twice, and how often a fault made one begin anew."""
 
 
 def digest_results(run: Path) -> dict[str, str]:
@@ -165,6 +166,9 @@ class Episode:
             if advice is None:
                 self.complain(f"nothing says what to do: {_last_words(said)}")
                 return
+            if told := _WAIT.search(said):
+                self.history.append(f"waited {told[1]} s")
+                time.sleep(float(told[1]) + 1)
             command = self.start(*advice)
             code = self.end(command, {0, 3, 4, 69, 73, 74, 75})
             if code == 0 or code is None:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from faults.kinds import KINDS, Kind, missing
 from faults.processes import MARK, living
 
 from pipeline.cli.main import INTERRUPTED
+from pipeline.errors import RunLocked
+from pipeline.store.lease import STALE_SECONDS, refuse_if_held
 from pipeline.tasks.kept_models import KEPT
 
 RUN = "given-0"
@@ -53,7 +56,7 @@ def complaints(episode: Episode, *, counted_once: bool = True) -> str:
 
 
 def test_a_run_with_the_bits_of_the_undisturbed_one_is_fine_whatever_its_trainings_took(episode: Episode) -> None:
-    training = {"seconds": 9.5, "notes": [KEPT]}  # its worker was killed once the model was there
+    training = {"seconds": 9.5, "attempts": 2, "notes": [KEPT]}  # its worker was killed once the model was there
     (episode.run / "report" / "report.json").write_text(json.dumps({"p": 0.5, "trainings": [training]}))
     assert complaints(episode) == ""
 
@@ -120,6 +123,21 @@ def test_the_same_command_is_given_again_where_a_message_says_so(episode: Episod
     episode.follow_advice(INTERRUPTED)
     assert episode.history == ["pipeline --version  -> 0"] * 2
     assert episode.complaints == []
+
+
+def test_it_is_waited_where_a_message_says_so(episode: Episode, monkeypatch: pytest.MonkeyPatch) -> None:
+    (episode.run / "lease.1").write_bytes(b"\0")  # it names no process, and was touched just now
+    with pytest.raises(RunLocked) as locked:
+        refuse_if_held(episode.run)
+    (problem,) = locked.value.problems
+    slept: list[float] = []
+    real = time.sleep  # by which a command is awaited too
+    monkeypatch.setattr(time, "sleep", lambda seconds: slept.append(seconds) if seconds > 10 else real(seconds))
+    episode.rounds = 1
+    episode.follow_advice(f"error: {problem.message}\n   = help: {problem.help}")
+    assert slept == [STALE_SECONDS + 1]
+    assert episode.history[0] == f"waited {STALE_SECONDS:.0f} s"
+    assert episode.history[1].startswith(f"pipeline resume {RUN}")
 
 
 def test_an_error_of_the_package_itself_is_never_explained_by_a_fault(episode: Episode) -> None:
