@@ -57,8 +57,10 @@ def _as_csv(families: Sequence[PairSet]) -> Iterator[bytes]:
     for pairs in families:
         for first in range(0, len(pairs), CHUNK):
             at = pairs.order[first : first + CHUNK]
-            notes = ["" if note is None else quote(note) for note in pairs.write_notes(at)]
-            yield lines_of([notes if path == "note" else cells_of(pairs.columns.get(path), at, len(at)) for path in paths])
+            notes = pairs.write_notes(at)
+            quoted = {note: "" if note is None else quote(note) for note in dict.fromkeys(notes)}
+            cells = [quoted[note] for note in notes]
+            yield lines_of([cells if path == "note" else cells_of(pairs.columns.get(path), at, len(at)) for path in paths])
 
 
 def _leaves(families: Sequence[PairSet]) -> Iterator[_Leaf]:

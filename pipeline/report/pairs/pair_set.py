@@ -31,6 +31,8 @@ class Remarks:
         (row, against, held_back) to text; nothing where it is empty.
     may_write : callable
         Tells which of some pairs may have a note though nothing is against them.
+    tell_apart : callable
+        (pairs, against, held_back) to a number each: pairs of one number have the same note.
     against : (pair,) bool
         The test rejects in favour of the system that is behind.
     held_back : (pair,) bool
@@ -39,6 +41,7 @@ class Remarks:
 
     write: Callable[[PairRow, bool, bool], str]
     may_write: Callable[[Pairs], NDArray[np.bool_]]
+    tell_apart: Callable[[PairSet, NDArray[np.bool_], NDArray[np.bool_]], NDArray[np.int64]]
     against: NDArray[np.bool_]
     held_back: NDArray[np.bool_]
 
@@ -87,6 +90,11 @@ class PairSet(Pairs):
         column = self.columns.get(path)
         return np.zeros(len(self), np.bool_) if column is None else column.equal(self.order, value)
 
+    def codes(self, path: str) -> NDArray[Any]:
+        """Return a number for each value, whatever it is: other values have other numbers."""
+        column = self.columns.get(path)
+        return np.zeros(len(self), np.int8) if column is None else column.values[self.order]
+
     def known(self, path: str) -> NDArray[np.bool_]:
         """Tell where anything is known; of a group of fields, where there is one."""
         if path in PRESENT:
@@ -110,11 +118,16 @@ class PairSet(Pairs):
 
     def write_notes(self, at: NDArray[np.int64]) -> list[str | None]:
         """Return the notes of pairs that stand somewhere in the columns."""
-        found: list[str | None] = [None] * len(at)
-        noted = np.flatnonzero(self.remarks.may_write(replace(self, order=at)) | self.remarks.against[at])
-        for place, row in zip(noted.tolist(), self.make_rows(at[noted]), strict=True):
-            found[place] = row.note
-        return found
+        found = np.full(len(at), None, dtype=object)
+        remarks = self.remarks
+        noted = np.flatnonzero(remarks.may_write(replace(self, order=at)) | remarks.against[at])
+        some = at[noted]
+        numbers = remarks.tell_apart(replace(self, order=some), remarks.against[some], remarks.held_back[some])
+        _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
+        notes = np.empty(len(first), dtype=object)
+        notes[:] = [row.note for row in self.make_rows(some[first])]
+        found[noted] = notes[of]
+        return found.tolist()
 
     def make_rows(self, at: NDArray[np.int64], *, notes: bool = True) -> list[PairRow]:
         """Return the rows of pairs that stand somewhere in the columns."""

@@ -12,7 +12,8 @@ from pipeline.report.layout.view import View
 from pipeline.report.pairs.cube_facts import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.pairs.intervals import BELONGS_TO
 from pipeline.report.pairs.listing import WHICH, choose_pairs
-from pipeline.report.pairs.pair_rows import exact_procedures, is_clustered
+from pipeline.report.pairs.notes import is_clustered
+from pipeline.report.pairs.pair_rows import exact_procedures
 from pipeline.report.pairs.pairs import Pairs, as_pairs
 from pipeline.report.presets import add_tool_column
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, family_of

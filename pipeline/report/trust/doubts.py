@@ -15,7 +15,8 @@ import numpy as np
 from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import ACROSS_TITLES, name_adjustment
-from pipeline.report.pairs.pair_rows import counted_p, exact_test, is_exact, name_exact, path_of_counted_p
+from pipeline.report.pairs.notes import exact_test, name_exact
+from pipeline.report.pairs.pair_rows import counted_p, is_exact, path_of_counted_p
 from pipeline.report.pairs.pairs import ListedPairs, Pairs, as_pairs
 from pipeline.report.rows import FamilyKey, PairRow
 from pipeline.report.values import format_p

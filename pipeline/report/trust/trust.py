@@ -13,7 +13,8 @@ from pipeline.report.alignment import count_missing
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import ACROSS_TITLES, name_adjustment
 from pipeline.report.families.experiment_wise import describe_errors
-from pipeline.report.pairs.pair_rows import are_biased, exact_procedures, exact_test
+from pipeline.report.pairs.notes import are_biased, exact_test
+from pipeline.report.pairs.pair_rows import exact_procedures
 from pipeline.report.pairs.pairs import Pairs, join_pairs
 from pipeline.report.trainings import count_failures
 from pipeline.report.trust.doubts import replicates_needed, say_missing

@@ -17,7 +17,7 @@ from pipeline.inference.unit_guard import expected_stratified_rejection, guard_u
 from pipeline.interfaces import Check
 from pipeline.report.document import Report
 from pipeline.report.facts import ItemClusters, Strata, TestSetRow
-from pipeline.report.pairs.pair_rows import NOTICEABLE, are_clustered
+from pipeline.report.pairs.notes import NOTICEABLE, are_clustered
 from pipeline.report.pairs.pairs import Pairs, as_pairs
 from pipeline.report.rows import PairRow
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,10 @@ from pipeline.report.layout.files import Files, csv_lines
 from pipeline.report.layout.summary import summarise
 from pipeline.report.layout.tables import encode_csv, make_tables
 from pipeline.report.pairs import listing, pair_files, pair_set
-from pipeline.report.pairs.columns import coded, constant, counts, flags, numbers
+from pipeline.report.pairs.columns import Column, coded, constant, counts, flags, numbers
+from pipeline.report.pairs.cube_facts import NO_SPREAD
 from pipeline.report.pairs.listing import choose_pairs
+from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.pairs.pairs import ListedPairs, as_pairs
 from pipeline.report.rows import PairRow
 from pipeline.report.write import write_report
@@ -104,6 +107,62 @@ def test_a_pair_that_is_not_asked_for_a_note_has_none() -> None:
             assert notes == [row.note for row in pairs]
             told += sum(note is None for note in notes)
     assert told  # else nothing was left out
+
+
+def vary_one_at_a_time(pairs: PairSet, profiles: int = 150) -> PairSet:
+    """Return pairs of which many differ from another in one field alone, of all that notes are written from."""
+    rng = np.random.default_rng(11)
+    nan, flag = np.nan, np.array([False, True])
+    fields: dict[str, tuple[Callable[[Any], Column], Any]] = {
+        **{name: (flags, flag) for name in ("in_family", "identical", "differs_within_margin", "few_discordant")},
+        "stable": (lambda codes: coded(codes, (False, True)), [-1, 0, 1]),
+        "p_reason": (lambda codes: coded(codes, (NO_SPREAD, "it has none")), [-1, 0, 1]),
+        "adjustment.by": (lambda codes: coded(codes, ("max_t", "holm")), [-1, 0, 1]),
+        "verdict": (lambda codes: coded(codes, ("better", "not decided", "inconclusive")), [-1, 0, 1, 2]),
+        "undecided": (lambda codes: coded(codes, ("few units", "no level")), [-1, 0, 1]),
+        "interval.method": (lambda codes: coded(codes, ("max_t",)), [-1, 0]),
+        **{name: (lambda codes: coded(codes, ("a", "b")), [0, 1]) for name in ("system_a", "system_b")},
+        **{name: (lambda values: counts(values, len(values)), [0, 3, 5]) for name in ("empty_replicates", "discordant")},
+        "replicates": (lambda values: counts(values, len(values)), [-1, 100, 200]),
+    }
+    plain = {"p": [nan, 0.01, 1.0], "delta": [0.0, 1.5], "se": [nan, 0.0, 1.0], "bias": [0.0, 5.0], "margin": [nan, 0.4]}
+    plain |= {"monte_carlo_error": [nan, 0.1], "effective_units": [nan, 50.0], "design_effect": [nan, 1.0, 1.5, 1.8]}
+    plain |= {"p_exact": [nan, 0.02, 0.0], "log10_p_exact": [-400.0, -500.0], "p_floor": [0.5, 0.6]}
+    plain |= {"units": [40.0], "items": [40.0]}
+    fields |= {name: (lambda values: numbers(np.asarray(values, float), len(values)), values) for name, values in plain.items()}
+    hidden = {"against": flag, "held_back": flag}
+    known = {name: values for name, (_, values) in fields.items()} | hidden
+    # Dull pairs, so that a remark of one field is not hidden by what others say.
+    dull = dict.fromkeys(("in_family", "p", "delta", "monte_carlo_error", "effective_units", "interval.method"), 1)
+    dull |= {"se": 2, "stable": 2}
+    drawn: dict[str, list[Any]] = {name: [] for name in known}
+    for _ in range(profiles):
+        place = {name: dull.get(name, 0) if rng.random() < 0.8 else rng.integers(len(values)) for name, values in known.items()}
+        for varied, values in known.items():
+            for at in range(len(values)):
+                for name, column in drawn.items():
+                    column.append(known[name][at if name == varied else place[name]])
+    columns = {name: make(np.array(drawn[name])) for name, (make, _) in fields.items()}
+    size = len(drawn["p"])
+    others = {name: constant(column.take(np.array([0]))[0], size) for name, column in pairs.columns.items() if name not in columns}
+    remarks = replace(pairs.remarks, against=np.array(drawn["against"]), held_back=np.array(drawn["held_back"]))
+    return PairSet(others | columns, rng.permutation(size), remarks)
+
+
+def test_a_note_is_written_once_for_all_pairs_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = vary_one_at_a_time(next(iter(several().full.values())))
+    rows = list(pairs)
+    notes = pairs.write_notes(pairs.order)
+    assert notes == [row.note for row in rows]
+    assert len(set(notes)) > 100
+    made: list[int] = []
+    make_rows = PairSet.make_rows
+    _, report = many(100, margin={"bleu": 0.4})
+    (of,) = report.full.values()
+    monkeypatch.setattr(PairSet, "make_rows", lambda self, at: made.append(len(at)) or make_rows(self, at))
+    noted = sum(note is not None for note in of.write_notes(of.order))
+    assert noted > 1000
+    assert sum(made) < 20
 
 
 def test_few_pairs_are_all_listed_and_no_second_table_is_written() -> None:
