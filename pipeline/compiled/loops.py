@@ -14,8 +14,8 @@ from pipeline.compiled.sizes import BLOCK, CUTS, ESTIMATES, FINER, GROUP, MOST, 
 
 __all__ = [
     "BLOCK", "CUTS", "ESTIMATES", "FINER", "GROUP", "MOST", "STATISTICS", "TILE", "VECTORS", "Intrinsic", "byte_dot",
-    "count_below", "count_bins", "count_bits", "estimate_added", "estimate_plain", "intrinsic", "lowest_bit", "take_distances",
-    "tile_dot", "walk_gains",
+    "count_below", "count_bins", "count_bits", "estimate_added", "estimate_plain", "intrinsic", "lowest_bit", "subtract_estimates",
+    "take_distances", "tile_dot", "walk_gains",
 ]  # fmt: skip
 
 
@@ -278,3 +278,37 @@ def estimate_added(
     from pipeline.compiled.swap_estimates import write_estimates
 
     return types.void(*[types.int64] * 8, types.float32), _by(write_estimates)
+
+
+@intrinsic
+def subtract_estimates(
+    typing: Any, a: Any, b: Any, blocks: Any, error: Any,
+    low_0: Any, low_1: Any, low_2: Any, high_0: Any, high_1: Any, high_2: Any, gains: Any, doubts: Any,
+) -> Any:  # fmt: skip
+    """Subtract estimates, and say which gains may be on either side of a threshold or are nan.
+
+    Parameters
+    ----------
+    a, b : address of float32
+    blocks : int
+        `ESTIMATES` of replicates, ≥ 1.
+    error : float
+        How far an estimate may be off, as a share of itself.
+    low_0, low_1, low_2, high_0, high_1, high_2 : float
+        The ends of thresholds.
+    gains : address of float64
+        Filled.
+    doubts : address of (blocks,) uint16
+        Filled: a bit for each replicate that is doubtful.
+
+    Returns
+    -------
+    int
+        0 where no replicate is doubtful.
+    """
+    from numba import types
+
+    from pipeline.compiled.swap_estimates import write_gains
+
+    whole, real = types.int64, types.float64
+    return whole(*[whole] * 3, *[real] * 7, *[whole] * 2), _by(write_gains)

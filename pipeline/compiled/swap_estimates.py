@@ -1,4 +1,4 @@
-"""The loop that estimates BLEU after swaps: sums of sixteen replicates go from memory to two scores without being stored between.
+"""The loops that estimate gains after swaps: sums of sixteen replicates go from memory to two scores without being stored between.
 
 Written in LLVM's own language, as too many arrays meet in it for a compiler to see that none is another. Each operation is one that
 rounds, in a fixed order and never joined to the next, so that an estimate has the same bits on every machine.
@@ -14,15 +14,15 @@ from llvmlite import ir
 from pipeline.compiled.sizes import ESTIMATES, STATISTICS
 from pipeline.compiled.vectors import all_lanes, call, load, repeat, store
 
-__all__ = ["write_estimates"]
+__all__ = ["write_estimates", "write_gains"]
 
 _ORDERS = 4
 
 _LEAST_RATIO = 2.0**-100
 _SERIES = (1 / 40320, 1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)  # of (e^t − 1 − t) / t², the highest power first
 
-_F32, _I64 = ir.FloatType(), ir.IntType(64)
-_FLOATS = ir.VectorType(_F32, ESTIMATES)
+_F32, _I16, _I64 = ir.FloatType(), ir.IntType(16), ir.IntType(64)
+_FLOATS, _DOUBLES = ir.VectorType(_F32, ESTIMATES), ir.VectorType(ir.DoubleType(), ESTIMATES)
 
 
 def _all(value: float) -> Any:
@@ -80,3 +80,28 @@ def write_estimates(builder: Any, given: Sequence[Any]) -> None:
         return []
 
     repeat(builder, blocks, [], block)
+
+
+def write_gains(builder: Any, given: Sequence[Any]) -> Any:
+    """Write the loop of `pipeline.compiled.loops.subtract_estimates` where a builder stands; ``given`` are its arguments."""
+    a, b, blocks, error, *limits, gains, doubts = given
+    share, *ends = [all_lanes(builder, value, _DOUBLES) for value in (error, *limits)]
+
+    def block(number: Any, carried: Sequence[Any]) -> Sequence[Any]:
+        at = builder.mul(number, _I64(4 * ESTIMATES))
+        one, other = (builder.fpext(load(builder, base, at, _FLOATS, 4), _DOUBLES) for base in (a, b))
+        gain = builder.fsub(one, other)
+        store(builder, gain, gains, builder.mul(number, _I64(8 * ESTIMATES)), 8)
+        size = builder.fadd(*(call(builder, f"llvm.fabs.v{ESTIMATES}f64", _DOUBLES, each) for each in (one, other)))
+        reach = builder.fmul(share, size)
+        least, most = builder.fsub(gain, reach), builder.fadd(gain, reach)
+        sure = [
+            builder.or_(builder.fcmp_ordered("<", most, low), builder.fcmp_ordered(">", least, high))
+            for low, high in zip(ends[:3], ends[3:], strict=True)
+        ]
+        doubt = builder.not_(builder.bitcast(builder.and_(builder.and_(sure[0], sure[1]), sure[2]), _I16))
+        store(builder, doubt, doubts, builder.mul(number, _I64(2)), 2)
+        return [builder.or_(carried[0], doubt)]
+
+    (found,) = repeat(builder, blocks, [_I16(0)], block)
+    return builder.zext(found, _I64)

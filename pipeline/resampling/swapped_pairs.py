@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.loops import ESTIMATES, lowest_bit, subtract_estimates
 from pipeline.resampling.assemble import Packed, chunk_pairs, compare_gains, compare_scores, fill_sums, gather_sums, pack_thresholds
 from pipeline.resampling.columns import Sums
 from pipeline.resampling.compare import Tally
@@ -28,7 +29,6 @@ _ROUNDING = 2.0**-48  # of |a| + |b|: far more than gains and their bounds lose 
 _EVALUATIONS = 2**18  # of a chunk: so many that calls from Python cost little
 _TILE = 1024  # replicates of a chunk
 _APART = 48  # numbers between rows of M: rows a power of two apart would share cache lines
-_BLOCK = 128  # replicates that are looked through one by one where some is doubtful
 
 
 @runtime_checkable
@@ -107,6 +107,7 @@ class EstimatedPairs:
         self, score: EstimatedScore, totals: NDArray[Any], rows: NDArray[np.int64], packed: Packed, errors: NDArray[np.float64]
     ) -> None:
         self._score, self._totals, self._rows, self._packed, self._errors = score, totals, rows, packed, errors
+        self._rooms: dict[tuple[int, int], tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.int64]]] = {}
 
     def compare(self, moved: NDArray[Any], count: int, tally: Tally, cell: int) -> None:
         """Count all pairs in a batch, of which ``moved`` is (system, statistic, ≥ replicate) M."""
@@ -115,17 +116,22 @@ class EstimatedPairs:
 
     def _gains(self, moved: NDArray[Any], chunk: slice, start: int, stop: int) -> NDArray[np.float64]:
         rows = self._rows[chunk]
-        estimates = np.empty((2 * len(rows), stop - start), np.float32)
+        estimates, gains, places = self._room(len(rows), stop - start)
         self._score.estimate_swaps(self._totals, moved, rows, start, estimates)
-        gains = np.empty((len(rows) + 1, stop - start))
-        gains[-1] = 0.0  # what is left to subtract
-        places = np.empty(estimates.size // 2, np.int64)
         found = find_doubtful(estimates, self._errors[chunk], self._packed.bounds[chunk], gains, places)
         if found:
             first, second = self._score(gather_sums(self._totals, moved, rows, start, stop, places[:found]))
             exact = first - second
             gains.reshape(-1)[places[:found]] = np.where(np.isfinite(exact), exact, np.nan)
         return gains
+
+    def _room(self, pairs: int, replicates: int) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.int64]]:
+        """Return room for estimates, gains and places, the last row of gains being zeros; few shapes occur."""
+        if (pairs, replicates) not in self._rooms:
+            gains = np.zeros((pairs + 1, replicates))
+            room = np.empty((2 * pairs, replicates), np.float32), gains, np.empty(pairs * replicates, np.int64)
+            self._rooms[pairs, replicates] = room
+        return self._rooms[pairs, replicates]
 
 
 @kernel
@@ -154,25 +160,32 @@ def find_doubtful(
     int
         How many are listed.
     """
-    found = 0
-    replicates = gains.shape[1]
+    if estimates.strides[1] != 4 or gains.strides[1] != 8:
+        raise ValueError("estimates and gains of a pair lie side by side")
+    found, replicates = 0, gains.shape[1]
+    whole = replicates // ESTIMATES * ESTIMATES
+    doubts = np.empty(whole // ESTIMATES + 1, np.uint16)
     for pair in range(len(errors)):
         error, bound = errors[pair], bounds[pair]
-        for start in range(0, replicates, _BLOCK):
-            stop = min(start + _BLOCK, replicates)
-            a, b = estimates[2 * pair, start:stop], estimates[2 * pair + 1, start:stop]
-            gain = gains[pair, start:stop]
-            sure: Any = 0
-            for i in range(len(gain)):
-                one, other = np.float64(a[i]), np.float64(b[i])
-                gain[i] = one - other
-                sure += _is_sure(one - other, error * (abs(one) + abs(other)), bound)
-            if sure == len(gain):
-                continue
-            for i in range(len(gain)):
-                if not _is_sure(gain[i], error * (abs(np.float64(a[i])) + abs(np.float64(b[i]))), bound):
-                    places[found] = pair * replicates + start + i
-                    found += 1
+        a, b, gain = estimates[2 * pair], estimates[2 * pair + 1], gains[pair]
+        doubtful = 0
+        if whole > 0:
+            doubtful = subtract_estimates(
+                a.ctypes.data, b.ctypes.data, whole // ESTIMATES, error,
+                bound[0], bound[1], bound[2], bound[3], bound[4], bound[5], gain.ctypes.data, doubts.ctypes.data,
+            )  # fmt: skip
+        for block in range(whole // ESTIMATES if doubtful != 0 else 0):
+            bits = np.uint64(doubts[block])
+            while bits:
+                places[found] = pair * replicates + block * ESTIMATES + lowest_bit(bits)
+                found += 1
+                bits &= bits - np.uint64(1)
+        for i in range(whole, replicates):
+            one, other = np.float64(a[i]), np.float64(b[i])
+            gain[i] = one - other
+            if not _is_sure(gain[i], error * (abs(one) + abs(other)), bound):
+                places[found] = pair * replicates + i
+                found += 1
     return found
 
 

@@ -167,6 +167,31 @@ def test_what_is_not_doubtful_stays_where_it_is_however_the_scores_err(values, d
             assert np.array_equal(gain > high[k], gains[0, sure] > high[k])
 
 
+@pytest.mark.parametrize("replicates", [1, 15, 16, 17, 48, 333])
+def test_those_are_doubtful_whose_reach_meets_a_threshold_and_no_others(replicates):
+    """Exactly these: which replicates are scored decides bits of sums and histograms."""
+    rng = np.random.default_rng(replicates)
+    estimates = rng.normal(0, 3, (6, replicates)).astype(np.float32)
+    estimates[rng.random(estimates.shape) < 0.05] = np.nan
+    errors, low = np.array([0.01, 0.3, 1e-7]), np.sort(rng.normal(0, 2, (3, 3)), axis=1)
+    high = low + np.array([[0.0, 1e-9, 0.5]])
+    gains, places = np.zeros((4, replicates)), np.empty(3 * replicates, np.int64)
+    found = find_doubtful(estimates, errors, np.concatenate([low, high, np.ones((3, 1))], axis=1), gains, places)
+    one, other = estimates.astype(float).reshape(3, 2, -1).swapaxes(0, 1)
+    np.testing.assert_array_equal(gains[:3], one - other)
+    reach = errors[:, None] * (np.abs(one) + np.abs(other))
+    sides = [(gains[:3] + reach < low[:, k, None]) | (gains[:3] - reach > high[:, k, None]) for k in range(3)]
+    assert places[:found].tolist() == np.flatnonzero(~np.all(sides, axis=0)).tolist()
+    assert not gains[3].any()
+
+
+def test_estimates_that_do_not_lie_side_by_side_are_refused():
+    """Below there are addresses alone."""
+    room = np.zeros((2, 64), np.float32)
+    with pytest.raises(ValueError, match="estimates and gains of a pair lie side by side"):
+        find_doubtful(room[:, ::2], np.ones(1), np.ones((1, 7)), np.zeros((1, 32)), np.zeros(32, np.int64))
+
+
 def test_pairs_that_estimates_do_not_serve_are_scored_whoever_else_is_there():
     measure = small.bleu_measure(units=300, systems=6)
     statistics = measure.statistics.copy()
