@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,17 @@ def files_in_memory() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if os.access("/dev/shm", os.W_OK):
             patch.setattr(tempfile, "tempdir", "/dev/shm")
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_nulls() -> Iterator[None]:
+    """Have the null laboratory make 100 data sets of a pair, and not 2000: it takes most of a small comparison."""
+    from pipeline.analyses.type_one.options import TypeOneOptions
+
+    few = {"nulls": 100, "replicates": 99, "run_nulls": 20}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TypeOneOptions.__init__, "__defaults__", tuple(few.get(f.name, f.default) for f in fields(TypeOneOptions)))
         yield
 
 

@@ -13,6 +13,7 @@ import pytest
 from support.studies import files_of, ledger, run_cli, start_cli, text_study, times_done
 
 REPLICATES = 40_000  # three cells, the last one partial
+MANY = 250_000  # 64 blocks of one cell: a run that has done eight of them is not about to end
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def test_another_seed_gives_other_numbers(study: Path, oracle: Path, tmp_path: P
 
 def long_run(study: Path, runs: Path, workers: int) -> tuple[Any, Path]:
     """Start a run of many small tasks and wait until it is in the middle of resampling."""
-    process = start_cli("run", study, "--runs", runs, "--workers", workers, "--block-cells", 1, "-b", 400_000)
+    process = start_cli("run", study, "--runs", runs, "--workers", workers, "--block-cells", 1, "-b", MANY)
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         found = [path for path in runs.glob("small-*") if path.is_dir()]
@@ -84,7 +85,7 @@ def long_run(study: Path, runs: Path, workers: int) -> tuple[Any, Path]:
 
 @pytest.fixture(scope="module")
 def long_oracle(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run(study, tmp_path_factory.mktemp("long"), "--serial", "-b", 400_000)
+    return run(study, tmp_path_factory.mktemp("long"), "--serial", "-b", MANY)
 
 
 def test_a_killed_worker_costs_nothing_but_time(study: Path, long_oracle: Path, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from pipeline.metrics.bleu import Bleu
@@ -62,12 +64,18 @@ def bleu_measure(units=40, systems=5, seed=2, **options):
     return make_measure(statistics, score=metric.scorer((0,) * 10), form="general", follows=follows)
 
 
+@functools.lru_cache(maxsize=8)
+def samples_of(draws, first, stop):
+    """Return the units that each replicate draws, one replicate at a time."""
+    return np.stack([draw_units(draws, r) for r in range(first, stop)])
+
+
 def recount(draws, measure, observed, pair, first, stop):
     """Count one pair by the definitions, a replicate at a time in int64 and float64: a dict of every result."""
     a, b = measure.pairs[pair]
     if observed.delta[pair] < 0:
         a, b = b, a
-    samples = np.stack([draw_units(draws, r) for r in range(first, stop)])
+    samples = samples_of(draws, first, stop)
     sums_a, sums_b = (measure.statistics[:, s][samples].sum(axis=1).T for s in (a, b))
     direction = 1 if measure.higher_is_better else -1
     with np.errstate(divide="ignore", invalid="ignore"):

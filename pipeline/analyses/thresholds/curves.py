@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import ndtri
 
 from pipeline.analyses.pair_classes import PairClass, Relation
@@ -73,6 +72,8 @@ def rise(gain: NDArray[np.float64], significant: NDArray[np.bool_]) -> tuple[NDA
     >>> gain.tolist(), share.tolist()
     ([1.0, 2.0, 3.0, 4.0], [0.0, 0.5, 0.5, 1.0])
     """
+    from scipy.optimize import isotonic_regression  # a quarter of a second to import
+
     # Pairs of one gain stand at one place of the curve: they are pooled first.
     at, place, count = np.unique(gain, return_inverse=True, return_counts=True)
     found = np.bincount(place, weights=significant) / count

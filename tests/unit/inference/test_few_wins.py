@@ -59,36 +59,35 @@ def test_p_of_few_wins_is_mcnemar_s() -> None:
 
 @pytest.mark.parametrize("units", [25, 200])
 def test_p_of_a_pair_is_exact_and_falls_with_every_further_win(units: int) -> None:
-    for losses in range(5):
-        found = [decide(answers(wins, losses, units)) for wins in range(losses + 1, 20 - losses)]
+    for losses in range(5):  # of few replicates: p is counted without them
+        found = [decide(answers(wins, losses, units), replicates=199) for wins in range(losses + 1, 20 - losses)]
         for wins, own in enumerate(found, losses + 1):
             assert own.p[0] == own.alone[0] == pytest.approx(exact_p(wins, losses), rel=1e-12)
         assert np.all(np.diff([own.p[0] for own in found]) < 0)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_beside_other_pairs_p_lies_between_bounds_that_fall_with_every_win_and_no_verdict_is_lost(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "losses"), [(0, 0), (1, 1), (2, 2), (3, 0)])
+def test_beside_other_pairs_p_lies_between_bounds_that_fall_with_every_win_and_no_verdict_is_lost(seed: int, losses: int) -> None:
     """max(p₁, q) ≤ p ≤ p₁ + q of the pair with the largest t: p₁ of it alone, q how often others reach it. Both fall.
 
     Its own replicates reach p₁ in no larger share, five standard errors apart. That p itself falls is not proved, but seen here.
     """
     rng, units = np.random.default_rng(seed), 100
     others = (rng.random((units, 1)) < 0.6) ^ (rng.random((units, 3)) < (0.03, 0.06, 0.3))
-    pairs, decided = np.array([[0, 1], [2, 3], [2, 4], [3, 4]]), set()
-    for losses in range(3):
-        before = 1.0
-        for wins in range(losses + 1, 20 - losses):
-            right = np.hstack([answers(wins, losses, units), others])
-            found, without = decide(right, pairs=pairs, seed=seed), decide(right, pairs=pairs[1:], seed=seed)
-            p, exact = float(found.p[0]), exact_p(wins, losses)
-            q = (np.count_nonzero(without.largest >= student.isf(exact / 2, units - 1) * (1 - 1e-9)) + 1) / (B + 1)
-            assert exact * (1 - 1e-12) <= p <= exact + 5 * np.sqrt(exact / B) + q
-            if found.family.pair[0] == 0:
-                assert q <= p
-            assert p <= before + 2 / (B + 1)  # two replicates of 4000 that its own t* moved to the other side
-            assert (p <= 0.05) >= (before <= 0.05)
-            decided.add(p <= 0.05)
-            before = p
+    without = decide(others.astype(np.int64), seed=seed)  # on the same draws, whatever the pair wins
+    decided, before = set(), 1.0
+    for wins in range(losses + 1, 20 - losses):
+        right = np.hstack([answers(wins, losses, units), others])
+        found = decide(right, pairs=np.array([[0, 1], [2, 3], [2, 4], [3, 4]]), seed=seed)
+        p, exact = float(found.p[0]), exact_p(wins, losses)
+        q = (np.count_nonzero(without.largest >= student.isf(exact / 2, units - 1) * (1 - 1e-9)) + 1) / (B + 1)
+        assert exact * (1 - 1e-12) <= p <= exact + 5 * np.sqrt(exact / B) + q
+        if found.family.pair[0] == 0:
+            assert q <= p
+        assert p <= before + 2 / (B + 1)  # two replicates of 4000 that its own t* moved to the other side
+        assert (p <= 0.05) >= (before <= 0.05)
+        decided.add(p <= 0.05)
+        before = p
     assert decided == {False, True}
 
 

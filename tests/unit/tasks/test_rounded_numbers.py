@@ -9,6 +9,8 @@ import pytest
 
 from pipeline.api import compare
 
+pytestmark = pytest.mark.usefixtures("few_nulls")
+
 
 def table(path: Path, scale: float, *, digits: int) -> str:
     numbers = scale * np.random.default_rng(5).random(3000)
