@@ -52,9 +52,10 @@ class _Digits:
     @classmethod
     def of(cls, columns: NDArray[np.int64], form: str) -> _Digits:
         """Cut (column, unit) whole numbers below 2⁵³ in size."""
-        lowest, higher, column, factor = columns.copy(), [], [], []
-        for place, values in enumerate(columns):
-            power, rest = 0, values
+        large = np.flatnonzero((columns.min(axis=1, initial=0) < -_BASE) | (columns.max(axis=1, initial=0) >= _BASE))
+        lowest, higher, column, factor = columns.copy() if large.size else columns, [], [], []
+        for place in large.tolist():
+            power, rest = 0, columns[place]
             while len(rest) and not (rest.min() >= -_BASE and rest.max() < _BASE):
                 digit = (rest + _BASE // 2) % _BASE - _BASE // 2
                 rest = (rest - digit) // _BASE
@@ -69,7 +70,7 @@ class _Digits:
                 higher.append(rest)
                 column.append(place)
                 factor.append(_BASE**power)
-        rows = np.concatenate([lowest, np.array(higher, np.int64).reshape(len(higher), columns.shape[1])])
+        rows = np.concatenate([lowest, np.array(higher)]) if higher else lowest
         return cls(lay_out(rows, form), len(columns), np.array(column, np.int64), np.array(factor, np.int64))
 
     def narrow(self, counts: NDArray[np.uint8], out: NDArray[np.int32] | None) -> NDArray[np.int32]:

@@ -99,7 +99,8 @@ def studentise(
     batch = max(_SHORTEST_BATCH, min(_BATCH, memory_bytes // (48 * units)))
     several = max(memory_bytes // (2 * (9 * replicates + 48 * units + 48 * batch)), 1)
     form = choose_form(replicates * units * len(order)) if isinstance(draws, Draws) and measure.form == "ratio" else None
-    plans = ratio_plans(measure, strata, form) if measure.form == "ratio" else influence_plans(measure, scores, replicates)
+    by_ratio = measure.form == "ratio"
+    plans = ratio_plans(measure, strata, form, order) if by_ratio else influence_plans(measure, scores, replicates)
     score = score_observed(measure)
     noise = TOLERANCE * np.abs(score[pairs]).sum(axis=1)
     again = len(order) > several and replicates * units <= memory_bytes // _SHARE_KEPT
@@ -113,24 +114,32 @@ class _Resamples:
     """How often each unit is drawn, some replicates at a time.
 
     They are asked for once for every block of pairs. What is kept is kept in bytes, which a count hardly ever exceeds, and turned
-    into numbers again; that takes a fourth of the time of drawing.
+    into numbers again; that takes a fourth of the time of drawing. Counts in bytes are kept beside them where they are asked for.
     """
 
     def __init__(self, draws: Draws | StratifiedDraws, replicates: int, batch: int, *, in_bytes: bool, keeps: bool) -> None:
         self.draws, self.replicates, self._batch, self._keeps = draws, replicates, batch, keeps
         self._weights = np.empty((min(batch, replicates), draws.n_units), np.float32)
-        self._room = zero_counts(len(self._weights), draws.n_units) if in_bytes else None
+        self._in_bytes = in_bytes
         self._kept: dict[int, NDArray[np.uint8]] = {}
+        self._counts: dict[int, NDArray[np.uint8]] = {}
 
     def __iter__(self) -> Iterator[tuple[int, NDArray[np.float32], NDArray[np.uint8] | None]]:
         """Yield the first replicate, (replicate, unit) weights and the counts of `draw_counts`; both hold until the next ones."""
         for first in range(0, self.replicates, self._batch):
             count = min(self._batch, self.replicates - first)
-            counts = None
-            if self._room is not None and isinstance(self.draws, Draws):
-                counts = self._room[: blocks_of(count)]
-                draw_counts(self.draws, first, count, counts)
+            counts = self._count(self.draws, first, count) if self._in_bytes and isinstance(self.draws, Draws) else None
             yield first, self._weigh(first, count), counts
+
+    def _count(self, draws: Draws, first: int, count: int) -> NDArray[np.uint8]:
+        place = first if self._keeps else 0
+        if place in self._counts and self._keeps:
+            return self._counts[place]
+        if place not in self._counts:
+            self._counts[place] = zero_counts(count, draws.n_units)
+        counts = self._counts[place][: blocks_of(count)]
+        draw_counts(draws, first, count, counts)
+        return counts
 
     def _weigh(self, first: int, count: int) -> NDArray[np.float32]:
         weights = self._weights[:count]
