@@ -5,6 +5,9 @@ units drawn are then exact in double precision, whoever adds them and in whateve
 on lattices of their own. What lattices lose is at most half a step a unit drawn; where that could be 2^-26 of what is found or
 more, because the units that carry the pair's spread were hardly drawn or its systems are nearly copies, `spread_of_influences`
 looks at the units themselves.
+
+Where a processor multiplies bytes many times as fast as doubles, squares are cut into digits of seven bits, whose sums are put
+together again: integers, and the same ones.
 """
 
 from __future__ import annotations
@@ -15,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.resampling.byte_product import ByteColumns, lay_out, multiply_bytes
 from pipeline.resampling.influence_spread import spread_of_influences
 
 __all__ = ["InfluenceLines", "InfluenceProducts"]
 
 _BITS = 52
+_DIGIT = 7  # bits, which a signed byte holds whatever they are
 _KNOWN = 2.0**-26  # of what is found: the most that may be lost of it
 _KEPT_BYTES = 2**26  # of the sums of lines: those of 800 systems
 _FEW = 64  # pairs, whose spread NumPy makes before a kernel is loaded
@@ -75,6 +80,8 @@ class InfluenceProducts:
         A power of 2; 0 of a pair that does not vary.
     lines : InfluenceLines
         Of the systems.
+    digits : ByteColumns, optional
+        The squares in digits of seven bits: the lowest of all pairs, then the next, and at last a column of ones.
     """
 
     values: NDArray[np.float64]
@@ -82,16 +89,30 @@ class InfluenceProducts:
     squares: NDArray[np.float64]
     step: NDArray[np.float64]
     lines: InfluenceLines
+    digits: ByteColumns | None = None
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], pairs: NDArray[np.int64], lines: InfluenceLines | None = None) -> InfluenceProducts:
-        """Put the squares of each pair on their lattices, and the values of each system unless their ``lines`` are given."""
+    def of(
+        cls,
+        values: NDArray[np.float64],
+        pairs: NDArray[np.int64],
+        lines: InfluenceLines | None = None,
+        *,
+        form: str | None = None,
+    ) -> InfluenceProducts:
+        """Put the squares of each pair on their lattices, and the values of each system unless their ``lines`` are given.
+
+        Squares are cut into digits for products in bytes of a ``form``, unless there are few pairs or squares that are no numbers.
+        """
         lines = lines or InfluenceLines.of(values)
         difference = lines.centred[pairs[:, 0]] - lines.centred[pairs[:, 1]]
         squares, step = _on_lattice(difference * difference)
-        return cls(values, pairs, squares, step, lines)
+        in_bytes = form is not None and len(pairs) > _FEW and bool(np.isfinite(squares).all())
+        return cls(values, pairs, squares, step, lines, _digits_of(squares, form) if in_bytes and form is not None else None)
 
-    def spread(self, weights: NDArray[np.float32], *, first: int | None = None) -> NDArray[np.float64]:
+    def spread(
+        self, weights: NDArray[np.float32], *, first: int | None = None, counts: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]:
         """Return (pair, replicate) Σw(u − mean* u)², over n − 1 in place of n, as `spread_of_influences` has it.
 
         Parameters
@@ -100,11 +121,15 @@ class InfluenceProducts:
             Each row sums to the number of units.
         first : int, optional
             The number of the first replicate, by which the sums of lines are kept for the next pairs.
+        counts : (block, quad, 16, 4) uint8, optional
+            The same weights in bytes, from `pipeline.resampling.draws.draw_counts`.
         """
         units = weights.shape[1]
         if units < 2:
             return np.zeros((len(self.pairs), len(weights)))
-        steps = self.squares @ weights.T.astype(np.float64)
+        steps = self._sums_in_bytes(counts, len(weights))
+        if steps is None:
+            steps = self.squares @ weights.T.astype(np.float64)
         line = self.lines.sums(weights, first=first)
         lost_of_line = self.lines.step[self.pairs].sum(axis=1) * units / 2
         subtract = _subtract_few if len(self.pairs) <= _FEW else _subtract
@@ -114,6 +139,17 @@ class InfluenceProducts:
         if rows.size:
             looked_at = spread_of_influences(self.values, self.pairs[rows], weights, np.array([units]))
             found[rows] = np.where(doubtful[rows], looked_at, found[rows])
+        return found
+
+    def _sums_in_bytes(self, counts: NDArray[np.uint8] | None, replicates: int) -> NDArray[np.float64] | None:
+        """Return (pair, replicate) sums of squares; None where they are not in digits, or a count is above 255."""
+        if counts is None or self.digits is None:
+            return None
+        sums = multiply_bytes(counts, self.digits)
+        if not np.all(sums[-1, :replicates] == self.squares.shape[1]):
+            return None
+        found = np.empty((len(self.pairs), replicates))
+        _put_together(sums[:-1].reshape(-1, len(self.pairs), sums.shape[1]), found)
         return found
 
 
@@ -160,6 +196,31 @@ def _subtract_few(
     of_line = lost_of_line[:, None]
     lost = (step * units / 2)[:, None] + (2 * np.abs(first) + of_line) * of_line / units
     doubtful[:] = (lost > _KNOWN * own) & (step > 0)[:, None]
+
+
+def _digits_of(squares: NDArray[np.float64], form: str) -> ByteColumns:
+    """Cut whole numbers below 2^53, none below 0, into digits of seven bits."""
+    rest, pairs = squares.astype(np.int64), len(squares)
+    number = max(-(-int(rest.max(initial=0)).bit_length() // _DIGIT), 1)
+    rows = np.ones((number * pairs + 1, squares.shape[1]), np.int8)
+    for place in range(number):
+        rows[place * pairs : (place + 1) * pairs] = rest & (2**_DIGIT - 1)
+        rest >>= _DIGIT
+    return lay_out(rows, form)
+
+
+@kernel
+def _put_together(sums: NDArray[np.int32], out: NDArray[np.float64]) -> None:
+    """Fill (pair, replicate) numbers from the sums of their (digit, pair, ≥ replicate) digits: exact, as all are below 2^53."""
+    highest = len(sums) - 1
+    for pair in range(len(out)):
+        target, digit = out[pair], sums[highest, pair]
+        for i in range(len(target)):
+            target[i] = digit[i]
+        for place in range(highest - 1, -1, -1):
+            digit = sums[place, pair]
+            for i in range(len(target)):
+                target[i] = 128.0 * target[i] + digit[i]
 
 
 def _on_lattice(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -67,8 +67,13 @@ def ratio_plans(
     return plan
 
 
-def influence_plans(measure: Measure, scores: NDArray[np.float64] | None, replicates: int) -> Callable[[NDArray[np.int64]], Parts]:
-    """Return what makes the plans of some pairs of a metric that is no ratio, from the scores of its systems on every replicate."""
+def influence_plans(
+    measure: Measure, scores: NDArray[np.float64] | None, replicates: int, form: str | None
+) -> Callable[[NDArray[np.int64]], Parts]:
+    """Return what makes the plans of some pairs of a metric that is no ratio, from the scores of its systems on every replicate.
+
+    Products are made in bytes of a ``form``, if there is one.
+    """
     if scores is None or scores.shape[0] != measure.statistics.shape[1] or scores.shape[1] < replicates:
         held = None if scores is None else scores.shape
         raise ValueError(f"a metric that is no ratio needs the scores of {replicates} replicates, not {held}")
@@ -78,7 +83,7 @@ def influence_plans(measure: Measure, scores: NDArray[np.float64] | None, replic
     lines = InfluenceLines.of(values) if len(sizes) == 1 else None
 
     def plan(some: NDArray[np.int64]) -> Parts:
-        together = None if lines is None else InfluenceProducts.of(values, pairs[some], lines)
+        together = None if lines is None else InfluenceProducts.of(values, pairs[some], lines, form=form)
         own = _InfluencePlan(values, pairs[some], score, errors[some], scores, order, sizes, together)
         return [(np.arange(len(some)), own)]
 
@@ -132,7 +137,7 @@ class _InfluencePlan:
         weights = weights if len(self.sizes) == 1 else weights[:, self.order]
         a, b = (self.scores[systems, first : first + len(weights)] for systems in self.pairs.T)
         if self.together is not None:
-            return a - b, self.together.spread(weights, first=first)
+            return a - b, self.together.spread(weights, first=first, counts=counts)
         return a - b, spread_of_influences(self.values, self.pairs, weights, self.sizes)
 
 
