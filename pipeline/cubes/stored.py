@@ -19,7 +19,7 @@ from pipeline.cubes.held import find_held
 from pipeline.cubes.layout import SCHEMA_VERSION
 from pipeline.cubes.plain import PlainArray, PlainCube, StoredRegion, label_arrays
 from pipeline.cubes.reading import list_groups, list_subgroups, open_cubes, open_group, open_statistics, read_attributes
-from pipeline.cubes.zarr_files import FilesInFolder, ZarrArray
+from pipeline.cubes.zarr_files import KEYS, FilesInFolder, ZarrArray
 from pipeline.errors import StoreError
 from pipeline.store import digest
 from pipeline.store.files import store_error
@@ -97,7 +97,10 @@ def _read_plain(group: Path, attributes: Mapping[str, Any]) -> PlainCube | None:
 def _describe(files: FilesInFolder, path: str, described: Mapping[str, Any]) -> PlainArray | None:
     """Return an array as it is described; None where `ZarrArray` would read something else than Zarr."""
     kind, text = described["data_type"], described["data_type"] == "string"
-    if [codec["name"] for codec in described["codecs"]] != ["vlen-utf8" if text else "bytes", "zstd"]:
+    codecs = described["codecs"]
+    if [codec["name"] for codec in codecs] != ["vlen-utf8" if text else "bytes", "zstd"]:
+        return None
+    if codecs[0].get("configuration", {}).get("endian", "little") != "little" or described["chunk_key_encoding"] != KEYS:
         return None
     fill = described["fill_value"]
     array = ZarrArray(

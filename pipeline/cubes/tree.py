@@ -97,7 +97,10 @@ class PairIndex(xr.Index):
         ------
         KeyError
             Where there is no such pair; it says so if there is one in the other order, whose gain has the other sign.
+        TypeError
+            For a range, and for an array with dimensions of its own: xarray would take those of both systems point by point.
         """
+        labels = {name: _plain(label) for name, label in labels.items()}
         places = np.flatnonzero(self._hits(*map(labels.get, self.names)))
         one = len(labels) == 2 and all(isinstance(label, str) for label in labels.values())
         if not len(places):
@@ -129,8 +132,6 @@ class PairIndex(xr.Index):
         for names, asked in ((self.first, first), (self.second, second)):
             if isinstance(asked, str):
                 hits &= names == asked
-            elif isinstance(asked, slice):
-                raise TypeError("pairs are selected by names or lists of names, not by a range of them")
             elif asked is not None:
                 wanted = set(np.ravel(asked).tolist())
                 hits &= np.fromiter((name in wanted for name in names), bool, len(names))
@@ -145,6 +146,15 @@ class PairIndex(xr.Index):
         systems = {*self.first.tolist(), *self.second.tolist()}
         unknown = [repr(name) for name in labels.values() if isinstance(name, str) and name not in systems]
         return f"no pair has {told}" + (f": no system is named {' or '.join(unknown)}" if unknown else "")
+
+
+def _plain(label: Any) -> Any:
+    """Return what is asked for as a name, or as names any of which is meant; a name in an array without a dimension is a name."""
+    if isinstance(label, slice):
+        raise TypeError("pairs are selected by names or lists of names, not by a range of them")
+    if isinstance(label, (xr.DataArray, xr.Variable)) and label.ndim:
+        raise TypeError("pairs are selected by names or lists of names, not point by point: give the `values` of an array")
+    return label.item() if getattr(label, "ndim", None) == 0 else label
 
 
 def _index_pairs(cube: xr.Dataset) -> xr.Dataset:

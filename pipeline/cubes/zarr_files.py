@@ -25,13 +25,15 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["Files", "FilesInFolder", "FilesInMemory", "ZarrArray", "ZarrGroup"]
+__all__ = ["KEYS", "Files", "FilesInFolder", "FilesInMemory", "ZarrArray", "ZarrGroup"]
 
 META = "zarr.json"
 _LEVEL = 3
 _COMPRESSION: Mapping[int, int] = {zstd.CompressionParameter.compression_level: _LEVEL, zstd.CompressionParameter.checksum_flag: 1}
 _CODECS = {"name": "zstd", "configuration": {"level": _LEVEL, "checksum": True}}
 _LENGTH = struct.Struct("<I")
+KEYS = {"name": "default", "configuration": {"separator": "/"}}
+"""How chunks are named."""
 
 
 class Files(Protocol):
@@ -219,7 +221,7 @@ class ZarrGroup:
             "shape": shape,
             "data_type": "string" if text else plain.name,
             "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
-            "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+            "chunk_key_encoding": KEYS,
             "fill_value": "NaN" if isinstance(fill, float) and math.isnan(fill) else fill,
             "codecs": [first, _CODECS],
             "attributes": about,

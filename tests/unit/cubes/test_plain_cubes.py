@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -204,6 +206,16 @@ def test_what_cannot_be_read_is_told_with_its_place(tmp_path: Path) -> None:
         assert read_cubes(tmp_path)["news/<1>"]["observed_delta"].values.any()
     (problem,) = error.value.problems
     assert (problem.code, problem.where) == ("P703", str(chunk))
+
+
+@pytest.mark.parametrize(("there", "other"), [('"separator": "/"', '"separator": "."'), ('"little"', '"big"')])
+def test_chunks_of_other_names_or_orders_of_bytes_are_left_to_xarray(tmp_path: Path, there: str, other: str) -> None:
+    write(tmp_path)
+    (described,) = tmp_path.glob("*/se/zarr.json")
+    described.write_text(described.read_text().replace(there, other))
+    (listed,) = tmp_path.glob("*/se/checksums.json")
+    listed.write_text(json.dumps(json.loads(listed.read_text()) | {"zarr.json": zlib.crc32(described.read_bytes())}))
+    assert isinstance(read_cubes(tmp_path)["news/<1>"], xr.Dataset)
 
 
 def test_what_an_older_version_wrote_is_left_to_xarray(tmp_path: Path) -> None:

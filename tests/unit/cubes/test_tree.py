@@ -99,6 +99,16 @@ def test_one_name_or_several_select_all_their_pairs_and_a_part_can_be_asked_agai
     assert renamed.sel(one="x", other="*").values == gains.sel(first="x", second="*").values
 
 
+def test_names_in_arrays_of_no_dimension_are_names_and_others_are_not_taken_for_lists(cube: xr.DataTree) -> None:
+    gains = cube["observed_delta"]
+    pair = {"first": cube["system_a"][1], "second": np.array("pair")}
+    assert gains.sel(pair).identical(gains.sel(first="x", second="pair"))
+    for name in ("first", "second"):
+        with pytest.raises(TypeError, match="not point by point"):
+            gains.sel({name: xr.DataArray(["x", "pair"], dims="k")})
+    assert list(gains.sel(first=cube["system_a"][[0, 3]].values)["system_a"].values) == ["x", "x", "x", "y/z", "y/z"]
+
+
 def test_what_is_not_there_is_named(cube: xr.DataTree) -> None:
     with pytest.raises(KeyError, match="no pair has first='x' and second='nobody': no system is named 'nobody'"):
         cube["se"].sel(first="x", second="nobody")
