@@ -85,6 +85,15 @@ def _draw_pair(axes: Axes, looks: Looks) -> None:
         heights = [row["interval_of_one_look"][end] for row in once]
         axes.plot([row["units"] for row in once], heights, color=PALETTE[1], linewidth=1, linestyle=(0, (4, 3)))
     axes.plot([row["units"] for row in looks], [row["mean_gain"] for row in looks], color=INK, linewidth=1.2)
+    # Of fewer units than a few hundred, powers of ten alone would leave one number at the axis.
+    axes.set_xticks(
+        [
+            step * 10**power
+            for power in range(10)
+            for step in (1, 2, 5)
+            if looks[0]["units"] <= step * 10**power <= looks[-1]["units"]
+        ]
+    )
     axes.xaxis.set_minor_formatter(lambda *_: "")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     names = (shorten(looks[0][key], _LONGEST) for key in ("system_a", "system_b"))
