@@ -23,6 +23,7 @@ FEWEST_REPLICATES = 5000
 """A standard deviation of so many replicates is known within 1 %: five times less than what is looked for."""
 
 _MOST_KEPT = 2**14
+_SYSTEMS = 64  # whose replicates are in memory at a time
 
 
 def read_standard_errors(cube: xr.Dataset, *, metric: str, test_size: str) -> NDArray[np.float64]:
@@ -60,9 +61,11 @@ def read_score_errors(cube: xr.Dataset, *, metric: str, test_size: str) -> tuple
     se, units = np.asarray(cube["score_se"].sel(where).values, np.float64), int(cube["n_units"].sel(test_size=test_size).item())
     other = np.full(len(se), np.nan)
     if "score" in cube and "strata" not in cube.attrs and units > 1 and cube.sizes["replicate"] >= FEWEST_REPLICATES:
-        scores = np.asarray(cube["score"].sel(where).isel(replicate=slice(0, _MOST_KEPT)).values, np.float64)
-        enough = np.isfinite(scores).sum(axis=1) >= FEWEST_REPLICATES
-        other[enough] = np.nanstd(scores[enough], axis=1) * np.sqrt(units / (units - 1))
+        kept = cube["score"].sel(where).isel(replicate=slice(0, _MOST_KEPT))
+        for first in range(0, len(se), _SYSTEMS):
+            scores = np.asarray(kept.isel(system=slice(first, first + _SYSTEMS)).values, np.float64)
+            enough = np.flatnonzero(np.isfinite(scores).sum(axis=1) >= FEWEST_REPLICATES)
+            other[first + enough] = np.nanstd(scores[enough], axis=1) * np.sqrt(units / (units - 1))
     apart = _apart(se, other)
     return np.where(apart, other, se), apart
 
