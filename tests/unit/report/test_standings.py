@@ -13,6 +13,7 @@ from scipy import stats
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import ODD, make_report
 
+from pipeline.analyses import standard_errors
 from pipeline.interfaces import Finding, Section
 from pipeline.report.build import build_report
 from pipeline.report.document import Report
@@ -99,8 +100,9 @@ def test_a_score_that_no_unit_changes_has_no_interval() -> None:
 
 @pytest.mark.parametrize(("kept", "undefined"), [(6000, 0), (4999, 0), (6000, 1001)])
 def test_the_interval_of_a_score_is_by_the_replicates_where_they_are_enough_and_the_jackknife_is_off(
-    kept: int, undefined: int
+    kept: int, undefined: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(standard_errors, \"_SYSTEMS\", 1)
     cube = build_cube(np.array([20.0, 30.0, 40.0]), ["near", "far", "none"])
     spread = np.resize([-1.0, 1.0], kept) * np.array([[1.0], [2.0], [3.0]])  # standard deviations 1, 2 and 3
     spread[1, kept - undefined :], spread[2] = np.nan, np.nan
