@@ -102,7 +102,7 @@ def test_a_score_that_no_unit_changes_has_no_interval() -> None:
 def test_the_interval_of_a_score_is_by_the_replicates_where_they_are_enough_and_the_jackknife_is_off(
     kept: int, undefined: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standard_errors, \"_SYSTEMS\", 1)
+    monkeypatch.setattr(standard_errors, "_SYSTEMS", 1)
     cube = build_cube(np.array([20.0, 30.0, 40.0]), ["near", "far", "none"])
     spread = np.resize([-1.0, 1.0], kept) * np.array([[1.0], [2.0], [3.0]])  # standard deviations 1, 2 and 3
     spread[1, kept - undefined :], spread[2] = np.nan, np.nan
