@@ -128,24 +128,27 @@ def compare_study(
     Parameters
     ----------
     outputs : mapping of str to str or Path
-        Path of each system's output; the single key ``*`` names a table that holds all systems.
+        Path of each system's output; the single key ``*`` has a table that holds all systems, or a pattern with ``{system}``.
     references : str or Path, or sequence of them
         As all that follows: see `compare`.
     """
     from pipeline.survey.compare import find_format, place_metrics, usual_metrics
-    from pipeline.survey.compare_arguments import as_paths, name_outputs, name_systems, refuse_replicates
+    from pipeline.survey.compare_arguments import as_paths, files_of, name_outputs, name_systems, refuse_replicates
 
     base, outputs = Path.cwd(), name_systems(outputs)
-    paths = list(outputs.values())
+    files = files_of(outputs, base=base)
+    paths = list(files.values())
     found = find_format(format, paths, as_paths(references), base=base, columns=columns)
     metrics = [metrics] if isinstance(metrics, (str, Mapping)) else metrics
-    placed = place_metrics(metrics or usual_metrics(found, outputs, base=base).metrics, found, outputs, base=base)
+    placed = place_metrics(metrics or usual_metrics(found, files, base=base).metrics, found, files, base=base)
     from pipeline.analyses.registry import analyses_of_compare  # only now: a mistyped metric need not wait for these
     from pipeline.presets.registry import PRESETS
     from pipeline.study.load import study_from_value
 
-    if set(outputs) == {"*"}:
-        named: str | dict[str, str] = outputs["*"] if found.holds_systems else name_outputs(paths)
+    if files != outputs:
+        named: str | dict[str, str] = outputs["*"]
+    elif set(outputs) == {"*"}:
+        named = outputs["*"] if found.holds_systems else name_outputs(paths)
     else:
         named = outputs
     procedures = [procedures] if isinstance(procedures, str) else procedures
@@ -176,7 +179,7 @@ def compare_study(
         "resampling": resampling,
     }
     if preset is None or preset not in PRESETS or ("analyses",) not in PRESETS[preset].values:
-        value["analyses"] = list(analyses_of_compare())
+        value["analyses"] = list(analyses_of_compare(runs=isinstance(named, str) and "{replica}" in named))
     if exclude:
         value["systems"] = {"exclude": [exclude] if isinstance(exclude, str) else list(exclude)}
     value |= {key: found for key, found in {"seed": seed, "preset": preset}.items() if found is not None}
@@ -213,7 +216,8 @@ def compare(
     ----------
     outputs : DataFrame, mapping of str to array, mapping of str to str or Path, str or Path, or sequence of them
         A table with a row an item and a column a system; scores of the items by system name; paths by system name; or paths whose
-        file names name the systems: one file may hold all systems, and a folder means the outputs in it.
+        file names name the systems: one file may hold all systems, a folder means the outputs in it, and ``{system}`` and
+        ``{replica}`` in a path stand for names and runs, as in a study.
     references : str or Path, or sequence of them
         References (text) or one gold file (labels, columns and the others); none for scores.
     metrics : str or mapping, or sequence of them
@@ -244,12 +248,9 @@ def compare(
         A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
     baseline : str, optional
         The system that all others are compared with, in place of all pairs.
-    runs : str or Path, optional
-        Keep the run there; by default nothing is kept.
-    page : str or Path, optional
-        Write the report there, one HTML file with its figures.
-    save_study : str or Path, optional
-        Write the study that was run there, to be changed and run again.
+    runs, page, save_study : str or Path, optional
+        Keep the run in that folder (by default nothing is kept), write the report there as one HTML file with its figures, write
+        the study that was run there, to be changed and run again.
     progress : callable, optional
         Called with the state of the run as it goes on.
 

@@ -124,9 +124,9 @@ def default_analyses() -> tuple[str, ...]:
     return tuple(name for _, name in sorted(placed))
 
 
-def analyses_of_compare() -> tuple[str, ...]:
-    """Return the analyses of comparisons without a study."""
-    return tuple(name for name, made in _own().items() if made.of_compare)
+def analyses_of_compare(*, runs: bool = False) -> tuple[str, ...]:
+    """Return the analyses of comparisons without a study; with ``runs``, where outputs are runs of models."""
+    return tuple(name for name, made in _own().items() if made.of_compare or (runs and made.of_runs))
 
 
 def null_laboratories() -> tuple[str, ...]:

@@ -132,12 +132,14 @@ def compare(
     """Compare any number of outputs without a study file.
 
     Systems are named after their files, without known endings and what all file names share, or by NAME=OUTPUT. Of a folder the
-    outputs in it are taken, with the file called ref or gold; of a harness's results the samples of all models.
+    outputs in it are taken, with the file called ref or gold; of a harness's results the samples of all models. One path with
+    {system} and {replica} stands for all runs of several models, and the models are compared.
 
     \b
     Examples:
       pipeline compare baseline.txt new.txt -r reference.txt
       pipeline compare runs/*.txt -r ref.A.txt -r ref.B.txt -m bleu -m chrf --json
+      pipeline compare 'hyps/{system}.seed{replica}.txt' -r reference.txt
       pipeline compare ours=runs/17/out.txt base=runs/9/out.txt -r reference.txt
       pipeline compare scores.csv --baseline base --latex t.tex --html r.html
       pipeline compare scores.csv --filter domain=news --exclude 'human*'
@@ -152,7 +154,7 @@ def compare(
     from pipeline.engine.progress import show_progress
     from pipeline.study.load import parse_flow
     from pipeline.survey.compare import find_format, usual_metrics
-    from pipeline.survey.compare_arguments import parse_columns, parse_filters, parse_named, speaking_of_compare
+    from pipeline.survey.compare_arguments import files_of, parse_columns, parse_filters, parse_named, speaking_of_compare
     from pipeline.survey.folders import expand_folders
 
     with speaking_of_compare():
@@ -160,11 +162,12 @@ def compare(
         named, kept = parse_columns(columns), parse_filters(filters)
         files = expand_folders(outputs, references, base=Path.cwd())
         systems = parse_named(files.outputs, base=Path.cwd())
-        found = find_format(form, list(systems.values()), files.references, base=Path.cwd(), columns=named)
+        each = files_of(systems, base=Path.cwd())
+        found = find_format(form, list(each.values()), files.references, base=Path.cwd(), columns=named)
         asked: list[Any] = [parse_flow(metric, "-m") for metric in metrics]
         told = [files.told, found.told]
         if not asked:
-            usual = usual_metrics(found, systems, base=Path.cwd())
+            usual = usual_metrics(found, each, base=Path.cwd())
             asked = usual.metrics
             told.append(usual.told)
     for line in filter(None, told):

@@ -81,7 +81,7 @@ def power(
     if not several and pairs is None and charts is None:
         raise click.UsageError("nothing is asked: give --helped and --hurt, --accuracy or --gain")
     if several and several[0] != "--gain" and items is None:
-        raise click.UsageError(f"{several[0]} needs --items, the number of items")
+        raise click.UsageError(f"{several[0]} need --items, the number of items")
     if items is not None and not 1 <= items <= MOST_UNITS:
         raise click.UsageError(f"--items {items:,} must be between 1 and {MOST_UNITS:,}")
     if hurt_percent is not None and gain is None:

@@ -186,6 +186,8 @@ class Analysis(ABC):
         Its place among the analyses of studies that name none; None where it must be named.
     of_compare : bool
         Whether `compare` asks it.
+    of_runs : bool
+        Whether `compare` asks it where outputs are runs of models.
     null_laboratory : bool
         Whether it is asked of every study unless `report.null_laboratory` refuses it.
     of_single_runs : bool
@@ -195,6 +197,7 @@ class Analysis(ABC):
     name: ClassVar[str]
     default_place: ClassVar[int | None] = None
     of_compare: ClassVar[bool] = False
+    of_runs: ClassVar[bool] = False
     null_laboratory: ClassVar[bool] = False
     of_single_runs: ClassVar[bool] = False
 

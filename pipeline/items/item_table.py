@@ -81,6 +81,11 @@ class ItemTable:
             return DOCUMENT not in self.columns
         return self.columns.get(column, column) in self.header
 
+    def _likely_document(self) -> str | None:
+        """Return the only column whose name speaks of documents."""
+        likely = [name for name in self.header if "doc" in name.lower()]
+        return likely[0] if len(likely) == 1 else None
+
     def refuse_documents(self) -> NoReturn:
         """Say why the documents are not there: P223."""
         if DOCUMENT not in self.columns:
@@ -88,8 +93,8 @@ class ItemTable:
                 "P223",
                 f"the documents are a table, and no column of it is 'document'; there are: {', '.join(map(repr, self.header))}",
                 where=f"{self.path}:1",
-                help="say which column it is: `columns: {document: …}`; a file of one document name per line has no tab, comma or "
-                "semicolon in its first line",
+                help=f"say which column it is: `columns: {{document: {self._likely_document() or '…'}}}`; "
+                "a file of one document name per line has no tab, comma or semicolon in its first line",
             )
         name = self.columns[DOCUMENT]
         if not self.is_table:

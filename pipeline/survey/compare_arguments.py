@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline.errors import PipelineError, Problem, UsageError
+from pipeline.errors import DataError, PipelineError, Problem, UsageError
+from pipeline.items.discover import find_outputs
 from pipeline.items.names import name_outputs
 from pipeline.metrics.registry import is_metric
 from pipeline.study.load import parse_flow
@@ -17,6 +18,7 @@ from pipeline.study.resampling import MOST_REPLICATES
 
 __all__ = [
     "as_paths",
+    "files_of",
     "in_words_of_compare",
     "name_outputs",
     "name_systems",
@@ -48,6 +50,23 @@ def name_systems(outputs: Mapping[str, str | os.PathLike[str]] | OneOrMore) -> d
         return {str(name): os.fspath(path) for name, path in outputs.items()}
     paths = as_paths(outputs)
     return {"*": paths[0]} if len(paths) == 1 else name_outputs(paths)
+
+
+def files_of(outputs: Mapping[str, str], *, base: Path) -> dict[str, str]:
+    """Return the path of each output where a single one is a pattern with ``{system}``, as studies write it; else what is given.
+
+    Raises
+    ------
+    DataError
+        P207, P208, P219 where no file matches it, two have one name, or it is no pattern.
+    """
+    pattern = outputs.get("*", "")
+    if "{system}" not in pattern or os.path.exists(base / pattern):
+        return dict(outputs)
+    found, problems = find_outputs(pattern, base=base)
+    if problems:
+        raise DataError(*problems)
+    return {str(one.system): str(one.path) for one in found}
 
 
 def parse_named(arguments: Sequence[str], *, base: Path) -> dict[str, str]:
@@ -177,6 +196,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"`format: ([^`]*)`", r"`--format \1`"),
         (r"`(missing|documents|unit): ([^`]*)`", r"`--\1 \2`"),
         (r"`(missing|documents|columns|format|unit):`", r"`--\1`"),
+        (r'`outputs: ("[^"`]*")`', r"name them by `\1`"),
         (r"^missing: (?=drop|zero)", "--missing "),
         (r"`systems\.exclude`", "`--exclude`"),
         (r"the `(gold|references|documents):`", r"the \1"),

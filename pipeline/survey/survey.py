@@ -40,7 +40,7 @@ from pipeline.survey.checks import (
 )
 from pipeline.survey.coordinates import read_coordinates
 from pipeline.survey.training import load_trainers, refuse_without_gold, signatures, survey_training
-from pipeline.survey.warnings import warn_of_directions, warn_of_kinds, warn_of_max_t, warn_of_sizes, warn_of_strata
+from pipeline.survey.warnings import warn_of_directions, warn_of_kinds, warn_of_max_t, warn_of_runs, warn_of_sizes, warn_of_strata
 
 __all__ = ["StudySurvey", "frames_are_sound", "survey_loaded", "survey_study"]
 
@@ -155,7 +155,7 @@ def _survey_study(study: Study, base: Path) -> StudySurvey:
     golds = {name: (survey.gold, survey.gold_digest) for name, survey in surveys.items()}
     training = survey_training(study, base, trainers, golds)
     test_sets = [
-        _test_set_inputs(study, name, survey, metrics, training.outputs(name, survey.gold_digest), recognised.get(name, ""))
+        _test_set_inputs(study, base, survey, metrics, training.outputs(name, survey.gold_digest), recognised.get(name, ""))
         for name, survey in surveys.items()
     ]
     refuse_baseline(study.resampling.baseline, test_sets)
@@ -189,9 +189,10 @@ def _survey_all(study: Study, base: Path, metrics: Sequence[MetricInputs]) -> di
 
 
 def _test_set_inputs(
-    study: Study, name: str, survey: Survey, metrics: Sequence[MetricInputs], trained: Sequence[OutputInputs], recognised: str
+    study: Study, base: Path, survey: Survey, metrics: Sequence[MetricInputs], trained: Sequence[OutputInputs], recognised: str
 ) -> TestSetInputs:
     """Return what the plan knows of a test set: its files and the outputs that trainings will make, with all warnings."""
+    name = survey.frame.test_set
     files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
     outputs = (*files, *trained)
     refuse_doubles(name, outputs)
@@ -206,6 +207,7 @@ def _test_set_inputs(
         warnings=(
             *survey.warnings,
             *warn_of_groups(study, name, survey.taken),
+            *warn_of_runs(study, survey.outputs, base),
             *warn_of_directions(metrics, survey.outputs),
             *warn_of_kinds(metrics, survey),
             *warn_of_sizes(study, len(survey.frame.units), survey.unit),

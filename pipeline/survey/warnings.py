@@ -6,8 +6,11 @@ set does not have, and units that are alone in their stratum.
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +22,7 @@ from pipeline.resampling.studentise_budget import replicates_within
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import Study
 
-__all__ = ["warn_of_directions", "warn_of_kinds", "warn_of_max_t", "warn_of_sizes", "warn_of_strata"]
+__all__ = ["warn_of_directions", "warn_of_kinds", "warn_of_max_t", "warn_of_runs", "warn_of_sizes", "warn_of_strata"]
 
 _COMPARED = {
     "accuracy": "label", "precision": "label", "recall": "label", "f1": "label", "tag-accuracy": "tag", "las": "relation",
@@ -205,6 +208,28 @@ def warn_of_directions(metrics: Sequence[MetricInputs], outputs: Sequence[Output
                 f"`higher_is_better: {str(other_way).lower()}` of the metric"
             )
     return tuple(told)
+
+
+_RUN = re.compile(r"(?P<model>.*?[^-_. /])(?P<mark>[-_. /]*(?:opt|replica|rep|run|seed|trial)[-_. ]?)(?P<run>\d+)", re.IGNORECASE)
+
+
+def warn_of_runs(study: Study, outputs: Sequence[Output], base: Path) -> tuple[str, ...]:
+    """Say that all systems are called as runs of a few models are, and how the models are compared instead."""
+    found = [(output, name) for output in outputs if (name := _RUN.fullmatch(output.system))]
+    models = Counter(name["model"] for _, name in found)
+    known = study.systems.table is not None or any("replica" in output.coordinates for output in outputs)
+    if known or len(found) < len(outputs) or len(models) < 2 or min(models.values()) < 2:
+        return ()
+    patterns = {
+        f"{before}{{system}}{name['mark']}{{replica}}{after}"
+        for output, name in found
+        for before, _, after in [os.path.relpath(output.path, base).rpartition(output.system)]
+    }
+    way = "give `systems.table` the columns system, model and replica"
+    if len(patterns) == 1 and len({output.path for output in outputs}) == len(outputs):
+        way = f'`outputs: "{patterns.pop()}"`'
+    whose = f"{len(outputs)} systems are called like runs of {len(models)} models ({name_some(list(models))})"
+    return (f"{whose}, and are compared one by one: the best of several runs is ahead by luck too; to compare the models, {way}",)
 
 
 def warn_of_sizes(study: Study, units: int, unit: str) -> tuple[str, ...]:

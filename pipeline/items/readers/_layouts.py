@@ -19,9 +19,12 @@ _ITEMS = (
     "question", "question_id", "prompt", "prompt_id", "example", "example_id", "sample", "sample_id", "doc_id", "instance",
     "instance_id", "task_id", "segment_id", "index", "idx",
 )  # fmt: skip
-"""Other names of columns of items, in long tables alone: in a wide one each might be a system."""
+"""Other names of columns of items, in long tables; in a wide one each might be a system, unless it numbers the items."""
 
 _ONE_ROW = "leave one row for each item; or, where there is a row for each item and system, name the column: `columns: {system: …}`"
+
+_UNNAMED = ("", "Unnamed: 0")
+"""What pandas calls an index without a name, when it is written and when it is read and written again."""
 
 ConvertColumns = Callable[[Table, Sequence[str], bool], Table]
 """Gives a table whose chosen columns are written as they are to be read, and whether all of them are of one quantity."""
@@ -87,6 +90,8 @@ def split_systems(
         of_system = _model_column(table, item)
     if of_system is not None and item is None:
         item = _item_column(table, of_system, {*groups.values(), *leave_out})
+    if item is None and of_system is None:
+        item = _numbering_column(table, {*groups.values(), *leave_out})
     roles = {item, of_system, *groups.values(), *leave_out}
     others = [name for name in table.header if name not in roles]
     if not others:
@@ -174,6 +179,16 @@ def _model_column(table: Table, item: str | None) -> str | None:
         return None
     several = item is None or len(set(table.column(item))) < len(table.rows)
     return "model" if several and len(set(table.column("model"))) > 1 else None
+
+
+def _numbering_column(table: Table, taken: Collection[str]) -> str | None:
+    """Return the column that is called as items are and holds another whole number in each row: no score does both."""
+    for name in table.header:
+        if name not in taken and (name.lower() in _ITEMS or name in _UNNAMED):
+            values = table.column(name)
+            if len(set(values)) == len(values) and all(map(str.isdecimal, values)):
+                return name
+    return None
 
 
 def _item_column(table: Table, of_system: str, taken: Collection[str]) -> str | None:

@@ -118,7 +118,7 @@ def test_each_question_is_answered_as_json() -> None:
     ("words", "said"),
     [
         ([], "nothing is asked"),
-        (["--helped", "3"], "needs --items"),
+        (["--helped", "3"], "need --items"),
         (["--helped", "3", "--gain", "2", "-n", "10"], "ask different questions"),
         (["--helped", "8", "--hurt", "8", "-n", "10"], "do not fit into 10 items"),
         (["--accuracy", "60", "70", "-n", "10"], "the better one first"),
