@@ -198,7 +198,7 @@ def wait_for(directory: Path, states: set[str], seconds: float = 90) -> dict[str
 
 
 def test_submit_returns_at_once_and_the_run_goes_on_alone(tmp_path: Path) -> None:
-    directory = submitted(text_study(tmp_path / "s"), tmp_path / "runs")
+    directory = submitted(text_study(tmp_path / "s", ("a", "b")), tmp_path / "runs", "-b", 1000)
     assert wait_for(directory, {"COMPLETED", "FAILED"})["state"] == "COMPLETED"
 
 

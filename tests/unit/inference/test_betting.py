@@ -126,8 +126,8 @@ def test_zero_is_left_out_only_where_the_e_value_has_reached_its_bound() -> None
 
 @pytest.mark.statistical
 def test_a_thousand_looks_reject_no_more_than_the_level() -> None:
-    """4000 nulls of paired 0/1 scores, a look after each unit; false alarm 1e-6. A t-test that looks as often rejects a third."""
-    trials, units, alpha = 4000, 1000, 0.05
+    """2000 nulls of paired 0/1 scores, a look after each unit; false alarm 1e-6. A t-test that looks as often rejects a third."""
+    trials, units, alpha = 2000, 1000, 0.05
     gains = np.random.default_rng(np.random.SeedSequence().entropy).choice(
         np.array([-1.0, 0.0, 1.0], np.float32), p=[0.15, 0.7, 0.15], size=(trials, units)
     )
