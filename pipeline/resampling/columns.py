@@ -107,6 +107,11 @@ class Sums:
     def __init__(self, columns: StatisticColumns, product: Product) -> None:
         self._columns, self._product = columns, product
 
+    @property
+    def replicates(self) -> int:
+        """Of the batch."""
+        return self._product.replicates
+
     def of(self, index: int, systems: NDArray[np.int64], statistic: int) -> NDArray[np.float64]:
         """Return (system, replicate) sums of one statistic of one measure."""
         place = self._columns.place

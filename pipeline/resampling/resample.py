@@ -178,20 +178,24 @@ class _Scored:
         return self._sums.of(self._index, systems, statistic)
 
     def scores(self, systems: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return (system, replicate) scores, nan where undefined."""
-        for system in systems.tolist():
-            if system not in self._scores:
-                self._scores[system] = self._score(system)
-        return np.array([self._scores[system] for system in systems.tolist()]).reshape(len(systems), -1)
+        """Return (system, replicate) scores, nan where undefined; they are kept, and not to be written to."""
+        new = [system for system in systems.tolist() if system not in self._scores]
+        scores = self._score(new)
+        self._scores.update(zip(new, scores, strict=True))
+        if len(new) == len(systems):  # as a rule; nothing is then copied
+            return scores
+        return np.array([self._scores[system] for system in systems.tolist()])
 
-    def _score(self, system: int) -> NDArray[np.float64]:
-        self._buffer = self._sums.statistics(self._index, system, out=self._buffer)
+    def _score(self, systems: list[int]) -> NDArray[np.float64]:
+        scores = np.empty((len(systems), self._sums.replicates))
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
-            score = np.array(self._measure.score(self._buffer), np.float64)  # a copy: it may be a part of the buffer
-        finite = np.isfinite(score)
+            for row, system in zip(scores, systems, strict=True):
+                self._buffer = self._sums.statistics(self._index, system, out=self._buffer)
+                row[:] = self._measure.score(self._buffer)  # copied at once: it may be a part of the buffer
+        finite = np.isfinite(scores)
         if not finite.all():
-            score[~finite] = np.nan
-        return score
+            scores[~finite] = np.nan
+        return scores
 
 
 def _compare(
