@@ -24,8 +24,8 @@ _FACTS: Mapping[str, Callable[[SystemRow], Label]] = {"model": lambda row: row.m
 _INTERVALS: Mapping[str, str] = {
     "wilson": "The interval is Wilson's, of a system's own score",
     "jackknife-t": "The interval is of a system's own score, by its jackknife standard error and Student's t",
-    "replicates-t": "The interval is of a system's own score, by the standard deviation of the bootstrap's replicates, as the "
-    "jackknife's standard error is not near it, and Student's t",
+    "replicates-t": "The interval is of a system's own score, by Student's t and the standard deviation of the bootstrap's "
+    "replicates, from which the jackknife's standard error differs by more than 5 %",
 }
 
 
@@ -36,7 +36,9 @@ def _say_interval(board: Sequence[BoardRow]) -> str:
         return ""
     told, other = _INTERVALS["jackknife-t" if "jackknife-t" in methods else methods[0]], methods.count("replicates-t")
     if 0 < other < len(methods):
-        told += f" (of {other:,} of {len(methods):,} systems by the replicates' standard deviation, which that is not near)"
+        told += (
+            f" (for {other:,} of {len(methods):,} systems by the replicates' standard deviation: the two differ by more than 5 %)"
+        )
     return f"{told}: whether two overlap says little about their difference."
 
 
