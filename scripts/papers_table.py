@@ -18,6 +18,7 @@ PAGE = ROOT / "docs" / "papers.md"
 LONG = (
     "02-parsing-chinese",
     "04-parsing-trained",
+    "04b-parsing-natural",
     "07-constituency",
     "09-domains",
     "11-calibration-transfer",

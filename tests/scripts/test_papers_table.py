@@ -7,7 +7,7 @@ from pathlib import Path
 import papers_table
 import pytest
 import yaml
-from papers_table import PAGE, STUDIES, Done, write
+from papers_table import LONG, PAGE, STUDIES, Done, row_of, run, write
 
 PATHS = sorted(STUDIES.glob("*.yaml"))
 
@@ -75,3 +75,66 @@ def test_a_study_that_nobody_knows_is_told_with_those_there_are(
         papers_table.main()
     assert "no study begins with 99; there are 01-one, 02-two" in capsys.readouterr().err
     assert page.read_text() == "as it was"
+
+
+WITH_DATA = ("06-alignment", "14-experiment-wise", "14-five-comparisons", "15-optimizer")
+"""Studies of a few seconds each; those of half a minute or more are left to `scripts/papers`."""
+
+
+def hold_to_page(name: str, runs: Path) -> None:
+    """Run a study as it is shipped, and hold its known answers to the page, digit by digit."""
+    done = run(STUDIES / f"{name}.yaml", runs)
+    assert done.code == 0, done.said
+    told = sections(PAGE.read_text("utf-8"))[name]
+    assert done.rows
+    assert [row for row in map(row_of, done.rows) if row not in told] == []
+
+
+def test_the_post_has_the_numbers_of_the_page(tmp_path: Path) -> None:
+    hold_to_page("17-blog", tmp_path)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", WITH_DATA)
+def test_a_short_study_has_the_numbers_of_the_page(
+    name: str, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIPELINE_DATA", str(data_dir))
+    hold_to_page(name, tmp_path)
+
+
+@pytest.mark.parametrize(("expected", "code"), [(70.0, 0), (71.0, 1)])
+def test_a_known_answer_that_turns_ends_a_small_run_with_1_and_leaves_the_page(
+    expected: float, code: int, page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = page.parent
+    rows = "\n".join(f"q{k},{60 + k},{50 + k % 7}" for k in range(21))
+    (folder / "scores.csv").write_text(f"item,new,old\n{rows}\n", encoding="utf-8")
+    study = {
+        "schema": 1,
+        "study": "01-one",
+        "test_sets": {"quiz": {"format": "scores", "outputs": "scores.csv"}},
+        "metrics": ["mean"],
+        "resampling": {"replicates": 1000},
+        "analyses": [],
+        "report": {"null_laboratory": False},
+        "expect": [
+            {
+                "name": "mean of new",
+                "table": "leaderboard",
+                "where": {"name": "new"},
+                "column": "score",
+                "value": expected,
+                "within": 0.1,
+            }
+        ],
+    }
+    (folder / "01-one.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    (folder / "02-two.yaml").unlink()
+    (folder / f"{LONG[0]}.yaml").write_text("it is not run", encoding="utf-8")  # --small leaves it out
+    monkeypatch.setattr("sys.argv", ["papers", "--small", "--runs", str(folder / "runs")])
+    assert papers_table.main() == code
+    assert page.read_text() == "as it was"
+    told = capsys.readouterr().err
+    assert ("mean of new" in told) == (code == 1)
+    assert LONG[0] not in told

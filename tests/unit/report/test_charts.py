@@ -203,3 +203,30 @@ def test_names_with_control_characters_leave_a_figure_readable_as_xml() -> None:
     chart = Chart(legend="above")
     chart.points([1], [1], colour=BLUE, label="a\x1b[1m<b>\x00")
     assert "a\ufffd[1m<b>\ufffd" in texts(draw(chart))
+
+
+def test_a_report_of_fourteen_test_sets_shows_fourteen() -> None:
+    rng = np.random.default_rng(14)
+    names, systems = [f"set-{k:02d}" for k in range(14)], [f"s{k}" for k in range(9)]
+    sizes = {"100": 100, "300": 300, "full": 900}
+    spread = 9 / np.sqrt(np.array(list(sizes.values())))[:, None]
+    truth = rng.normal(50, 1, 9)
+    cubes = {
+        name: build_cube(truth + rng.normal(0, spread / 2, (3, 9)), systems, name=name, sizes=sizes, se=np.tile(spread, (1, 36)))
+        for name in names
+    }
+    analyses = ("thresholds", "size-curve", "calibration-transfer", "domain-curve")
+    given = make_report(cubes, analyses=analyses)
+    drawings: dict[str, list[ElementTree.Element]] = {}
+    for drawing in draw_all(given, build_report(given)):
+        drawings.setdefault(drawing.file.rpartition("-")[0], []).append(ElementTree.fromstring(drawing.svg))
+    together = {"size-curve", "domains", "domain-confidence", "calibration", "calibration-map", "gains-elsewhere"}
+    assert together <= drawings.keys()
+    for kind, drawn in drawings.items():
+        if kind not in together:
+            assert len(drawn) == 14, kind  # a figure each
+            continue
+        words = [word for svg in drawn for word in texts(svg)]
+        shown = {name for name in names if any(word.partition(" ")[0] == name for word in words)}
+        # The first is the base, which the axis of those figures names.
+        assert shown >= {*names[kind.startswith(("calibration", "gains")) :]}, kind
