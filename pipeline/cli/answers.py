@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -94,12 +94,13 @@ class Ran(NamedTuple):
     tasks: int
 
 
-def run_what_is_open(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> Ran:
-    """Run what is open of a study, or exit where it ends without a report."""
+def run_what_is_open(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool, *, named: Sequence[str] = ()) -> Ran:
+    """Run what is open of a study that has all systems or models that are named, or exit where it ends without a report."""
     from pipeline.engine.launch import execute, forget_cancel, is_complete, prepare
     from pipeline.engine.progress import show_progress
 
     directory = prepare(loaded, runs, launch)
+    _refuse_absent(directory, named)
     if is_complete(directory):
         return Ran(directory, 0, 0)
     before = _count_done(directory)
@@ -124,7 +125,21 @@ def _count_done(directory: RunDirectory) -> int:
 
 def refuse_unknown(report: Report, names: Sequence[str]) -> None:
     """Raise a usage error where the report has no system or model of one of these names."""
-    known = {row.name for row in report.systems} | {row.model for row in report.models}
+    _refuse_others({row.name for row in report.systems} | {row.model for row in report.models}, names)
+
+
+def _refuse_absent(directory: RunDirectory, names: Sequence[str]) -> None:
+    """Raise the same before anything is computed, by what the run is planned with."""
+    if not names:
+        return
+    from pipeline.record.manifest import read_manifest
+
+    inputs = read_manifest(directory).inputs
+    systems = {output.system for test_set in inputs.test_sets for output in test_set.outputs}
+    _refuse_others(systems | {known["model"] for known in inputs.coordinates.values() if "model" in known}, names)
+
+
+def _refuse_others(known: Collection[str], names: Sequence[str]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown:
         from pipeline.options import suggest

@@ -139,7 +139,7 @@ def gate(
             )
         against = (named,)
     directory, failed, _ = run_what_is_open(
-        loaded, runs, Launch("serial" if serial else "local", workers, block_cells), quiet or as_json
+        loaded, runs, Launch("serial" if serial else "local", workers, block_cells), quiet or as_json, named=(*against, *candidates)
     )
     report = read_report(read_listed_json(directory.report / "report.json"))
     if not failed:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
 from pathlib import Path
 
 from pipeline.errors import DataError, Problem, StudyError
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T
-from pipeline.interfaces import Items, usual_column
+from pipeline.interfaces import Items
 from pipeline.items.frame import Survey
 from pipeline.items.readers import load_reader
-from pipeline.metrics._columns import gold_columns, output_column
 from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.options import suggest
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
@@ -29,8 +27,6 @@ __all__ = [
     "refuse_baseline",
     "refuse_bootstrap_t",
     "refuse_doubles",
-    "refuse_lacking_columns",
-    "refuse_numbers",
     "refuse_product",
     "refuse_systems_as_groups",
     "refuse_unclear_sizes",
@@ -183,66 +179,6 @@ def check_gold(metrics: Sequence[MetricInputs], gold: Items | None) -> None:
         loaded = load_metric(metric.name, metric.options)
         if loaded.checks_gold:
             loaded.prepare(gold)
-
-
-def refuse_lacking_columns(metrics: Sequence[MetricInputs], survey: Survey) -> None:
-    """Refuse files that lack what a metric says that it needs of them, before anything is computed.
-
-    Raises
-    ------
-    DataError
-        P225 and P226, once for each metric.
-    """
-    problems: list[Problem] = []
-    there = Items((), dict.fromkeys(survey.gold.columns, ()), survey.gold.source, ()) if survey.gold is not None else None
-    for metric in metrics:
-        loaded = load_metric(metric.name, metric.options)
-        try:
-            for column in loaded.needs_of_gold:
-                gold_columns(metric.name, there, column)
-            for output in survey.outputs:
-                own = Items((), dict.fromkeys(output.columns, ()), output.path, ())
-                for column in loaded.needs_of_outputs:
-                    output_column(metric.name, own, column)
-        except DataError as error:
-            problems.extend(error.problems)
-    if problems:
-        raise DataError(*problems)
-
-
-def refuse_numbers(metrics: Sequence[MetricInputs], survey: Survey) -> None:
-    """Refuse scores that are no numbers, or too large for exact sums, before anything is computed.
-
-    Only outputs all of whose items are scored are looked at: what is left out may be anything.
-
-    Raises
-    ------
-    DataError
-        P210, P227, once for each metric and system.
-    """
-    items = len(survey.frame.ids)
-    problems: list[Problem] = []
-    for metric, output in product(metrics, survey.outputs):
-        if metric.options.get("metric", metric.name) not in _OF_NUMBERS or output.n_items != items:
-            continue
-        needs = load_metric(metric.name, metric.options).needs_of_outputs
-        for column in needs or (usual_column([name for name in output.columns if name != DOCUMENT]),):
-            found = survey.largest[output.system].get(column)
-            if found is None:
-                message = f"{metric.name} needs numbers, and column '{column}' of '{output.system}' has others too"
-                problems.append(Problem("P210", message, output.path, "choose a column of numbers, or another metric"))
-            elif found[0] * items >= _EXACT:
-                message = f"a score of '{output.system}' is too large to be added exactly: {items} times {found[0]:g} exceeds 2^53"
-                help_ = "correct it, or leave the system out; if all scores are so large, give them in a larger unit"
-                problems.append(Problem("P227", message, f"{output.path}:{found[1]}", help_))
-    if problems:
-        raise DataError(*problems)
-
-
-_OF_NUMBERS = frozenset({"mean", "ratio", "win-rate"})
-"""Metrics of the numbers in an output."""
-_EXACT = 2**53
-"""Sums must stay below this to be exact."""
 
 
 def refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:

@@ -29,8 +29,6 @@ from pipeline.survey.checks import (
     refuse_baseline,
     refuse_bootstrap_t,
     refuse_doubles,
-    refuse_lacking_columns,
-    refuse_numbers,
     refuse_product,
     refuse_systems_as_groups,
     refuse_unclear_sizes,
@@ -39,6 +37,7 @@ from pipeline.survey.checks import (
     warn_of_groups,
 )
 from pipeline.survey.coordinates import read_coordinates
+from pipeline.survey.needs import refuse_lacking_columns, refuse_numbers
 from pipeline.survey.training import load_trainers, refuse_without_gold, signatures, survey_training
 from pipeline.survey.warnings import warn_of_directions, warn_of_kinds, warn_of_max_t, warn_of_runs, warn_of_sizes, warn_of_strata
 

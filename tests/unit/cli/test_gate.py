@@ -139,6 +139,15 @@ def test_what_is_asked_wrongly_is_told(folder: Path, words: list[str], said: str
     assert said in ask(folder, *words, code=2).stderr
 
 
+def test_a_candidate_that_is_not_there_is_told_before_anything_is_computed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_bytes((folder / "scores.csv").read_bytes())
+    study(tmp_path, "study.yaml")
+    assert "did you mean 'high'?" in ask(tmp_path, "--baseline", "base", "--candidate", "hihg", code=2).stderr
+    (run,) = [path for path in (tmp_path / "runs").iterdir() if path.name != ".store"]
+    assert not (run / "ledger.jsonl").exists()
+    assert not (run / "report").exists()
+
+
 def test_a_workflow_gets_annotations_and_a_summary(folder: Path, tmp_path: Path) -> None:
     summary, steps = tmp_path / "s.md", tmp_path / "steps"
     steps.write_text("before\n")

@@ -51,7 +51,7 @@ def spoken() -> list[str]:
     paths = [*(PACKAGE / "items").rglob("*.py")]
     paths += [
         PACKAGE / "survey" / name
-        for name in ("survey.py", "checks.py", "warnings.py", "coordinates.py", "compare.py", "compare_arguments.py")
+        for name in ("survey.py", "checks.py", "warnings.py", "coordinates.py", "needs.py", "compare.py", "compare_arguments.py")
     ]
     told = []
     for path in sorted(paths):
