@@ -48,6 +48,10 @@ command and holds itself to the numbers that it [expects](expectations.md). Made
 - Figs. 5 and 8 of Berg-Kirkpatrick and others are small here; `workflows/parsers-ewt.yaml` and `grammars-treebank.yaml` have larger
   samples.
 - The systems of Fig. 6 (translation) are stand-ins that learn from 337 pairs of sentences.
+- Figures are in `report/figures/` of each run. Of Berg-Kirkpatrick and others: `confidence` (Figs. 2 to 8), `size-confidence` and
+  `size-curve` (9 and 10), `domain-confidence` (11), `calibration-map` (Table 1). Of Riezler and Maxwell: `sensitivity` (Table 1),
+  `p-by-p` (Table 2). Of Clark and others: `run-scores` and `run-gains` (Figs. 1 and 2), `run-p` (Table 2). Of Krymolowski:
+  `distributions` and `test-sets` (Tables 4 and 5).
 - What is not here: of Berg-Kirkpatrick and others Table 1 of trained systems (`workflows/taggers-brown.yaml`); of Clark and others
   what a pool of 300 runs of a translation system shows, for which taggers stand in; the figures of Jansen's post, which
   `pipeline power --charts` draws.
