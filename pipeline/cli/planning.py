@@ -16,10 +16,32 @@ from pipeline.cli.options import COUNT, cli, json_option, runs_option
 if TYPE_CHECKING:
     from pipeline.planning.atlas import Kin
 
+    _FloatType = click.ParamType[float]
+else:
+    _FloatType = click.ParamType  # generic from click 8.2 on only
+
 __all__: list[str] = []
 
 _MOST_GAIN = 100
 """Points between the worst and the best score of every metric of the atlas."""
+
+
+class _SecondAccuracy(_FloatType):
+    """A number that must follow another: where it was left out, the next option stands in its place."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or say that one is missing."""
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(
+                f"two accuracies are needed, the better one first, `--accuracy 71.2 69.8`; after one stands {value!r}", param, ctx
+            )
+
+
+_SECOND_ACCURACY = _SecondAccuracy()
 
 _ASKS = """\b
 Three questions:
@@ -40,7 +62,7 @@ Three questions:
 @click.option("-n", "--items", type=COUNT, help="Number of items.")
 @click.option("--helped", type=click.IntRange(0), help="Items that the first system alone gets right.")
 @click.option("--hurt", type=click.IntRange(0), help="Items that the other alone gets right.")
-@click.option("--accuracy", type=(float, float), help="Two accuracies in percent, the better one first.")
+@click.option("--accuracy", type=(float, _SECOND_ACCURACY), help="Two accuracies in percent, the better one first.")
 @click.option("--gain", type=float, help="A true gain, in points.")
 @click.option("--hurt-percent", type=float, help="Expected share of the items that the better system hurts. [0]")
 @click.option("--power", "target", type=float, default=0.8, show_default=True, help="Power that is asked for.")

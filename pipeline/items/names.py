@@ -21,10 +21,13 @@ from pathlib import Path
 from pipeline.errors import UsageError
 from pipeline.items.readers.registry import known_endings
 
-__all__ = ["COMPRESSIONS", "name_outputs", "name_without_ending"]
+__all__ = ["COMPRESSIONS", "WORDS_FOR_A_RUN", "name_outputs", "name_without_ending"]
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 """Endings of the compressions that files are read in."""
+
+WORDS_FOR_A_RUN = "opt|replica|rep|run|seed|trial"
+"""What stands before the number of a run in names, as a part of a regular expression: ``sys1.opt0``, ``bert-seed-3``."""
 
 _TIME = re.compile(r"(?P<before>_?)\d{4}-\d{2}-\d{2}T[-:\d]{8}(\.\d+)?(Z|[+-]\d\d[-:]\d\d)?(?P<after>_?)")
 _DOT = re.compile(r"\.(?!v?\d)", re.IGNORECASE)

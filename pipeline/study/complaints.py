@@ -5,7 +5,9 @@ A validator tries every branch of a union and complains for each. Here one place
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -65,6 +67,13 @@ _LIMIT_HELP: Mapping[KeyPath, str] = {
 """What to do about a limit, by key."""
 
 
+_BEGINNINGS = {
+    "schema": "begin the file with `schema: 1`",
+    "test_sets": "`pipeline init` writes a study from your files, with its test set",
+}
+"""What to do about a key that every study has, where it is missing."""
+
+
 def _at(
     path: KeyPath, details: Sequence[tuple[ErrorDetails, KeyPath]], document: Document, model: type[BaseModel], *, deeper: bool
 ) -> list[Problem]:
@@ -93,7 +102,7 @@ def _at(
             problems.append(Problem("P104", f"{dotted(path)}: {detail['msg']}", document.where(path)))
     if wanted and not (certain or deeper or problems):
         message = f"{dotted(path)}: expected {' or '.join(dict.fromkeys(wanted))}, found {_shown(value)}"
-        problems.append(Problem("P103", message, document.where(path), _type_help(value, details)))
+        problems.append(Problem("P103", message, document.where(path), _type_help(path, value, details)))
     return problems
 
 
@@ -134,7 +143,7 @@ def _wrong_tag(path: KeyPath, context: Mapping[str, Any], value: Any, document: 
 
 def _missing_key(path: KeyPath, key: str, document: Document) -> Problem:
     inside = f" in {dotted(path)}" if path else ""
-    help = "begin the file with `schema: 1`" if key == "schema" and not path else None
+    help = _BEGINNINGS.get(key) if not path else None
     return Problem("P105", f"the key {key!r} is missing{inside}", document.where(path, key=True), help)
 
 
@@ -150,17 +159,41 @@ def _disagreements(path: KeyPath, error: ValueError, document: Document) -> list
     return [Problem("P110", message, document.where(path))]
 
 
-def _type_help(value: Any, details: Sequence[tuple[ErrorDetails, KeyPath]]) -> str | None:
+def _type_help(path: KeyPath, value: Any, details: Sequence[tuple[ErrorDetails, KeyPath]]) -> str | None:
     kinds = {detail["type"] for detail, _ in details}
     if value is None:
         return "leave the key out for its default"
     if "string_type" in kinds and isinstance(value, (bool, int, float)):
         return "put it in quotes"
+    if isinstance(value, str) and kinds & {"int_type", "float_type", "int_from_float"} and (number := _meant_number(value)):
+        return f"write {number}"
+    if isinstance(value, str) and kinds & {"tuple_type", "list_type"}:
+        return f"put it in brackets: [{value}]"
+    if isinstance(value, (int, float)) and path == ("resampling", "margin"):
+        return f"a margin is in points of a metric: `margin: {{bleu: {value}}}`"
     if isinstance(value, str) and "literal_error" in kinds:
         expected = " ".join(str(detail.get("ctx", {}).get("expected", "")) for detail, _ in details)
         choices = expected.split("'")[1::2]
         return meant(value, choices)
     return None
+
+
+def _meant_number(text: str) -> str | None:
+    """Return a number that is written with a letter, a percent sign or commas as YAML takes it; None for any other text.
+
+    Examples
+    --------
+    >>> [_meant_number(text) for text in ("100k", "1.5M", "5%", "1,000,000", "0,05", "many", "k")]
+    ['100_000', '1_500_000', '0.05', '1_000_000', None, None, None]
+    """
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", text):
+        return text.replace(",", "_")
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kKmM%])", text)
+    if found is None:
+        return None
+    factor = {"k": Decimal(1_000), "m": Decimal(1_000_000), "%": Decimal("0.01")}[found[2].lower()]
+    number = Decimal(found[1]) * factor
+    return f"{int(number):_}" if number == int(number) else str(number.normalize())
 
 
 def _shown(value: Any) -> str:

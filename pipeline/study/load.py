@@ -161,7 +161,7 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
     text = _read(Path(path), "the study file")
     document, problems = parse_yaml(text, str(path))
     if document.value is None and not problems:
-        help = "workflows/ in the source has examples to start from"
+        help = "`pipeline init` writes one from your files"
         raise StudyError(Problem("P107", "the study file is empty", str(path), help))
     problems += [problem for override in overrides for problem in _override(document, override)]
     set_preset(document)

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.errors import UsageError, name_some
-from pipeline.items.names import name_without_ending
+from pipeline.items.names import WORDS_FOR_A_RUN, name_without_ending
 from pipeline.items.readers.registry import known_endings
 
 __all__ = ["FolderFiles", "expand_folders", "look_into"]
 
 _REFERENCE = re.compile(r"(ref|refs|reference|references|gold|truth|labels?|qrels)([-_.]?\w{0,2})?", re.IGNORECASE)
+_RUN_ENDS = re.compile(rf"(\.({WORDS_FOR_A_RUN}))\d+$", re.IGNORECASE)
+"""How the name of a run ends where it has no ending of a format, ``hyps.sys1.opt0``; references beside it are numbered."""
+_NUMBERED_REFERENCE = re.compile(r"(ref|refs|reference|references)\.(.*\.)?\d", re.IGNORECASE)
 _SAMPLES = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d{2}-\d{2}T[-\d.]+)?\.jsonl", re.IGNORECASE)
 """What lm-evaluation-harness calls the file of one task."""
 
@@ -79,16 +82,25 @@ def look_into(folder: str, *, base: Path) -> FolderFiles:
         outputs = [os.path.normpath(os.path.join(folder, path)) for path in paths]
         return FolderFiles(outputs, [], f"{_say(folder)}: {_count(len(outputs), 'file')} with samples of {task}")
     kinds: dict[str, list[str]] = defaultdict(list)
-    references = []
+    references: list[str] = []
+    runs: dict[str, list[str]] = defaultdict(list)
+    numbered: list[str] = []
     for path in sorted((base / folder).iterdir()):
         name = name_without_ending(path.name)
         ending = path.name.removeprefix(name)
-        if path.name.startswith(".") or not path.is_file() or name.lower() in _ASIDE or not _is_known(ending):
+        if path.name.startswith(".") or not path.is_file() or name.lower() in _ASIDE:
             continue
-        if _REFERENCE.fullmatch(name):
+        if not _is_known(ending):
+            if run := _RUN_ENDS.search(name):
+                runs[f"{run[1]}*{ending}"].append(os.path.join(folder, path.name))
+            elif _NUMBERED_REFERENCE.fullmatch(name):
+                numbered.append(os.path.join(folder, path.name))
+        elif _REFERENCE.fullmatch(name):
             references.append(os.path.join(folder, path.name))
         else:
             kinds[ending.lower()].append(os.path.join(folder, path.name))
+    if not kinds:
+        kinds, references = runs, references + numbered
     if not kinds:
         raise UsageError.of(
             "P020",

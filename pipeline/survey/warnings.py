@@ -17,6 +17,7 @@ import numpy as np
 from pipeline.errors import DataError, name_some
 from pipeline.interfaces import usual_column
 from pipeline.items.frame import TRAITS, Frame, Kind, Output, Survey
+from pipeline.items.names import WORDS_FOR_A_RUN
 from pipeline.plan.inputs import MetricInputs
 from pipeline.resampling.studentise_budget import replicates_within
 from pipeline.study.grouping import DOCUMENT, ITEM
@@ -210,7 +211,7 @@ def warn_of_directions(metrics: Sequence[MetricInputs], outputs: Sequence[Output
     return tuple(told)
 
 
-_RUN = re.compile(r"(?P<model>.*?[^-_. /])(?P<mark>[-_. /]*(?:opt|replica|rep|run|seed|trial)[-_. ]?)(?P<run>\d+)", re.IGNORECASE)
+_RUN = re.compile(rf"(?P<model>.*?[^-_. /])(?P<mark>[-_. /]*(?:{WORDS_FOR_A_RUN})[-_. ]?)(?P<run>\d+)", re.IGNORECASE)
 
 
 def warn_of_runs(study: Study, outputs: Sequence[Output], base: Path) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pipeline.errors import Problem, TaskError
 
-__all__ = ["DISK_IS_FULL", "CommandFailed", "judge", "kept_log", "size"]
+__all__ = ["DISK_IS_FULL", "CommandFailed", "judge", "kept_log", "say_wrong_number", "size"]
 
 LOG_BYTES = 1_000_000
 """What is kept of the two streams together: of each its first and its last quarter of this."""
@@ -25,6 +25,8 @@ _NO_SPACE = {
     *(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)),
     *("No space left on device", "Disk quota exceeded", "File too large"),
 }
+_NOT_FOUND = "No such file"
+"""In what Python, shells and others print of ENOENT; the shell dash says no more than this."""
 _MORE_DISK = "raise `limits: {disk: …}` of the model, or set TMPDIR to a larger disk"
 
 
@@ -104,7 +106,7 @@ def _judge(title: str, ended: Mapping[str, Any], spec: Mapping[str, Any], log: s
             "P417",
             f"the {title} command cannot be started: a program in it {what} (exit code {code})",
             log=log,
-            help="name programs by full paths, or set PATH under `environment:` of the model",
+            help="write `{path}/` before programs of the folder `path:`, name others in full, or set PATH under `environment:`",
         )
     if by_signal is not None:
         killed = by_signal == signal.SIGKILL
@@ -114,7 +116,44 @@ def _judge(title: str, ended: Mapping[str, Any], spec: Mapping[str, Any], log: s
             log=log,
             help="the system may have wanted memory: look at its log" if killed else None,
         )
-    return CommandFailed.told("P411", f"the {title} command ended with exit code {code}", log=log) if failed else None
+    if not failed:
+        return None
+    return CommandFailed.told("P411", f"the {title} command ended with exit code {code}", log=log, help=_first_steps(spec, log))
+
+
+def say_wrong_number(given: Path, found: int, expected: int) -> str:
+    """Say that another number of items came back than were to be predicted, and whether lines that are no items explain it.
+
+    Parameters
+    ----------
+    given : Path
+        The file that the command was to predict from.
+    found, expected : int
+        How many items its output has, and how many it was to have.
+    """
+    more = found - expected
+    why = f": the {more} lines of {{input}} that begin with `# ` seem to be among them" if 0 < more == _comments(given) else ""
+    return f"it has {found} items, and there are {expected} to predict{why}"
+
+
+def _first_steps(spec: Mapping[str, Any], log: str) -> str | None:
+    """Return what a first training of one's own mostly fails by: a file that is elsewhere, or lines that are no items."""
+    if _NOT_FOUND in "\n".join(log.splitlines()[-_TAIL_LINES:]):
+        return (
+            "a training runs in an empty folder of its own: name the folder of your programs, `path: .` for that of the study, "
+            "and write `{path}/` before their names"
+        )
+    if "given" not in spec or not (count := _comments(Path(spec["given"]))):
+        return None
+    lines, them = ("1 line", "it") if count == 1 else (f"{count:,} lines", "them")
+    placeholder = Path(spec["given"]).name.partition(".")[0]
+    return f"{lines} of {{{placeholder}}} that begin{'s' * (count == 1)} with `# ` are no items: does the program pass over {them}?"
+
+
+def _comments(given: Path) -> int:
+    """Return how many lines of a file begin as comments do in the formats that have them."""
+    with given.open("rb") as file:
+        return sum(line.startswith(b"# ") for line in file)
 
 
 def kept_log(logs: Path, title: str) -> str:

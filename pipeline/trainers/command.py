@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pipeline.errors import PipelineError, PluginError, Problem, StudyError
 from pipeline.interfaces import Trainer, TrainingItems
 from pipeline.trainers._kept_files import load_files, save_files
-from pipeline.trainers._outcome import CommandFailed
+from pipeline.trainers._outcome import CommandFailed, say_wrong_number
 from pipeline.trainers._template import Placeholder, fill_template, parse_template
 from pipeline.trainers.process import Finished, Limits, run_command
 
@@ -200,10 +200,10 @@ class CommandTrainer(Trainer):
         return CommandModel(place, **{**told, "notes": tuple(told["notes"])})
 
     def _read(self, path: Path, items: TrainingItems, finished: Finished) -> dict[str, Sequence[Any]]:
-        log = finished.log
-
         def unusable(why: str) -> CommandFailed:
-            return CommandFailed.told("P413", f"the predict command ended well and its output cannot be used: {why}", log=log)
+            return CommandFailed.told(
+                "P413", f"the predict command ended well and its output cannot be used: {why}", log=finished.log
+            )
 
         assert items.reads is not None
         try:
@@ -213,7 +213,7 @@ class CommandTrainer(Trainer):
             raise unusable(why.replace(str(path), "output")) from error
         for name, values in columns.items():
             if len(values) != len(items):
-                raise unusable(f"it has {len(values)} items, and there are {len(items)} to predict")
+                raise unusable(say_wrong_number(path.with_name(f"input{self.suffix}"), len(values), len(items)))
             if name in items.columns and (difference := _differs(name, items.columns[name], values, items.ids)):
                 raise unusable(difference)
         gives = self.gives or tuple(name for name in columns if name not in items.columns)
@@ -232,6 +232,7 @@ class CommandTrainer(Trainer):
             # Python's order of sets is part of its environment; what is put into a temporary folder goes with the rest.
             environment={"PYTHONHASHSEED": "0", "TMPDIR": str(folder / "temporary"), **self.environment},
             limits=self.limits,
+            given=Path(values["input" if "input" in values else "train"]),
         )
 
     def _values(self, folder: Path, seed: int) -> dict[str, str]:

@@ -108,7 +108,15 @@ class Finished:
 
 
 def run_command(
-    command: str, *, title: str, cwd: Path, watch: Path, logs: Path, environment: Mapping[str, str], limits: Limits
+    command: str,
+    *,
+    title: str,
+    cwd: Path,
+    watch: Path,
+    logs: Path,
+    environment: Mapping[str, str],
+    limits: Limits,
+    given: Path | None = None,
 ) -> Finished:
     """Run a command of the shell to its end, in a session of its own; nothing of it is left whatever happens.
 
@@ -122,6 +130,8 @@ def run_command(
         Where it runs; the folder whose size is limited; where ``<title>.out`` and ``<title>.err`` are kept.
     environment : mapping
         Added to that of this process.
+    given : Path, optional
+        The file of items that it works on, to be looked at where it fails.
 
     Raises
     ------
@@ -144,6 +154,7 @@ def run_command(
         "disk": limits.disk if limits.disk is not None else max(DISK_IS_FULL, int(free * _SHARE_OF_FREE)),
         "file_size": limits.disk,
         "grace": limits.grace_seconds,
+        **({} if given is None else {"given": str(given)}),
     }
     ended = _supervise(spec)
     log = kept_log(logs, title)

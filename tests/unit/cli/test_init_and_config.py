@@ -96,6 +96,22 @@ def test_a_folder_that_leaves_outputs_open_is_refused(tmp_path: Path, files: tup
         assert told in refused.stderr
 
 
+def test_runs_are_found_by_their_numbers_where_their_names_have_no_ending(tmp_path: Path) -> None:
+    folder = tmp_path / "hyps"
+    folder.mkdir()
+    lines = [f"one two three four w{k}" for k in range(20)]
+    (folder / "refs.lc.0").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for k, name in enumerate(("base.opt0", "base.opt1", "new.opt0")):
+        (folder / f"hyps.lc.{name}").write_text("\n".join(["x", *lines[1 + k :], *["x"] * k]) + "\n", encoding="utf-8")
+    compared = run_cli("compare", "hyps", "--json", "-q", "-b", "500", cwd=tmp_path)
+    assert compared.returncode == 0, compared.stderr
+    assert [row["name"] for row in json.loads(compared.stdout)["systems"]] == ["base.opt0", "base.opt1", "new.opt0"]
+    (folder / "base.txt").write_text("a b\n", encoding="utf-8")  # files of a known kind go first
+    refused = run_cli("compare", "hyps", cwd=tmp_path)
+    assert refused.returncode != 0
+    assert "opt0" not in refused.stderr
+
+
 def test_the_samples_of_a_harness_are_found_below_a_folder(tmp_path: Path) -> None:
     refused = run_cli("compare", "lm_eval", cwd=HARNESS.parent)
     assert refused.returncode == 2

@@ -27,6 +27,12 @@ SEE = "`pipeline {} --help` shows its arguments and options"
         ("run s --workers two", "error[P004]: 'two' is not a whole number, such as 10\n  --> --workers", SEE.format("run")),
         ("run s --workers 0", "error[P004]: 0 is too small: the least is 1\n  --> --workers", SEE.format("run")),
         ("status --every x", "error[P004]: 'x' is not a number, such as 0.05\n  --> --every", SEE.format("status")),
+        (
+            "power -n 500 --accuracy 71.2 --json",
+            "error[P004]: two accuracies are needed, the better one first, `--accuracy 71.2 69.8`; after one stands '--json'\n"
+            "  --> --accuracy",
+            SEE.format("power"),
+        ),
         ("power --score .6", "error[P001]: `pipeline power` has no option '--score'", SEE.format("power")),
         ("status --zzz", "error[P001]: `pipeline status` has no option '--zzz'", SEE.format("status")),
         ("run s -z", "error[P001]: `pipeline run` has no option '-z'", SEE.format("run")),

@@ -102,6 +102,31 @@ def test_a_level_in_percent_is_told_to_be_a_share(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "written", "help"),
+    [
+        ("replicates: 1_000", "replicates: 100k", "write 100_000"),
+        ("replicates: 1_000", "replicates: 1,000,000", "write 1_000_000"),
+        ("replicates: 1_000", "alpha: 5%", "write 0.05"),
+        ("replicates: 1_000", "replicates: many", None),
+        ("replicates: 1_000", "margin: 0.3", "a margin is in points of a metric: `margin: {bleu: 0.3}`"),
+        ("metrics: [bleu, {name: chrf, beta: 2}]", "metrics: chrf", "put it in brackets: [chrf]"),
+    ],
+)
+def test_a_value_that_another_tool_would_take_is_told_as_yaml_takes_it(
+    tmp_path: Path, old: str, written: str, help: str | None
+) -> None:
+    assert old in GOOD
+    (problem,) = problems_of(tmp_path, GOOD.replace(old, written))
+    assert (problem.code, problem.help) == ("P103", help)
+
+
+def test_a_study_without_a_test_set_is_sent_to_init(tmp_path: Path) -> None:
+    for text in ("", "schema: 1\nstudy: x\nmetrics: [bleu]\n"):
+        (problem,) = problems_of(tmp_path, text)
+        assert "`pipeline init`" in (problem.help or "")
+
+
 def test_a_duplicate_key_names_both_places(tmp_path: Path) -> None:
     (problem,) = problems_of(tmp_path, GOOD + "  replicates: 2000\n")
     assert (problem.code, problem.message) == ("P102", "duplicate key 'replicates'")

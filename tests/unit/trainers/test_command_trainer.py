@@ -146,6 +146,41 @@ def test_each_failure_of_a_command_has_its_code(tmp_path, options, code, says):
     assert says in problem.message
 
 
+@pytest.mark.parametrize(
+    ("fit", "helps"),
+    [
+        (f"{sys.executable} train.py {{train}} {{model}}", "write `{path}/` before their names"),
+        ("./train.sh {train} {model}", "write `{path}/` before programs"),
+        ("sh train.sh {train} {model}", "write `{path}/` before "),
+        ("exit 9; : {train} {model}", "1 line of {train} that begins with `# ` are no items"),
+    ],
+)
+def test_a_first_training_that_fails_is_told_what_it_may_be(tmp_path, fit, helps):
+    problem = failure({"fit": fit, "predict": COPY}, tmp_path / "one", sample=(0,), train=documents(1))
+    assert helps in (problem.help or "")
+
+
+def test_nothing_is_guessed_where_each_line_is_an_item(tmp_path):
+    assert failure({"fit": "cat {train}; exit 9", "predict": COPY}, tmp_path / "one").help is None
+
+
+def documents(number):
+    """Return sentences of as many documents, each of which has a line with its name where they are written."""
+    reader = TaggedReader()
+    names = tuple(f"letter{k}" for k in range(number))
+    columns = {"word": (("a", "b"),) * number, "tag": (("T", "U"),) * number, "document": names}
+    return TrainingItems(tuple(map(str, range(number))), columns, writer=reader.write, reads=partial(read_outputs, reader))
+
+
+@pytest.mark.parametrize(
+    ("predict", "guessed"), [("sed 's/^# .*/x\\/T/; s#/_#/T#g'", True), ("sed '1s/.*/x\\/T/; s#/_#/T#g'", False)]
+)
+def test_names_of_documents_that_come_back_as_items_are_recognised(tmp_path, predict, guessed):
+    problem = failure({"predict": predict + " {input} > {output}"}, tmp_path / "one", sample=(0,), test=documents(2))
+    assert ("2 lines of {input} that begin with `# ` seem to be among them" in problem.message) is guessed
+    assert "items, and there are 2 to predict" in problem.message
+
+
 def test_a_sentence_that_lost_a_word_is_found(tmp_path):
     def write(path, columns, ids):
         path.write_text("".join(" ".join(words) + "\n" for words in columns["word"]))
