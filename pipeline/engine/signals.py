@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -20,6 +20,9 @@ AT_ONCE = frozenset({"shard", "collect", "report"})
 
 _AGAIN_SECONDS = 1.0
 """When an exception that got lost is raised again."""
+
+_LOOK_SECONDS = 0.5
+"""How often the file that asks for a stop is looked for while work is done in this process."""
 
 
 def grace_of(kinds: Iterable[str]) -> float:
@@ -47,6 +50,8 @@ class StopRequest:
         self._grace = 0.0
         self.armed = False
         """The alarm of this process is ours: `listen` has set it."""
+        self.listener: int | None = None
+        """The thread that hears signals, while `listen` lasts."""
 
     def note(self, number: int) -> None:
         """Remember a signal. While `interrupting` it ends what is done: at once, after the grace of the block, or asked twice.
@@ -80,17 +85,43 @@ class StopRequest:
     def interrupting(self, grace: float = 0.0) -> Iterator[None]:
         """Let a signal raise `StopAsked` wherever the block is, be it in an import or in a compiler, after so many seconds.
 
-        What the block calls must come back to the interpreter now and then: a handler waits for the end of compiled code.
+        So does the file, which may be all that somebody on another machine can do. What the block calls must come back to the
+        interpreter now and then: a handler waits for the end of compiled code.
         """
         self.check()
         before = self._interrupts, self._grace
         self._interrupts, self._grace = True, grace
         try:
-            yield
+            with self._looking():
+                yield
         finally:
             self._interrupts, self._grace = before
             if self.armed:
                 signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+    @contextmanager
+    def _looking(self) -> Iterator[None]:
+        """Look for the file while the block lasts, and turn it into a signal."""
+        if self._cancel is None or self.listener is None:
+            yield
+            return
+        ended = threading.Event()
+        looks = threading.Thread(target=self._look, args=(ended, self.listener), name="cancel", daemon=True)
+        looks.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            looks.join()  # a signal that came once nobody listens would end the process
+
+    def _look(self, ended: threading.Event, listener: int) -> None:
+        found = False
+        while not ended.wait(_LOOK_SECONDS) and not self._signals:
+            if found:  # at the second look: a signal that comes with the file would otherwise be the second one, which is urgent
+                signal.pthread_kill(listener, signal.SIGTERM)
+                return
+            with suppress(OSError):  # the next look may be luckier
+                found = self.cancelled
 
     @property
     def cancelled(self) -> bool:
@@ -145,9 +176,11 @@ def listen(
     # An alarm that nobody handles ends the process, and still does.
     if theirs is not signal.SIG_DFL or not delay:
         before[signal.SIGALRM] = signal.signal(signal.SIGALRM, remind)
+    request.listener = threading.get_ident()
     try:
         yield
     finally:
+        request.listener = None
         if request.armed:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, old in before.items():

@@ -35,6 +35,7 @@ MUCH_TOO_LONG = 120.0
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signals, "_AGAIN_SECONDS", 0.1)
     monkeypatch.setattr(signals, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(signals, "_LOOK_SECONDS", 0.1)
 
 
 @pytest.fixture
@@ -156,6 +157,37 @@ def test_every_stage_of_a_serial_run_hears(
     ending = execute(run, SERIAL)
     assert (ending.state, ending.exit_code) == ("INTERRUPTED", code)
     assert begun == [kind]
+
+
+def test_a_cancel_by_file_alone_is_heard_amid_a_task(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody on another machine, and no other user, can send this process a signal."""
+    begun = []
+
+    def last_for_ever(task, runs):  # type: ignore[no-untyped-def]
+        begun.append(task.kind)
+        threading.Timer(0.05, run.cancel.touch).start()
+        last(20)
+        return run_task(task, runs)
+
+    monkeypatch.setattr(serial, "run_task", last_for_ever)
+    asked = time.monotonic()
+    assert execute(run, SERIAL).state == "CANCELLED"
+    assert time.monotonic() - asked < 15
+    assert len(begun) == 1
+    assert not run.cancel.exists()
+
+
+def test_a_signal_that_comes_with_the_file_is_one_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two would be urgent, and leave no grace."""
+    monkeypatch.setattr(signals, "_LOOK_SECONDS", 1.0)
+    stop = StopRequest(tmp_path / "cancel")
+    threading.Timer(0.5, (tmp_path / "cancel").touch).start()
+    send(signal.SIGTERM, after=1.5)  # the file is found meanwhile
+    with listen(stop), stop.interrupting(MUCH_TOO_LONG):
+        last(2.5)
+    assert stop.cancelled
+    assert stop.wanted
+    assert not stop.urgent
 
 
 def test_a_run_that_was_given_up_goes_on(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
